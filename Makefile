@@ -1,0 +1,69 @@
+# Every target sets up what it needs; a second run finds it there and is quick.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	--no-header --no-annotate pyproject.toml
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check lint format types layers pytest bench lock clean
+
+help: ## Show what can be done here
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+demo: $(VENV)/.run ## Run the main job offline on a folder of its own
+	@$(BIN)/python -m cocli.demo .demo
+
+test: check pytest ## Format, lint, types, layers, tests
+
+check: lint types layers
+
+lint: $(VENV)/.dev ## Check format and style (make format mends them)
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+
+format: $(VENV)/.dev ## Format the code and mend what ruff can mend
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+types: $(VENV)/.dev
+	@$(BIN)/mypy
+
+layers: $(VENV)/.dev
+	@$(BIN)/lint-imports
+
+pytest: $(VENV)/.dev
+	@$(BIN)/pytest -n auto --dist worksteal -q $(ARGS)
+
+bench: $(VENV)/.bench ## List the benchmarks, or run one: make bench NAME=usv
+	@$(BIN)/python -m benchmarks $(NAME) $(ARGS)
+
+lock: $(VENV)/.dev ## Resolve the requirements anew into requirements/*.txt
+	@$(COMPILE) --group build -o requirements/run.txt
+	@$(COMPILE) --group build --group dev --all-extras -c requirements/run.txt -o requirements/dev.txt
+	@$(COMPILE) --group bench -c requirements/dev.txt -o requirements/bench.txt
+
+clean: ## Remove the virtual environment, caches and demo data
+	rm -rf $(VENV) .demo .bench .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+$(BIN)/python:
+	@echo "setting up: a virtual environment in $(VENV)"
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "cocli needs Python 3.11 or newer; try: make PYTHON=python3.12")'
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.run: requirements/run.txt pyproject.toml | $(BIN)/python
+	@echo "setting up: the packages of requirements/run.txt"
+	@$(PIP) install --quiet --require-hashes -r requirements/run.txt
+	@$(PIP) install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/.dev: requirements/dev.txt $(VENV)/.run
+	@echo "setting up: the test tools and servers of requirements/dev.txt"
+	@$(PIP) install --quiet --require-hashes -r requirements/dev.txt
+	@touch $@
+
+$(VENV)/.bench: requirements/bench.txt $(VENV)/.dev
+	@echo "setting up: the peers of the benchmarks in requirements/bench.txt"
+	@$(PIP) install --quiet --require-hashes -r requirements/bench.txt
+	@touch $@

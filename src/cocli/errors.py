@@ -1,0 +1,251 @@
+"""Every error that cocli raises on purpose.
+
+    CocliError
+    ├── UsageError                  the caller asked for something that makes no sense
+    ├── ConfigError                 a configuration file or setting is wrong
+    │   ├── ConfigSyntaxError       the file is not TOML
+    │   ├── ConfigValueError        a key is unknown or its value does not fit
+    │   └── StoreUrlError           the store's address cannot be understood
+    ├── CampaignError
+    │   ├── UnknownCampaign
+    │   └── CampaignExists
+    ├── DataError                   data does not have the shape it must have
+    │   ├── FormatError             a file is not in its format
+    │   ├── RecordError             a record does not fit its model
+    │   └── IdentityError           a text is not the identity it claims to be
+    ├── StoreError                  raised by every store backend, and nothing else is
+    │   ├── NotFound
+    │   ├── AlreadyExists           create-if-absent found the key taken
+    │   ├── Conflict                compare-and-swap: the etag moved
+    │   ├── Unavailable             retryable: it is not known whether the request took effect
+    │   │   └── StoreFull           no space or quota left
+    │   ├── Denied
+    │   ├── BucketMissing
+    │   ├── InvalidKey
+    │   └── UnsafeStore             the store does not honour conditional writes
+    └── MissingExtra                an optional dependency is not installed
+
+A class owns its text: the docstring is the message, with the details that the raiser passes in
+filled in; `remedy` is the hint, filled in the same way. Whether a retry can help is a property of
+the type (`retryable`). The same error is rendered as text, JSON, a web envelope or a gRPC status.
+"""
+
+from __future__ import annotations
+
+import inspect
+import string
+from typing import Any, ClassVar
+
+from cocli.exit_codes import ExitCode
+
+
+class _Details(string.Formatter):
+    """Fills `{name}` in; a detail that was not given reads as `?` instead of hiding the error behind a KeyError."""
+
+    def get_value(self, key: int | str, args: Any, kwargs: Any) -> Any:
+        return kwargs.get(key, "?") if isinstance(key, str) else super().get_value(key, args, kwargs)
+
+
+_fill = _Details().format
+
+
+class CocliError(Exception):
+    """Something went wrong: {reason}"""
+
+    code: ClassVar[str] = "error"
+    exit_code: ClassVar[ExitCode] = ExitCode.FAILURE
+    retryable: ClassVar[bool] = False
+    remedy: ClassVar[str | None] = None
+
+    def __init__(self, *, hint: str | None = None, **details: object) -> None:
+        self.details = details
+        self.message = _fill(inspect.cleandoc(type(self).__doc__ or ""), **details)
+        self.hint = hint or (_fill(self.remedy, **details) if self.remedy else None)
+        super().__init__(self.message)
+
+    def as_dict(self) -> dict[str, object]:
+        """The machine-readable form: the same for `--json`, the web and gRPC."""
+        details = {
+            name: value if isinstance(value, (int, float, str, bool, type(None))) else str(value)
+            for name, value in self.details.items()
+        }
+        return {
+            "code": self.code,
+            "message": self.message,
+            "hint": self.hint,
+            "retryable": self.retryable,
+            "details": details,
+        }
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Exceptions cross process borders (pools, xdist); details are keyword-only, so say how to build it again.
+        return _rebuild, (type(self), self.hint, self.details)
+
+
+def _rebuild(kind: type[CocliError], hint: str | None, details: dict[str, object]) -> CocliError:
+    return kind(hint=hint, **details)
+
+
+class UsageError(CocliError):
+    """{reason}"""
+
+    code = "usage"
+    exit_code = ExitCode.USAGE
+
+
+class ConfigError(CocliError):
+    """The configuration is wrong: {reason}"""
+
+    code = "config"
+    exit_code = ExitCode.CONFIG
+
+
+class ConfigSyntaxError(ConfigError):
+    """{file}, line {line}: not valid TOML: {reason}"""
+
+    code = "config_syntax"
+    remedy = "Fix line {line} of {file}."
+
+
+class ConfigValueError(ConfigError):
+    """{file}, line {line}: {key}: {reason}"""
+
+    code = "config_value"
+
+
+class StoreUrlError(ConfigError):
+    """"{url}" is not a store: {reason}"""
+
+    code = "store_url"
+    remedy = "Give a folder (/srv/cocli), s3://bucket/prefix?endpoint=https://…, or memory://."
+
+
+class CampaignError(CocliError):
+    """Campaign {campaign}: {reason}"""
+
+    code = "campaign"
+
+
+class UnknownCampaign(CampaignError):
+    """There is no campaign "{campaign}". Known campaigns: {known}."""
+
+    code = "unknown_campaign"
+    exit_code = ExitCode.NOT_FOUND
+    remedy = "Create it with: cocli campaign new {campaign}"
+
+
+class CampaignExists(CampaignError):
+    """Campaign "{campaign}" exists already."""
+
+    code = "campaign_exists"
+    exit_code = ExitCode.CONFLICT
+    remedy = "Look at it with: cocli campaign show {campaign}"
+
+
+class DataError(CocliError):
+    """The data is not as it must be: {reason}"""
+
+    code = "data"
+    exit_code = ExitCode.DATA
+
+
+class FormatError(DataError):
+    """{file}, line {line}: {reason}"""
+
+    code = "format"
+
+
+class RecordError(DataError):
+    """The record does not fit {model}: {reason}"""
+
+    code = "record"
+
+
+class IdentityError(DataError):
+    """"{text}" is not a {kind}: {reason}"""
+
+    code = "identity"
+
+
+class StoreError(CocliError):
+    """The store failed on {key}: {reason}"""
+
+    code = "store"
+
+
+class NotFound(StoreError):
+    """There is no object {key}."""
+
+    code = "not_found"
+    exit_code = ExitCode.NOT_FOUND
+
+
+class AlreadyExists(StoreError):
+    """Object {key} exists already."""
+
+    code = "already_exists"
+    exit_code = ExitCode.CONFLICT
+
+
+class Conflict(StoreError):
+    """Object {key} was changed by somebody else."""
+
+    code = "conflict"
+    exit_code = ExitCode.CONFLICT
+    remedy = "Read it again, then repeat the change."
+
+
+class Unavailable(StoreError):
+    """The store at {address} cannot be reached: {reason}"""
+
+    code = "unavailable"
+    exit_code = ExitCode.UNAVAILABLE
+    retryable = True
+    remedy = "Check the address and the network with: cocli doctor"
+
+
+class StoreFull(Unavailable):
+    """The store at {address} has no space left: {reason}"""
+
+    code = "store_full"
+    remedy = "Free some space; nothing was half-written."
+
+
+class Denied(StoreError):
+    """The store at {address} refused access to {key} (credentials: {credentials}): {reason}"""
+
+    code = "denied"
+    exit_code = ExitCode.DENIED
+    remedy = "Check the credentials and the permissions with: cocli doctor"
+
+
+class BucketMissing(StoreError):
+    """There is no bucket {bucket} at {address}."""
+
+    code = "bucket_missing"
+    exit_code = ExitCode.NOT_FOUND
+    remedy = "Create the bucket {bucket}, or correct [storage] in the campaign's config.toml."
+
+
+class InvalidKey(StoreError):
+    """The key {key} is not valid: part "{part}" {reason}"""
+
+    code = "invalid_key"
+    exit_code = ExitCode.DATA
+    remedy = "Build keys with cocli.paths, which encodes what a key may not contain."
+
+
+class UnsafeStore(StoreError):
+    """The store at {address} does not honour conditional writes: {reason}"""
+
+    code = "unsafe_store"
+    exit_code = ExitCode.UNSAFE_STORE
+    remedy = "Use a local folder, Amazon S3, or a server that passes: cocli doctor"
+
+
+class MissingExtra(CocliError):
+    """{feature} needs the optional package {package}, which is not installed."""
+
+    code = "missing_extra"
+    exit_code = ExitCode.MISSING_EXTRA
+    remedy = "Install it with: pip install 'cocli[{extra}]'"

@@ -1,0 +1,101 @@
+"""The store: objects under keys, with two conditional writes. What every backend must do, and nothing about how.
+
+Contract (one suite in tests/store/ runs it on every backend):
+
+- A key is `/`-joined parts as built by `cocli.paths`; anything else is `InvalidKey`, before any I/O.
+- `put(if_absent=True)` creates or raises `AlreadyExists`; `put(if_match=etag)` replaces or raises `Conflict`
+  (also where the object is gone); of any number of racing callers exactly one succeeds.
+- An etag names content. Writing A, then B, then A again may give the first etag again, so an object that is
+  swapped carries a sequence number and a nonce in its content.
+- A reader sees an object whole: the old one or the new one.
+- `list` yields every key below a folder exactly once, in an order in which `start_after` continues. The order is
+  the byte order of the keys, except on servers that list folder by folder (SeaweedFS).
+- Only the errors of `cocli.errors.StoreError` come out. `Unavailable` means that it is not known whether a write took effect.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from datetime import datetime
+
+    from cocli.errors import StoreError
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectInfo:
+    """What a listing tells of an object. `etag` is None where knowing it would mean reading the object."""
+
+    key: str
+    size: int
+    modified: datetime
+    etag: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredObject:
+    """An object as read: its bytes and the etag to swap it against."""
+
+    key: str
+    data: bytes
+    etag: str
+    modified: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """One write of a `put_many`. At most one of the two conditions may be given."""
+
+    key: str
+    data: bytes
+    if_absent: bool = False
+    if_match: str | None = None
+
+
+@runtime_checkable
+class Store(Protocol):
+    """Objects under keys. Safe to share between threads; each process opens its own."""
+
+    @property
+    def address(self) -> str:
+        """Where the objects are, for people: never contains a secret."""
+        ...
+
+    def get(self, key: str) -> StoredObject: ...
+
+    def head(self, key: str) -> ObjectInfo: ...
+
+    def put(self, key: str, data: bytes, *, if_absent: bool = False, if_match: str | None = None) -> str:
+        """Write an object and return its new etag."""
+        ...
+
+    def delete(self, key: str, *, if_match: str | None = None) -> None:
+        """Remove an object. Without a condition, removing what is not there is fine; with one it is a `Conflict`."""
+        ...
+
+    def list(self, prefix: str = "", *, start_after: str | None = None) -> Iterator[ObjectInfo]:
+        """Every object below a folder: `prefix` is empty or ends with a slash."""
+        ...
+
+    def get_many(self, keys: Iterable[str]) -> Sequence[StoredObject | StoreError]:
+        """Read concurrently. The answer is in the order of the keys; a failure stands where its object would."""
+        ...
+
+    def put_many(self, puts: Iterable[Put]) -> Sequence[str | StoreError]:
+        """Write concurrently. One failure does not stop the others: each answer is an etag or the error."""
+        ...
+
+    def delete_many(self, keys: Iterable[str]) -> Sequence[StoreError | None]:
+        """Remove many objects unconditionally, in as few requests as the backend can."""
+        ...
+
+    def now(self) -> datetime:
+        """The store's own clock (UTC), so that ages do not depend on this machine's."""
+        ...
+
+    def close(self) -> None:
+        """Give back what the store holds open."""
+        ...
