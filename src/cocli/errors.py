@@ -114,7 +114,7 @@ class ConfigValueError(ConfigError):
 
 
 class StoreUrlError(ConfigError):
-    """"{url}" is not a store: {reason}"""
+    """ "{url}" is not a store: {reason}"""
 
     code = "store_url"
     remedy = "Give a folder (/srv/cocli), s3://bucket/prefix?endpoint=https://…, or memory://."
@@ -162,7 +162,7 @@ class RecordError(DataError):
 
 
 class IdentityError(DataError):
-    """"{text}" is not a {kind}: {reason}"""
+    """ "{text}" is not a {kind}: {reason}"""
 
     code = "identity"
 

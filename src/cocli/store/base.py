@@ -10,7 +10,8 @@ Contract (one suite in tests/store/ runs it on every backend):
 - A reader sees an object whole: the old one or the new one.
 - `list` yields every key below a folder exactly once, in an order in which `start_after` continues. The order is
   the byte order of the keys, except on servers that list folder by folder (SeaweedFS).
-- Only the errors of `cocli.errors.StoreError` come out. `Unavailable` means that it is not known whether a write took effect.
+- Only the errors of `cocli.errors.StoreError` come out. `Unavailable` means that it is not
+  known whether a write took effect.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ class Store(Protocol):
         ...
 
     def delete(self, key: str, *, if_match: str | None = None) -> None:
-        """Remove an object. Without a condition, removing what is not there is fine; with one it is a `Conflict`."""
+        """Remove an object: `Conflict` if another version of it is there. What is gone already is fine, however it went."""
         ...
 
     def list(self, prefix: str = "", *, start_after: str | None = None) -> Iterator[ObjectInfo]:

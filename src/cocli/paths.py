@@ -1,0 +1,496 @@
+"""The namespace: the only place where a key is built or taken apart.
+
+Every row of docs/format.md §1 is a small class below. `str(key)` builds the key, `parse(text)` reads any key back
+into its class, and both refuse what does not belong, naming the part. A shard is never passed in: it follows from
+the id, and a key whose shard does not is not a valid key.
+
+    str(TaskKey("plumbers", "gm-details", "ChIJyUzh2kXqwoARUtNFG8VjnYQ"))
+    → campaigns/plumbers/queues/gm-details/pending/u/ChIJyUzh2kXqwoARUtNFG8VjnYQ/task.json
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
+
+from cocli.errors import IdentityError, InvalidKey
+from cocli.identities import domain_hash, email_hash, email_shard, task_shard
+from cocli.key_parts import MAX_KEY_BYTES, ShortenedPart, check_key, decode_part, encode_part
+from cocli.models.tile import Tile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+CAMPAIGNS_FOLDER = "campaigns/"
+COMPANIES_FOLDER = "companies/"
+PEOPLE_FOLDER = "people/"
+STATUS_FOLDER = "status/"
+GLOBAL_INDEXES = frozenset({"scraped-tiles", "domains"})
+"""Indexes that campaigns share: what is known of a website or a tile does not depend on who asked."""
+
+
+def campaign_folder(campaign: str) -> str:
+    return f"{CAMPAIGNS_FOLDER}{encode_part(campaign)}/"
+
+
+def queue_folder(campaign: str, queue: str, state: str = "") -> str:
+    """The folder of a queue, or of one of its states: pending, completed, sideline."""
+    folder = f"{campaign_folder(campaign)}queues/{encode_part(queue)}/"
+    return f"{folder}{encode_part(state)}/" if state else folder
+
+
+@dataclass(frozen=True, slots=True)
+class IndexRef:
+    """Which index: one of a campaign, or one that campaigns share."""
+
+    name: str
+    campaign: str | None = None
+
+    def __post_init__(self) -> None:
+        if (self.campaign is None) != (self.name in GLOBAL_INDEXES):
+            reason = "is shared by campaigns" if self.campaign else "belongs to a campaign, which must be named"
+            raise InvalidKey(key=self.name, part=self.name, reason=reason)
+
+    @property
+    def folder(self) -> str:
+        base = campaign_folder(self.campaign) if self.campaign is not None else ""
+        return f"{base}indexes/{encode_part(self.name)}/"
+
+
+# --- how one field of a key is written -----------------------------------------------------------------------------
+
+
+class _Codec(NamedTuple):
+    """A field ⇄ its text in the key. The pattern is what `parse` looks for; it may span several parts."""
+
+    pattern: str
+    encode: Callable[[Any], str]
+    decode: Callable[[str], Any]
+
+
+def _matching(pattern: str, what: str) -> _Codec:
+    """Text that is taken as it is, if it has the right shape."""
+    shape = re.compile(rf"(?:{pattern})\Z")
+
+    def check(text: str) -> str:
+        if not shape.match(text):
+            raise InvalidKey(key=text[:80], part=text[:80], reason=f"is not {what}")
+        return text
+
+    return _Codec(pattern, check, check)
+
+
+def _encode_path(path: str) -> str:
+    return "/".join(encode_part(part) for part in path.split("/"))
+
+
+def _decode_path(path: str) -> str:
+    return "/".join(decode_part(part) for part in path.split("/"))
+
+
+def _decode_tile(names: str) -> Tile:
+    lat, _, lon = names.partition("/")
+    return Tile.parse(lat, lon)
+
+
+def _decode_index(folder: str) -> IndexRef:
+    parts = folder.split("/")
+    return IndexRef(decode_part(parts[-1]), decode_part(parts[1]) if parts[0] == "campaigns" else None)
+
+
+_TEXT = _Codec("[^/]+", encode_part, decode_part)
+_PATH = _Codec(".+", _encode_path, _decode_path)
+_TILE = _Codec("[^/]+/[^/]+", lambda tile: f"{tile.lat_name}/{tile.lon_name}", _decode_tile)
+_INDEX = _Codec("(?:campaigns/[^/]+/)?indexes/[^/]+", lambda index: index.folder[:-1], _decode_index)
+_VERSION = _Codec("[0-9]{8,}", "{:08d}".format, int)
+_HASH2 = _matching("[0-9a-f]{2}", "2 lower-case hex digits")
+_HASH16 = _matching("[0-9a-f]{16}", "16 lower-case hex digits")
+_SHA256 = _matching("[0-9a-f]{64}", "64 lower-case hex digits")
+_DAY = _matching("[0-9]{8}", "a day written yyyymmdd")
+_UUID = _matching("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", "a lower-case UUID")
+_COMPLETION_FORMAT = _matching("json|usv", "json or usv")
+
+
+def _cluster_name(text: str) -> str:
+    if text == "intake":
+        raise InvalidKey(key=text, part=text, reason="is the name of the intake folder; a cluster may not be called so")
+    return text
+
+
+_CLUSTER = _Codec(
+    _TEXT.pattern,
+    lambda name: encode_part(_cluster_name(name)),
+    lambda part: _cluster_name(decode_part(part)),
+)
+
+
+# --- what all kinds of key share -----------------------------------------------------------------------------------
+
+
+class Key:
+    """A place in the namespace: a frozen dataclass, the template of its key, and how each field is written in it."""
+
+    __slots__ = ()
+    TEMPLATE: ClassVar[str]
+    CODECS: ClassVar[dict[str, _Codec]] = {}
+    """Fields that are not plain text."""
+    IMMUTABLE: ClassVar[bool] = False
+    """Written once, never changed: it can be cached for ever, and two copies never differ."""
+    _codecs: ClassVar[dict[str, _Codec]]
+    _pattern: ClassVar[re.Pattern[str]]
+
+    def __init_subclass__(cls) -> None:
+        pieces = re.split(r"\{(\w+)\}", cls.TEMPLATE)
+        cls._codecs = {name: cls.CODECS.get(name, _TEXT) for name in pieces[1::2]}
+        pieces[::2] = [re.escape(text) for text in pieces[::2]]
+        pieces[1::2] = [f"(?P<{name}>{codec.pattern})" for name, codec in cls._codecs.items()]
+        cls._pattern = re.compile("".join(pieces) + r"\Z")
+
+    def __str__(self) -> str:
+        texts = {name: codec.encode(getattr(self, name)) for name, codec in self._codecs.items()}
+        key = self.TEMPLATE.format_map(texts)
+        if len(key) > MAX_KEY_BYTES:
+            longest = max(texts.values(), key=len)
+            reason = f"makes the key longer than {MAX_KEY_BYTES} bytes"
+            raise InvalidKey(key=f"{key[:80]}…", part=f"{longest[:40]}…", reason=reason)
+        return key
+
+    @classmethod
+    def fits(cls, key: str) -> bool:
+        """Whether a key has this kind's outer shape; `parse` may still refuse it."""
+        return cls._pattern.match(key) is not None
+
+    @classmethod
+    def parse(cls, key: str) -> Self:
+        match = cls._pattern.match(key)
+        if not match:
+            raise InvalidKey(key=key[:200], part=key[:200], reason=f"is not of the form {cls.TEMPLATE}")
+        try:
+            parsed = cls(**{name: codec.decode(match[name]) for name, codec in cls._codecs.items()})
+        except IdentityError as error:
+            raise InvalidKey(key=key, part=str(error.details.get("text")), reason=error.message) from error
+        if (expected := str(parsed)) != key:
+            part = next(
+                (mine for mine, other in zip(key.split("/"), expected.split("/"), strict=False) if mine != other),
+                key,
+            )
+            raise InvalidKey(key=key, part=part, reason=f"does not follow from the rest: expected {expected}")
+        return parsed
+
+
+_KeyClass = TypeVar("_KeyClass", bound=type[Key])
+KINDS: list[type[Key]] = []
+"""Every kind of key, in the order in which `parse` tries them."""
+
+
+def _kind(cls: _KeyClass) -> _KeyClass:
+    KINDS.append(cls)
+    return cls
+
+
+def parse(key: str) -> Key:
+    """Find out what a key is. `InvalidKey` where it is nothing that cocli knows."""
+    check_key(key)
+    failure: InvalidKey | None = None
+    for kind in KINDS:
+        if kind.fits(key):
+            try:
+                return kind.parse(key)
+            except InvalidKey as error:  # another kind may fit; if none does, this is the best explanation
+                failure = failure or error
+    raise failure or InvalidKey(key=key[:200], part=key.split("/", 1)[0], reason="begins no known kind of key")
+
+
+def is_immutable(key: str) -> bool:
+    """Whether a key names something that is written once and never changed."""
+    return any(kind.IMMUTABLE and kind.fits(key) for kind in KINDS)
+
+
+# --- campaigns and queues ------------------------------------------------------------------------------------------
+
+
+@_kind
+@dataclass(frozen=True, slots=True)
+class CampaignConfigKey(Key):
+    TEMPLATE: ClassVar[str] = "campaigns/{campaign}/config.toml"
+    campaign: str
+
+
+class _Sharded(Key):
+    """A key whose shard follows from its task id."""
+
+    __slots__ = ()
+    TEMPLATE: ClassVar[str] = ""
+    task_id: str
+    shard: str
+
+    def __post_init__(self) -> None:
+        # The shard of a shortened id cannot be computed any more: there the one that was read is kept.
+        if not (isinstance(self.task_id, ShortenedPart) and self.shard):
+            object.__setattr__(self, "shard", task_shard(self.task_id))
+
+
+@_kind
+@dataclass(frozen=True, slots=True)
+class TaskKey(_Sharded):
+    TEMPLATE: ClassVar[str] = "campaigns/{campaign}/queues/{queue}/pending/{shard}/{task_id}/task.json"
+    campaign: str
+    queue: str
+    task_id: str
+    shard: str = ""
+
+
+@_kind
+@dataclass(frozen=True, slots=True)
+class LeaseKey(_Sharded):
+    TEMPLATE: ClassVar[str] = "campaigns/{campaign}/queues/{queue}/pending/{shard}/{task_id}/lease.json"
+    campaign: str
+    queue: str
+    task_id: str
+    shard: str = ""
+
+
+@_kind
+@dataclass(frozen=True, slots=True)
+class CompletedKey(_Sharded):
+    TEMPLATE: ClassVar[str] = "campaigns/{campaign}/queues/{queue}/completed/{shard}/{task_id}.{format}"
+    CODECS: ClassVar[dict[str, _Codec]] = {"format": _COMPLETION_FORMAT}
+    IMMUTABLE: ClassVar[bool] = True
+    campaign: str
+    queue: str
+    task_id: str
+    format: str = "json"
+    shard: str = ""
+
+
+@_kind
+@dataclass(frozen=True, slots=True)
+class SidelinedKey(_Sharded):
+    TEMPLATE: ClassVar[str] = "campaigns/{campaign}/queues/{queue}/sideline/{category}/{shard}/{task_id}/task.json"
+    campaign: str
+    queue: str
+    category: str
+    task_id: str
+    shard: str = ""
+
+
+# --- loose records of the indexes ----------------------------------------------------------------------------------
+
+
+@_kind
+@dataclass(frozen=True, slots=True)
+class ProspectKey(Key):
+    TEMPLATE: ClassVar[str] = "campaigns/{campaign}/indexes/prospects/{shard}/{company_hash}.usv"
+    CODECS: ClassVar[dict[str, _Codec]] = {"company_hash": _HASH16}
+    campaign: str
+    company_hash: str
+    shard: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "shard", self.company_hash[:1])
+
+
+@_kind
+@dataclass(frozen=True, slots=True)
+class EmailKey(Key):
+    TEMPLATE: ClassVar[str] = "campaigns/{campaign}/indexes/emails/{domain_shard}/{email_hash}.usv"
+    CODECS: ClassVar[dict[str, _Codec]] = {"domain_shard": _HASH2, "email_hash": _HASH16}
+    campaign: str
+    domain_shard: str
+    email_hash: str
+
+    @classmethod
+    def of(cls, campaign: str, email: str) -> EmailKey:
+        return cls(campaign, email_shard(email), email_hash(email))
+
+
+@_kind
+@dataclass(frozen=True, slots=True)
+class DomainKey(Key):
+    TEMPLATE: ClassVar[str] = "indexes/domains/{domain_shard}/{domain_hash}.usv"
+    CODECS: ClassVar[dict[str, _Codec]] = {"domain_shard": _HASH2, "domain_hash": _HASH16}
+    domain_hash: str
+    domain_shard: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "domain_shard", self.domain_hash[:2])
+
+    @classmethod
+    def of(cls, domain: str) -> DomainKey:
+        return cls(domain_hash(domain))
+
+
+@_kind
+@dataclass(frozen=True, slots=True)
+class WitnessKey(Key):
+    TEMPLATE: ClassVar[str] = "indexes/scraped-tiles/{tile}/{phrase}.csv"
+    CODECS: ClassVar[dict[str, _Codec]] = {"tile": _TILE}
+    tile: Tile
+    phrase: str
+
+
+@_kind
+@dataclass(frozen=True, slots=True)
+class TargetTileKey(Key):
+    TEMPLATE: ClassVar[str] = "campaigns/{campaign}/indexes/target-tiles/{tile}/{phrase}.csv"
+    CODECS: ClassVar[dict[str, _Codec]] = {"tile": _TILE}
+    campaign: str
+    tile: Tile
+    phrase: str
+
+
+# --- packed indexes ------------------------------------------------------------------------------------------------
+
+
+@_kind
+@dataclass(frozen=True, slots=True)
+class WalKey(Key):
+    TEMPLATE: ClassVar[str] = "{index}/wal/{day}/{content_hash}.usv"
+    CODECS: ClassVar[dict[str, _Codec]] = {"index": _INDEX, "day": _DAY, "content_hash": _SHA256}
+    IMMUTABLE: ClassVar[bool] = True
+    index: IndexRef
+    day: str
+    content_hash: str
+
+
+@_kind
+@dataclass(frozen=True, slots=True)
+class ShardKey(Key):
+    TEMPLATE: ClassVar[str] = "{index}/shards/{sha256}.usv"
+    CODECS: ClassVar[dict[str, _Codec]] = {"index": _INDEX, "sha256": _SHA256}
+    IMMUTABLE: ClassVar[bool] = True
+    index: IndexRef
+    sha256: str
+
+
+@_kind
+@dataclass(frozen=True, slots=True)
+class ManifestKey(Key):
+    TEMPLATE: ClassVar[str] = "{index}/manifests/{version}-{sha256}.json"
+    CODECS: ClassVar[dict[str, _Codec]] = {"index": _INDEX, "version": _VERSION, "sha256": _SHA256}
+    IMMUTABLE: ClassVar[bool] = True
+    index: IndexRef
+    version: int
+    sha256: str
+
+
+@_kind
+@dataclass(frozen=True, slots=True)
+class LatestKey(Key):
+    TEMPLATE: ClassVar[str] = "{index}/LATEST"
+    CODECS: ClassVar[dict[str, _Codec]] = {"index": _INDEX}
+    index: IndexRef
+
+
+@_kind
+@dataclass(frozen=True, slots=True)
+class DatapackageKey(Key):
+    TEMPLATE: ClassVar[str] = "{index}/datapackage.json"
+    CODECS: ClassVar[dict[str, _Codec]] = {"index": _INDEX}
+    index: IndexRef
+
+
+# --- what people edit ----------------------------------------------------------------------------------------------
+
+
+@_kind
+@dataclass(frozen=True, slots=True)
+class CompanyKey(Key):
+    TEMPLATE: ClassVar[str] = "companies/{slug}/_index.md"
+    slug: str
+
+
+@_kind
+@dataclass(frozen=True, slots=True)
+class NoteKey(Key):
+    TEMPLATE: ClassVar[str] = "companies/{slug}/notes/{name}.md"
+    slug: str
+    name: str
+
+
+@_kind
+@dataclass(frozen=True, slots=True)
+class MeetingKey(Key):
+    TEMPLATE: ClassVar[str] = "companies/{slug}/meetings/{name}.md"
+    slug: str
+    name: str
+
+
+@_kind
+@dataclass(frozen=True, slots=True)
+class PersonKey(Key):
+    TEMPLATE: ClassVar[str] = "people/{slug}.md"
+    slug: str
+
+
+# --- machines ------------------------------------------------------------------------------------------------------
+
+
+@_kind
+@dataclass(frozen=True, slots=True)
+class HeartbeatKey(Key):
+    TEMPLATE: ClassVar[str] = "status/{hostname}.json"
+    hostname: str
+
+
+@_kind
+@dataclass(frozen=True, slots=True)
+class CommandKey(Key):
+    """`target` is a host name, or `all`."""
+
+    TEMPLATE: ClassVar[str] = "commands/{target}/{command_id}.json"
+    target: str
+    command_id: str
+
+
+# --- made for people and dashboards --------------------------------------------------------------------------------
+
+
+@_kind
+@dataclass(frozen=True, slots=True)
+class ReportKey(Key):
+    TEMPLATE: ClassVar[str] = "campaigns/{campaign}/reports/report.json"
+    campaign: str
+
+
+@_kind
+@dataclass(frozen=True, slots=True)
+class ExportKey(Key):
+    """`name` may have folders of its own."""
+
+    TEMPLATE: ClassVar[str] = "campaigns/{campaign}/exports/{name}"
+    CODECS: ClassVar[dict[str, _Codec]] = {"name": _PATH}
+    campaign: str
+    name: str
+
+
+# --- documents -----------------------------------------------------------------------------------------------------
+# Last, because their prefix is free: whatever ends in `{uuid}.pb` below five folders is a document.
+
+
+@_kind
+@dataclass(frozen=True, slots=True)
+class IntakeKey(Key):
+    TEMPLATE: ClassVar[str] = "{prefix}/{account}/{connector}/{datasource}/{doc_id}/intake/{uuid}.pb"
+    CODECS: ClassVar[dict[str, _Codec]] = {"prefix": _PATH, "uuid": _UUID}
+    account: str
+    connector: str
+    datasource: str
+    doc_id: str
+    uuid: str
+    prefix: str = "uploads"
+
+
+@_kind
+@dataclass(frozen=True, slots=True)
+class ClusterStateKey(Key):
+    TEMPLATE: ClassVar[str] = "{prefix}/{account}/{connector}/{datasource}/{doc_id}/{cluster}/{uuid}.pb"
+    CODECS: ClassVar[dict[str, _Codec]] = {"prefix": _PATH, "cluster": _CLUSTER, "uuid": _UUID}
+    account: str
+    connector: str
+    datasource: str
+    doc_id: str
+    cluster: str
+    uuid: str
+    prefix: str = "uploads"

@@ -1,0 +1,418 @@
+"""A store in a folder: one file per object, under the key as its path, readable with `ls`, `rg` and an editor.
+
+- Content is complete before its name appears: a temporary file beside the target (its name holds a character that
+  no key may contain, so it can never be taken for an object), then `link` to create or `rename` to replace.
+- Swaps, replacements and deletions hold a lock file for that moment only; whoever dies lets go of it.
+- A power cut: with `fsync="always"` an object is on the disk before `put` returns; `put_many` pays two
+  synchronisations for the whole batch instead of two per file. With `fsync="never"` the kernel decides, and a power cut
+  can leave empty files: for caches and tests.
+- Folders that are symbolic links are not followed: whoever plants one in the tree gets nothing read or written
+  through it.
+"""
+
+from __future__ import annotations
+
+import errno
+import itertools
+import os
+import re
+import secrets
+import stat
+import sys
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING, Literal
+
+from cocli.errors import AlreadyExists, Conflict, Denied, InvalidKey, NotFound, StoreError, StoreFull, Unavailable
+from cocli.key_parts import check_key, check_prefix
+from cocli.store.base import ObjectInfo, StoredObject
+from cocli.store.bulk import answer, put_one
+from cocli.store.conditions import check_put
+from cocli.store.disk import real_path, sync_file_system
+from cocli.store.etag import content_etag
+from cocli.store.stripes import StripedLocks, StripesTimeout
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from cocli.store.base import Put
+
+Fsync = Literal["always", "never"]
+
+_TEMPORARY = ".tmp#"
+_LOCKS_FOLDER = ".locks#"
+_CLOCK_FILE = ".clock#"
+_ADDRESSABLE = re.compile(r"(?:[A-Za-z0-9._~@+=,-]|%[0-9A-F]{2})+\Z")
+_WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
+_READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # non-blocking: a planted pipe must not hang us
+_FOLDER_TRIES = 100
+_BATCH_FILES = 1000
+_BATCH_FROM = 4  # below this, syncing each file is cheaper than syncing the file system
+
+
+@dataclass(slots=True)
+class _Staged:
+    """An object whose content is written under a temporary name."""
+
+    path: str
+    temporary: str
+    folders: Sequence[str]
+    """Folders that were made for it, outermost first: their names have to reach the disk as well."""
+
+
+class LocalStore:
+    """A folder as a store. Safe for any number of threads and processes of one machine."""
+
+    def __init__(self, root: str | os.PathLike[str], *, fsync: Fsync = "always") -> None:
+        path = os.path.abspath(os.fspath(root))
+        with _store_errors(path, path):
+            os.makedirs(path, exist_ok=True)
+        self._root = os.path.realpath(path)
+        self._fsync = fsync == "always"
+        self._locks = StripedLocks(f"{self._root}/{_LOCKS_FOLDER}")
+        self._nonce = secrets.token_hex(4)
+        self._counter = itertools.count()
+
+    @property
+    def address(self) -> str:
+        return self._root
+
+    # --- single objects
+
+    def get(self, key: str) -> StoredObject:
+        check_key(key)
+        with _store_errors(self._root, key):
+            data, modified = self._read(key)
+        return StoredObject(key, data, content_etag(data), modified)
+
+    def head(self, key: str) -> ObjectInfo:
+        stored = self.get(key)  # the etag is that of the content, so the content is read
+        return ObjectInfo(key, len(stored.data), stored.modified, stored.etag)
+
+    def put(self, key: str, data: bytes, *, if_absent: bool = False, if_match: str | None = None) -> str:
+        check_put(key, if_absent=if_absent, if_match=if_match)
+        with _store_errors(self._root, key):
+            staged = self._stage(key, data, sync=self._fsync)
+            try:
+                self._publish(key, staged, if_absent=if_absent, if_match=if_match)
+            finally:
+                _remove(staged.temporary)
+            if self._fsync:
+                self._sync_names(staged)
+        return content_etag(data)
+
+    def delete(self, key: str, *, if_match: str | None = None) -> None:
+        check_key(key)
+        path = f"{self._root}/{key}"
+        folder = os.path.dirname(path)
+        with _store_errors(self._root, key):
+            try:
+                self._check_folder(key, folder)
+                with self._locks.hold(key):
+                    if if_match is not None and self._etag(key) not in (if_match, None):
+                        raise Conflict(key=key)
+                    os.unlink(path)
+            except (FileNotFoundError, NotADirectoryError):
+                return  # gone already
+            if self._fsync:
+                _sync_folder(folder)
+        self._remove_empty_folders(folder)
+
+    def list(self, prefix: str = "", *, start_after: str | None = None) -> Iterator[ObjectInfo]:
+        check_prefix(prefix)
+        folder = f"{self._root}/{prefix}".rstrip("/")
+        with _store_errors(self._root, prefix):
+            try:
+                self._check_folder(prefix, folder)
+            except (FileNotFoundError, NotADirectoryError):
+                return
+        yield from self._walk(folder, prefix, start_after or "")
+
+    def now(self) -> datetime:
+        """The file system's clock: on a shared disk it is the server's, and the same one that dates the files."""
+        path = f"{self._root}/{_CLOCK_FILE}"
+        with _store_errors(self._root, _CLOCK_FILE):
+            try:
+                os.utime(path)
+            except FileNotFoundError:
+                os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644))
+                os.utime(path)
+            return _time(os.stat(path, follow_symlinks=False))
+
+    def close(self) -> None:
+        self._locks.close()
+
+    # --- many objects
+
+    def get_many(self, keys: Iterable[str]) -> Sequence[StoredObject | StoreError]:
+        return [answer(self.get, key) for key in keys]
+
+    def put_many(self, puts: Iterable[Put]) -> Sequence[str | StoreError]:
+        remaining, answers = iter(puts), list[str | StoreError]()
+        while batch := list(itertools.islice(remaining, _BATCH_FILES)):
+            if self._fsync and len(batch) >= _BATCH_FROM:
+                answers += self._put_batch(batch)
+            else:
+                answers += [answer(partial(put_one, self), put) for put in batch]
+        return answers
+
+    def delete_many(self, keys: Iterable[str]) -> Sequence[StoreError | None]:
+        return [answer(self.delete, key) for key in keys]
+
+    def sweep(self, *, older_than: float = 3600.0) -> int:
+        """Remove temporary files that a killed writer left. They do no harm but take space; returns how many."""
+        limit, swept = self.now().timestamp() - older_than, 0
+        for folder, _, names in os.walk(self._root):
+            for name in names:
+                path = f"{folder}/{name}"
+                if name.startswith(_TEMPORARY) and os.stat(path, follow_symlinks=False).st_mtime < limit:
+                    _remove(path)
+                    swept += 1
+        return swept
+
+    # --- reading
+
+    def _read(self, key: str) -> tuple[bytes, datetime]:
+        path = f"{self._root}/{key}"
+        try:
+            descriptor = os.open(path, _READ)
+        except (FileNotFoundError, NotADirectoryError):
+            raise NotFound(key=key) from None
+        try:
+            status = os.fstat(descriptor)
+            if stat.S_ISDIR(status.st_mode):
+                raise NotFound(key=key)
+            if not stat.S_ISREG(status.st_mode):
+                raise InvalidKey(
+                    key=key, part=key.rsplit("/", 1)[-1], reason="is neither a file nor a folder on the disk"
+                )
+            self._check_inside(key, descriptor, path)
+            return _read_all(descriptor, status.st_size), _time(status)
+        finally:
+            os.close(descriptor)
+
+    def _etag(self, key: str) -> str | None:
+        try:
+            return content_etag(self._read(key)[0])
+        except NotFound:
+            return None
+
+    def _walk(self, folder: str, prefix: str, start_after: str) -> Iterator[ObjectInfo]:
+        """Depth first in key order: a folder sorts as its name with a slash, as it does in the keys below it."""
+        with _store_errors(self._root, prefix):
+            entries = _entries(folder)
+        for name, entry in entries:
+            key = prefix + name
+            if name.endswith("/"):
+                if key > start_after or start_after.startswith(key):
+                    yield from self._walk(entry.path, key, start_after)
+            elif key > start_after:
+                with suppress(FileNotFoundError):  # deleted since the folder was read: then it is not listed
+                    status = entry.stat(follow_symlinks=False)
+                    yield ObjectInfo(key, status.st_size, _time(status))
+
+    # --- writing
+
+    def _stage(self, key: str, data: bytes, *, sync: bool) -> _Staged:
+        path = f"{self._root}/{key}"
+        folder = os.path.dirname(path)
+        # The process id as well: a forked child has its parent's nonce and counter.
+        temporary = f"{folder}/{_TEMPORARY}{self._nonce}-{os.getpid()}-{next(self._counter)}"
+        descriptor, made = self._create(key, folder, temporary)
+        try:
+            self._check_inside(key, descriptor, temporary)
+            _write_all(descriptor, data)
+            if sync:
+                os.fsync(descriptor)
+        except BaseException:
+            os.close(descriptor)
+            _remove(temporary)
+            raise
+        os.close(descriptor)
+        return _Staged(path, temporary, made)
+
+    def _create(self, key: str, folder: str, temporary: str) -> tuple[int, Sequence[str]]:
+        made: Sequence[str] = ()
+        for _ in range(_FOLDER_TRIES):
+            try:
+                return os.open(temporary, _WRITE, 0o644), made
+            except FileNotFoundError:
+                # The folder is not there yet, or was removed as empty between making it and using it: again.
+                made = self._make_folders(key, folder)
+            except NotADirectoryError:
+                raise InvalidKey(
+                    key=key, part=key, reason="lies below an object, which cannot be a folder as well"
+                ) from None
+        raise Unavailable(address=self._root, reason=f"the folder of {key} vanished {_FOLDER_TRIES} times")
+
+    def _make_folders(self, key: str, folder: str) -> Sequence[str]:
+        missing = []
+        while folder != self._root and not os.path.lexists(folder):
+            missing.append(folder)
+            folder = os.path.dirname(folder)
+        missing.reverse()
+        with suppress(FileNotFoundError):  # removed as empty meanwhile: _create looks again
+            self._check_folder(key, folder)
+        for name in missing:
+            with suppress(FileExistsError, FileNotFoundError):  # somebody else made or removed it: _create looks again
+                os.mkdir(name)
+        return missing
+
+    def _publish(self, key: str, staged: _Staged, *, if_absent: bool, if_match: str | None) -> None:
+        if if_absent:
+            self._link(key, staged)
+            return
+        with self._locks.hold(key):
+            if if_match is not None and self._etag(key) != if_match:
+                raise Conflict(key=key)
+            os.rename(staged.temporary, staged.path)
+
+    def _link(self, key: str, staged: _Staged) -> None:
+        try:
+            os.link(staged.temporary, staged.path, follow_symlinks=False)
+        except FileExistsError:
+            raise AlreadyExists(key=key) from None
+        except OSError as error:
+            if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK):
+                raise
+            # A file system without hard links (exFAT, some network shares): the lock has to do.
+            with self._locks.hold(key):
+                if os.path.lexists(staged.path):
+                    raise AlreadyExists(key=key) from None
+                os.rename(staged.temporary, staged.path)
+
+    def _put_batch(self, batch: Sequence[Put]) -> Sequence[str | StoreError]:
+        """Write all, sync once, name all, sync once: as safe as one by one, at the price of two."""
+        staged = [answer(self._stage_put, put) for put in batch]
+        try:
+            with _store_errors(self._root, batch[0].key):
+                sync_file_system(self._root)
+            answers = [
+                one if isinstance(one, StoreError) else answer(partial(self._publish_put, put), one)
+                for put, one in zip(batch, staged, strict=True)
+            ]
+        finally:
+            for one in staged:
+                if isinstance(one, _Staged):
+                    _remove(one.temporary)
+        with _store_errors(self._root, batch[0].key):
+            sync_file_system(self._root)
+        return answers
+
+    def _stage_put(self, put: Put) -> _Staged:
+        check_put(put.key, if_absent=put.if_absent, if_match=put.if_match)
+        with _store_errors(self._root, put.key):
+            return self._stage(put.key, put.data, sync=False)
+
+    def _publish_put(self, put: Put, staged: _Staged) -> str:
+        with _store_errors(self._root, put.key):
+            self._publish(put.key, staged, if_absent=put.if_absent, if_match=put.if_match)
+        return content_etag(put.data)
+
+    def _sync_names(self, staged: _Staged) -> None:
+        _sync_folder(os.path.dirname(staged.path))
+        for folder in staged.folders:
+            _sync_folder(os.path.dirname(folder))
+
+    def _remove_empty_folders(self, folder: str) -> None:
+        while folder != self._root:
+            try:
+                os.rmdir(folder)
+            except OSError:  # not empty, or in use by somebody: it stays, and that is the end of it
+                return
+            folder = os.path.dirname(folder)
+
+    # --- staying inside
+
+    def _check_inside(self, key: str, descriptor: int, path: str) -> None:
+        """The opened file must lie where its key says: no folder on the way may have been a symbolic link."""
+        if real_path(descriptor) not in (path, f"{path} (deleted)"):
+            raise InvalidKey(key=key, part=key, reason="passes through a symbolic link, which could lead anywhere")
+
+    def _check_folder(self, key: str, folder: str) -> None:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            self._check_inside(key, descriptor, folder)
+        finally:
+            os.close(descriptor)
+
+
+def _entries(folder: str) -> list[tuple[str, os.DirEntry[str]]]:
+    """The files and folders that a key can name, sorted as their keys sort. Links and foreign names are left out."""
+    try:
+        with os.scandir(folder) as scan:
+            named = [entry for entry in scan if _ADDRESSABLE.match(entry.name)]
+    except (FileNotFoundError, NotADirectoryError):
+        return []  # removed since its parent was read
+    files = [(entry.name, entry) for entry in named if entry.is_file(follow_symlinks=False)]
+    folders = [(f"{entry.name}/", entry) for entry in named if entry.is_dir(follow_symlinks=False)]
+    return sorted(files + folders, key=lambda pair: pair[0])
+
+
+def _read_all(descriptor: int, size: int) -> bytes:
+    first = os.read(descriptor, size + 1)
+    if len(first) == size:
+        return first  # the usual case: one call, no copy
+    chunks = [first]
+    while chunk := os.read(descriptor, 1 << 20):
+        chunks.append(chunk)
+    return b"".join(chunks)
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    written = os.write(descriptor, data)
+    view = memoryview(data)
+    while written < len(data):
+        written += os.write(descriptor, view[written:])
+
+
+def _remove(path: str) -> None:
+    with suppress(FileNotFoundError):  # renamed into place, or never made
+        os.unlink(path)
+
+
+def _sync_folder(folder: str) -> None:
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return  # removed as empty meanwhile: then there is no name in it to keep
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _time(status: os.stat_result) -> datetime:
+    return datetime.fromtimestamp(status.st_mtime, UTC)
+
+
+@contextmanager
+def _store_errors(address: str, key: str) -> Iterator[None]:
+    """Map what the operating system says to the store's own errors."""
+    try:
+        yield
+    except StoreError:
+        raise
+    except StripesTimeout as error:
+        raise Unavailable(address=address, reason=f"{error} stayed locked by another process") from error
+    except OSError as error:
+        raise _translated(error, address, key) from error
+
+
+def _translated(error: OSError, address: str, key: str) -> StoreError:
+    reason = error.strerror or str(error)
+    match error.errno:
+        case errno.ENOSPC | errno.EDQUOT | errno.EFBIG:
+            return StoreFull(address=address, reason=reason, key=key)
+        case errno.EACCES | errno.EPERM | errno.EROFS:
+            account = f"user {os.getuid()}" if sys.platform != "win32" else "this user"
+            return Denied(address=address, key=key, credentials=account, reason=reason)
+        case errno.EISDIR | errno.ENOTDIR | errno.EEXIST | errno.ENOTEMPTY:
+            return InvalidKey(key=key, part=key, reason="is a folder on the disk, or lies below an object")
+        case errno.ELOOP:
+            return InvalidKey(key=key, part=key, reason="is a symbolic link, which could lead anywhere")
+        case errno.ENAMETOOLONG:
+            return InvalidKey(key=key, part=key, reason="is longer than the file system allows")
+    return Unavailable(address=address, reason=reason, key=key)

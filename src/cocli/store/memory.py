@@ -1,0 +1,97 @@
+"""A store in this process's memory: for tests, demonstrations and simulations. Complete, not a stub."""
+
+from __future__ import annotations
+
+import threading
+from bisect import bisect_right
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING
+
+from cocli.errors import AlreadyExists, Conflict, NotFound
+from cocli.key_parts import check_key, check_prefix
+from cocli.store.base import ObjectInfo, StoredObject
+from cocli.store.bulk import answer, put_one
+from cocli.store.conditions import check_put
+from cocli.store.etag import content_etag
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from cocli.errors import StoreError
+    from cocli.store.base import Put
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+class MemoryStore:
+    """Objects in a dict, behind one lock. The clock can be replaced, so that a simulation decides what time it is."""
+
+    def __init__(self, *, clock: Callable[[], datetime] = _utc_now) -> None:
+        self._objects: dict[str, StoredObject] = {}
+        self._lock = threading.Lock()
+        self._clock = clock
+
+    @property
+    def address(self) -> str:
+        return "memory://"
+
+    def get(self, key: str) -> StoredObject:
+        check_key(key)
+        try:
+            return self._objects[key]
+        except KeyError:
+            raise NotFound(key=key) from None
+
+    def head(self, key: str) -> ObjectInfo:
+        return _info(self.get(key))
+
+    def put(self, key: str, data: bytes, *, if_absent: bool = False, if_match: str | None = None) -> str:
+        check_put(key, if_absent=if_absent, if_match=if_match)
+        written = StoredObject(key, bytes(data), content_etag(data), self._clock())
+        with self._lock:
+            there = self._objects.get(key)
+            if if_absent and there is not None:
+                raise AlreadyExists(key=key)
+            if if_match is not None and (there is None or there.etag != if_match):
+                raise Conflict(key=key)
+            self._objects[key] = written
+        return written.etag
+
+    def delete(self, key: str, *, if_match: str | None = None) -> None:
+        check_key(key)
+        with self._lock:
+            there = self._objects.get(key)
+            if if_match is not None and there is not None and there.etag != if_match:
+                raise Conflict(key=key)
+            self._objects.pop(key, None)
+
+    def list(self, prefix: str = "", *, start_after: str | None = None) -> Iterator[ObjectInfo]:
+        check_prefix(prefix)
+        with self._lock:
+            keys = sorted(key for key in self._objects if key.startswith(prefix))
+        for key in keys[bisect_right(keys, start_after) if start_after else 0 :]:
+            there = self._objects.get(key)
+            if there is not None:
+                yield _info(there)
+
+    def get_many(self, keys: Iterable[str]) -> Sequence[StoredObject | StoreError]:
+        return [answer(self.get, key) for key in keys]
+
+    def put_many(self, puts: Iterable[Put]) -> Sequence[str | StoreError]:
+        return [answer(partial(put_one, self), put) for put in puts]
+
+    def delete_many(self, keys: Iterable[str]) -> Sequence[StoreError | None]:
+        return [answer(self.delete, key) for key in keys]
+
+    def now(self) -> datetime:
+        return self._clock()
+
+    def close(self) -> None:
+        """Nothing is held open; the objects stay until the store itself is forgotten."""
+
+
+def _info(stored: StoredObject) -> ObjectInfo:
+    return ObjectInfo(stored.key, len(stored.data), stored.modified, stored.etag)

@@ -1,0 +1,271 @@
+"""A store in a bucket of Amazon S3, or of any server that speaks its protocol and honours conditional writes.
+
+The conditional writes are the delicate part, because an answer can be lost after the server acted:
+
+- Each carries a nonce of its writer in the object's metadata, and the client library is told not to repeat it.
+- 412, and the 409 that the library reports as "already exists", do not yet mean that somebody else won: the object
+  is looked at. With our nonce, an earlier attempt of ours went through; absent or unchanged, nothing was decided
+  and the attempt is repeated; otherwise it is lost.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import obstore
+from obstore.store import S3Store as Client
+
+from cocli.errors import AlreadyExists, Conflict, NotFound, StoreError, Unavailable
+from cocli.key_parts import check_key, check_prefix, is_key
+from cocli.store.base import ObjectInfo, StoredObject
+from cocli.store.bulk import answer, put_one
+from cocli.store.conditions import check_put
+from cocli.store.credentials import find_credentials
+from cocli.store.s3_errors import FOREIGN_ERRORS, REFUSED, S3Errors
+from cocli.store.server_clock import ServerClock
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from datetime import datetime
+
+    import httpx2
+
+    from cocli.store.base import Put
+
+_WRITER = "cocli-writer"  # the metadata under which a conditional write carries its nonce
+_DEFAULT_REGION = "us-east-1"
+_CONCURRENCY = 32
+_DELETE_BATCH = 1000
+_LIST_PAGE = 1000
+_TRIES = 6
+_FIRST_WAIT = 0.1
+_SIGNED_FOR = timedelta(minutes=1)
+_PATIENT = {
+    "max_retries": _TRIES - 1,
+    "retry_timeout": timedelta(seconds=30),
+    "backoff": {"init_backoff": timedelta(seconds=_FIRST_WAIT), "max_backoff": timedelta(seconds=5), "base": 2},
+}
+_ONCE = {"max_retries": 0, "retry_timeout": timedelta(seconds=30)}
+_TIMEOUTS = {"timeout": timedelta(seconds=60), "connect_timeout": timedelta(seconds=5)}
+
+
+class S3Store:
+    """A bucket, or the part of it below a prefix. Open one in each process: the client does not survive a fork."""
+
+    def __init__(
+        self,
+        bucket: str,
+        *,
+        prefix: str = "",
+        endpoint: str | None = None,
+        region: str | None = None,
+        profile: str | None = None,
+    ) -> None:
+        credentials = find_credentials(profile)
+        region = region or credentials.region or _DEFAULT_REGION
+        self._endpoint = (endpoint or f"https://s3.{region}.amazonaws.com").rstrip("/")
+        where = f"s3://{bucket}/{prefix}".rstrip("/")
+        self._address = f"{where} ({self._endpoint})" if endpoint else where
+        self._errors = S3Errors(address=self._address, bucket=bucket, credentials=credentials.source)
+        make = partial(self._client, bucket, prefix=prefix, endpoint=endpoint, region=region, **credentials.settings)
+        self._patient = make(retry=_PATIENT)
+        self._once = make(retry=_ONCE)
+        self._clock = ServerClock(self._ask_time)
+        self._lock = threading.Lock()
+        self._pool: ThreadPoolExecutor | None = None
+        self._http: httpx2.Client | None = None
+
+    @property
+    def address(self) -> str:
+        return self._address
+
+    # --- single objects
+
+    def get(self, key: str) -> StoredObject:
+        check_key(key)
+        with self._errors.mapped(key):
+            result = obstore.get(self._patient, key)
+            meta = result.meta
+            return StoredObject(key, bytes(result.bytes()), str(meta["e_tag"]), meta["last_modified"])
+
+    def head(self, key: str) -> ObjectInfo:
+        check_key(key)
+        with self._errors.mapped(key):
+            meta = obstore.head(self._patient, key)
+        return ObjectInfo(key, meta["size"], meta["last_modified"], meta["e_tag"])
+
+    def put(self, key: str, data: bytes, *, if_absent: bool = False, if_match: str | None = None) -> str:
+        check_put(key, if_absent=if_absent, if_match=if_match)
+        if if_absent or if_match is not None:
+            return self._put_conditionally(key, data, if_match)
+        with self._errors.mapped(key):
+            return str(obstore.put(self._patient, key, data)["e_tag"])
+
+    def delete(self, key: str, *, if_match: str | None = None) -> None:
+        check_key(key)
+        if if_match is not None:
+            self._delete_conditionally(key, if_match)
+            return
+        with self._errors.mapped(key):
+            obstore.delete(self._patient, key)
+
+    def list(self, prefix: str = "", *, start_after: str | None = None) -> Iterator[ObjectInfo]:
+        check_prefix(prefix)
+        with self._errors.mapped(prefix):
+            for page in obstore.list(
+                self._patient, prefix.rstrip("/") or None, offset=start_after, chunk_size=_LIST_PAGE
+            ):
+                for meta in page:
+                    if is_key(meta["path"]):  # what other programs put into the bucket is not ours to show
+                        yield ObjectInfo(meta["path"], meta["size"], meta["last_modified"], meta["e_tag"])
+
+    def now(self) -> datetime:
+        return self._clock.now()
+
+    def close(self) -> None:
+        with self._lock:
+            if self._pool:
+                self._pool.shutdown()
+            if self._http:
+                self._http.close()
+            self._pool = self._http = None
+
+    # --- many objects
+
+    def get_many(self, keys: Iterable[str]) -> Sequence[StoredObject | StoreError]:
+        return list(self._executor().map(partial(answer, self.get), keys))
+
+    def put_many(self, puts: Iterable[Put]) -> Sequence[str | StoreError]:
+        return list(self._executor().map(partial(answer, partial(put_one, self)), puts))
+
+    def delete_many(self, keys: Iterable[str]) -> Sequence[StoreError | None]:
+        every = list(keys)
+        batches = [every[start : start + _DELETE_BATCH] for start in range(0, len(every), _DELETE_BATCH)]
+        answers = self._executor().map(partial(answer, self._delete_batch), batches)
+        return [one for batch, one in zip(batches, answers, strict=True) for _ in batch]
+
+    def _delete_batch(self, keys: Sequence[str]) -> None:
+        for key in keys:
+            check_key(key)
+        with self._errors.mapped(keys[0]):
+            obstore.delete(self._patient, keys)
+
+    # --- conditional writes
+
+    def _put_conditionally(self, key: str, data: bytes, if_match: str | None) -> str:
+        nonce = secrets.token_hex(12)
+        mode: Any = "create" if if_match is None else {"e_tag": if_match}
+        failure: StoreError | None = None
+        for pause in _pauses():
+            try:
+                result = obstore.put(self._once, key, data, attributes={_WRITER: nonce}, mode=mode, use_multipart=False)
+                return str(result["e_tag"])
+            except REFUSED:
+                won = self._settle(key, nonce, if_match)
+                if won is not None:
+                    return won
+                failure = Unavailable(address=self._address, reason=f"{key} was written to by several clients at once")
+            except FOREIGN_ERRORS as error:
+                failure = self._errors.translate(error, key)
+                if isinstance(failure, NotFound):
+                    raise Conflict(key=key) from error
+                if not failure.retryable:
+                    raise failure from error
+            time.sleep(pause)
+        raise failure or Unavailable(address=self._address, reason="no attempt was made")
+
+    def _settle(self, key: str, nonce: str, if_match: str | None) -> str | None:
+        """After a refusal: our etag if we had won already, an error if we lost, None if nothing was decided."""
+        try:
+            with self._errors.mapped(key):
+                there = obstore.get(self._patient, key, options={"head": True})
+        except NotFound:
+            if if_match is None:
+                return None
+            raise Conflict(key=key) from None
+        attributes: Any = there.attributes
+        if attributes.get(_WRITER) == nonce:
+            return str(there.meta["e_tag"])
+        if if_match is None:
+            raise AlreadyExists(key=key)
+        if there.meta["e_tag"] == if_match:
+            return None
+        raise Conflict(key=key)
+
+    def _delete_conditionally(self, key: str, if_match: str) -> None:
+        """The client library has no conditional delete: the request is signed by it and sent with the condition."""
+        failure: StoreError | None = None
+        for pause in _pauses():
+            with self._errors.mapped(key):
+                url = obstore.sign(self._once, "DELETE", key, _SIGNED_FOR)
+            status, reason = self._send("DELETE", url, {"If-Match": if_match})
+            if status in (200, 204):
+                return
+            if status in (404, 412):
+                self._errors.check_bucket(reason)
+                if not self._exists(key):
+                    return  # gone already, perhaps by an earlier attempt of ours whose answer was lost
+                raise Conflict(key=key)
+            failure = self._errors.from_status(status, reason, key)
+            if not failure.retryable:
+                raise failure
+            time.sleep(pause)
+        raise failure or Unavailable(address=self._address, reason="no attempt was made")
+
+    def _exists(self, key: str) -> bool:
+        try:
+            self.head(key)
+        except NotFound:
+            return False
+        return True
+
+    # --- plumbing
+
+    def _client(self, bucket: str, *, retry: Any, prefix: str, endpoint: str | None, **settings: Any) -> Client:
+        options: Any = dict(_TIMEOUTS, allow_http=bool(endpoint and endpoint.startswith("http://")))
+        if endpoint:
+            settings["endpoint"] = self._endpoint
+        return Client(bucket, prefix=prefix or None, client_options=options, retry_config=retry, **settings)
+
+    def _executor(self) -> ThreadPoolExecutor:
+        with self._lock:
+            if self._pool is None:
+                self._pool = ThreadPoolExecutor(_CONCURRENCY, thread_name_prefix="cocli-s3")
+            return self._pool
+
+    def _ask_time(self) -> str:
+        # Any answer carries the server's date, a refusal as well: so nothing has to be signed.
+        for pause in _pauses():
+            status, text = self._send("HEAD", f"{self._endpoint}/", {}, header="date")
+            if text and status:
+                return text
+            time.sleep(pause)
+        raise Unavailable(address=self._address, reason="it does not tell the time")
+
+    def _send(self, method: str, url: str, headers: dict[str, str], *, header: str = "") -> tuple[int, str]:
+        """The status and the body (or one header); status 0 stands for no answer."""
+        import httpx2
+
+        with self._lock:
+            if self._http is None:
+                # The library would log the whole signed address, and whoever reads the log could use it.
+                logging.getLogger("httpx2").setLevel(logging.WARNING)
+                self._http = httpx2.Client(timeout=httpx2.Timeout(60, connect=5))
+        try:
+            response = self._http.request(method, url, headers=headers)
+        except httpx2.HTTPError as error:
+            return 0, "" if header else str(error)
+        return response.status_code, response.headers.get(header, "") if header else response.text
+
+
+def _pauses() -> Iterator[float]:
+    """How long to wait after each attempt: doubling, with jitter so that racers do not meet again."""
+    for attempt in range(_TRIES):
+        yield _FIRST_WAIT * 2**attempt * (0.5 + secrets.randbelow(1000) / 1000)

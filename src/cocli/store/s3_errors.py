@@ -1,0 +1,91 @@
+"""What an S3 server or its client library says, in the store's own errors."""
+
+from __future__ import annotations
+
+import re
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from obstore.exceptions import (
+    AlreadyExistsError,
+    BaseError,
+    PermissionDeniedError,
+    PreconditionError,
+    UnauthenticatedError,
+)
+
+from cocli.errors import BucketMissing, Denied, NotFound, StoreError, StoreFull, Unavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+REFUSED = (AlreadyExistsError, PreconditionError)
+"""A conditional write that did not go through: lost, or not decided."""
+FOREIGN_ERRORS = (BaseError, FileNotFoundError, OSError, ValueError)
+"""All that the client library raises: most of its own kind, some of Python's."""
+
+_CODE = re.compile(r"<Code>(\w+)</Code>")
+_STATUS = re.compile(r"status code: (\d{3})")
+_DENYING_CODES = frozenset(
+    {"AuthorizationHeaderMalformed", "ExpiredToken", "InvalidToken", "SignatureDoesNotMatch", "AccessDenied"}
+)
+_FULL_CODES = frozenset({"QuotaExceeded", "InsufficientStorage", "XMinioStorageFull", "ServiceQuotaExceededException"})
+
+
+@dataclass(frozen=True, slots=True)
+class S3Errors:
+    """Translates for one store: its address, bucket and the source of its credentials appear in the messages."""
+
+    address: str
+    bucket: str
+    credentials: str
+
+    @contextmanager
+    def mapped(self, key: str) -> Iterator[None]:
+        try:
+            yield
+        except StoreError:
+            raise
+        except FOREIGN_ERRORS as error:
+            raise self.translate(error, key) from error
+
+    def translate(self, error: Exception, key: str) -> StoreError:
+        text = str(error)
+        self.check_bucket(text)
+        if isinstance(error, FileNotFoundError):
+            return NotFound(key=key)
+        if isinstance(error, (PermissionDeniedError, UnauthenticatedError)):
+            return self._denied(text, key)
+        status = _STATUS.search(text)
+        return self.from_status(int(status[1]) if status else 0, text, key)
+
+    def from_status(self, status: int, text: str, key: str) -> StoreError:
+        """An answer that is neither success nor "not found"; status 0 stands for no answer at all."""
+        code = _error_code(text)
+        if status in (401, 403) or code in _DENYING_CODES:
+            return self._denied(text, key)
+        if status == 507 or code in _FULL_CODES:
+            return StoreFull(address=self.address, reason=_brief(text), key=key)
+        if status and 400 <= status < 500 and status not in (408, 409, 429):
+            return StoreError(key=key, reason=f"{self.address}: {_brief(text)}")
+        return Unavailable(address=self.address, reason=_brief(text) or "no answer", key=key)
+
+    def check_bucket(self, text: str) -> None:
+        if _error_code(text) == "NoSuchBucket":
+            raise BucketMissing(bucket=self.bucket, address=self.address)
+
+    def _denied(self, text: str, key: str) -> Denied:
+        return Denied(address=self.address, key=key, credentials=self.credentials, reason=_brief(text))
+
+
+def _error_code(text: str) -> str:
+    match = _CODE.search(text)
+    return match[1] if match else ""
+
+
+def _brief(text: str) -> str:
+    """The first line, with the server's own code; the library appends a page of debugging to it."""
+    line = text.split("\n", 1)[0].split("<?xml", 1)[0].strip(" :")
+    code = _error_code(text)
+    return f"{line} ({code})" if code and code not in line else line

@@ -1,0 +1,86 @@
+"""Locks for the moment of a swap, shared by threads and processes of one machine.
+
+A key falls into one of a few lock files; `flock` lets go of them when their holder dies, however it dies.
+Within a process, threads share the descriptors, so each file has a thread lock in front of it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import threading
+import time
+import zlib
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_STRIPES = 64
+_FIRST_WAIT = 0.00005
+_LONGEST_WAIT = 0.005
+
+
+class StripesTimeout(TimeoutError):
+    """Somebody held a lock for far longer than any swap takes (a stopped process, for example)."""
+
+
+class StripedLocks:
+    """Exclusive locks by key on a folder of lock files, made when first needed."""
+
+    def __init__(self, folder: str, *, timeout: float = 10.0) -> None:
+        self._folder = folder
+        self._timeout = timeout
+        self._locks = [threading.Lock() for _ in range(_STRIPES)]
+        self._descriptors: dict[int, int] = {}
+        self._owner = os.getpid()
+
+    @contextmanager
+    def hold(self, key: str) -> Iterator[None]:
+        stripe = zlib.crc32(key.encode("ascii")) % _STRIPES
+        self._forget_after_fork()
+        if not self._locks[stripe].acquire(timeout=self._timeout):
+            raise StripesTimeout(key)
+        try:
+            descriptor = self._descriptors.get(stripe)
+            if descriptor is None:
+                descriptor = self._descriptors[stripe] = self._open(stripe)
+            self._lock(descriptor, key)
+            try:
+                yield
+            finally:
+                fcntl.flock(descriptor, fcntl.LOCK_UN)
+        finally:
+            self._locks[stripe].release()
+
+    def close(self) -> None:
+        for stripe, descriptor in list(self._descriptors.items()):
+            with self._locks[stripe]:
+                self._descriptors.pop(stripe, None)
+                os.close(descriptor)
+
+    def _forget_after_fork(self) -> None:
+        # A forked child shares its parent's open files, and `flock` would let both in: it opens its own instead.
+        if self._owner != os.getpid():
+            self._owner = os.getpid()
+            self._locks = [threading.Lock() for _ in range(_STRIPES)]
+            for descriptor in self._descriptors.values():
+                os.close(descriptor)
+            self._descriptors = {}
+
+    def _open(self, stripe: int) -> int:
+        os.makedirs(self._folder, exist_ok=True)
+        return os.open(f"{self._folder}/{stripe:02x}", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
+
+    def _lock(self, descriptor: int, key: str) -> None:
+        wait, deadline = _FIRST_WAIT, time.monotonic() + self._timeout
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    raise StripesTimeout(key) from None
+            time.sleep(wait)
+            wait = min(wait * 2, _LONGEST_WAIT)

@@ -1,0 +1,58 @@
+"""Fixtures that every part of the suite shares: real servers, started once per test process when first asked for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from cocli.testing import servers
+
+settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
+settings.load_profile("suite")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _no_foreign_settings() -> Iterator[None]:
+    """The suite sees neither this machine's settings nor its credentials, and never asks an instance role."""
+    kept = dict(os.environ)
+    for name in list(os.environ):
+        if name.startswith(("COCLI_", "AWS_")) or name == "CAMPAIGN_NAME":
+            del os.environ[name]
+    os.environ.update(servers.credentials_environment(), AWS_EC2_METADATA_DISABLED="true")
+    yield
+    os.environ.clear()
+    os.environ.update(kept)
+
+
+@pytest.fixture(scope="session")
+def seaweedfs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[servers.S3Server]:
+    with servers.seaweedfs(tmp_path_factory.mktemp("seaweedfs")) as server:
+        servers.create_bucket(server, "cocli-data-test")
+        yield server
+
+
+@pytest.fixture(scope="session")
+def ministack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[servers.S3Server]:
+    with servers.ministack(tmp_path_factory.mktemp("ministack")) as server:
+        servers.create_bucket(server, "cocli-data-test")
+        yield server
+
+
+@pytest.fixture(scope="session")
+def rclone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[servers.S3Server]:
+    with servers.rclone_s3(tmp_path_factory.mktemp("rclone")) as server:
+        servers.create_bucket(server, "cocli-data-test")
+        yield server
+
+
+@pytest.fixture(scope="session")
+def captures() -> Path:
+    """Real pages that belong to others: read where they lie, never copied."""
+    folder = Path(__file__).parents[2] / "shared" / "captures"
+    if not folder.is_dir():
+        pytest.skip(f"the captured pages are not here ({folder}): this test reads them where they lie")
+    return folder
