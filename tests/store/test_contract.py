@@ -244,8 +244,9 @@ def test_32_writers_increment_without_a_lost_update(store: Store) -> None:
 
 
 HOSTILE_KEYS = [
-    "", "/", "/etc/passwd", "..", ".", "a/..", "../a", "a/../../b", "a//b", "a/", "a/./b",
-    "C:\\x", "a\\b", "\\\\server\\x", "a:b", "a b", "a\nb", "a\0b", "ä", "a%zz", "a%2e", "%", "~/x?", "#", "*", "a" * 10_240, "/".join(["a" * 200] * 6),
+    "", "/", "/etc/passwd", "..", ".", "a/..", "../a", "a/../../b", "a//b", "a/", "a/./b", "~/x?", "#", "*",
+    "C:\\x", "a\\b", "\\\\server\\x", "a:b", "a b", "a\nb", "a\0b", "ä", "a%zz", "a%2e", "%",
+    "a" * 10_240, "/".join(["a" * 200] * 6),
 ]  # fmt: skip
 
 

@@ -74,7 +74,7 @@ class Store(Protocol):
         ...
 
     def delete(self, key: str, *, if_match: str | None = None) -> None:
-        """Remove an object: `Conflict` if another version of it is there. What is gone already is fine, however it went."""
+        """Remove an object: `Conflict` if another version of it is there. What is gone already is fine."""
         ...
 
     def list(self, prefix: str = "", *, start_after: str | None = None) -> Iterator[ObjectInfo]:

@@ -19,7 +19,7 @@ import re
 import secrets
 import stat
 import sys
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -95,10 +95,7 @@ class LocalStore:
         check_put(key, if_absent=if_absent, if_match=if_match)
         with _store_errors(self._root, key):
             staged = self._stage(key, data, sync=self._fsync)
-            try:
-                self._publish(key, staged, if_absent=if_absent, if_match=if_match)
-            finally:
-                _remove(staged.temporary)
+            self._publish(key, staged, if_absent=if_absent, if_match=if_match)
             if self._fsync:
                 self._sync_names(staged)
         return content_etag(data)
@@ -182,14 +179,14 @@ class LocalStore:
             raise NotFound(key=key) from None
         try:
             status = os.fstat(descriptor)
-            if stat.S_ISDIR(status.st_mode):
-                raise NotFound(key=key)
             if not stat.S_ISREG(status.st_mode):
-                raise InvalidKey(
-                    key=key, part=key.rsplit("/", 1)[-1], reason="is neither a file nor a folder on the disk"
-                )
-            self._check_inside(key, descriptor, path)
-            return _read_all(descriptor, status.st_size), _time(status)
+                raise _no_object(key, status)
+            if real_path(descriptor) != path:
+                self._check_inside(key, descriptor, path)
+            data = os.read(descriptor, status.st_size + 1)
+            if len(data) != status.st_size:
+                data += _read_rest(descriptor)
+            return data, _time(status)
         finally:
             os.close(descriptor)
 
@@ -261,9 +258,17 @@ class LocalStore:
         return missing
 
     def _publish(self, key: str, staged: _Staged, *, if_absent: bool, if_match: str | None) -> None:
-        if if_absent:
-            self._link(key, staged)
-            return
+        """Give the content its name, if the condition holds. The temporary name is gone afterwards in any case."""
+        try:
+            if if_absent:
+                self._link(key, staged)
+            else:
+                self._replace(key, staged, if_match)
+        except BaseException:
+            _remove(staged.temporary)
+            raise
+
+    def _replace(self, key: str, staged: _Staged, if_match: str | None) -> None:
         with self._locks.hold(key):
             if if_match is not None and self._etag(key) != if_match:
                 raise Conflict(key=key)
@@ -271,7 +276,8 @@ class LocalStore:
 
     def _link(self, key: str, staged: _Staged) -> None:
         try:
-            os.link(staged.temporary, staged.path, follow_symlinks=False)
+            os.link(staged.temporary, staged.path)
+            os.unlink(staged.temporary)
         except FileExistsError:
             raise AlreadyExists(key=key) from None
         except OSError as error:
@@ -289,14 +295,15 @@ class LocalStore:
         try:
             with _store_errors(self._root, batch[0].key):
                 sync_file_system(self._root)
-            answers = [
-                one if isinstance(one, StoreError) else answer(partial(self._publish_put, put), one)
-                for put, one in zip(batch, staged, strict=True)
-            ]
-        finally:
+        except BaseException:
             for one in staged:
                 if isinstance(one, _Staged):
                     _remove(one.temporary)
+            raise
+        answers = [
+            one if isinstance(one, StoreError) else answer(partial(self._publish_put, put), one)
+            for put, one in zip(batch, staged, strict=True)
+        ]
         with _store_errors(self._root, batch[0].key):
             sync_file_system(self._root)
         return answers
@@ -351,14 +358,18 @@ def _entries(folder: str) -> list[tuple[str, os.DirEntry[str]]]:
     return sorted(files + folders, key=lambda pair: pair[0])
 
 
-def _read_all(descriptor: int, size: int) -> bytes:
-    first = os.read(descriptor, size + 1)
-    if len(first) == size:
-        return first  # the usual case: one call, no copy
-    chunks = [first]
+def _read_rest(descriptor: int) -> bytes:
+    """What a first read of the whole size left over: a file that grew, or one too large for a single call."""
+    chunks = []
     while chunk := os.read(descriptor, 1 << 20):
         chunks.append(chunk)
     return b"".join(chunks)
+
+
+def _no_object(key: str, status: os.stat_result) -> StoreError:
+    if stat.S_ISDIR(status.st_mode):
+        return NotFound(key=key)
+    return InvalidKey(key=key, part=key.rsplit("/", 1)[-1], reason="is neither a file nor a folder on the disk")
 
 
 def _write_all(descriptor: int, data: bytes) -> None:
@@ -388,17 +399,24 @@ def _time(status: os.stat_result) -> datetime:
     return datetime.fromtimestamp(status.st_mtime, UTC)
 
 
-@contextmanager
-def _store_errors(address: str, key: str) -> Iterator[None]:
-    """Map what the operating system says to the store's own errors."""
-    try:
-        yield
-    except StoreError:
-        raise
-    except StripesTimeout as error:
-        raise Unavailable(address=address, reason=f"{error} stayed locked by another process") from error
-    except OSError as error:
-        raise _translated(error, address, key) from error
+class _store_errors:  # noqa: N801 - reads as the function that it is
+    """Map what the operating system says to the store's own errors. A class, because a generator is slower."""
+
+    __slots__ = ("_address", "_key")
+
+    def __init__(self, address: str, key: str) -> None:
+        self._address = address
+        self._key = key
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        if isinstance(error, StripesTimeout):
+            reason = f"{error} stayed locked by another process"
+            raise Unavailable(address=self._address, reason=reason) from error
+        if isinstance(error, OSError):
+            raise _translated(error, self._address, self._key) from error
 
 
 def _translated(error: OSError, address: str, key: str) -> StoreError:

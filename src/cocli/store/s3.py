@@ -90,15 +90,18 @@ class S3Store:
 
     def get(self, key: str) -> StoredObject:
         check_key(key)
+        result = self._look(key)
         with self._errors.mapped(key):
-            result = obstore.get(self._patient, key)
             meta = result.meta
             return StoredObject(key, bytes(result.bytes()), str(meta["e_tag"]), meta["last_modified"])
 
     def head(self, key: str) -> ObjectInfo:
         check_key(key)
-        with self._errors.mapped(key):
-            meta = obstore.head(self._patient, key)
+        try:
+            with self._errors.mapped(key):
+                meta = obstore.head(self._patient, key)
+        except NotFound:
+            meta = self._look(key).meta  # an answer to HEAD cannot say that the whole bucket is gone
         return ObjectInfo(key, meta["size"], meta["last_modified"], meta["e_tag"])
 
     def put(self, key: str, data: bytes, *, if_absent: bool = False, if_match: str | None = None) -> str:
@@ -184,8 +187,7 @@ class S3Store:
     def _settle(self, key: str, nonce: str, if_match: str | None) -> str | None:
         """After a refusal: our etag if we had won already, an error if we lost, None if nothing was decided."""
         try:
-            with self._errors.mapped(key):
-                there = obstore.get(self._patient, key, options={"head": True})
+            there = self._look(key)
         except NotFound:
             if if_match is None:
                 return None
@@ -219,9 +221,13 @@ class S3Store:
             time.sleep(pause)
         raise failure or Unavailable(address=self._address, reason="no attempt was made")
 
+    def _look(self, key: str) -> obstore.GetResult:
+        with self._errors.mapped(key):
+            return obstore.get(self._patient, key)
+
     def _exists(self, key: str) -> bool:
         try:
-            self.head(key)
+            self._look(key)
         except NotFound:
             return False
         return True
@@ -266,6 +272,7 @@ class S3Store:
 
 
 def _pauses() -> Iterator[float]:
-    """How long to wait after each attempt: doubling, with jitter so that racers do not meet again."""
-    for attempt in range(_TRIES):
+    """How long to wait after each attempt but the last: doubling, with jitter so that racers do not meet again."""
+    for attempt in range(_TRIES - 1):
         yield _FIRST_WAIT * 2**attempt * (0.5 + secrets.randbelow(1000) / 1000)
+    yield 0.0

@@ -11,11 +11,6 @@ import os
 import threading
 import time
 import zlib
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _STRIPES = 64
 _FIRST_WAIT = 0.00005
@@ -24,6 +19,25 @@ _LONGEST_WAIT = 0.005
 
 class StripesTimeout(TimeoutError):
     """Somebody held a lock for far longer than any swap takes (a stopped process, for example)."""
+
+
+class _Held:
+    """A class, because this is entered for every write and a generator costs three times as much."""
+
+    __slots__ = ("_descriptor", "_key", "_lock", "_locks")
+
+    def __init__(self, locks: StripedLocks, key: str) -> None:
+        self._locks = locks
+        self._key = key
+
+    def __enter__(self) -> None:
+        self._lock, self._descriptor = self._locks.acquire(self._key)
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_UN)
+        finally:
+            self._lock.release()
 
 
 class StripedLocks:
@@ -36,23 +50,25 @@ class StripedLocks:
         self._descriptors: dict[int, int] = {}
         self._owner = os.getpid()
 
-    @contextmanager
-    def hold(self, key: str) -> Iterator[None]:
+    def hold(self, key: str) -> _Held:
+        """A context in which nobody else holds the lock of this key."""
+        return _Held(self, key)
+
+    def acquire(self, key: str) -> tuple[threading.Lock, int]:
         stripe = zlib.crc32(key.encode("ascii")) % _STRIPES
         self._forget_after_fork()
-        if not self._locks[stripe].acquire(timeout=self._timeout):
+        lock = self._locks[stripe]
+        if not lock.acquire(timeout=self._timeout):
             raise StripesTimeout(key)
         try:
             descriptor = self._descriptors.get(stripe)
             if descriptor is None:
                 descriptor = self._descriptors[stripe] = self._open(stripe)
             self._lock(descriptor, key)
-            try:
-                yield
-            finally:
-                fcntl.flock(descriptor, fcntl.LOCK_UN)
-        finally:
-            self._locks[stripe].release()
+        except BaseException:
+            lock.release()
+            raise
+        return lock, descriptor
 
     def close(self) -> None:
         for stripe, descriptor in list(self._descriptors.items()):

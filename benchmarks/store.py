@@ -1,0 +1,157 @@
+"""Small objects: puts and gets per second, in a folder against plain files, on S3 against boto3."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+import boto3
+from botocore.config import Config
+
+from cocli.store import Put, Store, open_store
+from cocli.store.local import LocalStore
+from cocli.testing import servers
+
+if TYPE_CHECKING:
+    from benchmarks.harness import Bench
+
+OBJECT = b"x" * 300
+LOCAL_OBJECTS = 5_000
+SYNCED_OBJECTS = 500
+S3_OBJECTS = 2_000
+BOTO3_THREADS = 16
+ROUNDS = 5
+
+
+def main(bench: Bench) -> None:
+    with tempfile.TemporaryDirectory(prefix="cocli-bench-") as name:
+        _local(bench, Path(name), LOCAL_OBJECTS, fsync=False)
+        _local(bench, Path(name), SYNCED_OBJECTS, fsync=True)
+        bench.note("starting SeaweedFS")
+        (Path(name) / "s3").mkdir()
+        with servers.seaweedfs(Path(name) / "s3") as server:
+            _s3(bench, server)
+
+
+Rates = dict[str, list[float]]
+
+
+def _local(bench: Bench, folder: Path, count: int, *, fsync: bool) -> None:
+    policy = "fsync" if fsync else "no fsync"
+    bench.note(f"local folder, {policy}: {ROUNDS} rounds of {count} objects of {len(OBJECT)} bytes")
+    rates: Rates = defaultdict(list)
+    for number in range(ROUNDS):
+        _local_round(rates, folder / f"{policy}-{number}", count, fsync=fsync)
+    suffix = "_fsync" if fsync else ""
+    for name, peer, what in (
+        ("put", "plain put", "open/write/rename"),
+        ("create", "plain put", "open/write/rename"),
+        ("put_many", "plain put", "open/write/rename"),
+        ("get", "plain get", "open/read"),
+    ):
+        conditions = f"{policy}, {len(OBJECT)} bytes, one thread"
+        _compare(bench, f"local_{name}{suffix}_over_plain", rates[name], rates[peer], what, conditions)
+
+
+def _local_round(rates: Rates, folder: Path, count: int, *, fsync: bool) -> None:
+    """Ours and the peer's turns alternate, so that a slow minute of the machine hits both."""
+    store = LocalStore(folder / "ours", fsync="always" if fsync else "never")
+    keys = [f"{n % 16:x}/{n}" for n in range(count)]
+    paths = [f"{folder}/plain/{key}" for key in keys]
+    for shard in range(16):  # folders exist before the clock starts, on both sides
+        (folder / "plain" / f"{shard:x}").mkdir(parents=True)
+        for kind in ("put", "create", "bulk"):
+            store.put(f"{kind}/{shard:x}/first", b"")
+    rates["plain put"].append(_rate(partial(_plain_put, fsync=fsync), paths))
+    rates["put"].append(_rate(lambda key: store.put(f"put/{key}", OBJECT), keys))
+    rates["create"].append(_rate(lambda key: store.put(f"create/{key}", OBJECT, if_absent=True), keys))
+    rates["put_many"].append(_bulk_rate(lambda: store.put_many([Put(f"bulk/{key}", OBJECT) for key in keys]), count))
+    rates["plain get"].append(_rate(_plain_get, paths))
+    rates["get"].append(_rate(lambda key: store.get(f"put/{key}"), keys))
+    store.close()
+
+
+def _s3(bench: Bench, server: servers.S3Server) -> None:
+    servers.create_bucket(server, "cocli-bench")
+    os.environ.update(servers.credentials_environment())
+    bench.note(f"S3 (SeaweedFS on loopback): {ROUNDS} rounds of {S3_OBJECTS} objects")
+    rates: Rates = defaultdict(list)
+    store = open_store(server.url("cocli-bench", "ours"))
+    client: Any = boto3.client("s3", endpoint_url=server.endpoint, config=Config(max_pool_connections=BOTO3_THREADS))
+    with ThreadPoolExecutor(BOTO3_THREADS) as pool:
+        for number in range(ROUNDS):
+            _s3_round(rates, store, client, pool, [f"{number}/{n}" for n in range(S3_OBJECTS)])
+    store.close()
+    peer, conditions = f"boto3, {BOTO3_THREADS} threads", f"{len(OBJECT)} bytes, SeaweedFS on loopback"
+    _compare(bench, "s3_put_over_boto3", rates["put"], rates["boto3 put"], peer, conditions)
+    _compare(bench, "s3_get_over_boto3", rates["get"], rates["boto3 get"], peer, conditions)
+
+
+def _s3_round(rates: Rates, store: Store, client: Any, pool: ThreadPoolExecutor, keys: list[str]) -> None:
+    count, puts = len(keys), [Put(key, OBJECT) for key in keys]
+    rates["boto3 put"].append(_bulk_rate(lambda: list(pool.map(partial(_boto_put, client), keys)), count))
+    rates["put"].append(_bulk_rate(lambda: _all_good(store.put_many(puts)), count))
+    rates["boto3 get"].append(_bulk_rate(lambda: list(pool.map(partial(_boto_get, client), keys)), count))
+    rates["get"].append(_bulk_rate(lambda: _all_good(store.get_many(keys)), count))
+
+
+def _compare(
+    bench: Bench, name: str, ours: Sequence[float], peers: Sequence[float], peer: str, conditions: str
+) -> None:
+    ratio = median(mine / other for mine, other in zip(ours, peers, strict=True))
+    rates = f"{median(ours):,.0f}/s to {median(peers):,.0f}/s"
+    bench.measure(name, ratio, peer=peer, ratio=ratio, conditions=f"{rates}; {conditions}")
+
+
+def _rate(action: Callable[[str], object], items: Sequence[str]) -> float:
+    start = time.perf_counter()
+    for item in items:
+        action(item)
+    return len(items) / (time.perf_counter() - start)
+
+
+def _bulk_rate(action: Callable[[], object], count: int) -> float:
+    start = time.perf_counter()
+    action()
+    return count / (time.perf_counter() - start)
+
+
+def _plain_put(path: str, *, fsync: bool) -> None:
+    temporary = f"{path}.tmp"
+    with open(temporary, "wb") as file:
+        file.write(OBJECT)
+        if fsync:
+            file.flush()
+            os.fsync(file.fileno())
+    os.rename(temporary, path)
+    if fsync:
+        folder = os.open(os.path.dirname(path), os.O_RDONLY)
+        os.fsync(folder)
+        os.close(folder)
+
+
+def _plain_get(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def _boto_put(client: Any, key: str) -> None:
+    client.put_object(Bucket="cocli-bench", Key=f"boto3/{key}", Body=OBJECT)
+
+
+def _boto_get(client: Any, key: str) -> bytes:
+    return bytes(client.get_object(Bucket="cocli-bench", Key=f"boto3/{key}")["Body"].read())
+
+
+def _all_good(answers: Sequence[object]) -> None:
+    failed = [one for one in answers if isinstance(one, Exception)]
+    if failed:
+        raise failed[0]

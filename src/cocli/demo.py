@@ -1,0 +1,151 @@
+"""`make demo`: the main job, offline, in a folder of its own; prints what it did, and its figures as one JSON line."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from cocli.app.campaign import list_campaigns, new_campaign
+from cocli.app.store_browser import disk_usage
+from cocli.app.workspace import Workspace, open_workspace
+from cocli.config.resolve import Flags
+from cocli.config.template import Place
+from cocli.formats import usv
+from cocli.identities import company_hash
+from cocli.models.prospect import Prospect
+from cocli.paths import ProspectKey
+from cocli.store import Put
+from cocli.store.probe import probe
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from cocli.store import Store
+
+CAMPAIGN = "springfield-plumbers"
+_MARKER = ".cocli-demo"
+_PROSPECTS = 200
+_STREETS = ("Main St", "Oak Ave", "O'Reilly Blvd", "Rue de l’Église", "Nº 7 “Plaza”")
+
+
+def main(arguments: list[str]) -> int:
+    """Run the demo in the folder that is named (`.demo` otherwise)."""
+    folder = os.path.abspath(arguments[0] if arguments else ".demo")
+    try:
+        _fresh_folder(folder)
+    except OSError as error:
+        print(f"error: {error.strerror}: {folder}", file=sys.stderr)
+        return 1
+    started = time.perf_counter()
+    figures = run(folder, say=print)
+    figures["demo.seconds"] = round(time.perf_counter() - started, 3)
+    print(json.dumps(figures))
+    return 0
+
+
+def run(folder: str, say: Callable[[str], None]) -> dict[str, float]:
+    """Create a campaign, write and read records, look at what is there, and check the store."""
+    environ = {"COCLI_DATA_HOME": folder, "COCLI_CONFIG": os.path.join(folder, "config.toml"), "HOME": folder}
+    with open_workspace(environ, Flags()) as workspace:
+        _create(workspace, say)
+        prospects = _prospects(_PROSPECTS)
+        written = _write(workspace.store, prospects, say)
+        _read_back(workspace.store, prospects, say)
+        _look(workspace, say)
+        checks = _check_store(workspace.store, say)
+    say(f"\nLook at it yourself:\n  COCLI_DATA_HOME={folder} cocli store ls campaigns/{CAMPAIGN}/")
+    return {"demo.prospects": len(prospects), "demo.bytes": written, "demo.store_checks": checks}
+
+
+def _fresh_folder(folder: str) -> None:
+    """An empty folder. What is there is removed only if an earlier demo made it."""
+    if os.path.lexists(folder) and not os.path.isfile(os.path.join(folder, _MARKER)):
+        if not os.path.isdir(folder) or os.listdir(folder):
+            raise FileExistsError(17, "this is not a demo folder, so it is left alone", folder)
+    elif os.path.isdir(folder):
+        shutil.rmtree(folder)
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, _MARKER), "w", encoding="utf-8") as marker:
+        marker.write("Made by `make demo`, which removes this folder when it runs again.\n")
+
+
+def _create(workspace: Workspace, say: Callable[[str], None]) -> None:
+    place = Place("Springfield", 39.80, -89.65, 25.0)
+    created = new_campaign(workspace, CAMPAIGN, ["plumber", "emergency plumber"], [place])
+    say(f"Created the campaign {CAMPAIGN}:\n  {created.path}")
+
+
+def _prospects(count: int) -> list[Prospect]:
+    """Businesses of a town that does not exist, with the characters that real names have."""
+    now = datetime.now(UTC).replace(microsecond=0)
+    return [
+        Prospect(
+            company_hash=company_hash(f"domain:plumber-{number}.example"),
+            slug=f"plumber-{number}",
+            name=f"Plumber № {number} & Söhne 🔧\nopen \\ late",
+            phone_e164=f"+1217555{number:04d}",
+            domain=f"plumber-{number}.example",
+            street=f"{number} {_STREETS[number % len(_STREETS)]}",
+            city="Springfield",
+            country="US",
+            lat=39.80,
+            lon=-89.65,
+            all_emails=(f"info@plumber-{number}.example",),
+            campaign=CAMPAIGN,
+            phrases=("plumber",),
+            first_seen=now,
+            updated_at=now,
+            sources=("demo",),
+        )
+        for number in range(count)
+    ]
+
+
+def _key(prospect: Prospect) -> str:
+    return str(ProspectKey(CAMPAIGN, prospect.company_hash))
+
+
+def _write(store: Store, prospects: list[Prospect], say: Callable[[str], None]) -> int:
+    puts = [Put(_key(prospect), usv.render(Prospect, [prospect]), if_absent=True) for prospect in prospects]
+    for answer in store.put_many(puts):
+        if isinstance(answer, Exception):
+            raise answer
+    size = sum(len(put.data) for put in puts)
+    say(f"Wrote {len(puts)} prospects as USV, one object each ({size:,} bytes), for example:\n  {puts[0].key}")
+    return size
+
+
+def _read_back(store: Store, prospects: list[Prospect], say: Callable[[str], None]) -> None:
+    for prospect, answer in zip(prospects, store.get_many(map(_key, prospects)), strict=True):
+        if isinstance(answer, Exception):
+            raise answer
+        if usv.read_one(Prospect, answer.data, file=answer.key) != prospect:
+            raise AssertionError(f"{answer.key} did not come back as it was written")
+    say(f"Read all {len(prospects)} back: every field is as it was, quotes, line breaks and emoji included.")
+
+
+def _look(workspace: Workspace, say: Callable[[str], None]) -> None:
+    for campaign in list_campaigns(workspace):
+        say(f"Campaign {campaign.name}: {', '.join(campaign.queries)}; {campaign.places} place")
+    for usage in disk_usage(workspace.store, f"campaigns/{CAMPAIGN}"):
+        name = usage.key or "config.toml"
+        say(f"  {name}: {usage.contents.objects} objects, {usage.contents.bytes:,} bytes")
+
+
+def _check_store(store: Store, say: Callable[[str], None]) -> int:
+    report = probe(store)
+    say(f"The store keeps its promises: {'yes' if report.safe else 'NO'}")
+    for check in report.checks:
+        say(f"  {'ok ' if check.ok else 'BAD'} {check.name}: {check.detail}")
+        if not check.ok:
+            raise AssertionError(f"the store failed: {check.name}: {check.detail}")
+    return len(report.checks)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
