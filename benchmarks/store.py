@@ -29,6 +29,7 @@ SYNCED_OBJECTS = 500
 S3_OBJECTS = 2_000
 BOTO3_THREADS = 16
 ROUNDS = 5
+TURNS = 8  # per round
 
 
 def main(bench: Bench) -> None:
@@ -62,21 +63,45 @@ def _local(bench: Bench, folder: Path, count: int, *, fsync: bool) -> None:
 
 
 def _local_round(rates: Rates, folder: Path, count: int, *, fsync: bool) -> None:
-    """Ours and the peer's turns alternate, so that a slow minute of the machine hits both."""
     store = LocalStore(folder / "ours", fsync="always" if fsync else "never")
     keys = [f"{n % 16:x}/{n}" for n in range(count)]
-    paths = [f"{folder}/plain/{key}" for key in keys]
+    plain = str(folder / "plain")
     for shard in range(16):  # folders exist before the clock starts, on both sides
-        (folder / "plain" / f"{shard:x}").mkdir(parents=True)
+        os.makedirs(f"{plain}/{shard:x}")
         for kind in ("put", "create", "bulk"):
             store.put(f"{kind}/{shard:x}/first", b"")
-    rates["plain put"].append(_rate(partial(_plain_put, fsync=fsync), paths))
-    rates["put"].append(_rate(lambda key: store.put(f"put/{key}", OBJECT), keys))
-    rates["create"].append(_rate(lambda key: store.put(f"create/{key}", OBJECT, if_absent=True), keys))
-    rates["put_many"].append(_bulk_rate(lambda: store.put_many([Put(f"bulk/{key}", OBJECT) for key in keys]), count))
-    rates["plain get"].append(_rate(_plain_get, paths))
-    rates["get"].append(_rate(lambda key: store.get(f"put/{key}"), keys))
+    _take_turns(
+        rates,
+        keys,
+        {
+            "plain put": lambda some: [_plain_put(f"{plain}/{key}", fsync) for key in some],
+            "put": lambda some: [store.put(f"put/{key}", OBJECT) for key in some],
+            "create": lambda some: [store.put(f"create/{key}", OBJECT, if_absent=True) for key in some],
+            "put_many": lambda some: _all_good(store.put_many([Put(f"bulk/{key}", OBJECT) for key in some])),
+        },
+    )
+    _take_turns(
+        rates,
+        keys,
+        {
+            "plain get": lambda some: [_plain_get(f"{plain}/{key}") for key in some],
+            "get": lambda some: [store.get(f"put/{key}") for key in some],
+        },
+    )
     store.close()
+
+
+def _take_turns(rates: Rates, keys: Sequence[str], contenders: dict[str, Callable[[Sequence[str]], object]]) -> None:
+    """Chunk by chunk, each contender goes first in turn: a slow moment of the disk, or being first, favours nobody."""
+    order, seconds, size = list(contenders), dict.fromkeys(contenders, 0.0), max(1, len(keys) // TURNS)
+    for start in range(0, len(keys), size):
+        for name in order:
+            begin = time.perf_counter()
+            contenders[name](keys[start : start + size])
+            seconds[name] += time.perf_counter() - begin
+        order.append(order.pop(0))
+    for name, spent in seconds.items():
+        rates[name].append(len(keys) / spent)
 
 
 def _s3(bench: Bench, server: servers.S3Server) -> None:
@@ -96,11 +121,22 @@ def _s3(bench: Bench, server: servers.S3Server) -> None:
 
 
 def _s3_round(rates: Rates, store: Store, client: Any, pool: ThreadPoolExecutor, keys: list[str]) -> None:
-    count, puts = len(keys), [Put(key, OBJECT) for key in keys]
-    rates["boto3 put"].append(_bulk_rate(lambda: list(pool.map(partial(_boto_put, client), keys)), count))
-    rates["put"].append(_bulk_rate(lambda: _all_good(store.put_many(puts)), count))
-    rates["boto3 get"].append(_bulk_rate(lambda: list(pool.map(partial(_boto_get, client), keys)), count))
-    rates["get"].append(_bulk_rate(lambda: _all_good(store.get_many(keys)), count))
+    _take_turns(
+        rates,
+        keys,
+        {
+            "boto3 put": lambda some: list(pool.map(partial(_boto_put, client), some)),
+            "put": lambda some: _all_good(store.put_many([Put(key, OBJECT) for key in some])),
+        },
+    )
+    _take_turns(
+        rates,
+        keys,
+        {
+            "boto3 get": lambda some: list(pool.map(partial(_boto_get, client), some)),
+            "get": lambda some: _all_good(store.get_many(some)),
+        },
+    )
 
 
 def _compare(
@@ -111,20 +147,7 @@ def _compare(
     bench.measure(name, ratio, peer=peer, ratio=ratio, conditions=f"{rates}; {conditions}")
 
 
-def _rate(action: Callable[[str], object], items: Sequence[str]) -> float:
-    start = time.perf_counter()
-    for item in items:
-        action(item)
-    return len(items) / (time.perf_counter() - start)
-
-
-def _bulk_rate(action: Callable[[], object], count: int) -> float:
-    start = time.perf_counter()
-    action()
-    return count / (time.perf_counter() - start)
-
-
-def _plain_put(path: str, *, fsync: bool) -> None:
+def _plain_put(path: str, fsync: bool) -> str:
     temporary = f"{path}.tmp"
     with open(temporary, "wb") as file:
         file.write(OBJECT)
@@ -136,6 +159,7 @@ def _plain_put(path: str, *, fsync: bool) -> None:
         folder = os.open(os.path.dirname(path), os.O_RDONLY)
         os.fsync(folder)
         os.close(folder)
+    return path
 
 
 def _plain_get(path: str) -> bytes:

@@ -243,3 +243,17 @@ def test_folders_removed_while_others_write_into_them(store: LocalStore) -> None
     for thread in threads:
         thread.join()
     assert failures == []
+
+
+def test_an_older_kernel_reads_just_as_safely(store: LocalStore, folder: Path, tmp_path: Path) -> None:
+    """Without `openat2` a file is opened first and asked where it lies."""
+    store._reader._syscall = None
+    (tmp_path / "secret").write_bytes(b"s")
+    (folder / "link").symlink_to(tmp_path)
+    store.put("a/b", b"1")
+    assert store.get("a/b").data == b"1"
+    for key in ("link/secret", "link"):
+        with pytest.raises(InvalidKey):
+            store.get(key)
+    with pytest.raises(NotFound):
+        store.get("a/c")

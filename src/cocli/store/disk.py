@@ -1,13 +1,18 @@
-"""Two questions to the operating system that the standard library does not ask."""
+"""Three requests to the operating system that the standard library does not make."""
 
 from __future__ import annotations
 
 import ctypes
+import errno
 import fcntl
 import os
 import sys
 from functools import cache
 from typing import Any
+
+_OPENAT2 = 437  # the same number on every architecture
+_RESOLVE_NO_SYMLINKS = 0x04
+_RESOLVE_BENEATH = 0x08
 
 
 def real_path(descriptor: int) -> str:
@@ -19,19 +24,72 @@ def real_path(descriptor: int) -> str:
 
 def sync_file_system(path: str) -> None:
     """Bring everything written so far on the file system of `path` to the disk."""
-    syncfs = _syncfs()
+    syncfs = getattr(_libc(), "syncfs", None)
     if syncfs is None:
         os.sync()
         return
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         if syncfs(descriptor) != 0:
-            code = ctypes.get_errno()
-            raise OSError(code, os.strerror(code), path)
+            raise _last_error(path)
     finally:
         os.close(descriptor)
 
 
+class FolderReader:
+    """Opens files below a folder for reading, and refuses symbolic links anywhere on the way.
+
+    Linux does that in one call (`openat2`, since 5.6), which costs half of opening first and asking where one got to.
+    """
+
+    def __init__(self, root: str, flags: int) -> None:
+        self._root = root
+        self._flags = flags
+        self._how = (ctypes.c_uint64 * 3)(flags, 0, _RESOLVE_BENEATH | _RESOLVE_NO_SYMLINKS)
+        self._descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        self._syscall = _openat2_syscall()
+
+    def open(self, path: str) -> int:
+        if self._syscall is None:
+            return self._open_and_ask(path)
+        how = ctypes.addressof(self._how)
+        descriptor = int(self._syscall(_OPENAT2, self._descriptor, path.encode("ascii"), how, 24))
+        if descriptor < 0:
+            error = _last_error(path)
+            if error.errno in (errno.ENOSYS, errno.EPERM):  # an older kernel, or a sandbox that does not know the call
+                self._syscall = None
+                return self._open_and_ask(path)
+            raise error
+        return descriptor
+
+    def close(self) -> None:
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def _open_and_ask(self, path: str) -> int:
+        descriptor = os.open(f"{self._root}/{path}", self._flags | os.O_NOFOLLOW)
+        where = real_path(descriptor)
+        if where not in (f"{self._root}/{path}", f"{self._root}/{path} (deleted)"):
+            os.close(descriptor)
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
+        return descriptor
+
+
 @cache
-def _syncfs() -> Any | None:
-    return getattr(ctypes.CDLL(None, use_errno=True), "syncfs", None)
+def _libc() -> Any:
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def _openat2_syscall() -> Any | None:
+    if sys.platform != "linux":
+        return None
+    syscall = ctypes.CDLL(None, use_errno=True).syscall
+    syscall.argtypes = [ctypes.c_long, ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_size_t]
+    syscall.restype = ctypes.c_long
+    return syscall
+
+
+def _last_error(path: str) -> OSError:
+    code = ctypes.get_errno()
+    return OSError(code, os.strerror(code), path)

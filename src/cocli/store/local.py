@@ -30,7 +30,7 @@ from cocli.key_parts import check_key, check_prefix
 from cocli.store.base import ObjectInfo, StoredObject
 from cocli.store.bulk import answer, put_one
 from cocli.store.conditions import check_put
-from cocli.store.disk import real_path, sync_file_system
+from cocli.store.disk import FolderReader, real_path, sync_file_system
 from cocli.store.etag import content_etag
 from cocli.store.stripes import StripedLocks, StripesTimeout
 
@@ -46,7 +46,7 @@ _LOCKS_FOLDER = ".locks#"
 _CLOCK_FILE = ".clock#"
 _ADDRESSABLE = re.compile(r"(?:[A-Za-z0-9._~@+=,-]|%[0-9A-F]{2})+\Z")
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
-_READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # non-blocking: a planted pipe must not hang us
+_READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK  # non-blocking: a planted pipe must not hang us
 _FOLDER_TRIES = 100
 _BATCH_FILES = 1000
 _BATCH_FROM = 4  # below this, syncing each file is cheaper than syncing the file system
@@ -71,6 +71,7 @@ class LocalStore:
             os.makedirs(path, exist_ok=True)
         self._root = os.path.realpath(path)
         self._fsync = fsync == "always"
+        self._reader = FolderReader(self._root, _READ)
         self._locks = StripedLocks(f"{self._root}/{_LOCKS_FOLDER}")
         self._nonce = secrets.token_hex(4)
         self._counter = itertools.count()
@@ -139,6 +140,7 @@ class LocalStore:
             return _time(os.stat(path, follow_symlinks=False))
 
     def close(self) -> None:
+        self._reader.close()
         self._locks.close()
 
     # --- many objects
@@ -172,17 +174,14 @@ class LocalStore:
     # --- reading
 
     def _read(self, key: str) -> tuple[bytes, datetime]:
-        path = f"{self._root}/{key}"
         try:
-            descriptor = os.open(path, _READ)
+            descriptor = self._reader.open(key)
         except (FileNotFoundError, NotADirectoryError):
             raise NotFound(key=key) from None
         try:
             status = os.fstat(descriptor)
             if not stat.S_ISREG(status.st_mode):
                 raise _no_object(key, status)
-            if real_path(descriptor) != path:
-                self._check_inside(key, descriptor, path)
             data = os.read(descriptor, status.st_size + 1)
             if len(data) != status.st_size:
                 data += _read_rest(descriptor)
@@ -430,7 +429,7 @@ def _translated(error: OSError, address: str, key: str) -> StoreError:
         case errno.EISDIR | errno.ENOTDIR | errno.EEXIST | errno.ENOTEMPTY:
             return InvalidKey(key=key, part=key, reason="is a folder on the disk, or lies below an object")
         case errno.ELOOP:
-            return InvalidKey(key=key, part=key, reason="is a symbolic link, which could lead anywhere")
+            return InvalidKey(key=key, part=key, reason="passes through a symbolic link, which could lead anywhere")
         case errno.ENAMETOOLONG:
             return InvalidKey(key=key, part=key, reason="is longer than the file system allows")
     return Unavailable(address=address, reason=reason, key=key)
