@@ -219,9 +219,9 @@ def test_a_cluster_cannot_be_called_intake() -> None:
 
 
 def test_a_key_that_grows_too_long_says_which_part() -> None:
+    parts = dict.fromkeys(("account", "connector", "datasource", "doc_id"), "ü" * 33)
+    prefix = "/".join(["p" * 100] * 3)
     with pytest.raises(InvalidKey, match="longer than 1024 bytes"):
-        parts = dict.fromkeys(("account", "connector", "datasource", "doc_id"), "ü" * 33)
-        prefix = "/".join(["p" * 100] * 3)
         str(paths.IntakeKey(**parts, uuid="a3526da5-c3be-344c-82be-e341d1a7eb75", prefix=prefix))
 
 

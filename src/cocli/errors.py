@@ -23,6 +23,9 @@
     │   ├── BucketMissing
     │   ├── InvalidKey
     │   └── UnsafeStore             the store does not honour conditional writes
+    ├── QueueError
+    │   ├── LeaseLost               somebody else has the task now
+    │   └── QueueUnusable           the provider that is configured lacks something
     └── MissingExtra                an optional dependency is not installed
 
 A class owns its text: the docstring is the message, with the details that the raiser passes in
@@ -241,6 +244,26 @@ class UnsafeStore(StoreError):
     code = "unsafe_store"
     exit_code = ExitCode.UNSAFE_STORE
     remedy = "Use a local folder, Amazon S3, or a server that passes: cocli doctor"
+
+
+class QueueError(CocliError):
+    """Queue {queue}: {reason}"""
+
+    code = "queue"
+
+
+class LeaseLost(QueueError):
+    """Worker {worker} does not hold task {task_id} any more: {reason}"""
+
+    code = "lease_lost"
+    exit_code = ExitCode.CONFLICT
+
+
+class QueueUnusable(QueueError):
+    """Queue provider {provider} cannot be used: {reason}"""
+
+    code = "queue_unusable"
+    exit_code = ExitCode.CONFIG
 
 
 class MissingExtra(CocliError):

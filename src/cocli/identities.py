@@ -69,7 +69,7 @@ def feature_id_from_place_id(text: str) -> str:
 
 
 def cid_from_place_id(text: str) -> str:
-    """The decimal customer id: the second half of the feature id. It identifies, but the way back needs the first half."""
+    """The decimal customer id: the second half of the feature id. The way back needs the first half."""
     return str(_unpack_place_id(text)[1])
 
 
@@ -193,7 +193,7 @@ def email_shard(email: str) -> str:
 
 
 def task_shard(task_id: str) -> str:
-    """A place id's first varying character, or a hex digit. Lower case, so that no file system can fold two into one."""
+    """A place id's first varying character, or a hex digit; lower case, for file systems that fold it."""
     if is_place_id(task_id):
         character = task_id[_PLACE_ID_SHARD_AT].lower()
         return character if character.isalnum() else "_"

@@ -40,6 +40,32 @@ def queue_folder(campaign: str, queue: str, state: str = "") -> str:
     return f"{folder}{encode_part(state)}/" if state else folder
 
 
+_TASK_FILE = "task.json"
+_LEASE_FILE = "lease.json"
+
+
+def task_files(folder: str) -> tuple[str, str]:
+    """The task and the lease in the folder of a pending task."""
+    return folder + _TASK_FILE, folder + _LEASE_FILE
+
+
+def task_folder(key: str) -> tuple[str, bool] | None:
+    """The folder of a pending task that a listed key lies in, and whether the key is its lease; None for other keys.
+
+    For listings, where taking every key apart in full (`TaskKey.parse`) would cost more than the listing itself.
+    """
+    if key.endswith("/" + _TASK_FILE):
+        return key[: -len(_TASK_FILE)], False
+    if key.endswith("/" + _LEASE_FILE):
+        return key[: -len(_LEASE_FILE)], True
+    return None
+
+
+def task_id_of(folder: str) -> str:
+    """The id of the task in a pending folder (a `ShortenedPart` where the id was too long to be kept)."""
+    return decode_part(folder[:-1].rsplit("/", 1)[-1])
+
+
 @dataclass(frozen=True, slots=True)
 class IndexRef:
     """Which index: one of a campaign, or one that campaigns share."""

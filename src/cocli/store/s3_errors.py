@@ -69,7 +69,8 @@ class S3Errors:
             return StoreFull(address=self.address, reason=_brief(text), key=key)
         if status and 400 <= status < 500 and status not in (408, 409, 429):
             return StoreError(key=key, reason=f"{self.address}: {_brief(text)}")
-        return Unavailable(address=self.address, reason=_brief(text) or "no answer", key=key)
+        reason = f"{_brief(text) or 'no answer'} (credentials: {self.credentials})"
+        return Unavailable(address=self.address, reason=reason, key=key)
 
     def check_bucket(self, text: str) -> None:
         if _error_code(text) == "NoSuchBucket":
