@@ -1,0 +1,55 @@
+"""What a campaign may be called. It becomes part of keys, bucket names and file paths, so it is checked first."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from cocli.errors import UsageError
+
+LONGEST = 52
+_NAME = re.compile(rf"[a-z0-9](?:[a-z0-9-]{{0,{LONGEST - 2}}}[a-z0-9])?")
+RULE = f"1 to {LONGEST} lower-case letters, digits and dashes"
+
+
+def check_campaign_name(name: str) -> None:
+    """Refuse what cannot be a campaign, naming the part that is wrong and a name that would do."""
+    if _NAME.fullmatch(name):
+        return
+    part, reason = _offence(name)
+    proposal = propose_name(name)
+    raise UsageError(
+        reason=f"{_shown(name)} cannot be the name of a campaign: {reason}",
+        hint=f"Use {RULE}" + (f", for example: {proposal}" if proposal else "."),
+        name=_shown(name),
+        part=part,
+    )
+
+
+def propose_name(name: str) -> str:
+    """A valid name that resembles the given one; empty where nothing is left of it."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    return re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-")[:LONGEST].strip("-")
+
+
+def _offence(name: str) -> tuple[str, str]:
+    """The offending part, and what is wrong with it."""
+    if not name.strip():
+        return name, "it is empty"
+    if len(name) > LONGEST:
+        return _shown(name), f"it has {len(name)} characters, at most {LONGEST} fit into a bucket's name"
+    for part in name.split("/"):
+        if part in (".", ".."):
+            return part, f'the part "{part}" would leave its folder'
+    stranger = re.search(r"[^a-z0-9-]", name)
+    if stranger:
+        character = stranger[0]
+        kind = "control character" if unicodedata.category(character).startswith("C") else "character"
+        return _shown(character), f"the {kind} {_shown(character)} is not allowed"
+    return "-", "it begins or ends with a dash"
+
+
+def _shown(text: str) -> str:
+    """A text that may hold anything, as one short printable word in quotes."""
+    short = text if len(text) <= 60 else text[:40] + "…"
+    return f'"{short}"' if short.isprintable() else ascii(short)

@@ -1,0 +1,278 @@
+"""Is this machine ready? One check each for what can go wrong, and for each failure what to do about it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from cocli.app.workspace import Workspace
+from cocli.config.resolve import load_user_file, resolve, unknown_variables
+from cocli.config.secrets import mask
+from cocli.errors import CocliError
+from cocli.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cocli.app.workspace import Campaign
+    from cocli.config.places import Environment
+    from cocli.config.resolve import Flags
+    from cocli.store.base import Store
+
+_CLOCK_LIMIT_SECONDS = 60
+_DISK_LOW_BYTES = 1 << 30
+_DISK_FULL_BYTES = 100 << 20
+_BROWSERS = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome", "headless_shell")
+
+
+class Status(Enum):
+    """`warning` and `optional` do not make the machine unfit."""
+
+    OK = "ok"
+    WARNING = "warning"
+    OPTIONAL = "optional"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What was looked at, what was found, and what to do where it is not as it must be."""
+
+    name: str
+    status: Status
+    detail: str
+    fix: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """All checks. `store_safe` is False where the store ignores conditional writes."""
+
+    checks: tuple[Check, ...]
+    store_safe: bool
+
+    @property
+    def exit_code(self) -> ExitCode:
+        if not self.store_safe:
+            return ExitCode.UNSAFE_STORE
+        failed = any(check.status is Status.FAILED for check in self.checks)
+        return ExitCode.FAILURE if failed else ExitCode.OK
+
+
+def diagnose(environ: Environment, flags: Flags) -> Diagnosis:
+    """Look at everything, whatever fails on the way."""
+    checks = [_python(), *_requirements(), *_environment(environ)]
+    safe = True
+    try:
+        user = load_user_file(environ)
+        checks.append(_user_file(environ, user is not None))
+        settings = resolve(environ, flags, user, None)
+    except CocliError as error:
+        checks.append(_failed("configuration", error))
+    else:
+        workspace = Workspace(settings)
+        try:
+            store_checks, safe = _stores(workspace, flags.campaign)
+            checks += store_checks
+        finally:
+            workspace.close()
+    return Diagnosis((*checks, _disk(environ), _browser(environ), *_extras()), safe)
+
+
+def _failed(name: str, error: CocliError) -> Check:
+    return Check(name, Status.FAILED, mask(error.message), _fix(error.hint))
+
+
+def _fix(hint: str | None) -> str | None:
+    """Errors send people to the doctor; here they need to be sent on."""
+    return "Check the address, the credentials, the network and the server." if hint and "doctor" in hint else hint
+
+
+# --- the program -----------------------------------------------------------------------------------------------------
+
+
+def _python() -> Check:
+    from cocli import __version__
+
+    return Check("cocli", Status.OK, f"{__version__} on Python {sys.version.split()[0]}")
+
+
+def _requirements() -> Iterator[Check]:
+    """What must be installed: a program whose default installation cannot start helps nobody."""
+    missing = sorted(name for name in _required_packages(extra=None) if not _installed(name))
+    if missing:
+        fix = "Install cocli again: pip install --force-reinstall cocli"
+        yield Check("packages", Status.FAILED, f"not installed: {', '.join(missing)}", fix)
+    else:
+        yield Check("packages", Status.OK, "all that cocli needs are installed")
+
+
+def _extras() -> Iterator[Check]:
+    for extra in _extra_names():
+        missing = sorted(name for name in _required_packages(extra) if not _installed(name))
+        if missing:
+            detail = f"not installed (optional): {', '.join(missing)}"
+            yield Check(f"extra {extra}", Status.OPTIONAL, detail, f"To use it: pip install 'cocli[{extra}]'")
+        else:
+            yield Check(f"extra {extra}", Status.OK, "installed")
+
+
+def _extra_names() -> list[str]:
+    from importlib.metadata import PackageNotFoundError, metadata
+
+    try:
+        return sorted(metadata("cocli").get_all("Provides-Extra") or ())
+    except PackageNotFoundError:  # run from a folder of sources that was never installed: then nothing is known
+        return []
+
+
+def _required_packages(extra: str | None) -> Iterator[str]:
+    """The names of the distributions that cocli, or one of its extras, declares."""
+    import re
+    from importlib.metadata import PackageNotFoundError, requires
+
+    try:
+        declared = requires("cocli") or []
+    except PackageNotFoundError:  # as above
+        return
+    for line in declared:
+        requirement, _, marker = line.partition(";")
+        wanted = re.search(r"extra\s*==\s*['\"]([^'\"]+)['\"]", marker)
+        if (wanted[1] if wanted else None) == extra and (name := re.match(r"[A-Za-z0-9._-]+", requirement)):
+            yield name[0]
+
+
+def _installed(distribution: str) -> bool:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        version(distribution)
+    except PackageNotFoundError:
+        return False
+    return True
+
+
+# --- configuration ---------------------------------------------------------------------------------------------------
+
+
+def _environment(environ: Environment) -> Iterator[Check]:
+    for name, meant in unknown_variables(environ):
+        fix = f"Did you mean {meant}?" if meant else "Remove it; docs/reference/configuration.md lists all variables."
+        yield Check("environment", Status.WARNING, f"{name} is not a setting", fix)
+
+
+def _user_file(environ: Environment, there: bool) -> Check:
+    from cocli.config.places import user_file
+
+    path = user_file(environ)
+    if there:
+        return Check("configuration", Status.OK, path)
+    return Check("configuration", Status.OPTIONAL, f"no {path} (optional)", "To have one: cocli init")
+
+
+# --- the store -------------------------------------------------------------------------------------------------------
+
+
+def _stores(workspace: Workspace, campaign: str | None) -> tuple[list[Check], bool]:
+    """Check the store that is configured and, where a campaign names another one, that one."""
+    try:
+        store = workspace.store
+    except CocliError as error:
+        return [_failed("store", error)], True
+    checks, safe = _store(store)
+    checks[1:1] = _credentials(str(workspace.settings.store.value))
+    if campaign is None or any(check.status is Status.FAILED for check in checks):
+        return checks, safe
+    try:
+        loaded = workspace.campaign(campaign)
+    except CocliError as error:
+        return [*checks, _failed(f"campaign {campaign}", error)], safe
+    checks.append(_campaign(loaded))
+    if loaded.store is not store:
+        more, also_safe = _store(loaded.store)
+        more[1:1] = _credentials(str(loaded.settings.store.value))
+        checks, safe = checks + more, safe and also_safe
+    return checks, safe
+
+
+def _campaign(campaign: Campaign) -> Check:
+    try:
+        campaign.settings.model()
+    except CocliError as error:
+        return _failed(f"campaign {campaign.name}", error)
+    return Check(f"campaign {campaign.name}", Status.OK, campaign.file.name)
+
+
+def _store(store: Store) -> tuple[list[Check], bool]:
+    from cocli.store.probe import probe
+
+    checks = [Check("store", Status.OK, store.address)]
+    try:
+        report = probe(store)
+    except CocliError as error:
+        return [_failed("store", error)], True
+    checks += [
+        Check(f"store {check.name}", Status.OK if check.ok else Status.FAILED, check.detail, _fix(check.fix))
+        for check in report.checks
+    ]
+    if not any(check.status is Status.FAILED for check in checks):
+        checks.append(_clock(store))
+    return checks, report.safe
+
+
+def _credentials(address: str) -> list[Check]:
+    """Whose credentials are used, for a store that needs some. What they are is nobody's business."""
+    if not address.startswith("s3://"):
+        return []
+    from urllib.parse import parse_qs, urlsplit
+
+    from cocli.store.credentials import find_credentials
+
+    profile = parse_qs(urlsplit(address).query).get("profile", [None])[0]
+    try:
+        return [Check("credentials", Status.OK, find_credentials(profile).source)]
+    except CocliError as error:
+        return [_failed("credentials", error)]
+
+
+def _clock(store: Store) -> Check:
+    try:
+        difference = (store.now() - datetime.now(UTC)).total_seconds()
+    except CocliError as error:
+        return _failed("clock", error)
+    detail = f"{abs(difference):.1f} s {'behind' if difference > 0 else 'ahead of'} the store's"
+    if abs(difference) > _CLOCK_LIMIT_SECONDS:
+        return Check("clock", Status.FAILED, detail, "Set this machine's clock, for example: timedatectl set-ntp true")
+    return Check("clock", Status.OK, detail)
+
+
+# --- the machine -----------------------------------------------------------------------------------------------------
+
+
+def _disk(environ: Environment) -> Check:
+    from cocli.config.places import data_home
+
+    home = folder = data_home(environ)
+    while not os.path.isdir(folder) and folder != os.path.dirname(folder):
+        folder = os.path.dirname(folder)
+    free = shutil.disk_usage(folder).free
+    detail = f"{free / (1 << 30):.1f} GiB free at {home}"
+    if free < _DISK_LOW_BYTES:
+        status = Status.FAILED if free < _DISK_FULL_BYTES else Status.WARNING
+        return Check("disk", status, detail, "Free some space, or set COCLI_DATA_HOME to another disk.")
+    return Check("disk", Status.OK, detail)
+
+
+def _browser(environ: Environment) -> Check:
+    wanted = environ.get("COCLI_BROWSER")
+    candidates = (wanted,) if wanted else _BROWSERS
+    found = next((path for name in candidates if (path := shutil.which(name, path=environ.get("PATH")))), None)
+    if found:
+        return Check("browser", Status.OK, found)
+    detail = f"{wanted} was not found" if wanted else "no Chromium found (optional: Google Maps and script-only sites)"
+    return Check("browser", Status.OPTIONAL, detail, "Install Chromium, or set COCLI_BROWSER to its path.")

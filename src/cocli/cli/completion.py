@@ -1,0 +1,39 @@
+"""`cocli completion`"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from cocli.cli.context import output_of
+from cocli.cli.main import COMPLETION_VARIABLE
+from cocli.cli.options import examples, single_command
+
+app = single_command()
+
+
+class Shell(StrEnum):
+    """The shells that there is a script for."""
+
+    BASH = "bash"
+    ZSH = "zsh"
+    FISH = "fish"
+
+
+@app.command(
+    epilog=examples(
+        "cocli completion bash > ~/.local/share/bash-completion/completions/cocli",
+        "cocli completion zsh > ~/.zfunc/_cocli",
+        "cocli completion fish > ~/.config/fish/completions/cocli.fish",
+    )
+)
+def completion(
+    ctx: typer.Context, shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="bash, zsh or fish.")]
+) -> None:
+    """Print the completion script of a shell. It completes commands, options and the names of campaigns."""
+    from typer._completion_shared import get_completion_script
+
+    script = get_completion_script(prog_name="cocli", complete_var=COMPLETION_VARIABLE, shell=shell.value)
+    output_of(ctx).stdout.write(script + "\n")

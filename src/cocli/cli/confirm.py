@@ -1,0 +1,28 @@
+"""Questions. They are asked on a terminal only, and each has a flag that answers it."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from cocli.cli.safe_text import safe_line
+from cocli.errors import UsageError
+
+if TYPE_CHECKING:
+    from cocli.cli.output import Output
+
+
+def confirm(output: Output, question: str, *, yes: bool) -> bool:
+    """Ask; anything but a clear yes is a no. Without a terminal nothing is assumed: `--yes` has to be said."""
+    if yes:
+        return True
+    if not interactive(output):
+        raise UsageError(reason=f"Not confirmed: {question}", hint="Repeat it with --yes, or look with --dry-run.")
+    output.stderr.write(f"{safe_line(question)} [y/N] ")
+    output.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def interactive(output: Output) -> bool:
+    """Whether a person can be asked."""
+    return sys.stdin.isatty() and output.stderr.isatty() and not output.as_json

@@ -1,0 +1,44 @@
+"""`cocli doctor`"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import typer
+
+from cocli.cli.context import campaign_of, cli_context, flags_of, output_of
+from cocli.cli.options import CampaignOption, JsonOption, QuietOption, StoreOption, examples, single_command
+from cocli.cli.safe_text import safe_line
+
+app = single_command()
+
+
+@app.command(epilog=examples("cocli doctor", "cocli doctor --store s3://bucket?endpoint=http://nas:8333 --json"))
+def doctor(
+    ctx: typer.Context,
+    campaign: CampaignOption = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Check configuration, store, clock, disk, browser and extras: one line each, and a fix for each failure.
+
+    The store's conditional writes are raced, because some servers ignore them. Exits with 1 if a check failed, with 9
+    if the store is unsafe.
+    """
+    from cocli.app.doctor import Status, diagnose
+
+    output = output_of(ctx, as_json=json, quiet=quiet)
+    output.talk("Checking …")
+    diagnosis = diagnose(cli_context(ctx).environ, flags_of(store, campaign_of(ctx, campaign)))
+    if json:
+        checks = [asdict(check) for check in diagnosis.checks]
+        output.document({"ok": diagnosis.exit_code == 0, "store_safe": diagnosis.store_safe, "checks": checks})
+    else:
+        width = max(len(check.name) for check in diagnosis.checks)
+        for check in diagnosis.checks:
+            output.line(f"{check.status.value:8}  {check.name.ljust(width)}  {check.detail}")
+            if check.fix and check.status is not Status.OK:
+                output.stdout.write(f"{'':8}  {'':{width}}  fix: {safe_line(check.fix)}\n")
+    if diagnosis.exit_code:
+        raise typer.Exit(int(diagnosis.exit_code))

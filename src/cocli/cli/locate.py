@@ -1,0 +1,76 @@
+"""`cocli locate`"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from cocli.cli.context import campaign_of, output_of, workspace_of
+from cocli.cli.options import CampaignOption, JsonOption, QuietOption, StoreOption, examples, single_command
+
+app = single_command()
+
+
+def _complete_kind(incomplete: str) -> list[str]:
+    from cocli.app.locate import KINDS
+
+    return [kind for kind in KINDS if kind.startswith(incomplete)]
+
+
+_Kind = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="KIND",
+        help="data-home, config, store, campaign, queue, index, company, person, domain, email or key.",
+        autocompletion=_complete_kind,
+        show_default=False,
+    ),
+]
+_Name = Annotated[
+    str | None,
+    typer.Argument(metavar="NAME", help="Which one.", show_default=False),
+]
+
+
+@app.command(
+    epilog=examples(
+        "cocli locate",
+        "cocli locate campaign plumbers",
+        "cocli locate queue gm-list --campaign plumbers",
+        "cocli locate company acme-plumbing",
+        'ls "$(cocli locate data-home)"',
+    )
+)
+def locate(
+    ctx: typer.Context,
+    kind: _Kind = None,
+    name: _Name = None,
+    campaign: CampaignOption = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Print where a thing lives: a path, or an address in a bucket. Without a kind: the places above all others."""
+    from cocli.app.locate import explain_key, locate, overview
+
+    output = output_of(ctx, as_json=json, quiet=quiet)
+    with workspace_of(ctx, store) as workspace:
+        if kind is None:
+            places = overview(workspace)
+            if json:
+                output.document({"locations": [asdict(place) for place in places]})
+            else:
+                output.table(("what", "path"), [(place.what, place.path) for place in places])
+            return
+        place = locate(workspace, kind, name, campaign_of(ctx, campaign))
+    details = explain_key(place.key) if kind == "key" and place.key else {}
+    if json:
+        output.document({"location": asdict(place), **({"key": details} if details else {})})
+        return
+    output.line(place.path)
+    if details:
+        output.talk(", ".join(f"{field}: {value}" for field, value in details.items()))
+    if not place.exists:
+        output.talk("It is not there yet.")

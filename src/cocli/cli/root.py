@@ -1,0 +1,130 @@
+"""Runs one command: finds the noun's module, gives it its context, and turns the outcome into text and an exit code."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import signal
+import sys
+from collections.abc import Mapping
+from io import TextIOWrapper
+from typing import Any, BinaryIO, cast
+
+import typer
+from typer.core import TyperGroup
+
+from cocli.cli.context import CliContext
+from cocli.cli.errors import from_parser, report_error, report_unforeseen
+from cocli.cli.main import COMPLETION_VARIABLE
+from cocli.cli.nouns import NOUNS, overview
+from cocli.cli.output import Output
+from cocli.errors import CocliError, UsageError
+from cocli.exit_codes import ExitCode
+
+
+class ReaderGone(Exception):
+    """Nobody reads our output any more (`cocli … | head`). Wrapped, because the parser has its own idea of it."""
+
+
+class NounGroup(TyperGroup):
+    """The root command. A noun's module is imported when the noun is used."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002  the parser's signature
+        return [name for name, _, _ in NOUNS]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
+        for name, module, summary in NOUNS:
+            if name == cmd_name:
+                command = typer.main.get_command(importlib.import_module(module).app)
+                command.name = name
+                command.short_help = summary
+                return command
+        return None
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        word = args[0]
+        if not word.startswith("-") and word not in self.list_commands(ctx):
+            raise _unknown_command(word, self.list_commands(ctx))
+        return super().resolve_command(ctx, args)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
+        formatter.write(overview())
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:
+            raise ReaderGone from error
+
+
+def build_root() -> Any:
+    """The root command, with all nouns below it."""
+    root = typer.Typer(
+        name="cocli",
+        cls=NounGroup,
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+
+    @root.callback()
+    def nothing_before_the_noun() -> None:
+        """Options stand behind the verb; the root has only --help and --version, which `main` answers."""
+
+    return typer.main.get_command(root)
+
+
+def run(arguments: list[str], environ: Mapping[str, str]) -> int:
+    """Run one command and return its exit code. Nothing that happens on the way ends in a traceback."""
+    output = _output(arguments, environ)
+    context = CliContext(environ, output, _binary(sys.stdin), _binary(sys.stdout))
+    try:
+        if COMPLETION_VARIABLE in environ:
+            from typer._completion_classes import completion_init
+
+            completion_init()
+        code = build_root().main(arguments, prog_name="cocli", standalone_mode=False, obj=context)
+        sys.stdout.flush()
+        return int(code or 0)
+    except CocliError as error:
+        return report_error(output, error)
+    except typer.TyperException as error:
+        return report_error(output, from_parser(error))
+    except (ReaderGone, BrokenPipeError):
+        return _end_as_other_tools_do()
+    except (typer.Abort, KeyboardInterrupt):
+        return int(ExitCode.INTERRUPTED)
+    except Exception as error:  # noqa: BLE001  the last resort: whatever it is, a person gets a message and a code
+        return report_unforeseen(output, error, debug=environ.get("COCLI_DEBUG", "") not in ("", "0"))
+
+
+def _output(arguments: list[str], environ: Mapping[str, str]) -> Output:
+    """The streams. Whether errors are JSON is read off the words, because the parser may be what fails."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal without UTF-8 gets escapes, not a crash
+    words = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    color = sys.stdout.isatty() and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
+    return Output(sys.stdout, sys.stderr, as_json="--json" in words, color=color)
+
+
+def _binary(stream: Any) -> BinaryIO:
+    return cast("BinaryIO", getattr(stream, "buffer", stream))
+
+
+def _unknown_command(word: str, known: list[str]) -> UsageError:
+    from difflib import get_close_matches
+
+    meant = get_close_matches(word, known, n=1)
+    hint = f"Did you mean: cocli {meant[0]}" if meant else "See: cocli --help"
+    return UsageError(reason=f'There is no command "{word}"', hint=hint)
+
+
+def _end_as_other_tools_do() -> int:
+    """Die of SIGPIPE, silently, as `cat` and `grep` do: a shell with `pipefail` then sees what it expects."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGPIPE)
+    return int(ExitCode.FAILURE)

@@ -1,0 +1,143 @@
+"""Changes to a configuration file that keep its comments and its order."""
+
+from __future__ import annotations
+
+import copy
+import re
+import tomllib
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from cocli.config.file import ConfigFile, read_config
+from cocli.config.lines import join_key, split_key
+from cocli.config.values import value_from_text
+from cocli.errors import ConfigError, UsageError
+
+_CHANGE = re.compile(r"(?P<key>(?:\"[^\"]*\"|'[^']*'|[^=\"'])+?)\s*(?P<operator>\+=|-=|=)(?P<value>.*)", re.DOTALL)
+
+
+class Operator(Enum):
+    SET = "="
+    APPEND = "+="
+    REMOVE = "-="
+    UNSET = "unset"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One thing to change: set a value, add to a list, take from a list, or go back to the default."""
+
+    path: tuple[str, ...]
+    operator: Operator
+    value: Any = None
+
+    def __str__(self) -> str:
+        return join_key(self.path)
+
+
+def parse_change(text: str) -> Change:
+    """`fetch.rate=2`, `prospecting.queries+=plumber`, `exclude.domains-=example.com`."""
+    match = _CHANGE.fullmatch(text)
+    if not match:
+        raise UsageError(reason=f'"{text}" is not a change', hint="Write KEY=VALUE, KEY+=VALUE or KEY-=VALUE.")
+    path = _key(match["key"])
+    operator = Operator(match["operator"])
+    element = operator is not Operator.SET
+    return Change(path, operator, value_from_text(path, match["value"].strip(), where="--set", element=element))
+
+
+def parse_unset(key: str) -> Change:
+    return Change(_key(key), Operator.UNSET)
+
+
+def apply_changes(file: ConfigFile, changes: list[Change], *, campaign: str | None = None) -> ConfigFile:
+    """The file with the changes made and checked. The given file stays as it is."""
+    expected = copy.deepcopy(file.data)
+    for change in changes:
+        _apply(expected, change, commented=False)
+    text = _rewritten(file.text, changes, expected)
+    if text is None:
+        names = ", ".join(map(str, changes))
+        raise ConfigError(
+            reason=f"{file.name}: {names} cannot be changed without rewriting the file",
+            hint="Change it in an editor: cocli campaign edit",
+        )
+    return read_config(text.encode("utf-8"), file.name, file.scope, campaign=campaign)
+
+
+def _rewritten(text: str, changes: list[Change], expected: dict[str, Any]) -> str | None:
+    """The text with the changes made; None unless it then says exactly what is expected, and nothing else."""
+    import tomlkit  # only edits need it
+    from tomlkit.exceptions import TOMLKitError
+
+    try:
+        document = tomlkit.parse(text if text.endswith("\n") else f"{text}\n")
+        for change in changes:
+            _apply(document, change, commented=True)
+        edited = tomlkit.dumps(document)
+        return edited if tomllib.loads(edited) == expected else None
+    except (TOMLKitError, ValueError, TypeError, LookupError, AttributeError):
+        return None  # the library met a way of writing that it cannot change: the file is left to its owner
+
+
+def _key(dotted: str) -> tuple[str, ...]:
+    try:
+        return split_key(dotted)
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(reason=f'"{dotted}" is not the name of a setting') from error
+
+
+def _apply(document: Any, change: Change, *, commented: bool) -> None:
+    """Make one change, in a tomlkit document or in the plain data that the document must then equal."""
+    *tables, name = change.path
+    table = document
+    for part in tables:
+        if part not in table:
+            if change.operator in (Operator.UNSET, Operator.REMOVE):
+                raise UsageError(reason=f"{change} is not set")
+            table[part] = _new_table(commented)
+        table = table[part]
+    if change.operator is Operator.SET:
+        table[name] = change.value
+    elif change.operator is Operator.APPEND:
+        if name not in table:
+            table[name] = []
+        if change.value in table[name]:
+            raise UsageError(reason=f"{change} has {change.value!r} already")
+        table[name].append(_new_item(change.value, table[name], commented))
+    else:
+        _take_away(table, name, change)
+
+
+def _take_away(table: Any, name: str, change: Change) -> None:
+    if name not in table:
+        raise UsageError(reason=f"{change} is not set")
+    if change.operator is Operator.UNSET:
+        del table[name]
+        return
+    if change.value not in table[name]:
+        raise UsageError(reason=f"{change} does not have {change.value!r}")
+    table[name].remove(change.value)
+
+
+def _new_table(commented: bool) -> Any:
+    if not commented:
+        return {}
+    import tomlkit
+
+    return tomlkit.table()
+
+
+def _new_item(value: Any, beside: Any, commented: bool) -> Any:
+    """An element for a list, written as its neighbours are: `[[tables]]`, or inline."""
+    if not (commented and isinstance(value, dict)):
+        return value
+    import tomlkit
+    from tomlkit.items import AoT
+
+    item = tomlkit.table() if isinstance(beside, AoT) else tomlkit.inline_table()
+    item.update(value)
+    if isinstance(beside, AoT):
+        item.add(tomlkit.nl())
+    return item

@@ -1,0 +1,166 @@
+"""Which line of a TOML text each key and each list element stands on.
+
+`tomllib` forgets where it read a value. This walks a text that `tomllib` has accepted already, so it looks only at
+structure: it never has to decide whether the text is valid.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+
+Path = tuple[str | int, ...]
+
+_BLANK = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
+_KEY = re.compile(r"""[ \t]*(?:"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[A-Za-z0-9_-]+)[ \t]*""")
+_STRING = re.compile(
+    r"""
+      \"{3} (?: [^"\\] | \\. | "(?!"") )* "{3,5}
+    | '{3} (?: [^'] | '(?!'') )* '{3,5}
+    | " (?: [^"\\\n] | \\. )* "
+    | ' [^'\n]* '
+    """,
+    re.DOTALL | re.VERBOSE,
+)
+_SCALAR = re.compile(r"[^,\]}#\r\n]+")
+
+
+def key_lines(text: str) -> dict[Path, int]:
+    """Every path of the document → its line, counted from 1. A table that is never named has no entry of its own."""
+    return _Walk(text).document()
+
+
+class _Walk:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.position = 0
+        self.lines: dict[Path, int] = {}
+        self.lengths: dict[Path, int] = {}
+        self.counted = (0, 1)
+
+    def document(self) -> dict[Path, int]:
+        table: Path = ()
+        while self._skip_blank() < len(self.text):
+            if self.text[self.position] == "[":
+                table = self._header()
+            else:
+                self._pair(table)
+        return self.lines
+
+    def _header(self) -> Path:
+        double = self.text.startswith("[[", self.position)
+        line = self._line()
+        self.position += 2 if double else 1
+        names = self._dotted_key()
+        self.position += 2 if double else 1
+        table = self._through_lists(names[:-1], line)
+        path = (*table, names[-1])
+        if double:
+            index = self.lengths.get(path, 0)
+            self.lengths[path] = index + 1
+            self.lines.setdefault(path, line)
+            path = (*path, index)
+        elif path in self.lengths:
+            path = (*path, self.lengths[path] - 1)
+        self.lines.setdefault(path, line)
+        return path
+
+    def _through_lists(self, names: tuple[str, ...], line: int) -> Path:
+        """Below `[[a]]`, `[a.b]` means the last element of a."""
+        path: Path = ()
+        for name in names:
+            path = (*path, name)
+            self.lines.setdefault(path, line)
+            if path in self.lengths:
+                path = (*path, self.lengths[path] - 1)
+        return path
+
+    def _pair(self, table: Path) -> None:
+        line = self._line()
+        path = table
+        for name in self._dotted_key():
+            path = (*path, name)
+            self.lines.setdefault(path, line)
+        self.position += 1  # the equals sign
+        self._value(path)
+
+    def _value(self, path: Path) -> None:
+        self._skip_blank()
+        if self.text[self.position] == "[":
+            self._list(path)
+        elif self.text[self.position] == "{":
+            self._inline_table(path)
+        else:
+            match = _STRING.match(self.text, self.position) or _SCALAR.match(self.text, self.position)
+            self.position = match.end() if match else len(self.text)
+
+    def _list(self, path: Path) -> None:
+        self.position += 1
+        index = 0
+        self._skip_blank()
+        while self.text[self.position] != "]":
+            self.lines[(*path, index)] = self._line()
+            self._value((*path, index))
+            index += 1
+            self._skip_separator()
+        self.position += 1
+
+    def _inline_table(self, path: Path) -> None:
+        self.position += 1
+        self._skip_blank()
+        while self.text[self.position] != "}":
+            self._pair(path)
+            self._skip_separator()
+        self.position += 1
+
+    def _skip_separator(self) -> None:
+        self._skip_blank()
+        if self.text[self.position] == ",":
+            self.position += 1
+            self._skip_blank()
+
+    def _dotted_key(self) -> tuple[str, ...]:
+        start = self.position
+        while match := _KEY.match(self.text, self.position):
+            self.position = match.end()
+            if not self.text.startswith(".", self.position):
+                break
+            self.position += 1
+        return split_key(self.text[start : self.position])
+
+    def _skip_blank(self) -> int:
+        match = _BLANK.match(self.text, self.position)
+        self.position = match.end() if match else self.position
+        return self.position
+
+    def _line(self) -> int:
+        position, line = self.counted
+        line += self.text.count("\n", position, self.position)
+        self.counted = (self.position, line)
+        return line
+
+
+def split_key(dotted: str) -> tuple[str, ...]:
+    """`workers."pi.local".gm-list` → its three names. Raises `tomllib.TOMLDecodeError` for what is no key."""
+    names: list[str] = []
+    value: object = tomllib.loads(f"{dotted.strip()} = 0")
+    while isinstance(value, dict):
+        ((name, value),) = value.items()
+        names.append(name)
+    return tuple(names)
+
+
+def join_key(path: Path) -> str:
+    """The inverse, for people: list positions in brackets, quotes only where a name needs them."""
+    text = ""
+    for part in path:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        else:
+            name = (
+                part
+                if re.fullmatch(r"[A-Za-z0-9_-]+", part)
+                else '"' + part.replace("\\", "\\\\").replace('"', '\\"') + '"'
+            )
+            text += f".{name}" if text else name
+    return text

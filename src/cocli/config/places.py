@@ -1,0 +1,42 @@
+"""Where things are on this machine: the data home and the user's configuration file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+Environment = Mapping[str, str]
+"""The environment is always handed in, so that no result depends on whose process this is."""
+
+DATA_HOME_VARIABLE = "COCLI_DATA_HOME"
+USER_FILE_VARIABLE = "COCLI_CONFIG"
+
+
+def data_home(environ: Environment) -> str:
+    """The folder that is the store when nothing else is configured."""
+    if chosen := environ.get(DATA_HOME_VARIABLE):
+        return _absolute(chosen, environ)
+    return os.path.join(_base(environ, "XDG_DATA_HOME", ".local/share"), "cocli")
+
+
+def user_file(environ: Environment) -> str:
+    """The file with a person's own defaults."""
+    if chosen := environ.get(USER_FILE_VARIABLE):
+        return _absolute(chosen, environ)
+    return os.path.join(_base(environ, "XDG_CONFIG_HOME", ".config"), "cocli", "config.toml")
+
+
+def _base(environ: Environment, variable: str, below_home: str) -> str:
+    # The XDG rules say that a relative path in these variables is to be ignored.
+    chosen = environ.get(variable, "")
+    return chosen if os.path.isabs(chosen) else os.path.join(_home(environ), below_home)
+
+
+def _home(environ: Environment) -> str:
+    return environ.get("HOME") or os.path.expanduser("~")
+
+
+def _absolute(path: str, environ: Environment) -> str:
+    if path == "~" or path.startswith("~/"):
+        path = _home(environ) + path[1:]
+    return os.path.abspath(path)

@@ -1,0 +1,197 @@
+"""The layers merged: every setting has one value and one origin.
+
+Lists are taken whole from the layer that wins; they are never joined, so that what a file says is what holds.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlencode
+
+from pydantic import ValidationError
+
+from cocli.config.file import ConfigFile, Scope, read_config
+from cocli.config.lines import join_key
+from cocli.config.places import Environment, data_home, user_file
+from cocli.config.schema import STORE_VARIABLE, nearest, settings
+from cocli.config.values import value_from_text
+from cocli.errors import ConfigError
+from cocli.models.campaign import CampaignConfig
+from cocli.models.record import explain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+Leaf = tuple[str, ...]
+_KNOWN_VARIABLES = ("COCLI_DATA_HOME", "COCLI_CONFIG", "COCLI_STORE", "COCLI_DEBUG", "COCLI_BROWSER")
+
+
+class Rank(IntEnum):
+    """Who wins: the higher rank."""
+
+    DEFAULT = 0
+    USER = 1
+    CAMPAIGN = 2
+    ENVIRONMENT = 3
+    FLAG = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a value came from: `/home/me/.config/cocli/config.toml:12`, `COCLI_FETCH_RATE`, `--store`, `default`."""
+
+    rank: Rank
+    where: str
+
+    def __str__(self) -> str:
+        return self.where
+
+
+DEFAULT = Origin(Rank.DEFAULT, "default")
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """What a setting is, and who said so."""
+
+    value: Any
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Flags:
+    """What the command line said. Only what has a flag is here."""
+
+    store: str | None = None
+    campaign: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything that is configured, for one campaign or for none."""
+
+    environ: Environment
+    flags: Flags
+    user: ConfigFile | None = None
+    campaign: ConfigFile | None = None
+    values: dict[Leaf, Value] = field(default_factory=dict)
+
+    @property
+    def data_home(self) -> Value:
+        where = next((name for name in ("COCLI_DATA_HOME", "XDG_DATA_HOME") if self.environ.get(name)), None)
+        return Value(data_home(self.environ), Origin(Rank.ENVIRONMENT, where) if where else DEFAULT)
+
+    @property
+    def user_file(self) -> Value:
+        where = next((name for name in ("COCLI_CONFIG", "XDG_CONFIG_HOME") if self.environ.get(name)), None)
+        return Value(user_file(self.environ), Origin(Rank.ENVIRONMENT, where) if where else DEFAULT)
+
+    @property
+    def store(self) -> Value:
+        """The address of the store: as `open_store` takes it."""
+        if self.flags.store:
+            return Value(self.flags.store, Origin(Rank.FLAG, "--store"))
+        if chosen := self.environ.get(STORE_VARIABLE):
+            return Value(chosen, Origin(Rank.ENVIRONMENT, STORE_VARIABLE))
+        storage = self.values["storage", "url"]
+        if storage.value == "local":
+            return self.data_home
+        return Value(_store_url(self.values), storage.origin)
+
+    def model(self) -> CampaignConfig:
+        """The merged configuration of the campaign, checked as a whole."""
+        data: dict[str, Any] = {}
+        for leaf, value in self.values.items():
+            if value.origin.rank > Rank.DEFAULT:
+                _insert(data, leaf, value.value)
+        try:
+            return CampaignConfig.model_validate(data)
+        except ValidationError as error:
+            raise ConfigError(reason=f"the layers do not fit together: {explain(error)}") from error
+
+
+def load_user_file(environ: Environment) -> ConfigFile | None:
+    """The user's file, checked; None where there is none."""
+    path = user_file(environ)
+    try:
+        with open(path, "rb") as file:
+            content = file.read()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise ConfigError(reason=f"{path} cannot be read: {os.strerror(error.errno or 0)}") from error
+    return read_config(content, path, Scope.USER)
+
+
+def resolve(environ: Environment, flags: Flags, user: ConfigFile | None, campaign: ConfigFile | None) -> Settings:
+    """Merge the layers: flag, environment, campaign file, user file, default."""
+    values: dict[Leaf, Value] = {}
+    for layer in (_defaults(), _from_file(user), _from_file(campaign), _from_environment(environ), _from_flags(flags)):
+        values.update(layer)
+    return Settings(environ, flags, user, campaign, values)
+
+
+def unknown_variables(environ: Environment) -> list[tuple[str, str | None]]:
+    """Variables that look like settings but are none, each with the one that was probably meant."""
+    known = [*_KNOWN_VARIABLES, *(setting.variable for setting in settings())]
+    strangers = sorted(name for name in environ if name.startswith("COCLI_") and name not in known)
+    return [(name, nearest(name, known)) for name in strangers]
+
+
+def _defaults() -> Iterable[tuple[Leaf, Value]]:
+    for setting in settings():
+        if setting.path != ("workers",):
+            yield setting.path, Value(setting.default, DEFAULT)
+
+
+def _from_file(file: ConfigFile | None) -> Iterable[tuple[Leaf, Value]]:
+    if file is None:
+        return
+    rank = Rank.USER if file.scope is Scope.USER else Rank.CAMPAIGN
+    for section, content in file.data.items():
+        for name, value in content.items():
+            leaf = (section, name)
+            yield leaf, Value(value, Origin(rank, f"{file.name}:{file.line(leaf)}"))
+
+
+def _from_environment(environ: Environment) -> Iterable[tuple[Leaf, Value]]:
+    for setting in settings():
+        text = environ.get(setting.variable)
+        if text:
+            value = value_from_text(setting.path, text, where=setting.variable)
+            origin = Origin(Rank.ENVIRONMENT, setting.variable)
+            if setting.path == ("workers",):
+                yield from ((("workers", host), Value(counts, origin)) for host, counts in value.items())
+            else:
+                yield setting.path, Value(value, origin)
+
+
+def _from_flags(flags: Flags) -> Iterable[tuple[Leaf, Value]]:
+    if flags.campaign:
+        yield ("campaign", "name"), Value(flags.campaign, Origin(Rank.FLAG, "argument"))
+
+
+def _insert(data: dict[str, Any], leaf: Leaf, value: object) -> None:
+    for part in leaf[:-1]:
+        data = data.setdefault(part, {})
+    data[leaf[-1]] = value
+
+
+def _store_url(values: Mapping[Leaf, Value]) -> str:
+    """`[storage]` as one address: `s3://bucket/prefix?endpoint=…&region=…`."""
+    url = str(values["storage", "url"].value)
+    parameters = {
+        name: values["storage", name].value
+        for name in ("endpoint", "region", "profile")
+        if values["storage", name].value is not None
+    }
+    if not parameters:
+        return url
+    return f"{url}{'&' if '?' in url else '?'}{urlencode(parameters, quote_via=quote, safe=':/')}"
+
+
+def setting_name(leaf: Leaf) -> str:
+    return join_key(leaf)

@@ -1,0 +1,145 @@
+"""The files that a new campaign and a new user start with: every setting is there to be found, most as a comment."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A circle on the map, as given on the command line."""
+
+    name: str
+    lat: float
+    lon: float
+    radius_miles: float
+
+
+def campaign_template(name: str, queries: Sequence[str] = (), places: Sequence[Place] = ()) -> str:
+    """A `config.toml` that is valid as it stands."""
+    return _CAMPAIGN.format(name=_text(name), queries=_queries(queries), locations=_locations(places), shared=_SHARED)
+
+
+def user_template() -> str:
+    """A user's `config.toml`: nothing is set, everything is explained."""
+    return _USER.format(shared=_SHARED)
+
+
+def _text(value: str) -> str:
+    # JSON's escapes are a subset of TOML's, as long as nothing is written as a pair of surrogates; DEL is the one
+    # character that JSON leaves as it is and TOML does not allow.
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _queries(queries: Sequence[str]) -> str:
+    if not queries:
+        return '[]  # for example ["plumber", "emergency plumber"]'
+    return "[\n" + "".join(f"    {_text(query)},\n" for query in queries) + "]"
+
+
+def _locations(places: Sequence[Place]) -> str:
+    if not places:
+        return (
+            "# [[prospecting.locations]]\n"
+            '# name = "Springfield"\n'
+            "# lat = 39.80\n"
+            "# lon = -89.65\n"
+            "# radius_miles = 25.0\n"
+        )
+    return "\n".join(
+        "[[prospecting.locations]]\n"
+        f"name = {_text(place.name)}\n"
+        f"lat = {place.lat!r}\n"
+        f"lon = {place.lon!r}\n"
+        f"radius_miles = {place.radius_miles!r}\n"
+        for place in places
+    )
+
+
+_CAMPAIGN = """\
+# The campaign {name}. Settings that are commented out show their default.
+# Check it with: cocli campaign show NAME · change it with: cocli campaign edit NAME
+
+[campaign]
+name = {name}
+# tag = "plumbers"               # the tag that its companies get; the campaign's name where it is not set
+# company = "Example Ltd"        # in whose name
+# timezone = "UTC"
+# account = "default"            # the owner of the documents
+
+[prospecting]
+queries = {queries}
+# sources = ["overture"]         # overture, openstreetmap, foursquare, alltheplaces, google-maps
+# goal = 1000                    # how many prospects are enough
+# Where: one of locations, locations_csv and area.
+# locations_csv = "places.csv"
+# area = "territory.geojson"
+
+{locations}
+[exclude]
+# domains = ["example.com"]
+# names = ["Example Plumbing"]
+# place_ids = []
+
+{shared}"""
+
+_USER = """\
+# Your own defaults. A campaign's config.toml, the environment (COCLI_…) and flags go before what is said here.
+# See what holds, and why: cocli config show --origin
+
+# [campaign]
+# company = "Example Ltd"
+# timezone = "UTC"
+# account = "default"
+
+{shared}"""
+
+_SHARED = """\
+# [storage]
+# url = "local"                  # the data home on this machine, or "s3://bucket/prefix"
+# endpoint = "https://s3.example.com"
+# region = "us-east-1"
+# profile = "default"            # credentials come from the usual AWS places, never from this file
+
+# [queue]
+# provider = "store"             # store, sqs, kafka
+# lease_seconds = 300            # how long a worker may be silent
+# attempts = 5
+
+# [workers.raspberry]            # how many workers of each queue a machine runs
+# gm-list = 1
+# gm-details = 2
+# enrichment = 4
+
+# [cluster]
+# id = "main"
+# hosts = ["raspberry"]
+
+# [fetch]
+# rate = 1.0                     # requests per second to one site
+# user_agent = "example-bot"
+# robots = true
+# proxies = []
+
+# [aws]
+# profile = "default"
+# region = "us-east-1"
+# account_id = "123456789012"
+
+# [web]
+# host = "127.0.0.1"
+# port = 8787
+# domain = "leads.example.com"
+# bucket = "cocli-web-example"
+
+# [auth]
+# provider = "none"              # none, token, cognito
+# user_pool = "us-east-1_example"
+# client_id = "example"
+# allowed_emails = ["me@example.com"]
+"""

@@ -1,0 +1,1 @@
+"""The use cases, the demo and the form of the benchmarks."""

@@ -1,0 +1,52 @@
+"""`make demo` and the form of the benchmarks."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cocli import demo
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_demo_runs_twice_and_ends_with_its_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for _ in range(2):
+        assert demo.main([str(tmp_path / "demo")]) == 0
+        figures = json.loads(capsys.readouterr().out.splitlines()[-1])
+        assert figures["demo.prospects"] > 0
+        assert all(isinstance(value, (int, float)) for value in figures.values())
+
+
+def test_the_demo_leaves_foreign_folders_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "precious").write_text("x")
+    assert demo.main([str(tmp_path)]) == 1
+    assert "left alone" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["precious"]
+
+
+def benchmarks(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "benchmarks", *words]
+    return subprocess.run(command, cwd=cwd, env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True)
+
+
+def test_benchmarks_are_listed(tmp_path: Path) -> None:
+    listed = benchmarks(cwd=tmp_path)
+    assert listed.returncode == 0
+    assert "startup  How long" in " ".join(listed.stdout.split(" ")).replace("startup ", "startup ")
+    assert benchmarks("nope", cwd=tmp_path).returncode == 2
+
+
+def test_a_benchmark_ends_with_one_flat_object(tmp_path: Path) -> None:
+    done = benchmarks("startup", "runs=1", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    last = done.stdout.splitlines()[-1]
+    figures = json.loads(last)
+    assert figures["bench"] == "startup"
+    assert figures["startup.over_bare_python_cost"] > 0
+    assert (tmp_path / ".bench" / "startup.json").read_text() == last + "\n"
+    assert done.stdout.splitlines()[0].split() == ["measure", "here", "peer", "or", "limit", "ratio", "conditions"]

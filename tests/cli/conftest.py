@@ -1,0 +1,118 @@
+"""The command line as a person uses it: words in, an exit code and two streams out, in a home of its own."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import pty
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cocli.cli.main import main
+
+
+@dataclass(frozen=True)
+class Result:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+    @property
+    def error(self) -> Any:
+        return json.loads(self.err)["error"]
+
+
+Cocli = Callable[..., Result]
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home folder in which nothing is configured."""
+    for name in list(os.environ):
+        if name.startswith(("COCLI_", "XDG_")) or name in ("CAMPAIGN_NAME", "NO_COLOR", "EDITOR", "VISUAL"):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("COCLI_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("COCLI_CONFIG", str(tmp_path / "user.toml"))
+    return tmp_path
+
+
+@pytest.fixture
+def cocli(home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Cocli:
+    """Run a command in this process."""
+
+    def run(*words: str, stdin: bytes = b"") -> Result:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        capsys.readouterr()
+        code = main(list(words))
+        out, err = capsys.readouterr()
+        return Result(code, out, err)
+
+    return run
+
+
+@pytest.fixture
+def plumbers(cocli: Cocli) -> Cocli:
+    """The same, with a campaign."""
+    created = cocli("campaign", "new", "plumbers", "--query", "plumber", "--location", "Springfield,39.8,-89.65")
+    assert created.code == 0, created.err
+    return cocli
+
+
+@dataclass(frozen=True)
+class Terminal:
+    """What a person saw, and the exit code."""
+
+    code: int
+    screen: str
+
+
+@pytest.fixture
+def on_terminal(home: Path) -> Callable[..., Terminal]:
+    """Run a command in a process of its own, on a terminal, and type what is given once it has said something."""
+
+    def run(*words: str, typed: list[tuple[str, str]] | None = None, **environ: str) -> Terminal:
+        master, slave = pty.openpty()
+        process = subprocess.Popen(
+            [sys.executable, "-m", "cocli", *words],
+            stdin=slave, stdout=slave, stderr=slave, close_fds=True, start_new_session=True,
+            env={**os.environ, "TERM": "xterm", "COLUMNS": "100", **environ},
+        )  # fmt: skip
+        os.close(slave)
+        screen = _talk(process, master, list(typed or []))
+        os.close(master)
+        return Terminal(process.wait(10), screen)
+
+    return run
+
+
+def _talk(process: subprocess.Popen[bytes], master: int, typed: list[tuple[str, str]]) -> str:
+    screen, deadline = "", time.monotonic() + 30
+    while time.monotonic() < deadline:
+        ready, _, _ = select.select([master], [], [], 0.1)
+        if ready:
+            try:
+                chunk = os.read(master, 65536)
+            except OSError:  # Linux says so when the other side is closed
+                return screen
+            screen += chunk.decode("utf-8", "replace")
+        if typed and typed[0][0] in screen.rpartition("\x00")[2]:
+            os.write(master, typed.pop(0)[1].encode())
+            screen += "\x00"  # what comes next must be new
+        if not ready and process.poll() is not None:
+            return screen
+    process.kill()
+    raise AssertionError(f"the command did not end; it showed: {screen}")

@@ -1,0 +1,283 @@
+"""What holds for every command: streams, JSON, errors, interruption, completion, and the reference."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cocli.cli.reference import DOCUMENTS, commands, error_classes, pages
+from cocli.cli.root import run
+from cocli.cli.safe_text import safe_line, safe_text
+from cocli.config.schema import settings
+from cocli.exit_codes import ExitCode
+
+ROOT = Path(__file__).parents[2]
+
+
+# --- the reference ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["cli.md", "configuration.md", "exit-codes.md", "json.md"])
+def test_the_reference_is_what_the_code_says(name: str) -> None:
+    committed = (ROOT / "docs" / "reference" / name).read_text("utf-8")
+    assert committed == pages()[name], "run: .venv/bin/python -m cocli.cli.reference"
+
+
+def test_everything_is_documented() -> None:
+    documented = pages()
+    for path, _, _ in commands():
+        assert f"## {path}\n" in documented["cli.md"]
+    for setting in settings():
+        assert f"| `{setting.name}` |" in documented["configuration.md"]
+        assert f"`{setting.variable}`" in documented["configuration.md"]
+    for code in ExitCode:
+        assert f"| {code.value} | `{code.name}` |" in documented["exit-codes.md"]
+    for kind in error_classes():
+        assert f"| `{kind.code}` |" in documented["json.md"]
+
+
+def leaves() -> Iterator[tuple[str, Any, Any]]:
+    return (found for found in commands() if not hasattr(found[1], "list_commands"))
+
+
+@pytest.mark.parametrize("path", [path for path, _, _ in leaves()])
+def test_every_command_has_an_example_that_is_a_command(path: str, cocli: Any) -> None:
+    result = cocli(*path.split()[1:], "--help")
+    assert result.code == 0
+    examples = result.out.partition("Examples:\n")[2].splitlines()
+    assert examples, path
+    assert any(path in line for line in examples)
+    options = set(re.findall(r"--[a-z-]+", result.out.partition("Examples:")[0]))
+    for line in examples:
+        assert set(re.findall(r"(?<!\S)--[a-z-]+", line)) <= options, line
+
+
+def test_every_command_that_reads_or_changes_has_json() -> None:
+    with_json = {path for path, command, _ in leaves() if any("--json" in param.opts for param in command.params)}
+    assert with_json == set(DOCUMENTS)
+    assert {path for path, _, _ in leaves()} - with_json == {"cocli store cat", "cocli completion"}
+
+
+RUNS: dict[str, tuple[str, ...]] = {
+    "cocli init": (),
+    "cocli campaign new": ("roofers",),
+    "cocli campaign list": (),
+    "cocli campaign show": ("plumbers",),
+    "cocli campaign edit": ("plumbers", "--set", "fetch.rate=2"),
+    "cocli campaign rm": ("plumbers", "--dry-run"),
+    "cocli config show": (),
+    "cocli doctor": (),
+    "cocli locate": ("campaign", "plumbers"),
+    "cocli store ls": (),
+    "cocli store put": ("k", "-"),
+    "cocli store rm": ("campaigns", "-r", "--dry-run"),
+    "cocli store du": (),
+}
+
+
+@pytest.mark.parametrize("command", list(DOCUMENTS))
+def test_json_is_one_document_with_the_documented_keys(command: str, plumbers: Any) -> None:
+    result = plumbers(*command.split()[1:], *RUNS[command], "--json")
+    assert result.code == 0, result.err
+    assert result.err == ""
+    assert result.out.isascii()
+    assert _keys(result.json) <= set(re.findall(r'"(\w+)"', DOCUMENTS[command])) | _free_keys(result.json)
+    assert set(result.json) <= set(re.findall(r'"(\w+)"', DOCUMENTS[command]))
+
+
+def _keys(value: Any) -> set[str]:
+    if isinstance(value, dict):
+        return set(value).union(*map(_keys, value.values()))
+    return set().union(*map(_keys, value)) if isinstance(value, list) else set()
+
+
+def _free_keys(document: Any) -> set[str]:
+    """The keys of a campaign's settings, and values of settings, which are tables themselves."""
+    free = document.get("settings")
+    return _keys(free) if isinstance(free, dict) else _keys([row["value"] for row in free or []])
+
+
+# --- errors ----------------------------------------------------------------------------------------------------------
+
+
+def test_errors_are_text_or_json(cocli: Any) -> None:
+    text = cocli("campaign", "show", "nope")
+    assert text.out == ""
+    assert text.err.startswith('error: There is no campaign "nope"')
+    assert "\nhint: " in text.err
+    as_json = cocli("campaign", "show", "nope", "--json")
+    assert as_json.out == ""
+    assert as_json.code == text.code == 4
+    assert as_json.error["code"] == "unknown_campaign"
+    assert set(as_json.error) == {"code", "message", "hint", "retryable", "details"}
+    assert as_json.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("campagn",), "Did you mean: cocli campaign"),
+        (("xyzzy",), "See: cocli --help"),
+        (("campaign", "shw"), "Did you mean 'show'?"),
+        (("campaign", "show"), "Missing argument 'CAMPAIGN'"),
+        (("campaign", "list", "--jsn"), "No such option: --jsn"),
+        (("campaign", "list", "extra"), "unexpected extra argument"),
+        (("--store", "x"), "No such option"),
+        (("completion", "tcsh"), "bash"),
+        (("locate", "unicorn"), "Choose one of: data-home"),
+        (("locate", "queue", "gm-list"), "--campaign NAME"),
+        (("locate", "campaign"), "Which campaign?"),
+    ],
+)
+def test_a_wrong_command_line_says_what_would_be_right(cocli: Any, words: tuple[str, ...], said: str) -> None:
+    result = cocli(*words)
+    assert result.code == 2
+    assert said in result.err
+    assert "hint: " in result.err
+    assert result.out == ""
+    assert cocli(*words, "--json").error["code"] == "usage"
+
+
+def test_a_noun_alone_shows_its_help(cocli: Any) -> None:
+    result = cocli("campaign")
+    assert result.code == 0
+    assert "new   Make a campaign" in result.out
+
+
+class Haunted(dict[str, str]):
+    """An environment in which one variable cannot be read."""
+
+    def get(self, key: str, default: Any = None) -> Any:
+        if key == "COCLI_CONFIG":
+            raise ZeroDivisionError("boo \x1b[31m")
+        return super().get(key, default)
+
+
+def test_an_unforeseen_error_is_short_and_says_where_to_go(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["campaign", "list"], Haunted()) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("error: ZeroDivisionError: boo \\x1b[31m\nhint: This is a mistake in cocli.")
+    assert "Traceback" not in err
+    assert run(["campaign", "list"], Haunted(COCLI_DEBUG="1")) == 1
+    assert "Traceback" in capsys.readouterr().err
+    assert run(["campaign", "list", "--json"], Haunted()) == 1
+    assert json.loads(capsys.readouterr().err)["error"]["code"] == "internal"
+
+
+def test_quiet_leaves_the_talk_out(cocli: Any) -> None:
+    loud = cocli("campaign", "new", "one")
+    quiet = cocli("campaign", "new", "two", "--quiet")
+    assert "hint:" in loud.err
+    assert quiet.err == ""
+    assert quiet.out
+
+
+def test_interruption_is_quiet_and_has_its_code(home: Path) -> None:
+    pipe = home / "pipe"
+    os.mkfifo(pipe)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "cocli", "store", "put", "k", str(pipe)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    writer = _open_once_somebody_reads(pipe)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    os.close(writer)
+    assert (process.returncode, out, err) == (130, b"", b"")
+    assert not (home / "data" / "k").exists()
+
+
+def _open_once_somebody_reads(pipe: Path) -> int:
+    deadline = time.monotonic() + 30
+    while True:
+        try:
+            return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)
+
+
+def test_a_reader_that_goes_away_is_no_error(home: Path) -> None:
+    folder = home / "data" / "many" / ("x" * 150)
+    folder.mkdir(parents=True)
+    for number in range(1500):
+        (folder / f"{number:05d}-{'y' * 100}").write_bytes(b"")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "cocli", "store", "ls", "-r"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert process.stdout is not None
+    process.stdout.close()
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == -signal.SIGPIPE
+    assert err == b""
+
+
+def test_a_terminal_without_unicode_does_not_crash(plumbers: Any) -> None:
+    plumbers("campaign", "edit", "plumbers", "--set", "prospecting.queries+=Öl 🔧")
+    environ = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "LC_ALL": "C"}
+    done = subprocess.run([sys.executable, "-m", "cocli", "campaign", "list"], env=environ, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    assert b"\\xd6l \\U0001f527" in done.stdout
+
+
+# --- harmless text ---------------------------------------------------------------------------------------------------
+
+
+def test_no_control_character_survives() -> None:
+    every = "".join(map(chr, range(0x300))) + "\u061c\u200b\u200e\u2028\u202e\u2066\ufeff\ud800"
+    shown = safe_line(every)
+    assert all(character.isprintable() or character == "\xa0" for character in shown)
+    assert "\n" in safe_text("a\n\tb")
+    assert safe_text("a\x1b\n") == "a\\x1b\n"
+    assert safe_line("Zoë's “Café” 🔧") == "Zoë's “Café” 🔧"
+
+
+# --- completion ------------------------------------------------------------------------------------------------------
+
+
+def completed(line: str, **environ: str) -> tuple[list[str], str]:
+    words = line.split(" ")
+    done = subprocess.run(
+        [sys.executable, "-m", "cocli"],
+        env={**os.environ, "_COCLI_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)}
+        | environ,
+        capture_output=True,
+        text=True,
+    )
+    return done.stdout.split(), done.stderr
+
+
+def test_completion_knows_nouns_verbs_and_campaigns(plumbers: Any) -> None:
+    plumbers("campaign", "new", "painters")
+    assert completed("cocli camp") == (["campaign"], "")
+    assert completed("cocli campaign ")[0] == ["new", "list", "show", "edit", "rm"]
+    assert completed("cocli campaign show p")[0] == ["painters", "plumbers"]
+    assert completed("cocli store ls --campaign pl")[0] == ["plumbers"]
+    assert "queue" in completed("cocli locate ")[0]
+
+
+@pytest.mark.parametrize("broken", [{"COCLI_STORE": "s3://b?endpoint=http://127.0.0.1:1"}, {"COCLI_STORE": "ftp://x"}])
+def test_completion_is_silent_and_quick_when_the_store_is_away(plumbers: Any, broken: dict[str, str]) -> None:
+    started = time.monotonic()
+    assert completed("cocli campaign show p", **broken) == ([], "")
+    assert time.monotonic() - started < 10
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts(cocli: Any, shell: str) -> None:
+    result = cocli("completion", shell)
+    assert result.code == 0
+    assert "_COCLI_COMPLETE" in result.out
+    if shell == "bash":
+        assert subprocess.run(["bash", "-n"], input=result.out, text=True).returncode == 0
