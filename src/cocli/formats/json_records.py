@@ -1,0 +1,71 @@
+"""JSON: one record, one object, one line. Equal records give equal bytes: keys are sorted, no space is wasted.
+
+The key `schema` names the shape (`cocli.task/1`), so that a program meets an older or newer file with its eyes open.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+from pydantic_core import PydanticSerializationError, from_json
+
+from cocli.errors import FormatError, RecordError
+from cocli.models.record import Record, explain
+
+R = TypeVar("R", bound=Record)
+
+SCHEMA_KEY = "schema"
+
+
+def render(record: Record) -> bytes:
+    """A record → its canonical bytes, with the final line feed."""
+    model = type(record)
+    try:
+        values = {SCHEMA_KEY: model.schema_id, **record.model_dump(mode="json")}
+        text = json.dumps(values, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
+        return text.encode() + b"\n"
+    except UnicodeEncodeError as error:
+        reason = "a text contains a lone surrogate, which no UTF-8 file can hold"
+        raise RecordError(model=model.__name__, reason=reason) from error
+    except (PydanticSerializationError, ValueError, TypeError) as error:
+        raise RecordError(model=model.__name__, reason=str(error)) from error
+
+
+def read(model: type[R], data: bytes, *, file: str = "<memory>") -> R:
+    """The record in a file. Another schema, an unknown or a repeated key, and what is no JSON are a FormatError."""
+    values = _object(data, file)
+    found = values.pop(SCHEMA_KEY, None)
+    if found != model.schema_id:
+        said = f"says {found!r}" if found is not None else "says nothing of its schema"
+        raise FormatError(file=file, line=1, reason=f"expected {model.schema_id}, but the file {said}")
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        raise FormatError(file=file, line=1, reason=f"does not fit {model.schema_id}: {explain(error)}") from error
+
+
+def _object(data: bytes, file: str) -> dict[str, Any]:
+    try:
+        # The second parser refuses what the first lets pass: lone surrogates, NaN and Infinity.
+        values = json.loads(data.decode(), object_pairs_hook=_without_repetition)
+        from_json(data, allow_inf_nan=False)
+    except json.JSONDecodeError as error:
+        raise FormatError(file=file, line=error.lineno, reason=f"not JSON: {error.msg}") from error
+    except RecursionError as error:
+        raise FormatError(file=file, line=1, reason="not JSON: nested too deeply") from error
+    except ValueError as error:
+        raise FormatError(file=file, line=1, reason=f"not JSON: {error}") from error
+    if not isinstance(values, dict):
+        raise FormatError(file=file, line=1, reason="expected one JSON object")
+    return values
+
+
+def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    if len(values) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f'the key "{twice}" occurs twice')
+    return values

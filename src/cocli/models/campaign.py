@@ -1,0 +1,168 @@
+"""The campaign's `config.toml`: one schema, one spelling per setting, no unknown keys.
+
+Reading the file, naming the line of a mistake and merging it with flags and environment is `cocli.config`'s work.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, StringConstraints, model_validator
+
+from cocli.models.record import (
+    Count,
+    DomainText,
+    EmailText,
+    Label,
+    Latitude,
+    Longitude,
+    Many,
+    Part,
+    PlaceIdText,
+    Record,
+    Text,
+)
+
+CampaignName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9](?:[a-z0-9-]{0,50}[a-z0-9])?$")]
+"""Lower-case letters, digits and dashes: it becomes part of bucket names (`cocli-data-{campaign}`, 63 characters)."""
+
+QueueName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,62}$")]
+TimezoneName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_]+(?:/[A-Za-z0-9_+-]+)*$")]
+SourceName = Literal["overture", "openstreetmap", "foursquare", "alltheplaces", "google-maps"]
+Positive = Annotated[int, Field(ge=1)]
+
+
+class CampaignSection(Part):
+    """`[campaign]`: who is looking, and in whose name."""
+
+    name: CampaignName
+    tag: Label | None = None
+    """The tag that companies of this campaign get; the campaign's name where it is not set."""
+    company: Label | None = None
+    timezone: TimezoneName = "UTC"
+    account: Label = "default"
+    """The owner of the documents: every read of the document repository names it."""
+
+
+class Location(Part):
+    """A circle on the map, in which the campaign looks."""
+
+    name: Label
+    lat: Latitude
+    lon: Longitude
+    radius_miles: Annotated[float, Field(gt=0, le=1000)] = 25.0
+
+
+class ProspectingSection(Part):
+    """`[prospecting]`: what is looked for, where, and in which sources."""
+
+    queries: Many[Label] = ()
+    locations: Many[Location] = ()
+    locations_csv: Text | None = None
+    area: Text | None = None
+    """A GeoJSON or KML file whose polygons are the territory."""
+    sources: Many[SourceName] = ("overture",)
+    goal: Positive | None = None
+    """How many prospects are enough."""
+
+    @model_validator(mode="after")
+    def _one_territory(self) -> Self:
+        given = [name for name in ("locations", "locations_csv", "area") if getattr(self, name) not in ((), None)]
+        if len(given) > 1:
+            raise ValueError(f"give one of locations, locations_csv and area, not {' and '.join(given)}")
+        return self
+
+
+class ExcludeSection(Part):
+    """`[exclude]`: what is never a prospect."""
+
+    domains: Many[DomainText] = ()
+    names: Many[Label] = ()
+    place_ids: Many[PlaceIdText] = ()
+
+
+class StorageSection(Part):
+    """`[storage]`: where the objects are. Credentials come from the usual AWS places, never from this file."""
+
+    url: Annotated[str, StringConstraints(pattern=r"^(?:local|s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:/.*)?)$")] = (
+        "local"
+    )
+    endpoint: Text | None = None
+    region: Label | None = None
+    profile: Label | None = None
+
+
+class QueueSection(Part):
+    """`[queue]`: who keeps the tasks, how long a worker may be silent, how often a task is tried."""
+
+    provider: Literal["store", "sqs", "kafka"] = "store"
+    lease_seconds: Annotated[int, Field(ge=5, le=86_400)] = 300
+    attempts: Annotated[int, Field(ge=1, le=100)] = 5
+
+
+class ClusterSection(Part):
+    """`[cluster]`: the name under which this installation saves the states of documents, and its machines."""
+
+    id: Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^|\x00-\x1f\x7f]+$")] = "main"
+    hosts: Many[Label] = ()
+
+    @model_validator(mode="after")
+    def _not_intake(self) -> Self:
+        if self.id == "intake":
+            raise ValueError("a cluster may not be called intake: that is the folder of what came in")
+        return self
+
+
+class FetchSection(Part):
+    """`[fetch]`: how politely pages are read."""
+
+    rate: Annotated[float, Field(gt=0, le=100)] = 1.0
+    """Requests per second to one site."""
+    user_agent: Label | None = None
+    robots: bool = True
+    proxies: Many[Text] = ()
+
+
+class AwsSection(Part):
+    """`[aws]`: the account in which queues, logins and the web page live."""
+
+    profile: Label | None = None
+    region: Label | None = None
+    account_id: Annotated[str, StringConstraints(pattern=r"^[0-9]{12}$")] | None = None
+
+
+class WebSection(Part):
+    """`[web]`: where the dashboard answers."""
+
+    host: Label = "127.0.0.1"
+    port: Annotated[int, Field(ge=1, le=65_535)] = 8787
+    domain: DomainText | None = None
+    bucket: Label | None = None
+
+
+class AuthSection(Part):
+    """`[auth]`: who may look at the dashboard."""
+
+    provider: Literal["none", "token", "cognito"] = "none"
+    user_pool: Label | None = None
+    client_id: Label | None = None
+    allowed_emails: Many[EmailText] = ()
+
+
+class CampaignConfig(Record):
+    """The whole file."""
+
+    schema_id = "cocli.campaign/1"
+
+    campaign: CampaignSection
+    prospecting: ProspectingSection = ProspectingSection()
+    exclude: ExcludeSection = ExcludeSection()
+    storage: StorageSection = StorageSection()
+    queue: QueueSection = QueueSection()
+    workers: dict[Label, dict[QueueName, Count]] = Field(default_factory=dict)
+    """`[workers.{hostname}]`: how many workers of each queue a machine runs."""
+    cluster: ClusterSection = ClusterSection()
+    fetch: FetchSection = FetchSection()
+    aws: AwsSection = AwsSection()
+    web: WebSection = WebSection()
+    auth: AuthSection = AuthSection()

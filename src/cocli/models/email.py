@@ -1,0 +1,30 @@
+"""An e-mail address of the index: one address and the company it reaches."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from cocli.models.record import DomainText, EmailText, Hash16, Label, Many, Record, Text, UtcDatetime
+from cocli.models.website import ContactLabel
+
+Verification = Literal["unknown", "syntax", "mx", "deliverable", "undeliverable", "risky"]
+
+
+class EmailEntry(Record):
+    """Keyed by the address itself: a slug of it once made two inboxes one."""
+
+    schema_id = "cocli.email/1"
+    key = ("email",)
+
+    email: EmailText
+    domain: DomainText
+    company_hash: Hash16 | None = None
+    source_page: Text | None = None
+    method: Label | None = None
+    label: ContactLabel | None = None
+    name: Text | None = None
+    """The role (`sales`) or the person."""
+    first_seen: UtcDatetime
+    last_seen: UtcDatetime
+    verification: Verification = "unknown"
+    tags: Many[Label] = ()

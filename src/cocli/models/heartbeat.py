@@ -1,0 +1,51 @@
+"""A heartbeat: what a machine says about itself every two minutes."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from cocli.models.campaign import CampaignName, QueueName
+from cocli.models.record import Count, Label, Many, Part, Record, Text, UtcDatetime
+from cocli.models.task import TaskId
+
+Percent = Annotated[float, Field(ge=0, le=100)]
+
+
+class ActiveTask(Part):
+    """A task in work: since when, by which worker process."""
+
+    task_id: TaskId
+    worker: Label
+    claimed_at: UtcDatetime
+
+
+class Versions(Part):
+    cocli: Label
+    python: Label
+    system: Label
+
+
+class Heartbeat(Record):
+    """`status/{hostname}.json`."""
+
+    schema_id = "cocli.heartbeat/1"
+    key = ("hostname",)
+
+    hostname: Label
+    campaign: CampaignName
+    at: UtcDatetime
+    started_at: UtcDatetime
+    cpu_percent: Percent
+    ram_percent: Percent
+    ram_bytes: Count
+    disk_free_bytes: Count
+    temperature: float | None = None
+    versions: Versions
+    workers: dict[QueueName, Count] = Field(default_factory=dict)
+    """Queue → worker processes that run."""
+    active: dict[QueueName, Many[ActiveTask]] = Field(default_factory=dict)
+    completed: dict[QueueName, Count] = Field(default_factory=dict)
+    """Queue → tasks finished since the start."""
+    last_error: Text | None = None
