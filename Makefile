@@ -17,7 +17,7 @@ demo: $(VENV)/.run ## Run the main job offline on a folder of its own
 
 test: check pytest ## Format, lint, types, layers, tests
 
-check: lint types layers
+check: lint types layers ## Everything but the tests
 
 lint: $(VENV)/.dev ## Check format and style (make format mends them)
 	@$(BIN)/ruff format --check .
@@ -27,13 +27,13 @@ format: $(VENV)/.dev ## Format the code and mend what ruff can mend
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
-types: $(VENV)/.dev
+types: $(VENV)/.dev ## Check the types
 	@$(BIN)/mypy
 
-layers: $(VENV)/.dev
+layers: $(VENV)/.dev ## Check that dependencies point down only
 	@$(BIN)/lint-imports
 
-pytest: $(VENV)/.dev
+pytest: $(VENV)/.dev ## Run the tests alone: make pytest ARGS='tests/store -k race'
 	@$(BIN)/pytest -n auto --dist worksteal -q $(ARGS)
 
 bench: $(VENV)/.bench ## List the benchmarks, or run one: make bench NAME=usv

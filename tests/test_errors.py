@@ -31,7 +31,7 @@ def test_codes_are_unique() -> None:
 
 
 def test_only_what_may_help_is_retried() -> None:
-    assert {kind.__name__ for kind in ALL if kind.retryable} == {"Unavailable", "StoreFull"}
+    assert {kind.__name__ for kind in ALL if kind.retryable} == {"Unavailable"}
 
 
 def test_an_error_crosses_a_process_border() -> None:

@@ -115,6 +115,7 @@ def test_frozen_hashes() -> None:
         ("example.com.", "example.com"),
         ("HTTP://user:pw@shop.example.com", "example.com"),
         ("bücher.example", "xn--bcher-kva.example"),
+        ("www.straße.de", "xn--strae-oqa.de"),
     ],
 )
 def test_registrable_domains(text: str, domain: str) -> None:

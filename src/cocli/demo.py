@@ -58,7 +58,8 @@ def run(folder: str, say: Callable[[str], None]) -> dict[str, float]:
         _read_back(workspace.store, prospects, say)
         _look(workspace, say)
         checks = _check_store(workspace.store, say)
-    say(f"\nLook at it yourself:\n  COCLI_DATA_HOME={folder} cocli store ls campaigns/{CAMPAIGN}/")
+    program = os.path.relpath(os.path.join(os.path.dirname(sys.executable), "cocli"))
+    say(f"\nLook at it yourself:\n  COCLI_DATA_HOME={folder} {program} store ls campaigns/{CAMPAIGN}/")
     return {"demo.prospects": len(prospects), "demo.bytes": written, "demo.store_checks": checks}
 
 
@@ -134,7 +135,7 @@ def _look(workspace: Workspace, say: Callable[[str], None]) -> None:
         say(f"Campaign {campaign.name}: {', '.join(campaign.queries)}; {campaign.places} place")
     for usage in disk_usage(workspace.store, f"campaigns/{CAMPAIGN}"):
         name = usage.key or "config.toml"
-        say(f"  {name}: {usage.contents.objects} objects, {usage.contents.bytes:,} bytes")
+        say(f"  {name}: {usage.contents.objects} object(s), {usage.contents.bytes:,} bytes")
 
 
 def _check_store(store: Store, say: Callable[[str], None]) -> int:

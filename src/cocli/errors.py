@@ -18,7 +18,7 @@
     │   ├── AlreadyExists           create-if-absent found the key taken
     │   ├── Conflict                compare-and-swap: the etag moved
     │   ├── Unavailable             retryable: it is not known whether the request took effect
-    │   │   └── StoreFull           no space or quota left
+    │   ├── StoreFull               no space or quota left; nothing was written
     │   ├── Denied
     │   ├── BucketMissing
     │   ├── InvalidKey
@@ -207,10 +207,11 @@ class Unavailable(StoreError):
     remedy = "Check the address and the network with: cocli doctor"
 
 
-class StoreFull(Unavailable):
+class StoreFull(StoreError):
     """The store at {address} has no space left: {reason}"""
 
     code = "store_full"
+    exit_code = ExitCode.UNAVAILABLE
     remedy = "Free some space; nothing was half-written."
 
 

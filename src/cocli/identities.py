@@ -117,7 +117,7 @@ def registrable_domain(host_or_url: str) -> str:
     host = host.split("://", 1)[-1].split("/", 1)[0].split("?", 1)[0].split("#", 1)[0]
     host = host.rsplit("@", 1)[-1].split(":", 1)[0].strip(".")
     try:
-        host = host.encode("idna").decode("ascii") if not host.isascii() else host
+        host = _ascii_host(host)
     except UnicodeError as error:
         raise IdentityError(text=host_or_url[:200], kind="domain", reason=str(error)) from error
     domain = _public_suffixes().privatesuffix(host) if _looks_like_host(host) else None
@@ -125,6 +125,15 @@ def registrable_domain(host_or_url: str) -> str:
         reason = "no name that somebody can register was found in it"
         raise IdentityError(text=host_or_url[:200], kind="domain", reason=reason)
     return str(domain)
+
+
+def _ascii_host(host: str) -> str:
+    """The form in which a name is registered, by IDNA 2008: Python's own codec turns straße.de into another name."""
+    if host.isascii():
+        return host
+    import idna  # a table of 200 kB: only for the names that need it
+
+    return idna.encode(host, uts46=True).decode("ascii")
 
 
 _HOST = re.compile(r"(?=.{1,253}\Z)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,62}\Z")
@@ -205,4 +214,7 @@ def datasource_id(account: str, connector: str) -> str:
 
 
 def _digest(text: str, digits: int) -> str:
-    return hashlib.sha256(text.encode("utf-8")).hexdigest()[:digits]
+    try:
+        return hashlib.sha256(text.encode("utf-8")).hexdigest()[:digits]
+    except UnicodeEncodeError as error:
+        raise IdentityError(text=ascii(text[:80]), kind="text", reason="it contains a lone surrogate") from error

@@ -61,9 +61,9 @@ def _kept(encoded: str) -> str:
 
 def decode_part(part: str) -> str:
     """The text that `encode_part` was given; a `ShortenedPart` where it cannot be known any more."""
+    _check_part(part, part)
     if _SHORTENED.match(part):
         return ShortenedPart(part)
-    _check_part(part, part)
     try:
         text = unquote_to_bytes(part).decode("utf-8") if "%" in part else part
     except UnicodeDecodeError as error:

@@ -1,8 +1,9 @@
 """The namespace: the only place where a key is built or taken apart.
 
 Every row of docs/format.md §1 is a small class below. `str(key)` builds the key, `parse(text)` reads any key back
-into its class, and both refuse what does not belong, naming the part. A shard is never passed in: it follows from
-the id, and a key whose shard does not is not a valid key.
+into its class, and both refuse what does not belong, naming the part. Where a shard follows from the id it is never
+passed in, and a key whose shard does not follow is not a valid key. (Of an address only the hash is in its key, so
+there the shard of its domain stands beside it: `EmailKey.of` takes the address.)
 
     str(TaskKey("plumbers", "gm-details", "ChIJyUzh2kXqwoARUtNFG8VjnYQ"))
     → campaigns/plumbers/queues/gm-details/pending/u/ChIJyUzh2kXqwoARUtNFG8VjnYQ/task.json
@@ -38,6 +39,11 @@ def queue_folder(campaign: str, queue: str, state: str = "") -> str:
     """The folder of a queue, or of one of its states: pending, completed, sideline."""
     folder = f"{campaign_folder(campaign)}queues/{encode_part(queue)}/"
     return f"{folder}{encode_part(state)}/" if state else folder
+
+
+def probe_folder(name: str) -> str:
+    """Where a store is tried out. What lies there is nobody's data and is removed afterwards."""
+    return f"probes/{encode_part(name)}/"
 
 
 _TASK_FILE = "task.json"
@@ -129,11 +135,12 @@ _TEXT = _Codec("[^/]+", encode_part, decode_part)
 _PATH = _Codec(".+", _encode_path, _decode_path)
 _TILE = _Codec("[^/]+/[^/]+", lambda tile: f"{tile.lat_name}/{tile.lon_name}", _decode_tile)
 _INDEX = _Codec("(?:campaigns/[^/]+/)?indexes/[^/]+", lambda index: index.folder[:-1], _decode_index)
-_VERSION = _Codec("[0-9]{8,}", "{:08d}".format, int)
+_VERSION = _Codec("[0-9]{8,}", lambda version: _VERSION_TEXT.encode(f"{version:08d}"), int)
 _HASH2 = _matching("[0-9a-f]{2}", "2 lower-case hex digits")
 _HASH16 = _matching("[0-9a-f]{16}", "16 lower-case hex digits")
 _SHA256 = _matching("[0-9a-f]{64}", "64 lower-case hex digits")
-_DAY = _matching("[0-9]{8}", "a day written yyyymmdd")
+_VERSION_TEXT = _matching("[0-9]{8,}", "a version: 0 or a greater number")
+_DAY = _matching("[0-9]{4}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])", "a day written yyyymmdd")
 _UUID = _matching("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", "a lower-case UUID")
 _COMPLETION_FORMAT = _matching("json|usv", "json or usv")
 

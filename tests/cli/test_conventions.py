@@ -190,6 +190,7 @@ def test_interruption_is_quiet_and_has_its_code(home: Path) -> None:
         [sys.executable, "-m", "cocli", "store", "put", "k", str(pipe)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
     writer = _open_once_somebody_reads(pipe)
+    time.sleep(0.5)  # until it waits in read(): a signal just before that is only noticed after it
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=20)
     os.close(writer)

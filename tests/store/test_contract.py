@@ -181,6 +181,13 @@ def test_bulk_answers_stand_in_order(store: Store) -> None:
     assert [one.data if isinstance(one, StoredObject) else type(one) for one in got] == [b"1", NotFound, b"old", b"5"]
 
 
+def test_one_bad_key_does_not_stop_the_others(store: Store) -> None:
+    store.put_many([Put("a", b""), Put("b", b"")])
+    answers = store.delete_many(["a", "../x", "b", "gone"])
+    assert [type(one) for one in answers] == [type(None), InvalidKey, type(None), type(None)]
+    assert keys(store) == []
+
+
 def test_empty_bulk_operations(store: Store) -> None:
     assert list(store.put_many([])) == list(store.get_many([])) == list(store.delete_many([])) == []
 

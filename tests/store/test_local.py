@@ -147,7 +147,7 @@ def test_a_full_disk_is_said_and_leaves_nothing(store: LocalStore, folder: Path)
             store.put("new/one", b"x" * 5000, if_absent=True)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    assert full.value.retryable
+    assert not full.value.retryable
     assert store.get("a").data == b"old"
     assert sorted(os.listdir(folder)) == ["a", "new"] or sorted(os.listdir(folder)) == [".locks#", "a", "new"]
     assert os.listdir(folder / "new") == []

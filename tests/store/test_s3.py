@@ -218,6 +218,7 @@ def test_a_broken_credentials_file_is_not_quoted(tmp_path: Path, monkeypatch: py
         ("s3://bucket/a//b", "prefix"),
         ("s3://bucket/../x", "prefix"),
         ("s3://user:password@bucket", "credentials"),
+        ("s3://bucket?endpoint=http://user:password@host:1", "credentials"),
         ("", "no folder"),
     ],
 )

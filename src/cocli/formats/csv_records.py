@@ -1,6 +1,6 @@
 r"""CSV, for the namespaces that say so (target tiles, witnesses): RFC 4180 by the standard library, lossless.
 
-CSV knows no null. Here null is the unquoted text `\N`, as in USV; a text that reads `\N` gets one more backslash, and
+CSV knows no null. Here null is written `\N`, as in USV; a text that reads `\N` gets one more backslash, and
 so does one that reads `\\N`, so that each can be told from the others. Everything else stands as it is.
 """
 

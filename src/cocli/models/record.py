@@ -52,7 +52,10 @@ DomainText = Annotated[
     str,
     StringConstraints(max_length=253, pattern=r"^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,62}$"),
 ]
-EmailText = Annotated[str, StringConstraints(max_length=320, pattern=r"^[^\s@\x00-\x1f]+@[^\s@\x00-\x1f]+$")]
+EmailText = Annotated[
+    str, StringConstraints(max_length=320, to_lower=True, pattern=r"^[^\s@\x00-\x1f]+@[^\s@\x00-\x1f]+$")
+]
+"""An address, in lower case: its hash is that of the lower case, and one address is one record."""
 E164Text = Annotated[str, StringConstraints(pattern=r"^\+[1-9][0-9]{1,14}$")]
 CountryText = Annotated[str, StringConstraints(pattern=r"^[A-Z]{2}$")]
 TileText = Annotated[str, StringConstraints(pattern=r"^-?[0-9]{1,2}\.[0-9]{1,3}_-?[0-9]{1,3}\.[0-9]{1,3}$")]

@@ -18,7 +18,6 @@ import os
 import re
 import secrets
 import stat
-import sys
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -291,21 +290,26 @@ class LocalStore:
     def _put_batch(self, batch: Sequence[Put]) -> Sequence[str | StoreError]:
         """Write all, sync once, name all, sync once: as safe as one by one, at the price of two."""
         staged = [answer(self._stage_put, put) for put in batch]
-        try:
-            with _store_errors(self._root, batch[0].key):
-                sync_file_system(self._root)
-        except BaseException:
+        failed = self._sync_all()
+        if failed is not None:
             for one in staged:
                 if isinstance(one, _Staged):
                     _remove(one.temporary)
-            raise
+            return [failed] * len(batch)
         answers = [
             one if isinstance(one, StoreError) else answer(partial(self._publish_put, put), one)
             for put, one in zip(batch, staged, strict=True)
         ]
-        with _store_errors(self._root, batch[0].key):
-            sync_file_system(self._root)
-        return answers
+        failed = self._sync_all()
+        return answers if failed is None else [one if isinstance(one, StoreError) else failed for one in answers]
+
+    def _sync_all(self) -> StoreError | None:
+        try:
+            with _store_errors(self._root, ""):
+                sync_file_system(self._root)
+        except StoreError as error:
+            return error
+        return None
 
     def _stage_put(self, put: Put) -> _Staged:
         check_put(put.key, if_absent=put.if_absent, if_match=put.if_match)
@@ -424,8 +428,7 @@ def _translated(error: OSError, address: str, key: str) -> StoreError:
         case errno.ENOSPC | errno.EDQUOT | errno.EFBIG:
             return StoreFull(address=address, reason=reason, key=key)
         case errno.EACCES | errno.EPERM | errno.EROFS:
-            account = f"user {os.getuid()}" if sys.platform != "win32" else "this user"
-            return Denied(address=address, key=key, credentials=account, reason=reason)
+            return Denied(address=address, key=key, credentials=f"user {os.getuid()}", reason=reason)
         case errno.EISDIR | errno.ENOTDIR | errno.EEXIST | errno.ENOTEMPTY:
             return InvalidKey(key=key, part=key, reason="is a folder on the disk, or lies below an object")
         case errno.ELOOP:

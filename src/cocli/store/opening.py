@@ -8,6 +8,7 @@ open_store("memory://")                                    this process's memory
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from cocli.store.base import Store
     from cocli.store.local import Fsync
 
+_USER_INFO = re.compile(r"://[^/?#]*@")
 _S3_OPTIONS = ("endpoint", "region", "profile")
 
 
@@ -38,9 +40,8 @@ def open_store(url: str, *, fsync: Fsync = "always") -> Store:
 
 
 def without_secrets(url: str) -> str:
-    """An address that can be shown: a user and password that somebody wrote into it are left out."""
-    scheme, separator, rest = url.partition("://")
-    return f"{scheme}{separator}{rest.rsplit('@', 1)[-1]}" if separator and "@" in rest.split("/", 1)[0] else url
+    """An address that can be shown: users and passwords that somebody wrote into it are left out."""
+    return _USER_INFO.sub("://", url)
 
 
 def _open_folder(path: str, url: str, fsync: Fsync) -> Store:
@@ -54,10 +55,10 @@ def _open_folder(path: str, url: str, fsync: Fsync) -> Store:
 def _open_s3(url: str) -> Store:
     parts = urlsplit(url)
     shown = without_secrets(url)
-    if parts.username or parts.password:
+    options = dict(parse_qsl(parts.query, keep_blank_values=True))
+    if parts.username or parts.password or "@" in urlsplit(options.get("endpoint", "")).netloc:
         hint = "Put them into the environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY) or into ~/.aws/credentials."
         raise StoreUrlError(url=shown, reason="credentials do not belong into an address", hint=hint)
-    options = dict(parse_qsl(parts.query, keep_blank_values=True))
     unknown = sorted(set(options) - set(_S3_OPTIONS))
     if unknown:
         raise StoreUrlError(url=shown, reason=f"unknown option {unknown[0]} (known: {', '.join(_S3_OPTIONS)})")

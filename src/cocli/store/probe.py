@@ -15,13 +15,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from cocli.errors import AlreadyExists, Conflict, NotFound, StoreError, UnsafeStore
+from cocli.paths import probe_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cocli.store.base import Store
 
-_FOLDER = "status/.probe"
 _RACERS = 16
 _ROUNDS = 6
 _WRONG_SERVER = "Use a folder, Amazon S3, or another server that implements conditional writes."
@@ -37,6 +37,8 @@ class Check:
     fix: str | None = None
     coordinates: bool = False
     """Whether workers depend on it to stay out of each other's way."""
+    error: StoreError | None = None
+    """What the store said, where the check could not be made at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,8 @@ class ProbeReport:
 
     @property
     def safe(self) -> bool:
-        return all(check.ok for check in self.checks if check.coordinates)
+        """Whether workers may coordinate through it: every race was run, and went as it must."""
+        return self.ok and any(check.coordinates for check in self.checks)
 
 
 def probe(store: Store, *, racers: int = _RACERS, rounds: int = _ROUNDS) -> ProbeReport:
@@ -62,6 +65,8 @@ def require_safe(store: Store) -> None:
     """Refuse to coordinate through a store that does not keep its promises."""
     report = probe(store)
     for check in report.checks:
+        if check.error is not None:
+            raise check.error
         if not check.ok:
             raise UnsafeStore(address=report.address, reason=f"{check.name}: {check.detail}")
 
@@ -71,7 +76,7 @@ class _Probe:
         self._store = store
         self._racers = racers
         self._rounds = rounds
-        self._folder = f"{_FOLDER}-{secrets.token_hex(6)}"
+        self._folder = probe_folder(secrets.token_hex(6))[:-1]
 
     def run(self) -> ProbeReport:
         checks: list[Check] = []
@@ -166,4 +171,4 @@ def _checked(name: str, action: Callable[[], str], coordinates: bool) -> Check:
     except _Broken as broken:
         return Check(name, False, str(broken), _WRONG_SERVER, coordinates)
     except StoreError as error:
-        return Check(name, False, error.message, error.hint, coordinates)
+        return Check(name, False, error.message, error.hint, coordinates, error)

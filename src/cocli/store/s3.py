@@ -150,13 +150,18 @@ class S3Store:
 
     def delete_many(self, keys: Iterable[str]) -> Sequence[StoreError | None]:
         every = list(keys)
-        batches = [every[start : start + _DELETE_BATCH] for start in range(0, len(every), _DELETE_BATCH)]
-        answers = self._executor().map(partial(answer, self._delete_batch), batches)
-        return [one for batch, one in zip(batches, answers, strict=True) for _ in batch]
+        refused = {key: error for key in every if (error := answer(check_key, key)) is not None}
+        good = [key for key in every if key not in refused]
+        batches = [good[start : start + _DELETE_BATCH] for start in range(0, len(good), _DELETE_BATCH)]
+        answers = dict(refused)
+        for batch, failed in zip(
+            batches, self._executor().map(partial(answer, self._delete_batch), batches), strict=True
+        ):
+            if failed is not None:
+                answers |= dict.fromkeys(batch, failed)
+        return [answers.get(key) for key in every]
 
     def _delete_batch(self, keys: Sequence[str]) -> None:
-        for key in keys:
-            check_key(key)
         with self._errors.mapped(keys[0]):
             obstore.delete(self._patient, keys)
 

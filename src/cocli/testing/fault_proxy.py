@@ -85,8 +85,8 @@ class FaultProxy:
                     return
                 writer.write(answer_head + answer_body)
                 await writer.drain()
-        except (asyncio.IncompleteReadError, ConnectionError):
-            return  # one side hung up
+        except (asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
+            return  # one side hung up, or the proxy ends
         finally:
             writer.close()
             if upstream:

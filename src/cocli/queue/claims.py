@@ -1,0 +1,25 @@
+"""A claim on a store's queue: the lease behind it, and how long it can be trusted without asking."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from cocli.queue.base import Claim
+
+if TYPE_CHECKING:
+    from cocli.models.lease import Lease
+
+
+@dataclass(slots=True)
+class LeasedClaim(Claim):
+    """`etag` and `lease` are those last written by us; `written_at` is when, on our own count of elapsed seconds."""
+
+    folder: str = ""
+    lease: Lease = field(kw_only=True)
+    etag: str = field(kw_only=True)
+    written_at: float = field(kw_only=True)
+    kept: int = 0
+    """How many finished items the lease on the store names."""
+    over: bool = False
+    """Ended by ack, release or loss: nothing more can be done with it."""

@@ -1,0 +1,80 @@
+"""Removes what an ended task leaves behind: its task, and only then its lease, many at a time.
+
+In that order, because a task without its lease would be claimed with token 1 again. A crash before or between leaves
+something that the next worker recognises: a task whose completion is there, or a lease without a task.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+from cocli.errors import NotFound, StoreError
+from cocli.paths import task_files
+
+if TYPE_CHECKING:
+    from cocli.queue.runtime import Runtime
+    from cocli.store.base import Store
+
+_BATCH = 100
+_SECONDS = 2.0
+
+
+class Cleaner:
+    """Folders of ended tasks wait here until there are enough of them, or the oldest has waited long enough."""
+
+    def __init__(self, store: Store, runtime: Runtime) -> None:
+        self._store = store
+        self._runtime = runtime
+        self._lock = threading.Lock()
+        self._done: dict[str, None] = {}
+        self._since = 0.0
+
+    def done(self, folder: str) -> None:
+        """A task ended: remove it soon."""
+        with self._lock:
+            if not self._done:
+                self._since = self._runtime.monotonic()
+            self._done[folder] = None
+            due = len(self._done) >= _BATCH or self._runtime.monotonic() - self._since > _SECONDS
+        if due:
+            self.flush()
+
+    def is_done(self, folder: str) -> bool:
+        """Whether a listed task is one of those that ended here."""
+        return folder in self._done
+
+    def flush(self) -> None:
+        """Remove what waits. What cannot be removed now is met again by whoever claims next."""
+        with self._lock:
+            folders = list(self._done)
+        if not folders:
+            return
+        self._remove([task_files(folder)[0] for folder in folders])
+        self._remove([task_files(folder)[1] for folder in folders])
+        with self._lock:
+            for folder in folders:
+                self._done.pop(folder, None)
+
+    def remove(self, folder: str) -> None:
+        """Remove one ended task at once."""
+        task_key, lease_key = task_files(folder)
+        self._store.delete(task_key)
+        self._store.delete(lease_key)
+
+    def remove_orphan(self, folder: str) -> None:
+        """A lease without a task: its worker died while cleaning up."""
+        task_key, lease_key = task_files(folder)
+        try:
+            lease = self._store.get(lease_key)
+            self._store.get(task_key)
+        except NotFound:
+            pass  # still no task
+        else:
+            return
+        self._store.delete(lease_key, if_match=lease.etag)
+
+    def _remove(self, keys: list[str]) -> None:
+        for answer in self._store.delete_many(keys):
+            if isinstance(answer, StoreError):
+                raise answer

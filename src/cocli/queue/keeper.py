@@ -1,0 +1,74 @@
+"""Renews the leases of a process while its work goes on: the library's task, never the worker's."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from cocli.errors import LeaseLost, StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from cocli.queue.claims import LeasedClaim
+    from cocli.queue.runtime import Activity, Runtime
+
+
+class Holding:
+    """The hold on one claim, as the worker sees it."""
+
+    def __init__(self, claim: LeasedClaim, on_lost: Callable[[], None] | None) -> None:
+        self.claim = claim
+        self.on_lost = on_lost
+
+    def check(self) -> None:
+        if self.claim.lost:
+            reason = "its lease was taken over or could not be renewed"
+            raise LeaseLost(worker=self.claim.worker, task_id=self.claim.task.task_id, reason=reason)
+
+
+class LeaseKeeper:
+    """One background activity for all claims of a queue: a thread per claim would cost more than most tasks."""
+
+    def __init__(self, runtime: Runtime, renew: Callable[[LeasedClaim], None], *, interval: float) -> None:
+        self._runtime = runtime
+        self._renew = renew
+        self._interval = interval
+        self._lock = threading.Lock()
+        self._holdings: dict[int, Holding] = {}
+        self._activity: Activity | None = None
+
+    @contextmanager
+    def hold(self, claim: LeasedClaim, on_lost: Callable[[], None] | None = None) -> Iterator[Holding]:
+        holding = Holding(claim, on_lost)
+        with self._lock:
+            self._holdings[id(holding)] = holding
+            if self._activity is None:
+                self._activity = self._runtime.every(self._interval / 2, self._tick)
+        try:
+            yield holding
+        finally:
+            with self._lock:
+                self._holdings.pop(id(holding), None)
+
+    def close(self) -> None:
+        with self._lock:
+            activity, self._activity = self._activity, None
+        if activity:
+            activity.stop()
+
+    def _tick(self) -> bool:
+        for holding in list(self._holdings.values()):
+            claim = holding.claim
+            if claim.over or claim.lost or self._runtime.monotonic() - claim.written_at < self._interval:
+                continue
+            try:
+                self._renew(claim)
+            except LeaseLost:
+                claim.lost = True
+                if holding.on_lost:
+                    holding.on_lost()
+            except StoreError:
+                continue  # the store may come back; until then the claim ages, and ack looks at its age
+        return True

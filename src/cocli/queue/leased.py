@@ -1,0 +1,454 @@
+"""The queue on any store: tasks and leases as objects, coordinated by conditional writes alone.
+
+A task is `pending/{shard}/{id}/task.json`; claiming it creates `lease.json` beside it. The lease is replaced, never
+deleted and made again, so its token only grows; it is deleted only after its task. The completion is created once.
+
+How a worker knows that it still holds a task when it ends it: nobody may take a lease over before it is as old, by the
+store's clock, as a lease lasts. A worker whose own count of seconds says that its last write is clearly younger than
+that needs no request; one that overslept has to renew first, which fails if somebody else was there.
+"""
+
+from __future__ import annotations
+
+import random
+import secrets
+import socket
+import threading
+from datetime import timedelta
+from typing import TYPE_CHECKING, Literal
+
+from cocli.errors import FormatError, LeaseLost, NotFound, UsageError
+from cocli.formats import json_records
+from cocli.models.completion import Blocked, Completion, Empty, Failed, Ok
+from cocli.models.lease import Lease
+from cocli.models.task import Attempt, Task, TaskError
+from cocli.paths import task_files, task_id_of
+from cocli.queue import batches, writes
+from cocli.queue.base import AckOutcome, Category, NewTask, PutOutcome, PutReport
+from cocli.queue.claims import LeasedClaim
+from cocli.queue.cleaning import Cleaner
+from cocli.queue.discovery import Candidate, Discovery
+from cocli.queue.keeper import Holding, LeaseKeeper
+from cocli.queue.places import Places
+from cocli.queue.putting import Putter
+from cocli.queue.runtime import ThreadRuntime
+from cocli.queue.sideline import Sideline
+from cocli.queue.statistics import Statistics
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from contextlib import AbstractContextManager
+    from datetime import datetime
+
+    from cocli.queue.base import Claim, QueueStats, Recovered, TaskView, Verdict
+    from cocli.queue.runtime import Runtime
+    from cocli.store.base import Store
+
+_SAFE_SHARE = 0.8
+"""Of a lease's length: younger than this by our own clock, it cannot have been taken over. Clocks drift less."""
+_RENEW_SHARE = 1 / 3
+_HISTORY = 20
+_FIRST_BACKOFF = 30.0
+_LONGEST_BACKOFF = 3600.0
+_CHECKPOINT_SECONDS = 5.0
+CLOCK_MARGIN = 2.0
+"""Seconds by which a lease must be overdue: S3 dates its objects in whole seconds."""
+
+
+def default_worker() -> str:
+    return f"{socket.gethostname()}-{secrets.token_hex(3)}"
+
+
+class LeasedQueue:
+    """One queue of one campaign on a store."""
+
+    def __init__(
+        self,
+        store: Store,
+        campaign: str,
+        name: str,
+        *,
+        worker: str | None = None,
+        lease_seconds: float = 300,
+        attempts: int = 5,
+        margin: float = CLOCK_MARGIN,
+        runtime: Runtime | None = None,
+        rng: random.Random | None = None,
+    ) -> None:
+        self.campaign = campaign
+        self.name = name
+        self.worker = worker or default_worker()
+        self._store = store
+        self._attempts = attempts
+        self._seconds = lease_seconds
+        self._margin = timedelta(seconds=margin)
+        self._runtime = runtime or ThreadRuntime()
+        self._random = rng or random.Random(secrets.randbits(64))  # noqa: S311 - for spreading, not for secrets
+        self._lock = threading.Lock()
+        self._places = Places(campaign, name)
+        expiry = timedelta(seconds=lease_seconds) + self._margin
+        self._discovery = Discovery(store, self._places.pending, self._random, expiry=expiry)
+        self._keeper = LeaseKeeper(self._runtime, self._renew, interval=lease_seconds * _RENEW_SHARE)
+        self._cleaner = Cleaner(store, self._runtime)
+        self._putter = Putter(store, self._places, campaign, name, self._nonce)
+        self._sideline = Sideline(store, self._places, self._nonce)
+        self._statistics = Statistics(store, self._places, name, expiry)
+
+    # --- putting
+
+    def put(self, task: NewTask) -> PutOutcome:
+        return self._putter.put(task)
+
+    def put_many(self, tasks: Iterable[NewTask]) -> PutReport:
+        return self._putter.put_many(tasks)
+
+    # --- claiming
+
+    def claim(self) -> LeasedClaim | None:
+        """A task to work on, or None once everything was looked at in vain."""
+        with self._lock:
+            whole_round = self._discovery.between_rounds
+            while True:
+                candidate = self._discovery.next()
+                if candidate is None:
+                    if whole_round:
+                        self._cleaner.flush()
+                        self._sideline.drop_completed()
+                        return None
+                    whole_round = True
+                    continue
+                claim = self._try(candidate)
+                if claim is not None:
+                    self._discovery.won()
+                    return claim
+
+    def _try(self, candidate: Candidate) -> LeasedClaim | None:
+        if self._cleaner.is_done(candidate.folder):
+            return None
+        if not candidate.has_task:
+            self._cleaner.remove_orphan(candidate.folder)
+            return None
+        return self._take_new(candidate.folder) if candidate.lease is None else self._take_over(candidate.folder)
+
+    def _take_new(self, folder: str) -> LeasedClaim | None:
+        _, lease_key = task_files(folder)
+        written_at, now = self._runtime.monotonic(), self._store.now()
+        lease = self._held(Lease(task_id=task_id_of(folder), token=1, attempt=1, nonce=self._nonce()), now)
+        etag = writes.create(self._store, lease_key, json_records.render(lease))
+        if etag is None:
+            self._discovery.lost_race()
+            return None
+        try:
+            task = self._read_task(folder)
+        except NotFound:
+            # Completed and removed since it was listed: the lease is ours and of no use.
+            self._store.delete(lease_key, if_match=etag)
+            return None
+        except FormatError as error:
+            self._set_aside_malformed(folder, error)
+            return None
+        if task.recoveries:
+            lease = lease.with_changes(recoveries=task.recoveries)
+        return self._claim(task, lease, folder, etag, written_at, now)
+
+    def _take_over(self, folder: str) -> LeasedClaim | None:
+        """A task whose lease is old, or was given back: look where it ended first, then replace the lease."""
+        _, lease_key = task_files(folder)
+        found = self._read_both(folder, lease_key)
+        if found is None:
+            return None
+        task, lease, etag = found
+        written_at, now = self._runtime.monotonic(), self._store.now()
+        if not self._is_free(lease, now):
+            return None
+        if self._sideline.is_final(task):
+            self._cleaner.remove(folder)
+            return None
+        mine = self._held(_successor(lease, task, now), now)
+        new_etag = writes.swap(self._store, lease_key, json_records.render(mine), etag)
+        if new_etag is None:
+            self._discovery.lost_race()
+            return None
+        claim = self._claim(task, mine, folder, new_etag, written_at, now)
+        if mine.attempt > self._attempts:
+            last = lease.error.message if lease.error else "its worker fell silent"
+            self._set_aside(claim, Category.ATTEMPTS, f"{self._attempts} attempts did not finish it; last: {last}")
+            return None
+        return claim
+
+    def _read_both(self, folder: str, lease_key: str) -> tuple[Task, Lease, str] | None:
+        try:
+            stored = self._store.get(lease_key)
+            lease = json_records.read(Lease, stored.data, file=lease_key)
+            return self._read_task(folder), lease, stored.etag
+        except NotFound:
+            return None  # ended by somebody else meanwhile
+        except FormatError as error:
+            self._set_aside_malformed(folder, error)
+            return None
+
+    def _is_free(self, lease: Lease, now: datetime) -> bool:
+        if lease.expires is not None:
+            return now >= lease.expires + self._margin
+        return lease.not_before is None or now >= lease.not_before
+
+    def _read_task(self, folder: str) -> Task:
+        task_key, _ = task_files(folder)
+        task = json_records.read(Task, self._store.get(task_key).data, file=task_key)
+        if self._places.folder(task.task_id) != folder:
+            raise FormatError(
+                file=task_key, line=1, reason=f'it holds the task "{task.task_id}", which belongs elsewhere'
+            )
+        return task
+
+    def _claim(self, task: Task, lease: Lease, folder: str, etag: str, written_at: float, now: datetime) -> LeasedClaim:
+        finished = {item.item_id: item for item in lease.finished}
+        return LeasedClaim(
+            task=task,
+            token=lease.token,
+            attempt=lease.attempt,
+            worker=self.worker,
+            claimed_at=now,
+            finished=finished,
+            kept=len(finished),
+            folder=folder,
+            lease=lease,
+            etag=etag,
+            written_at=written_at,
+        )
+
+    # --- holding
+
+    def held(self, claim: Claim, on_lost: Callable[[], None] | None = None) -> AbstractContextManager[Holding]:
+        """Renew the lease in the background for as long as the block runs; `on_lost` is called once it is lost."""
+        return self._keeper.hold(_ours(claim), on_lost)
+
+    def renew(self, claim: Claim) -> None:
+        """Renew now. `LeaseLost` if somebody else has the task."""
+        self._renew(_ours(claim))
+
+    def _renew(self, claim: LeasedClaim) -> None:
+        finished = tuple(claim.finished.values())
+        renewed = self._held(claim.lease.with_changes(finished=finished), self._store.now())
+        self._replace_lease(claim, renewed)
+        claim.kept = len(finished)
+
+    def _replace_lease(self, claim: LeasedClaim, lease: Lease) -> None:
+        if claim.lost or claim.over:
+            raise self._lost(claim, "the claim is over")
+        _, lease_key = task_files(claim.folder)
+        written_at = self._runtime.monotonic()
+        lease = lease.with_changes(sequence=claim.lease.sequence + 1, nonce=self._nonce())
+        etag = writes.swap(self._store, lease_key, json_records.render(lease), claim.etag)
+        if etag is None:
+            claim.lost = True
+            raise self._lost(claim, "its lease was replaced")
+        claim.lease, claim.etag, claim.written_at = lease, etag, written_at
+
+    def _held(self, lease: Lease, now: datetime) -> Lease:
+        expires = now + timedelta(seconds=self._seconds)
+        return lease.with_changes(worker=self.worker, expires=expires, not_before=None, error=None)
+
+    def _make_sure(self, claim: LeasedClaim) -> None:
+        """Before a claim is ended: we hold it for certain, or learn that we do not."""
+        if claim.lost or claim.over:
+            raise self._lost(claim, "the claim is over")
+        if self._runtime.monotonic() - claim.written_at > self._seconds * _SAFE_SHARE:
+            self._renew(claim)
+
+    def _lost(self, claim: LeasedClaim, reason: str) -> LeaseLost:
+        return LeaseLost(queue=self.name, worker=self.worker, task_id=claim.task.task_id, reason=reason)
+
+    # --- ending
+
+    def ack(self, claim: Claim, verdict: Verdict) -> AckOutcome:
+        """End a claim. Nothing that is not a result becomes a completion."""
+        mine = _ours(claim)
+        if isinstance(verdict, Failed):
+            return self._fail(mine, verdict.error)
+        if isinstance(verdict, Blocked):
+            self._set_aside(mine, Category.BLOCKED, verdict.reason)
+            return AckOutcome.SIDELINED
+        return self._complete(mine, self._completion(mine, verdict), batch=False)
+
+    def _completion(self, claim: LeasedClaim, verdict: Ok | Empty) -> bytes:
+        finished_at = max(self._store.now(), claim.claimed_at)
+        return json_records.render(
+            Completion(
+                task_id=claim.task.task_id,
+                queue=self.name,
+                campaign=self.campaign,
+                verdict=verdict,
+                token=claim.token,
+                attempt=claim.attempt,
+                worker=self.worker,
+                claimed_at=claim.claimed_at,
+                finished_at=finished_at,
+                nonce=self._nonce(),
+            )
+        )
+
+    def _complete(self, claim: LeasedClaim, data: bytes, *, batch: bool) -> AckOutcome:
+        self._make_sure(claim)
+        key = self._places.completion(claim.task.task_id, batch=batch)
+        created = writes.create(self._store, key, data)
+        claim.over = True
+        self._cleaner.done(claim.folder)
+        return AckOutcome.ALREADY_COMPLETED if created is None else AckOutcome.COMPLETED
+
+    def _fail(self, claim: LeasedClaim, error: TaskError) -> AckOutcome:
+        if not error.retryable:
+            self._set_aside(claim, Category.FAILED, f"{error.code}: {error.message}", error)
+            return AckOutcome.SIDELINED
+        if claim.attempt >= self._attempts:
+            self._set_aside(claim, Category.ATTEMPTS, f"attempt {claim.attempt}: {error.code}: {error.message}", error)
+            return AckOutcome.SIDELINED
+        wait = timedelta(seconds=self._backoff(claim.attempt))
+        self._give_back(claim, "failed", error, self._store.now() + wait)
+        return AckOutcome.WAITING
+
+    def release(self, claim: Claim) -> None:
+        self._give_back(_ours(claim), "released", None, None)
+
+    def _give_back(
+        self,
+        claim: LeasedClaim,
+        outcome: Literal["failed", "released"],
+        error: TaskError | None,
+        until: datetime | None,
+    ) -> None:
+        attempt = self._attempt(claim, outcome, error)
+        free = claim.lease.with_changes(
+            worker=None,
+            expires=None,
+            not_before=until,
+            error=error,
+            history=(*claim.lease.history, attempt)[-_HISTORY:],
+            finished=tuple(claim.finished.values()),
+        )
+        self._replace_lease(claim, free)
+        claim.over = True
+
+    def _attempt(
+        self, claim: LeasedClaim, outcome: Literal["failed", "released", "blocked"], error: TaskError | None
+    ) -> Attempt:
+        now = self._store.now()
+        return Attempt(
+            attempt=claim.attempt, token=claim.token, worker=self.worker, ended_at=now, outcome=outcome, error=error
+        )
+
+    def _backoff(self, attempt: int) -> float:
+        """Doubling, and spread over half of its length, so that what failed together does not come back together."""
+        longest = min(_FIRST_BACKOFF * 2.0 ** (attempt - 1), _LONGEST_BACKOFF)
+        return longest * (0.5 + self._random.random() / 2)
+
+    # --- batches
+
+    def finish_item(self, claim: Claim, item_id: str, verdict: Verdict) -> None:
+        """Note how one item of a batch ended; now and then this is written down with the lease."""
+        mine = _ours(claim)
+        if all(item.item_id != item_id for item in mine.task.items):
+            raise UsageError(reason=f'Task {mine.task.task_id} has no item "{item_id}".')
+        mine.finished[item_id] = batches.item_completion(mine, item_id, verdict, self._store.now())
+        if self._runtime.monotonic() - mine.written_at > _CHECKPOINT_SECONDS:
+            self._renew(mine)
+
+    def checkpoint(self, claim: Claim) -> None:
+        """Write down now which items are finished."""
+        mine = _ours(claim)
+        if len(mine.finished) > mine.kept:
+            self._renew(mine)
+
+    def ack_batch(self, claim: Claim) -> AckOutcome:
+        """End a batch: one row per item. Items that may succeed next time are put again as a batch of their own."""
+        mine = _ours(claim)
+        if mine.remaining:
+            raise UsageError(reason=f"{len(mine.remaining)} items of {mine.task.task_id} are not finished.")
+        self._make_sure(mine)
+        again = batches.to_try_again(mine)
+        if again is not None and batches.lives(mine.task) < self._attempts:
+            self.put(again)
+        rows = [mine.finished[item.item_id] for item in mine.task.items]
+        return self._complete(mine, batches.render_rows(rows), batch=True)
+
+    def split(self, claim: Claim, parts: int = 2) -> AckOutcome:
+        """Deal the unfinished items of a batch out to smaller ones, and end it."""
+        mine = _ours(claim)
+        self._make_sure(mine)
+        for part in batches.parts_of(mine, parts):
+            self.put(part)
+            for item in part.items:
+                moved = Ok(result={"moved_to": part.task_id})
+                mine.finished[item.item_id] = batches.item_completion(mine, item.item_id, moved, self._store.now())
+        return self.ack_batch(mine)
+
+    # --- setting aside
+
+    def sideline(self, claim: Claim, category: Category, reason: str) -> None:
+        """Set a task aside that we hold."""
+        self._set_aside(_ours(claim), category, reason)
+
+    def _set_aside(self, claim: LeasedClaim, category: Category, reason: str, error: TaskError | None = None) -> None:
+        self._make_sure(claim)
+        outcome: Literal["failed", "blocked"] = "blocked" if category is Category.BLOCKED else "failed"
+        history = (*claim.lease.history, self._attempt(claim, outcome, error))[-_HISTORY:]
+        self._sideline.add(claim.task, category, reason, history, self._store.now())
+        claim.over = True
+        self._cleaner.remove(claim.folder)
+
+    def _set_aside_malformed(self, folder: str, error: FormatError) -> None:
+        self._sideline.add_malformed(folder, error, self.campaign, self.name)
+        self._cleaner.remove(folder)
+
+    # --- looking after
+
+    def recover(
+        self, *, category: str | None = None, task_ids: Iterable[str] | None = None, dry_run: bool = False
+    ) -> list[Recovered]:
+        return self._sideline.recover(category=category, task_ids=task_ids, dry_run=dry_run)
+
+    def stats(self) -> QueueStats:
+        self._cleaner.flush()
+        return self._statistics.stats()
+
+    def inspect(self, task_id: str) -> TaskView:
+        return self._statistics.inspect(task_id)
+
+    def close(self) -> None:
+        self._keeper.close()
+        self._cleaner.flush()
+
+    def _nonce(self) -> str:
+        return f"{self._random.getrandbits(96):024x}"
+
+
+def _ours(claim: Claim) -> LeasedClaim:
+    if not isinstance(claim, LeasedClaim):
+        raise TypeError("the claim is of another provider's queue")
+    return claim
+
+
+def _successor(lease: Lease, task: Task, now: datetime) -> Lease:
+    """The next holder's lease: a greater token, and another attempt unless the last holder gave it back unused."""
+    history = lease.history
+    if lease.worker is not None:
+        expired = Attempt(
+            attempt=lease.attempt, token=lease.token, worker=lease.worker, ended_at=now, outcome="expired"
+        )
+        history = (*history, expired)[-_HISTORY:]
+    released = lease.worker is None and bool(history) and history[-1].outcome == "released"
+    attempt = lease.attempt if released else lease.attempt + 1
+    if task.recoveries != lease.recoveries:
+        attempt, history = 1, ()
+    return lease.with_changes(
+        token=lease.token + 1,
+        attempt=attempt,
+        history=history,
+        recoveries=task.recoveries,
+        worker=None,
+        expires=None,
+        not_before=None,
+        error=None,
+        sequence=lease.sequence + 1,
+        nonce=lease.nonce,
+    )

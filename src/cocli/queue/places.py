@@ -1,0 +1,40 @@
+"""The keys of one queue."""
+
+from __future__ import annotations
+
+from cocli.paths import CompletedKey, SidelinedKey, TaskKey, queue_folder, task_files, task_folder
+from cocli.queue.base import Category
+
+
+class Places:
+    """Where the tasks of one queue are: pending, completed, set aside."""
+
+    def __init__(self, campaign: str, queue: str) -> None:
+        self._campaign = campaign
+        self._queue = queue
+        self.pending = queue_folder(campaign, queue, "pending")
+        self.completed = queue_folder(campaign, queue, "completed")
+        self.sideline = queue_folder(campaign, queue, "sideline")
+
+    def folder(self, task_id: str) -> str:
+        """The folder of a pending task: its task and its lease lie in it."""
+        found = task_folder(str(TaskKey(self._campaign, self._queue, task_id)))
+        if found is None:
+            raise AssertionError("a task's key lies in a task's folder")
+        return found[0]
+
+    def task(self, task_id: str) -> str:
+        return task_files(self.folder(task_id))[0]
+
+    def completion(self, task_id: str, *, batch: bool) -> str:
+        return str(CompletedKey(self._campaign, self._queue, task_id, "usv" if batch else "json"))
+
+    def completions(self, task_id: str) -> list[str]:
+        """Both forms, for whoever does not know yet whether the task is a batch."""
+        return [self.completion(task_id, batch=batch) for batch in (False, True)]
+
+    def sidelined(self, task_id: str, category: str) -> str:
+        return str(SidelinedKey(self._campaign, self._queue, category, task_id))
+
+    def sidelines(self, task_id: str) -> list[str]:
+        return [self.sidelined(task_id, category) for category in Category]

@@ -1,0 +1,106 @@
+"""Puts tasks into a queue on a store: once, and not again after they have ended."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from cocli.errors import AlreadyExists, StoreError
+from cocli.formats import json_records
+from cocli.models.task import Task
+from cocli.paths import CompletedKey, SidelinedKey
+from cocli.queue import writes
+from cocli.queue.base import NewTask, PutOutcome, PutReport
+from cocli.store.base import Put, StoredObject
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from cocli.queue.places import Places
+    from cocli.store.base import Store
+
+_CHUNK = 5000
+_LIST_FROM = 20
+"""From this many tasks on, one listing of what has ended is cheaper than a look for each."""
+
+
+class Putter:
+    def __init__(self, store: Store, places: Places, campaign: str, queue: str, nonce: Callable[[], str]) -> None:
+        self._store = store
+        self._places = places
+        self._campaign = campaign
+        self._queue = queue
+        self._nonce = nonce
+
+    def put(self, new: NewTask) -> PutOutcome:
+        ended = self._ended(new.task_id)
+        if ended is not None:
+            return ended
+        created = writes.create(self._store, self._places.task(new.task_id), self._render(new))
+        return PutOutcome.ALREADY_PENDING if created is None else PutOutcome.QUEUED
+
+    def put_many(self, tasks: Iterable[NewTask]) -> PutReport:
+        counts: Counter[PutOutcome] = Counter()
+        remaining = iter(tasks)
+        first = list(islice(remaining, _LIST_FROM))
+        if len(first) < _LIST_FROM:
+            counts.update(self.put(task) for task in first)
+            return PutReport(counts)
+        completed, sidelined = self._completed_ids(), self._sidelined_ids()
+        chunk = first + list(islice(remaining, _CHUNK))
+        while chunk:
+            fresh = []
+            for task in chunk:
+                if task.task_id in completed:
+                    counts[PutOutcome.ALREADY_COMPLETED] += 1
+                elif task.task_id in sidelined:
+                    counts[PutOutcome.ALREADY_SIDELINED] += 1
+                else:
+                    fresh.append(task)
+            counts.update(self._create(fresh))
+            chunk = list(islice(remaining, _CHUNK))
+        return PutReport(counts)
+
+    def _create(self, tasks: list[NewTask]) -> list[PutOutcome]:
+        puts = [Put(self._places.task(task.task_id), self._render(task), if_absent=True) for task in tasks]
+        outcomes = []
+        for put, answer in zip(puts, self._store.put_many(puts), strict=True):
+            if isinstance(answer, AlreadyExists):
+                outcomes.append(PutOutcome.ALREADY_PENDING)
+            elif isinstance(answer, StoreError):
+                if not answer.retryable:
+                    raise answer
+                created = writes.create(self._store, put.key, put.data)
+                outcomes.append(PutOutcome.ALREADY_PENDING if created is None else PutOutcome.QUEUED)
+            else:
+                outcomes.append(PutOutcome.QUEUED)
+        return outcomes
+
+    def _ended(self, task_id: str) -> PutOutcome | None:
+        completions, sidelines = self._places.completions(task_id), self._places.sidelines(task_id)
+        for answer in self._store.get_many([*completions, *sidelines]):
+            if isinstance(answer, StoredObject):
+                completed = answer.key in completions
+                return PutOutcome.ALREADY_COMPLETED if completed else PutOutcome.ALREADY_SIDELINED
+        return None
+
+    def _completed_ids(self) -> set[str]:
+        return {CompletedKey.parse(info.key).task_id for info in self._store.list(self._places.completed)}
+
+    def _sidelined_ids(self) -> set[str]:
+        return {SidelinedKey.parse(info.key).task_id for info in self._store.list(self._places.sideline)}
+
+    def _render(self, new: NewTask) -> bytes:
+        return json_records.render(
+            Task(
+                task_id=new.task_id,
+                queue=self._queue,
+                campaign=self._campaign,
+                payload=dict(new.payload),
+                document=new.document,
+                items=tuple(new.items),
+                created_at=self._store.now(),
+                nonce=self._nonce(),
+            )
+        )

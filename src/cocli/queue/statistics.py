@@ -1,0 +1,110 @@
+"""A queue at a glance, from listings alone; and one task in full."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from cocli.errors import FormatError, NotFound
+from cocli.formats import json_records, usv
+from cocli.models.completion import Completion, ItemCompletion
+from cocli.models.lease import Lease
+from cocli.models.task import Task
+from cocli.paths import SidelinedKey, task_files, task_folder
+from cocli.queue.base import Category, QueueStats, State, TaskView
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from cocli.queue.places import Places
+    from cocli.store.base import Store
+
+_RECENT = timedelta(minutes=15)
+
+
+class Statistics:
+    def __init__(self, store: Store, places: Places, queue: str, expiry: timedelta) -> None:
+        self._store = store
+        self._places = places
+        self._queue = queue
+        self._expiry = expiry
+
+    def stats(self) -> QueueStats:
+        """Counts by listing: one request per thousand objects, none of them read."""
+        now = self._store.now()
+        pending = leased = expired = 0
+        oldest = None
+        for info in self._store.list(self._places.pending):
+            found = task_folder(info.key)
+            if found is None:
+                continue
+            if found[1]:
+                old = now - info.modified >= self._expiry
+                expired, leased = expired + old, leased + (not old)
+            else:
+                pending += 1
+                oldest = min(oldest or info.modified, info.modified)
+        completed = [info.modified for info in self._store.list(self._places.completed)]
+        sidelined = Counter(SidelinedKey.parse(info.key).category for info in self._store.list(self._places.sideline))
+        return QueueStats(
+            queue=self._queue,
+            pending=pending,
+            leased=leased,
+            expired=expired,
+            completed=len(completed),
+            sidelined=dict(sidelined),
+            oldest=oldest,
+            completed_recently=sum(now - at <= _RECENT for at in completed),
+            recent=_RECENT,
+        )
+
+    def inspect(self, task_id: str) -> TaskView:
+        """Everything that is known of a task, read now."""
+        task_key, lease_key = task_files(self._places.folder(task_id))
+        problems: list[str] = []
+        task = self._read(Task, task_key, problems)
+        lease = self._read(Lease, lease_key, problems)
+        completion = self._read(Completion, self._places.completion(task_id, batch=False), problems)
+        items = self._read_items(self._places.completion(task_id, batch=True), problems)
+        aside = next(
+            (
+                found
+                for category in Category
+                if (found := self._read(Task, self._places.sidelined(task_id, category), problems))
+            ),
+            None,
+        )
+        present = {
+            State.PENDING: task is not None or lease is not None,
+            State.COMPLETED: completion is not None or items is not None,
+            State.SIDELINED: aside is not None,
+        }
+        return TaskView(
+            task_id=task_id,
+            states=[state for state, there in present.items() if there],
+            task=task or aside,
+            lease=lease,
+            completion=completion,
+            items=items or (),
+            sidelined=aside.sidelined if aside else None,
+            problem="; ".join(problems) or None,
+        )
+
+    def _read(self, model: type[Any], key: str, problems: list[str]) -> Any:
+        try:
+            return json_records.read(model, self._store.get(key).data, file=key)
+        except NotFound:
+            return None
+        except FormatError as error:
+            problems.append(error.message)
+            return None
+
+    def _read_items(self, key: str, problems: list[str]) -> list[ItemCompletion] | None:
+        try:
+            reader = usv.read(ItemCompletion, self._store.get(key).data, file=key)
+        except NotFound:
+            return None
+        items = list(reader)
+        problems += [f"{one.file}, line {one.line}: {one.reason}" for one in reader.rejected]
+        return items

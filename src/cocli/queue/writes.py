@@ -1,0 +1,48 @@
+"""Conditional writes whose answer may get lost: was it us after all?
+
+Every object written here carries a nonce, so bytes that equal ours are ours. A store that answers by itself (S3 does)
+has settled most of this already; what is left is an answer that was lost for good.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cocli.errors import AlreadyExists, Conflict, NotFound, Unavailable
+
+if TYPE_CHECKING:
+    from cocli.store.base import Store
+
+
+def create(store: Store, key: str, data: bytes) -> str | None:
+    """Create an object: its etag, or None if somebody else's is there."""
+    try:
+        return store.put(key, data, if_absent=True)
+    except AlreadyExists:
+        return None
+    except Unavailable:
+        try:
+            there = store.get(key)
+        except NotFound:
+            there = None
+        if there is None:
+            raise  # nothing was written: the caller may try again
+        return there.etag if there.data == data else None
+
+
+def swap(store: Store, key: str, data: bytes, etag: str) -> str | None:
+    """Replace an object: its new etag, or None if somebody else has replaced or removed it."""
+    try:
+        return store.put(key, data, if_match=etag)
+    except Conflict:
+        return None
+    except Unavailable:
+        try:
+            there = store.get(key)
+        except NotFound:
+            return None
+        if there.data == data:
+            return there.etag
+        if there.etag == etag:
+            raise  # nothing was written: the caller may try again
+        return None
