@@ -1,13 +1,14 @@
 # Every target sets up what it needs; a second run finds it there and is quick.
 PYTHON ?= python3
 VENV := .venv
+SEEDS ?= 20000
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	--no-header --no-annotate pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint format types layers pytest bench lock clean
+.PHONY: help demo test check lint format types layers pytest soak bench lock clean
 
 help: ## Show what can be done here
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -35,6 +36,9 @@ layers: $(VENV)/.dev ## Check that dependencies point down only
 
 pytest: $(VENV)/.dev ## Run the tests alone: make pytest ARGS='tests/store -k race'
 	@$(BIN)/pytest -n auto --dist worksteal -q $(ARGS)
+
+soak: $(VENV)/.dev ## Simulate the queue under 20,000 schedules: make soak SEEDS=20000 (some ten minutes)
+	@$(BIN)/python -m cocli.testing.simulator tests/queue/queue_scenario.py:QueueScenario --seeds $(SEEDS) --jobs 2
 
 bench: $(VENV)/.bench ## List the benchmarks, or run one: make bench NAME=usv
 	@$(BIN)/python -m benchmarks $(NAME) $(ARGS)

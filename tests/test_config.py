@@ -136,7 +136,12 @@ def test_an_unknown_key_names_file_line_key_and_the_nearest_key() -> None:
         (MINIMAL + '[prospecting]\nqueries = "a"\n', 4, "prospecting.queries", "expected a list ([…]), got a text"),
         (MINIMAL + "[prospecting]\nqueries = [\n 'a',\n 7,\n]\n", 6, "prospecting.queries[1]", "got a whole number"),
         (MINIMAL + "[[prospecting.locations]]\nname='x'\nlat=91\nlon=1\n", 5, "prospecting.locations[0].lat", "90"),
-        (MINIMAL + "[queue]\nprovider = 'rabbit'\n", 4, "queue.provider", "expected 'store', 'sqs' or 'kafka'"),
+        (
+            MINIMAL + "[queue]\nprovider = 'rabbit'\n",
+            4,
+            "queue.provider",
+            "expected 'store', 'filesystem', 's3', 'sqs' or 'kafka'",
+        ),
         (MINIMAL + "[workers.pi]\ngm-list = -1\n", 4, "workers.pi.gm-list", "greater than or equal to 0"),
         (MINIMAL + "[storage]\nurl = 'gopher://x'\n", 4, "storage.url", 'expected "local" or "s3://bucket/prefix"'),
         (MINIMAL + "[cluster]\nid = 'intake'\n", 3, "cluster", "may not be called intake"),

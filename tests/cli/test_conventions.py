@@ -78,6 +78,14 @@ RUNS: dict[str, tuple[str, ...]] = {
     "cocli config show": (),
     "cocli doctor": (),
     "cocli locate": ("campaign", "plumbers"),
+    "cocli queue status": ("plumbers",),
+    "cocli queue ls": ("gm-list", "-c", "plumbers"),
+    "cocli queue show": ("gm-list", "a", "-c", "plumbers"),
+    "cocli queue put": ("gm-list", "b", "-c", "plumbers"),
+    "cocli queue release": ("gm-list", "a", "-c", "plumbers"),
+    "cocli queue recover": ("gm-list", "--all", "-c", "plumbers"),
+    "cocli queue sideline": ("gm-list", "a", "-c", "plumbers", "--reason", "x"),
+    "cocli queue purge": ("gm-list", "-c", "plumbers", "--state", "completed", "--dry-run"),
     "cocli store ls": (),
     "cocli store put": ("k", "-"),
     "cocli store rm": ("campaigns", "-r", "--dry-run"),
@@ -87,6 +95,7 @@ RUNS: dict[str, tuple[str, ...]] = {
 
 @pytest.mark.parametrize("command", list(DOCUMENTS))
 def test_json_is_one_document_with_the_documented_keys(command: str, plumbers: Any) -> None:
+    plumbers("queue", "put", "gm-list", "a", "-c", "plumbers")
     result = plumbers(*command.split()[1:], *RUNS[command], "--json")
     assert result.code == 0, result.err
     assert result.err == ""
@@ -102,7 +111,9 @@ def _keys(value: Any) -> set[str]:
 
 
 def _free_keys(document: Any) -> set[str]:
-    """The keys of a campaign's settings, and values of settings, which are tables themselves."""
+    """The keys of a campaign's settings, and values of settings, which are tables themselves; the record of a task."""
+    if "task" in document:
+        return _keys(document["task"])
     free = document.get("settings")
     return _keys(free) if isinstance(free, dict) else _keys([row["value"] for row in free or []])
 

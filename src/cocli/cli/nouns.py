@@ -6,6 +6,7 @@ NOUNS = (
     ("config", "cocli.cli.config", "Show what is configured, and who said so"),
     ("doctor", "cocli.cli.doctor", "Check configuration, store, clock, disk, browser and extras"),
     ("locate", "cocli.cli.locate", "Print where a thing lives"),
+    ("queue", "cocli.cli.queue", "Look into the queues: status, ls, show, put, release, recover, sideline, purge"),
     ("store", "cocli.cli.store", "Look into the store: ls, cat, put, rm, du"),
     ("completion", "cocli.cli.completion", "Print the completion script of a shell"),
 )

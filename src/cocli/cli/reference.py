@@ -218,8 +218,9 @@ Every command that reads or changes something takes `--json`.
 
 - On success stdout holds exactly one JSON document, an object; stderr is empty.
 - On failure stdout is empty and stderr holds one line, `{{"error": {{…}}}}`; the exit code says the same
-  ([exit-codes.md](exit-codes.md)). `doctor` is the exception: it prints its document and exits with 1 or 9
-  if a check failed.
+  ([exit-codes.md](exit-codes.md)). `doctor` is an exception: it prints its document and exits with 1 or 9
+  if a check failed. So are `queue put` and `queue recover`, which do what they can: 8 if a line of the file was
+  rejected, 4 if an id was not found.
 - The text is ASCII: whatever was scraped is escaped, so that it is harmless on a terminal.
 - Times are UTC, `2026-11-15T18:00:00Z`. Sizes are bytes. What is not known is `null`, never left out.
 - Keys are added, never renamed, and never change their meaning.
@@ -250,6 +251,23 @@ DOCUMENTS = {
     "cocli config show": '{"settings": [{"name", "value", "origin", "is_default"}]}',
     "cocli doctor": '{"ok", "store_safe", "checks": [{"name", "status", "detail", "fix"}]}, status such as ok',
     "cocli locate": '{"location": {"what", "path", "key", "exists"}}, without a kind {"locations": [the same]}',
+    "cocli queue status": '{"campaign", "queues": [{"queue", "pending", "leased", "expired", "completed", '
+    '"sidelined": {category: count}, "oldest", "completed_recently", "recent_seconds", "rate_per_minute", '
+    '"minutes_left", "problem"}]}',
+    "cocli queue ls": '{"campaign", "queue", "state", "tasks": [{"task_id", "state", "changed", "attempt", "token", '
+    '"worker", "until", "category", "verdict", "detail", "payload"}], "truncated"}',
+    "cocli queue show": '{"campaign", "queue", "task_id", "states", "task", "lease", "completion", "items", '
+    '"sidelined", "problem"}, the records as in format.md',
+    "cocli queue put": '{"campaign", "queue", "task_id", "counts": {"queued", "already_pending", "already_completed", '
+    '"already_sidelined"} or {"would_put"}, "rejected": [{"line", "reason"}]}',
+    "cocli queue release": '{"campaign", "queue", "task_id", "status": "released" or "already_…", "worker", "token", '
+    '"attempt", "until"}',
+    "cocli queue recover": '{"campaign", "queue", "tasks": [{"task_id", "category", "outcome"}], '
+    '"counts": {outcome: count}, "rejected": [{"line", "reason"}]}',
+    "cocli queue sideline": '{"campaign", "queue", "task_id", "status": "sidelined" or "already_…", "worker", "token", '
+    '"attempt", "until"}',
+    "cocli queue purge": '{"campaign", "queue", "status": "removed" or "would_remove", "objects", "bytes", '
+    '"counts": {category: count}, "kept"}',
     "cocli store ls": '{"entries": [{"key", "size", "modified", "etag", "folder"}]}',
     "cocli store put": '{"key", "etag", "bytes"}',
     "cocli store rm": '{"key", "status": "removed" or "would_remove", "objects", "bytes"}',

@@ -107,7 +107,7 @@ _SHARED = """\
 # profile = "default"            # credentials come from the usual AWS places, never from this file
 
 # [queue]
-# provider = "store"             # store, sqs, kafka
+# provider = "store"             # store, filesystem, s3, sqs, kafka
 # lease_seconds = 300            # how long a worker may be silent
 # attempts = 5
 
@@ -130,6 +130,7 @@ _SHARED = """\
 # profile = "default"
 # region = "us-east-1"
 # account_id = "123456789012"
+# endpoint = "http://localhost:4566"   # a server that stands in for Amazon's SQS
 
 # [web]
 # host = "127.0.0.1"

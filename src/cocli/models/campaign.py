@@ -95,7 +95,8 @@ class StorageSection(Part):
 class QueueSection(Part):
     """`[queue]`: who keeps the tasks, how long a worker may be silent, how often a task is tried."""
 
-    provider: Literal["store", "sqs", "kafka"] = "store"
+    provider: Literal["store", "filesystem", "s3", "sqs", "kafka"] = "store"
+    """`store` follows the store; `filesystem` and `s3` insist on that kind of store; `kafka` is not available yet."""
     lease_seconds: Annotated[int, Field(ge=5, le=86_400)] = 300
     attempts: Annotated[int, Field(ge=1, le=100)] = 5
 
@@ -128,6 +129,8 @@ class AwsSection(Part):
 
     profile: Label | None = None
     region: Label | None = None
+    endpoint: Text | None = None
+    """A server that stands in for Amazon's SQS."""
     account_id: Annotated[str, StringConstraints(pattern=r"^[0-9]{12}$")] | None = None
 
 

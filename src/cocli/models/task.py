@@ -69,6 +69,8 @@ class Task(Record):
     nonce: Nonce
     recoveries: Count = 0
     """How often the task came back from the sideline with fresh attempts."""
+    last_token: Count = 0
+    """The greatest fencing number given out before it was set aside: the next one is greater."""
     history: Many[Attempt] = ()
     sidelined: Sidelined | None = None
 

@@ -16,7 +16,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from contextlib import AbstractContextManager
     from datetime import datetime, timedelta
 
@@ -181,8 +181,8 @@ class Queue(Protocol):
         """A task to work on, or None if there is none now."""
         ...
 
-    def held(self, claim: Claim) -> AbstractContextManager[Work]:
-        """Renew the lease in the background for as long as the block runs."""
+    def held(self, claim: Claim, on_lost: Callable[[], None] | None = None) -> AbstractContextManager[Work]:
+        """Renew the lease in the background for as long as the block runs; `on_lost` is called once it is lost."""
         ...
 
     def finish_item(self, claim: Claim, item_id: str, verdict: Verdict) -> None:

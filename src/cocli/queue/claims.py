@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,10 @@ class LeasedClaim(Claim):
     lease: Lease = field(kw_only=True)
     etag: str = field(kw_only=True)
     written_at: float = field(kw_only=True)
+    task_etag: str = field(kw_only=True)
     kept: int = 0
     """How many finished items the lease on the store names."""
     over: bool = False
     """Ended by ack, release or loss: nothing more can be done with it."""
+    writing: threading.RLock = field(default_factory=threading.RLock, repr=False, compare=False)
+    """Held while the lease is replaced: the renewal in the background must not race with the worker's own writes."""

@@ -7,10 +7,12 @@ something that the next worker recognises: a task whose completion is there, or 
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from cocli.errors import NotFound, StoreError
+from cocli.errors import Conflict, NotFound, StoreError
 from cocli.paths import task_files
+from cocli.store.base import StoredObject
 
 if TYPE_CHECKING:
     from cocli.queue.runtime import Runtime
@@ -56,23 +58,26 @@ class Cleaner:
             for folder in folders:
                 self._done.pop(folder, None)
 
-    def remove(self, folder: str) -> None:
-        """Remove one ended task at once."""
+    def remove(self, folder: str, *, task_etag: str, lease_etag: str) -> None:
+        """Remove one task that was set aside, as it was when that was decided.
+
+        By condition, because such a task can come back: a slow worker must not remove its next life.
+        """
         task_key, lease_key = task_files(folder)
-        self._store.delete(task_key)
-        self._store.delete(lease_key)
+        with suppress(Conflict):
+            self._store.delete(task_key, if_match=task_etag)
+            self._store.delete(lease_key, if_match=lease_etag)
 
     def remove_orphan(self, folder: str) -> None:
-        """A lease without a task: its worker died while cleaning up."""
+        """A lease without a task: its worker died while cleaning up, or is about to finish doing so."""
         task_key, lease_key = task_files(folder)
-        try:
-            lease = self._store.get(lease_key)
-            self._store.get(task_key)
-        except NotFound:
-            pass  # still no task
-        else:
-            return
-        self._store.delete(lease_key, if_match=lease.etag)
+        lease, task = self._store.get_many([lease_key, task_key])
+        if isinstance(lease, StoredObject) and isinstance(task, NotFound):
+            self.remove_lease(lease_key, lease.etag)
+
+    def remove_lease(self, lease_key: str, etag: str) -> None:
+        with suppress(Conflict):  # somebody is using it after all
+            self._store.delete(lease_key, if_match=etag)
 
     def _remove(self, keys: list[str]) -> None:
         for answer in self._store.delete_many(keys):

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from cocli.queue.runtime import Activity, Runtime
 
 
+_RENEW_SHARE = 1 / 3
+
+
 class Holding:
     """The hold on one claim, as the worker sees it."""
 
@@ -31,10 +34,11 @@ class Holding:
 class LeaseKeeper:
     """One background activity for all claims of a queue: a thread per claim would cost more than most tasks."""
 
-    def __init__(self, runtime: Runtime, renew: Callable[[LeasedClaim], None], *, interval: float) -> None:
+    def __init__(self, runtime: Runtime, renew: Callable[[LeasedClaim], None], *, lease_seconds: float) -> None:
         self._runtime = runtime
         self._renew = renew
-        self._interval = interval
+        self._lease = lease_seconds
+        self._interval = lease_seconds * _RENEW_SHARE
         self._lock = threading.Lock()
         self._holdings: dict[int, Holding] = {}
         self._activity: Activity | None = None
@@ -66,9 +70,15 @@ class LeaseKeeper:
             try:
                 self._renew(claim)
             except LeaseLost:
-                claim.lost = True
-                if holding.on_lost:
-                    holding.on_lost()
+                if not claim.over:  # else it was ended by the worker itself in the meantime
+                    self._lose(holding)
             except StoreError:
-                continue  # the store may come back; until then the claim ages, and ack looks at its age
+                # The store may come back; but a lease that is over by our own clock is somebody else's to take.
+                if self._runtime.monotonic() - claim.written_at > self._lease:
+                    self._lose(holding)
         return True
+
+    def _lose(self, holding: Holding) -> None:
+        holding.claim.lost = True
+        if holding.on_lost:
+            holding.on_lost()

@@ -17,7 +17,7 @@ import threading
 from datetime import timedelta
 from typing import TYPE_CHECKING, Literal
 
-from cocli.errors import FormatError, LeaseLost, NotFound, UsageError
+from cocli.errors import FormatError, InvalidKey, LeaseLost, NotFound, UsageError
 from cocli.formats import json_records
 from cocli.models.completion import Blocked, Completion, Empty, Failed, Ok
 from cocli.models.lease import Lease
@@ -34,6 +34,7 @@ from cocli.queue.putting import Putter
 from cocli.queue.runtime import ThreadRuntime
 from cocli.queue.sideline import Sideline
 from cocli.queue.statistics import Statistics
+from cocli.store.base import StoredObject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
 
 _SAFE_SHARE = 0.8
 """Of a lease's length: younger than this by our own clock, it cannot have been taken over. Clocks drift less."""
-_RENEW_SHARE = 1 / 3
 _HISTORY = 20
 _FIRST_BACKOFF = 30.0
 _LONGEST_BACKOFF = 3600.0
@@ -88,10 +88,10 @@ class LeasedQueue:
         self._places = Places(campaign, name)
         expiry = timedelta(seconds=lease_seconds) + self._margin
         self._discovery = Discovery(store, self._places.pending, self._random, expiry=expiry)
-        self._keeper = LeaseKeeper(self._runtime, self._renew, interval=lease_seconds * _RENEW_SHARE)
+        self._keeper = LeaseKeeper(self._runtime, self._renew, lease_seconds=lease_seconds)
         self._cleaner = Cleaner(store, self._runtime)
         self._putter = Putter(store, self._places, campaign, name, self._nonce)
-        self._sideline = Sideline(store, self._places, self._nonce)
+        self._sideline = Sideline(store, self._places, self._nonce, settled_after=expiry)
         self._statistics = Statistics(store, self._places, name, expiry)
 
     # --- putting
@@ -113,12 +113,12 @@ class LeasedQueue:
                 if candidate is None:
                     if whole_round:
                         self._cleaner.flush()
-                        self._sideline.drop_completed()
+                        self._sideline.tidy()
                         return None
                     whole_round = True
                     continue
                 claim = self._try(candidate)
-                if claim is not None:
+                if claim is not None and self._is_ours(claim):
                     self._discovery.won()
                     return claim
 
@@ -128,7 +128,10 @@ class LeasedQueue:
         if not candidate.has_task:
             self._cleaner.remove_orphan(candidate.folder)
             return None
-        return self._take_new(candidate.folder) if candidate.lease is None else self._take_over(candidate.folder)
+        try:
+            return self._take_new(candidate.folder) if candidate.lease is None else self._take_over(candidate.folder)
+        except InvalidKey:
+            return None  # a folder that no task is named like: somebody else's, and not ours to touch
 
     def _take_new(self, folder: str) -> LeasedClaim | None:
         _, lease_key = task_files(folder)
@@ -139,17 +142,26 @@ class LeasedQueue:
             self._discovery.lost_race()
             return None
         try:
-            task = self._read_task(folder)
+            task, task_etag = self._read_task(folder)
         except NotFound:
             # Completed and removed since it was listed: the lease is ours and of no use.
-            self._store.delete(lease_key, if_match=etag)
+            self._cleaner.remove_lease(lease_key, etag)
             return None
         except FormatError as error:
             self._set_aside_malformed(folder, error)
             return None
-        if task.recoveries:
-            lease = lease.with_changes(recoveries=task.recoveries)
-        return self._claim(task, lease, folder, etag, written_at, now)
+        claim = self._claim(task, lease, folder, etag, task_etag, written_at, now)
+        return self._go_on_counting(claim) if task.recoveries else claim
+
+    def _go_on_counting(self, claim: LeasedClaim) -> LeasedClaim | None:
+        """A task that came back from the sideline: its tokens go on where they were."""
+        lease = claim.lease.with_changes(token=claim.task.last_token + 1, recoveries=claim.task.recoveries)
+        try:
+            self._replace_lease(claim, lease)
+        except LeaseLost:
+            return None
+        claim.token = lease.token
+        return claim
 
     def _take_over(self, folder: str) -> LeasedClaim | None:
         """A task whose lease is old, or was given back: look where it ended first, then replace the lease."""
@@ -157,30 +169,30 @@ class LeasedQueue:
         found = self._read_both(folder, lease_key)
         if found is None:
             return None
-        task, lease, etag = found
+        task, task_etag, lease, etag = found
         written_at, now = self._runtime.monotonic(), self._store.now()
         if not self._is_free(lease, now):
             return None
         if self._sideline.is_final(task):
-            self._cleaner.remove(folder)
+            self._cleaner.remove(folder, task_etag=task_etag, lease_etag=etag)
             return None
         mine = self._held(_successor(lease, task, now), now)
         new_etag = writes.swap(self._store, lease_key, json_records.render(mine), etag)
         if new_etag is None:
             self._discovery.lost_race()
             return None
-        claim = self._claim(task, mine, folder, new_etag, written_at, now)
+        claim = self._claim(task, mine, folder, new_etag, task_etag, written_at, now)
         if mine.attempt > self._attempts:
             last = lease.error.message if lease.error else "its worker fell silent"
             self._set_aside(claim, Category.ATTEMPTS, f"{self._attempts} attempts did not finish it; last: {last}")
             return None
         return claim
 
-    def _read_both(self, folder: str, lease_key: str) -> tuple[Task, Lease, str] | None:
+    def _read_both(self, folder: str, lease_key: str) -> tuple[Task, str, Lease, str] | None:
         try:
             stored = self._store.get(lease_key)
             lease = json_records.read(Lease, stored.data, file=lease_key)
-            return self._read_task(folder), lease, stored.etag
+            return *self._read_task(folder), lease, stored.etag
         except NotFound:
             return None  # ended by somebody else meanwhile
         except FormatError as error:
@@ -192,16 +204,20 @@ class LeasedQueue:
             return now >= lease.expires + self._margin
         return lease.not_before is None or now >= lease.not_before
 
-    def _read_task(self, folder: str) -> Task:
+    def _read_task(self, folder: str) -> tuple[Task, str]:
+        """The task and its etag."""
         task_key, _ = task_files(folder)
-        task = json_records.read(Task, self._store.get(task_key).data, file=task_key)
+        stored = self._store.get(task_key)
+        task = json_records.read(Task, stored.data, file=task_key)
         if self._places.folder(task.task_id) != folder:
             raise FormatError(
                 file=task_key, line=1, reason=f'it holds the task "{task.task_id}", which belongs elsewhere'
             )
-        return task
+        return task, stored.etag
 
-    def _claim(self, task: Task, lease: Lease, folder: str, etag: str, written_at: float, now: datetime) -> LeasedClaim:
+    def _claim(
+        self, task: Task, lease: Lease, folder: str, etag: str, task_etag: str, written_at: float, now: datetime
+    ) -> LeasedClaim:
         finished = {item.item_id: item for item in lease.finished}
         return LeasedClaim(
             task=task,
@@ -214,6 +230,7 @@ class LeasedQueue:
             folder=folder,
             lease=lease,
             etag=etag,
+            task_etag=task_etag,
             written_at=written_at,
         )
 
@@ -228,22 +245,24 @@ class LeasedQueue:
         self._renew(_ours(claim))
 
     def _renew(self, claim: LeasedClaim) -> None:
-        finished = tuple(claim.finished.values())
-        renewed = self._held(claim.lease.with_changes(finished=finished), self._store.now())
-        self._replace_lease(claim, renewed)
-        claim.kept = len(finished)
+        with claim.writing:
+            finished = tuple(claim.finished.values())
+            renewed = self._held(claim.lease.with_changes(finished=finished), self._store.now())
+            self._replace_lease(claim, renewed)
+            claim.kept = len(finished)
 
     def _replace_lease(self, claim: LeasedClaim, lease: Lease) -> None:
-        if claim.lost or claim.over:
-            raise self._lost(claim, "the claim is over")
-        _, lease_key = task_files(claim.folder)
-        written_at = self._runtime.monotonic()
-        lease = lease.with_changes(sequence=claim.lease.sequence + 1, nonce=self._nonce())
-        etag = writes.swap(self._store, lease_key, json_records.render(lease), claim.etag)
-        if etag is None:
-            claim.lost = True
-            raise self._lost(claim, "its lease was replaced")
-        claim.lease, claim.etag, claim.written_at = lease, etag, written_at
+        with claim.writing:
+            if claim.lost or claim.over:
+                raise self._lost(claim, "the claim is over")
+            _, lease_key = task_files(claim.folder)
+            written_at = self._runtime.monotonic()
+            lease = lease.with_changes(sequence=claim.lease.sequence + 1, nonce=self._nonce())
+            etag = writes.swap(self._store, lease_key, json_records.render(lease), claim.etag)
+            if etag is None:
+                claim.lost = True
+                raise self._lost(claim, "its lease was replaced")
+            claim.lease, claim.etag, claim.written_at = lease, etag, written_at
 
     def _held(self, lease: Lease, now: datetime) -> Lease:
         expires = now + timedelta(seconds=self._seconds)
@@ -255,6 +274,14 @@ class LeasedQueue:
             raise self._lost(claim, "the claim is over")
         if self._runtime.monotonic() - claim.written_at > self._seconds * _SAFE_SHARE:
             self._renew(claim)
+
+    def _is_ours(self, claim: LeasedClaim) -> bool:
+        """Whether a fresh claim is worth handing out: the way here may have taken longer than the lease."""
+        try:
+            self._make_sure(claim)
+        except LeaseLost:
+            return False
+        return True
 
     def _lost(self, claim: LeasedClaim, reason: str) -> LeaseLost:
         return LeaseLost(queue=self.name, worker=self.worker, task_id=claim.task.task_id, reason=reason)
@@ -289,10 +316,11 @@ class LeasedQueue:
         )
 
     def _complete(self, claim: LeasedClaim, data: bytes, *, batch: bool) -> AckOutcome:
-        self._make_sure(claim)
         key = self._places.completion(claim.task.task_id, batch=batch)
-        created = writes.create(self._store, key, data)
-        claim.over = True
+        with claim.writing:
+            self._make_sure(claim)
+            created = writes.create(self._store, key, data)
+            claim.over = True
         self._cleaner.done(claim.folder)
         return AckOutcome.ALREADY_COMPLETED if created is None else AckOutcome.COMPLETED
 
@@ -318,16 +346,17 @@ class LeasedQueue:
         until: datetime | None,
     ) -> None:
         attempt = self._attempt(claim, outcome, error)
-        free = claim.lease.with_changes(
-            worker=None,
-            expires=None,
-            not_before=until,
-            error=error,
-            history=(*claim.lease.history, attempt)[-_HISTORY:],
-            finished=tuple(claim.finished.values()),
-        )
-        self._replace_lease(claim, free)
-        claim.over = True
+        with claim.writing:
+            free = claim.lease.with_changes(
+                worker=None,
+                expires=None,
+                not_before=until,
+                error=error,
+                history=(*claim.lease.history, attempt)[-_HISTORY:],
+                finished=tuple(claim.finished.values()),
+            )
+            self._replace_lease(claim, free)
+            claim.over = True
 
     def _attempt(
         self, claim: LeasedClaim, outcome: Literal["failed", "released", "blocked"], error: TaskError | None
@@ -389,16 +418,21 @@ class LeasedQueue:
         self._set_aside(_ours(claim), category, reason)
 
     def _set_aside(self, claim: LeasedClaim, category: Category, reason: str, error: TaskError | None = None) -> None:
-        self._make_sure(claim)
         outcome: Literal["failed", "blocked"] = "blocked" if category is Category.BLOCKED else "failed"
-        history = (*claim.lease.history, self._attempt(claim, outcome, error))[-_HISTORY:]
-        self._sideline.add(claim.task, category, reason, history, self._store.now())
-        claim.over = True
-        self._cleaner.remove(claim.folder)
+        with claim.writing:
+            self._make_sure(claim)
+            history = (*claim.lease.history, self._attempt(claim, outcome, error))[-_HISTORY:]
+            task = claim.task.with_changes(last_token=claim.token)
+            self._sideline.add(task, category, reason, history, self._store.now())
+            claim.over = True
+        self._cleaner.remove(claim.folder, task_etag=claim.task_etag, lease_etag=claim.etag)
 
     def _set_aside_malformed(self, folder: str, error: FormatError) -> None:
+        """A task or lease that cannot be read: kept as it is on the sideline, if it is still the same afterwards."""
+        task, lease = self._store.get_many(task_files(folder))
         self._sideline.add_malformed(folder, error, self.campaign, self.name)
-        self._cleaner.remove(folder)
+        if isinstance(task, StoredObject) and isinstance(lease, StoredObject):
+            self._cleaner.remove(folder, task_etag=task.etag, lease_etag=lease.etag)
 
     # --- looking after
 
@@ -441,7 +475,7 @@ def _successor(lease: Lease, task: Task, now: datetime) -> Lease:
     if task.recoveries != lease.recoveries:
         attempt, history = 1, ()
     return lease.with_changes(
-        token=lease.token + 1,
+        token=max(lease.token, task.last_token) + 1,
         attempt=attempt,
         history=history,
         recoveries=task.recoveries,

@@ -1,4 +1,8 @@
-"""The keys of one queue."""
+"""The keys of one queue.
+
+A task has one *spot* in all of its places: its shard and its id as a part of a key. Listings are compared by spots,
+because an id that was too long for a key cannot be read back from one.
+"""
 
 from __future__ import annotations
 
@@ -38,3 +42,24 @@ class Places:
 
     def sidelines(self, task_id: str) -> list[str]:
         return [self.sidelined(task_id, category) for category in Category]
+
+    # --- by spot
+
+    def spot(self, task_id: str) -> str:
+        return self.folder(task_id)[len(self.pending) : -1]
+
+    def spot_of_completion(self, key: str) -> str | None:
+        spot, dot, form = key[len(self.completed) :].rpartition(".")
+        return spot if dot and form in ("json", "usv") and spot.count("/") == 1 else None
+
+    def spot_of_sidelined(self, key: str) -> tuple[str, str] | None:
+        """The category and the spot of a task that was set aside; None for what else may lie there."""
+        category, _, rest = key[len(self.sideline) :].partition("/")
+        spot, slash, file = rest.rpartition("/")
+        return (category, spot) if slash and file == "task.json" and spot.count("/") == 1 else None
+
+    def task_at(self, spot: str) -> str:
+        return task_files(f"{self.pending}{spot}/")[0]
+
+    def completions_at(self, spot: str) -> list[str]:
+        return [f"{self.completed}{spot}.{form}" for form in ("json", "usv")]

@@ -6,10 +6,9 @@ from collections import Counter
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from cocli.errors import AlreadyExists, StoreError
+from cocli.errors import AlreadyExists, NotFound, StoreError
 from cocli.formats import json_records
 from cocli.models.task import Task
-from cocli.paths import CompletedKey, SidelinedKey
 from cocli.queue import writes
 from cocli.queue.base import NewTask, PutOutcome, PutReport
 from cocli.store.base import Put, StoredObject
@@ -47,14 +46,15 @@ class Putter:
         if len(first) < _LIST_FROM:
             counts.update(self.put(task) for task in first)
             return PutReport(counts)
-        completed, sidelined = self._completed_ids(), self._sidelined_ids()
+        completed, sidelined = self._completed_spots(), self._sidelined_spots()
         chunk = first + list(islice(remaining, _CHUNK))
         while chunk:
             fresh = []
             for task in chunk:
-                if task.task_id in completed:
+                spot = self._places.spot(task.task_id)
+                if spot in completed:
                     counts[PutOutcome.ALREADY_COMPLETED] += 1
-                elif task.task_id in sidelined:
+                elif spot in sidelined:
                     counts[PutOutcome.ALREADY_SIDELINED] += 1
                 else:
                     fresh.append(task)
@@ -83,13 +83,16 @@ class Putter:
             if isinstance(answer, StoredObject):
                 completed = answer.key in completions
                 return PutOutcome.ALREADY_COMPLETED if completed else PutOutcome.ALREADY_SIDELINED
+            if not isinstance(answer, NotFound):
+                raise answer
         return None
 
-    def _completed_ids(self) -> set[str]:
-        return {CompletedKey.parse(info.key).task_id for info in self._store.list(self._places.completed)}
+    def _completed_spots(self) -> set[str | None]:
+        return {self._places.spot_of_completion(info.key) for info in self._store.list(self._places.completed)}
 
-    def _sidelined_ids(self) -> set[str]:
-        return {SidelinedKey.parse(info.key).task_id for info in self._store.list(self._places.sideline)}
+    def _sidelined_spots(self) -> set[str]:
+        found = (self._places.spot_of_sidelined(info.key) for info in self._store.list(self._places.sideline))
+        return {one[1] for one in found if one is not None}
 
     def _render(self, new: NewTask) -> bytes:
         return json_records.render(

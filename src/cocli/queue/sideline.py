@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import defaultdict
+from typing import TYPE_CHECKING, NamedTuple
 
-from cocli.errors import FormatError, NotFound, StoreError
+from cocli.errors import FormatError, NotFound
 from cocli.formats import json_records
 from cocli.models.task import Sidelined, Task
-from cocli.paths import SidelinedKey, task_files, task_id_of
+from cocli.paths import task_files, task_id_of
 from cocli.queue import writes
 from cocli.queue.base import Category, Recovered
-from cocli.store.base import StoredObject
+from cocli.store.base import ObjectInfo, StoredObject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from datetime import datetime
+    from datetime import datetime, timedelta
 
     from pydantic import JsonValue
 
@@ -23,22 +24,54 @@ if TYPE_CHECKING:
     from cocli.store.base import Store
 
 _RAW_LIMIT = 100_000
+_HISTORY = 50
+_MALFORMED = "malformed; look at it with `cocli queue show`, then put it again"
+
+
+class Entry(NamedTuple):
+    """One task on the sideline, as a listing shows it."""
+
+    category: str
+    spot: str
+    info: ObjectInfo
+
+    @property
+    def task_id(self) -> str:
+        """Its id; of one that was too long, what its key has of it."""
+        return str(task_id_of(f"{self.spot}/"))
 
 
 class Sideline:
-    def __init__(self, store: Store, places: Places, nonce: Callable[[], str]) -> None:
+    """`requeue` brings a task back to where it waits; it returns what came of it, for `recover` to report."""
+
+    def __init__(
+        self,
+        store: Store,
+        places: Places,
+        nonce: Callable[[], str],
+        *,
+        settled_after: timedelta,
+        requeue: Callable[[Task], str] | None = None,
+    ) -> None:
         self._store = store
         self._places = places
         self._nonce = nonce
+        self._settled_after = settled_after
+        self._requeue = requeue or self._put_back
+        self._tidied: set[ObjectInfo] = set()
+
+    # --- setting aside
 
     def add(self, task: Task, category: str, reason: str, history: Sequence[Attempt], now: datetime) -> None:
         """Keep a task aside. Its place may be taken by an earlier try of the same step: then that one stays."""
         aside = task.with_changes(
-            history=(*task.history, *history)[-50:],
+            history=(*task.history, *history)[-_HISTORY:],
             sidelined=Sidelined(category=category, reason=reason, at=now),
             nonce=self._nonce(),
         )
-        writes.create(self._store, self._places.sidelined(task.task_id, category), json_records.render(aside))
+        key = self._places.sidelined(task.task_id, category)
+        if writes.create(self._store, key, json_records.render(aside)) is None and task.recoveries:
+            self._replace_earlier_life(key, aside)
 
     def add_malformed(self, folder: str, error: FormatError, campaign: str, queue: str) -> None:
         """A task or lease that cannot be read: its bytes are kept as text, with what is wrong with them."""
@@ -48,84 +81,142 @@ class Sideline:
             if isinstance(stored, StoredObject)
         }
         now = self._store.now()
-        task_id = str(task_id_of(folder))
         placeholder = Task(
-            task_id=task_id, queue=queue, campaign=campaign, payload={"raw": raw}, created_at=now, nonce=self._nonce()
+            task_id=task_id_of(folder),
+            queue=queue,
+            campaign=campaign,
+            payload={"raw": raw},
+            created_at=now,
+            nonce=self._nonce(),
         )
         self.add(placeholder, Category.MALFORMED, error.message, (), now)
 
+    def _replace_earlier_life(self, key: str, aside: Task) -> None:
+        """What a recovery left behind when it was cut off."""
+        try:
+            there = self._store.get(key)
+            earlier = json_records.read(Task, there.data, file=key)
+        except (NotFound, FormatError):
+            return  # gone, or not ours to judge: a person finds it with `cocli queue show`
+        if _life(earlier) < _life(aside):
+            writes.swap(self._store, key, json_records.render(aside), there.etag)
+
+    # --- looking
+
     def is_final(self, task: Task) -> bool:
         """Whether a pending task has ended already: completed, or set aside in its present life."""
-        places = [*self._places.completions(task.task_id), *self._places.sidelines(task.task_id)]
-        for answer in self._store.get_many(places):
+        completions = self._places.completions(task.task_id)
+        for answer in self._store.get_many([*completions, *self._places.sidelines(task.task_id)]):
             if isinstance(answer, StoredObject):
-                if answer.key in places[:2]:
-                    return True
-                aside = json_records.read(Task, answer.data, file=answer.key)
-                if aside.recoveries >= task.recoveries:
+                if answer.key in completions or self._is_of_this_life(answer, task):
                     return True
             elif not isinstance(answer, NotFound):
                 raise answer
         return False
 
-    def drop_completed(self) -> None:
-        """Entries of tasks that were completed after all: a slow worker finished what others had given up."""
-        for info in self._store.list(self._places.sideline):
-            task_id = SidelinedKey.parse(info.key).task_id
-            if self._is_completed(task_id):
-                self._store.delete(info.key)
+    def _is_of_this_life(self, stored: StoredObject, task: Task) -> bool:
+        try:
+            return json_records.read(Task, stored.data, file=stored.key).recoveries >= task.recoveries
+        except FormatError:
+            return False  # it cannot stand for the task: the pending one is all there is of it
 
-    def entries(self, category: str | None) -> Iterator[SidelinedKey]:
+    def entries(self, category: str | None = None) -> Iterator[Entry]:
         for info in self._store.list(self._places.sideline):
-            key = SidelinedKey.parse(info.key)
-            if category is None or key.category == category:
-                yield key
+            found = self._places.spot_of_sidelined(info.key)
+            if found is not None and category in (None, found[0]):
+                yield Entry(*found, info)
+
+    # --- tidying
+
+    def tidy(self) -> None:
+        """Remove entries that are not the task's last word: it was completed after all by a slow worker, or has a later
+        entry, or has come back. Each is looked at once it has settled, when whatever was under way has had its time.
+        """
+        now, by_spot = self._store.now(), defaultdict[str, list[ObjectInfo]](list)
+        for entry in self.entries():
+            by_spot[entry.spot].append(entry.info)
+        self._tidied &= {info for infos in by_spot.values() for info in infos}
+        for spot, infos in by_spot.items():
+            fresh = [info for info in infos if info not in self._tidied and now - info.modified > self._settled_after]
+            if fresh and self._tidy_one(spot, [info.key for info in infos]):
+                self._tidied.update(fresh)
+
+    def _tidy_one(self, spot: str, keys: list[str]) -> bool:
+        """True if the task has settled; one that is pending as well will be looked at again."""
+        if self._is_completed(spot):
+            self._store.delete_many(keys)
+            return True
+        try:
+            lives = sorted((_life(self._read(key)), key) for key in keys)
+            pending = self._pending(spot)
+        except (NotFound, FormatError):
+            return False  # it moves, or a person has to look at it: `cocli queue show` says what is wrong
+        outlived = [key for _, key in lives[:-1]]
+        if pending is not None and pending.recoveries > lives[-1][0][0]:
+            outlived.append(lives[-1][1])  # a recovery was cut off before its last step
+        self._store.delete_many(outlived)
+        return pending is None
+
+    # --- the way back
 
     def recover(self, *, category: str | None, task_ids: Iterable[str] | None, dry_run: bool) -> list[Recovered]:
-        wanted = set(task_ids) if task_ids is not None else None
-        found = [key for key in self.entries(category) if wanted is None or key.task_id in wanted]
+        wanted = {self._places.spot(task_id): task_id for task_id in task_ids} if task_ids is not None else None
+        found = [entry for entry in self.entries(category) if wanted is None or entry.spot in wanted]
+        names = wanted or {}
         report = [
-            Recovered(str(key.task_id), key.category, "would_recover" if dry_run else self._recover(key))
-            for key in found
+            Recovered(names.get(entry.spot, entry.task_id), entry.category, self._recover(entry, dry_run=dry_run))
+            for entry in found
         ]
-        missing = sorted((wanted or set()) - {str(key.task_id) for key in found})
-        return report + [Recovered(task_id, category or "", "not_found") for task_id in missing]
+        missing = names.keys() - {entry.spot for entry in found}
+        return report + [Recovered(names[spot], category or "", "not_found") for spot in sorted(missing)]
 
-    def _recover(self, key: SidelinedKey) -> str:
+    def _recover(self, entry: Entry, *, dry_run: bool) -> str:
+        if entry.category == Category.MALFORMED:
+            return f"skipped: {_MALFORMED}"
         try:
-            stored = self._store.get(str(key))
-            aside = json_records.read(Task, stored.data, file=str(key))
+            stored = self._store.get(entry.info.key)
+            aside = json_records.read(Task, stored.data, file=entry.info.key)
         except NotFound:
             return "not_found"
         except FormatError as error:
             return f"skipped: {error.message}"
-        if key.category == Category.MALFORMED:
-            return "skipped: malformed; look at it with `cocli queue show`, then put it again"
-        if self._is_completed(aside.task_id):
-            self._store.delete(str(key), if_match=stored.etag)
-            return "already_completed"
-        back = aside.with_changes(sidelined=None, recoveries=aside.recoveries + 1, nonce=self._nonce())
-        if writes.create(self._store, self._places.task(aside.task_id), json_records.render(back)) is None:
-            if not self._came_back(aside):
-                return "skipped: it is being set aside at this moment; try again"
-            outcome = "already_pending"
-        else:
-            outcome = "recovered"
-        self._store.delete(str(key), if_match=stored.etag)
+        if dry_run:
+            return "would_recover"
+        outcome = "already_completed"
+        if not self._is_completed(entry.spot):
+            back = aside.with_changes(sidelined=None, recoveries=aside.recoveries + 1, nonce=self._nonce())
+            outcome = self._requeue(back)
+        if not outcome.startswith("skipped"):
+            self._store.delete(entry.info.key, if_match=stored.etag)
         return outcome
 
-    def _came_back(self, aside: Task) -> bool:
-        """Whether the pending task is a later life of the one that was set aside, and not what is left of the same."""
-        task_key = self._places.task(aside.task_id)
-        try:
-            pending = json_records.read(Task, self._store.get(task_key).data, file=task_key)
-        except NotFound:
-            return False
-        return pending.recoveries > aside.recoveries
+    def _put_back(self, back: Task) -> str:
+        if writes.create(self._store, self._places.task(back.task_id), json_records.render(back)) is not None:
+            return "recovered"
+        # A later life of the task is what an earlier recovery made; the same life is what is left of setting it aside.
+        pending = self._pending(self._places.spot(back.task_id))
+        if pending is not None and pending.recoveries >= back.recoveries:
+            return "already_pending"
+        return "skipped: it is being set aside at this moment; try again"
 
-    def _is_completed(self, task_id: str) -> bool:
-        answers = self._store.get_many(self._places.completions(task_id))
-        for answer in answers:
-            if isinstance(answer, StoreError) and not isinstance(answer, NotFound):
+    def _pending(self, spot: str) -> Task | None:
+        try:
+            return self._read(self._places.task_at(spot))
+        except NotFound:
+            return None
+
+    def _read(self, key: str) -> Task:
+        return json_records.read(Task, self._store.get(key).data, file=key)
+
+    def _is_completed(self, spot: str) -> bool:
+        for answer in self._store.get_many(self._places.completions_at(spot)):
+            if isinstance(answer, StoredObject):
+                return True
+            if not isinstance(answer, NotFound):
                 raise answer
-        return any(isinstance(answer, StoredObject) for answer in answers)
+        return False
+
+
+def _life(task: Task) -> tuple[int, int]:
+    """Orders the entries of one task: later lives, then later holders."""
+    return task.recoveries, task.last_token

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from cocli.errors import FormatError, NotFound
+from cocli.errors import FormatError, NotFound, StoreError
 from cocli.formats import json_records, usv
 from cocli.models.completion import Completion, ItemCompletion
 from cocli.models.lease import Lease
 from cocli.models.task import Task
-from cocli.paths import SidelinedKey, task_files, task_folder
+from cocli.paths import task_files, task_folder
 from cocli.queue.base import Category, QueueStats, State, TaskView
+from cocli.store.base import ObjectInfo, StoredObject
 
 if TYPE_CHECKING:
     from typing import Any
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from cocli.store.base import Store
 
 _RECENT = timedelta(minutes=15)
+_FEW = 500
 
 
 class Statistics:
@@ -31,33 +33,50 @@ class Statistics:
         self._expiry = expiry
 
     def stats(self) -> QueueStats:
-        """Counts by listing: one request per thousand objects, none of them read."""
-        now = self._store.now()
-        pending = leased = expired = 0
-        oldest = None
+        """Counts by listing, one request per thousand objects; leases are read only while they are few."""
+        now, tasks, leases = self._store.now(), dict[str, datetime](), dict[str, ObjectInfo]()
         for info in self._store.list(self._places.pending):
             found = task_folder(info.key)
-            if found is None:
-                continue
-            if found[1]:
-                old = now - info.modified >= self._expiry
-                expired, leased = expired + old, leased + (not old)
-            else:
-                pending += 1
-                oldest = min(oldest or info.modified, info.modified)
-        completed = [info.modified for info in self._store.list(self._places.completed)]
-        sidelined = Counter(SidelinedKey.parse(info.key).category for info in self._store.list(self._places.sideline))
+            if found is not None and found[1]:
+                leases[found[0]] = info
+            elif found is not None:
+                tasks[found[0]] = info.modified
+        holding = {folder: lease for folder, lease in leases.items() if folder in tasks}
+        leased, expired = self._judge(list(holding.values()), now)
+        completed = [
+            info.modified
+            for info in self._store.list(self._places.completed)
+            if self._places.spot_of_completion(info.key)
+        ]
+        aside = (self._places.spot_of_sidelined(info.key) for info in self._store.list(self._places.sideline))
         return QueueStats(
             queue=self._queue,
-            pending=pending,
+            pending=len(tasks),
             leased=leased,
             expired=expired,
             completed=len(completed),
-            sidelined=dict(sidelined),
-            oldest=oldest,
+            sidelined=dict(Counter(found[0] for found in aside if found is not None)),
+            oldest=min(tasks.values(), default=None),
             completed_recently=sum(now - at <= _RECENT for at in completed),
             recent=_RECENT,
         )
+
+    def _judge(self, leases: list[ObjectInfo], now: datetime) -> tuple[int, int]:
+        """How many are held, and how many of their holders fell silent. A lease that was given back is neither."""
+        old = [now - info.modified >= self._expiry for info in leases]
+        if len(leases) > _FEW:
+            return old.count(False), old.count(True)
+        held = [self._is_held(answer) for answer in self._store.get_many([info.key for info in leases])]
+        pairs = [overdue for overdue, is_held in zip(old, held, strict=True) if is_held]
+        return pairs.count(False), pairs.count(True)
+
+    def _is_held(self, answer: StoredObject | StoreError) -> bool:
+        if isinstance(answer, StoreError):
+            return False  # gone since it was listed
+        try:
+            return json_records.read(Lease, answer.data, file=answer.key).held
+        except FormatError:
+            return True  # nobody can tell: its age decides
 
     def inspect(self, task_id: str) -> TaskView:
         """Everything that is known of a task, read now."""
@@ -103,8 +122,11 @@ class Statistics:
     def _read_items(self, key: str, problems: list[str]) -> list[ItemCompletion] | None:
         try:
             reader = usv.read(ItemCompletion, self._store.get(key).data, file=key)
+            items = list(reader)
         except NotFound:
             return None
-        items = list(reader)
+        except FormatError as error:
+            problems.append(error.message)
+            return []
         problems += [f"{one.file}, line {one.line}: {one.reason}" for one in reader.rejected]
         return items

@@ -1,0 +1,25 @@
+"""The queue under the simulator: a few hundred seeds here, 20,000 by `make soak`; and proof that it would see a bug."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from cocli.testing.simulator import assert_caught, assert_clean
+
+sys.path.insert(0, str(Path(__file__).parent))  # the scenario is a program's target as well, so it is no package
+from queue_scenario import MUTANTS, Mutant, QueueScenario  # type: ignore[import-not-found,unused-ignore]
+
+
+def test_the_queue_holds_under_every_schedule() -> None:
+    batch = assert_clean(QueueScenario, range(250))
+    assert batch.tally["claimed"] > 1000
+    assert batch.tally["crashed"] > 500
+    assert batch.tally["recovered"] > 10
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.__name__)
+def test_each_broken_variant_is_caught(mutant: type[Mutant]) -> None:
+    assert_caught(mutant, within_seeds=500, match=mutant.caught_by)
