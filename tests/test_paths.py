@@ -58,7 +58,7 @@ KEYS = {
     paths.HeartbeatKey: st.builds(paths.HeartbeatKey, TEXT),
     paths.CommandKey: st.builds(paths.CommandKey, TEXT, TEXT),
     paths.ReportKey: st.builds(paths.ReportKey, TEXT),
-    paths.ExportKey: st.builds(paths.ExportKey, TEXT, TEXT.filter(lambda t: all(t.split("/")))),
+    paths.ExportKey: st.builds(paths.ExportKey, TEXT, SHORT.filter(lambda t: all(t.split("/")))),
     paths.IntakeKey: st.builds(paths.IntakeKey, SHORT, SHORT, SHORT, SHORT, UUIDS),
     paths.ClusterStateKey: st.builds(paths.ClusterStateKey, SHORT, SHORT, SHORT, SHORT, SHORT, UUIDS),
 }
@@ -223,6 +223,11 @@ def test_a_key_that_grows_too_long_says_which_part() -> None:
     prefix = "/".join(["p" * 100] * 3)
     with pytest.raises(InvalidKey, match="longer than 1024 bytes"):
         str(paths.IntakeKey(**parts, uuid="a3526da5-c3be-344c-82be-e341d1a7eb75", prefix=prefix))
+
+
+def test_a_name_with_folders_is_not_shortened() -> None:
+    with pytest.raises(InvalidKey, match="longer than 200 bytes"):
+        str(paths.ExportKey("c", "folder/" + "x" * 201))
 
 
 def test_only_what_is_written_once_is_immutable() -> None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
 
 from cocli.errors import IdentityError, InvalidKey
 from cocli.identities import domain_hash, email_hash, email_shard, task_shard
-from cocli.key_parts import MAX_KEY_BYTES, ShortenedPart, check_key, decode_part, encode_part
+from cocli.key_parts import MAX_KEY_BYTES, MAX_PART_BYTES, ShortenedPart, check_key, decode_part, encode_part
 from cocli.models.tile import Tile
 
 if TYPE_CHECKING:
@@ -114,7 +114,12 @@ def _matching(pattern: str, what: str) -> _Codec:
 
 
 def _encode_path(path: str) -> str:
-    return "/".join(encode_part(part) for part in path.split("/"))
+    """Several parts. None may be too long: what was shortened could not be told from the rest when it is read back."""
+    parts = [encode_part(part) for part in path.split("/")]
+    for part in parts:
+        if isinstance(decode_part(part), ShortenedPart):
+            raise InvalidKey(key=path[:80], part=part[:40] + "…", reason=f"is longer than {MAX_PART_BYTES} bytes")
+    return "/".join(parts)
 
 
 def _decode_path(path: str) -> str:
@@ -135,11 +140,11 @@ _TEXT = _Codec("[^/]+", encode_part, decode_part)
 _PATH = _Codec(".+", _encode_path, _decode_path)
 _TILE = _Codec("[^/]+/[^/]+", lambda tile: f"{tile.lat_name}/{tile.lon_name}", _decode_tile)
 _INDEX = _Codec("(?:campaigns/[^/]+/)?indexes/[^/]+", lambda index: index.folder[:-1], _decode_index)
-_VERSION = _Codec("[0-9]{8,}", lambda version: _VERSION_TEXT.encode(f"{version:08d}"), int)
 _HASH2 = _matching("[0-9a-f]{2}", "2 lower-case hex digits")
 _HASH16 = _matching("[0-9a-f]{16}", "16 lower-case hex digits")
 _SHA256 = _matching("[0-9a-f]{64}", "64 lower-case hex digits")
 _VERSION_TEXT = _matching("[0-9]{8,}", "a version: 0 or a greater number")
+_VERSION = _Codec("[0-9]{8,}", lambda version: _VERSION_TEXT.encode(f"{version:08d}"), int)
 _DAY = _matching("[0-9]{4}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])", "a day written yyyymmdd")
 _UUID = _matching("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", "a lower-case UUID")
 _COMPLETION_FORMAT = _matching("json|usv", "json or usv")

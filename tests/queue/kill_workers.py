@@ -21,7 +21,7 @@ from cocli.queue.leased import LeasedQueue
 
 LEASE_SECONDS = 2.0
 KILL_EVERY = 0.1
-LONGEST = 240.0
+LONGEST = 500.0
 
 
 def open_queue(url: str, worker: str) -> LeasedQueue:

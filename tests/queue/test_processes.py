@@ -32,6 +32,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return server.url("cocli-data-test", f"kill-{secrets.token_hex(6)}")
 
 
+@pytest.mark.timeout(600)
 def test_killed_workers_lose_nothing_and_do_nothing_twice(url: str, tmp_path: Path) -> None:
     tasks, log = 5000, tmp_path / "log"
     log.mkdir()
@@ -39,7 +40,7 @@ def test_killed_workers_lose_nothing_and_do_nothing_twice(url: str, tmp_path: Pa
         [sys.executable, HERE / "kill_workers.py", url, str(tasks), "8", log],
         capture_output=True,
         text=True,
-        timeout=280,
+        timeout=560,
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["kills"] > 5

@@ -222,7 +222,7 @@ def _store(store: Store) -> tuple[list[Check], bool]:
     ]
     if not any(check.status is Status.FAILED for check in checks):
         checks.append(_clock(store))
-    return checks, report.safe
+    return checks, not report.broken
 
 
 def _credentials(address: str) -> list[Check]:

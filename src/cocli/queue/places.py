@@ -61,5 +61,8 @@ class Places:
     def task_at(self, spot: str) -> str:
         return task_files(f"{self.pending}{spot}/")[0]
 
+    def sidelines_at(self, spot: str) -> list[str]:
+        return [f"{self.sideline}{category}/{spot}/task.json" for category in Category]
+
     def completions_at(self, spot: str) -> list[str]:
         return [f"{self.completed}{spot}.{form}" for form in ("json", "usv")]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from cocli.errors import FormatError, NotFound
+from cocli.errors import Conflict, FormatError, NotFound
 from cocli.formats import json_records
 from cocli.models.task import Sidelined, Task
 from cocli.paths import task_files, task_id_of
@@ -174,21 +175,34 @@ class Sideline:
         if entry.category == Category.MALFORMED:
             return f"skipped: {_MALFORMED}"
         try:
-            stored = self._store.get(entry.info.key)
-            aside = json_records.read(Task, stored.data, file=entry.info.key)
-        except NotFound:
-            return "not_found"
+            lives = self._lives(entry.spot)
         except FormatError as error:
             return f"skipped: {error.message}"
+        if not lives:
+            return "not_found"
         if dry_run:
             return "would_recover"
         outcome = "already_completed"
         if not self._is_completed(entry.spot):
-            back = aside.with_changes(sidelined=None, recoveries=aside.recoveries + 1, nonce=self._nonce())
-            outcome = self._requeue(back)
+            last = max((task for task, _ in lives), key=_life)
+            outcome = self._requeue(
+                last.with_changes(sidelined=None, recoveries=last.recoveries + 1, nonce=self._nonce())
+            )
         if not outcome.startswith("skipped"):
-            self._store.delete(entry.info.key, if_match=stored.etag)
+            for _, stored in lives:
+                with suppress(Conflict):  # set aside anew in the meantime: then that entry stays
+                    self._store.delete(stored.key, if_match=stored.etag)
         return outcome
+
+    def _lives(self, spot: str) -> list[tuple[Task, StoredObject]]:
+        """Every entry of a task. Two workers may each have set it aside: the later one knows all its tokens."""
+        lives = []
+        for answer in self._store.get_many(self._places.sidelines_at(spot)):
+            if isinstance(answer, StoredObject):
+                lives.append((json_records.read(Task, answer.data, file=answer.key), answer))
+            elif not isinstance(answer, NotFound):
+                raise answer
+        return lives
 
     def _put_back(self, back: Task) -> str:
         if writes.create(self._store, self._places.task(back.task_id), json_records.render(back)) is not None:

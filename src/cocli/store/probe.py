@@ -55,6 +55,11 @@ class ProbeReport:
         """Whether workers may coordinate through it: every race was run, and went as it must."""
         return self.ok and any(check.coordinates for check in self.checks)
 
+    @property
+    def broken(self) -> bool:
+        """Whether it was seen to break a promise. A store that cannot be reached is neither safe nor broken."""
+        return any(check.coordinates and not check.ok and check.error is None for check in self.checks)
+
 
 def probe(store: Store, *, racers: int = _RACERS, rounds: int = _ROUNDS) -> ProbeReport:
     """Try everything that cocli relies on, in a folder of its own, and clean up."""
