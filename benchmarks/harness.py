@@ -22,7 +22,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parent
 RESULTS = Path(".bench")
-_NOT_BENCHMARKS = {"__init__", "__main__", "harness"}
+_NOT_BENCHMARKS = {"__init__", "__main__", "harness", "queue_contenders"}
 _COLUMNS = ("measure", "here", "peer or limit", "ratio", "conditions")
 
 

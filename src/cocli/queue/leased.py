@@ -272,7 +272,8 @@ class LeasedQueue:
         """Before a claim is ended: we hold it for certain, or learn that we do not."""
         if claim.lost or claim.over:
             raise self._lost(claim, "the claim is over")
-        if self._runtime.monotonic() - claim.written_at > self._seconds * _SAFE_SHARE:
+        # In a loop, because the renewal itself may take longer than a lease (a closed lid, a store that hangs).
+        while self._runtime.monotonic() - claim.written_at > self._seconds * _SAFE_SHARE:
             self._renew(claim)
 
     def _is_ours(self, claim: LeasedClaim) -> bool:

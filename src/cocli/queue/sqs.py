@@ -245,7 +245,7 @@ class SqsQueue:
     def _make_sure(self, claim: SqsClaim) -> None:
         """Before a claim is ended: it is ours for all that our own clock can tell, or SQS says so."""
         self._check(claim)
-        if self._runtime.monotonic() - claim.written_at > self._seconds * _SAFE_SHARE:
+        while self._runtime.monotonic() - claim.written_at > self._seconds * _SAFE_SHARE:
             self.renew(claim)
 
     def _is_ours(self, claim: SqsClaim) -> bool:
