@@ -17,14 +17,18 @@ from cocli.config.resolve import Flags
 from cocli.config.template import Place
 from cocli.formats import usv
 from cocli.identities import company_hash
+from cocli.models.completion import Ok
 from cocli.models.prospect import Prospect
 from cocli.paths import ProspectKey
+from cocli.queue.base import AckOutcome, NewTask
+from cocli.queue.opening import get_queue
 from cocli.store import Put
 from cocli.store.probe import probe
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from cocli.queue.base import Queue
     from cocli.store import Store
 
 CAMPAIGN = "springfield-plumbers"
@@ -49,18 +53,24 @@ def main(arguments: list[str]) -> int:
 
 
 def run(folder: str, say: Callable[[str], None]) -> dict[str, float]:
-    """Create a campaign, write and read records, look at what is there, and check the store."""
+    """Create a campaign, write and read records, work off a queue, look at what is there, and check the store."""
     environ = {"COCLI_DATA_HOME": folder, "COCLI_CONFIG": os.path.join(folder, "config.toml"), "HOME": folder}
     with open_workspace(environ, Flags()) as workspace:
         _create(workspace, say)
         prospects = _prospects(_PROSPECTS)
         written = _write(workspace.store, prospects, say)
         _read_back(workspace.store, prospects, say)
+        completed = _work(workspace, prospects, say)
         _look(workspace, say)
         checks = _check_store(workspace.store, say)
     program = os.path.relpath(os.path.join(os.path.dirname(sys.executable), "cocli"))
     say(f"\nLook at it yourself:\n  COCLI_DATA_HOME={folder} {program} store ls campaigns/{CAMPAIGN}/")
-    return {"demo.prospects": len(prospects), "demo.bytes": written, "demo.store_checks": checks}
+    return {
+        "demo.prospects": len(prospects),
+        "demo.bytes": written,
+        "demo.tasks_completed": completed,
+        "demo.store_checks": checks,
+    }
 
 
 def _fresh_folder(folder: str) -> None:
@@ -128,6 +138,34 @@ def _read_back(store: Store, prospects: list[Prospect], say: Callable[[str], Non
         if usv.read_one(Prospect, answer.data, file=answer.key) != prospect:
             raise AssertionError(f"{answer.key} did not come back as it was written")
     say(f"Read all {len(prospects)} back: every field is as it was, quotes, line breaks and emoji included.")
+
+
+def _work(workspace: Workspace, prospects: list[Prospect], say: Callable[[str], None]) -> int:
+    """A task per website; one worker gives some back half-way, another finishes. Nothing is done twice."""
+    campaign = workspace.campaign(CAMPAIGN)
+    config = campaign.settings.model()
+    stops, finishes = (get_queue(config, campaign.store, "enrichment", worker=name) for name in ("pi-1", "pi-2"))
+    tasks = [NewTask(f"{prospect.slug}.example", {"name": prospect.name}) for prospect in prospects]
+    put, again = stops.put_many(tasks), stops.put_many(tasks)
+    say(f"Queued {put.queued} websites for enrichment; putting them again queued {again.queued}.")
+    accepted = [_end_one(stops) for _ in range(50)]
+    for claim in [stops.claim() for _ in range(3)]:
+        if claim is not None:
+            stops.release(claim)
+    stops.close()
+    while (outcome := _end_one(finishes)) is not None:
+        accepted.append(outcome)
+    finishes.close()
+    stats = finishes.stats()
+    if stats.completed != put.queued or accepted.count(AckOutcome.COMPLETED) != put.queued or stats.pending:
+        raise AssertionError(f"the queue lost or repeated something: {stats}")
+    say(f"Worker pi-1 ended 50 and gave 3 back; pi-2 ended the rest: {stats.completed} completed, each once.")
+    return stats.completed
+
+
+def _end_one(queue: Queue) -> AckOutcome | None:
+    claim = queue.claim()
+    return queue.ack(claim, Ok(result={"demo": True})) if claim is not None else None
 
 
 def _look(workspace: Workspace, say: Callable[[str], None]) -> None:
