@@ -236,7 +236,7 @@ class InvalidKey(StoreError):
 
     code = "invalid_key"
     exit_code = ExitCode.DATA
-    remedy = "Build keys with cocli.paths, which encodes what a key may not contain."
+    remedy = "A part of a key has letters, digits and ._~@+=,- only; whatever else is written %XX (cocli.paths does)."
 
 
 class UnsafeStore(StoreError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Callable
 
 import pytest
@@ -453,3 +454,17 @@ def test_task_ids_of_any_kind(make_queue: MakeQueue) -> None:
         done.add(claim.task.task_id)
     assert done == ids
     assert all(queue.put(NewTask(one)) is PutOutcome.ALREADY_COMPLETED for one in ids)
+
+
+def test_every_starting_point_finds_every_task(any_store: Store) -> None:
+    """A round may start behind any shard; on a server that lists folder by folder, none may be passed over."""
+    queue = LeasedQueue(any_store, "c", "enrichment", worker="w1", margin=0.1)
+    ids = {f"site{n}.com" for n in range(40)}
+    queue.put_many(NewTask(one) for one in ids)
+    for shard in "0123456789abcdef":
+        queue._discovery._random = random.Random(shard)
+        queue._discovery._random.choice = lambda _, shard=shard: shard  # type: ignore[method-assign, misc]
+        seen = set()
+        while candidate := queue._discovery.next():
+            seen.add(candidate.folder)
+        assert len(seen) == len(ids)

@@ -79,7 +79,8 @@ class Discovery:
             self._start_round()
 
     def _start_round(self) -> None:
-        start = f"{self._pending}{self._random.choice(_SHARDS)}"
+        # Behind a whole shard, not at its name: a server that lists folder by folder would skip that folder.
+        start = f"{self._pending}{self._random.choice(_SHARDS)}~"
         self._round = chain(self._store.list(self._pending, start_after=start), self._until(start))
         self._given = 0
         self._young = []

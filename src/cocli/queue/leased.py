@@ -17,18 +17,18 @@ import threading
 from datetime import timedelta
 from typing import TYPE_CHECKING, Literal
 
-from cocli.errors import FormatError, InvalidKey, LeaseLost, NotFound, UsageError
+from cocli.errors import FormatError, InvalidKey, LeaseLost, NotFound
 from cocli.formats import json_records
-from cocli.models.completion import Blocked, Completion, Empty, Failed, Ok
 from cocli.models.lease import Lease
 from cocli.models.task import Attempt, Task, TaskError
 from cocli.paths import task_files, task_id_of
-from cocli.queue import batches, writes
+from cocli.queue import writes
 from cocli.queue.base import AckOutcome, Category, NewTask, PutOutcome, PutReport
 from cocli.queue.claims import LeasedClaim
 from cocli.queue.cleaning import Cleaner
 from cocli.queue.discovery import Candidate, Discovery
-from cocli.queue.keeper import Holding, LeaseKeeper
+from cocli.queue.holding import HISTORY, HoldingQueue
+from cocli.queue.keeper import LeaseKeeper
 from cocli.queue.places import Places
 from cocli.queue.putting import Putter
 from cocli.queue.runtime import ThreadRuntime
@@ -37,20 +37,13 @@ from cocli.queue.statistics import Statistics
 from cocli.store.base import StoredObject
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from contextlib import AbstractContextManager
+    from collections.abc import Iterable
     from datetime import datetime
 
-    from cocli.queue.base import Claim, QueueStats, Recovered, TaskView, Verdict
+    from cocli.queue.base import QueueStats
     from cocli.queue.runtime import Runtime
     from cocli.store.base import Store
 
-_SAFE_SHARE = 0.8
-"""Of a lease's length: younger than this by our own clock, it cannot have been taken over. Clocks drift less."""
-_HISTORY = 20
-_FIRST_BACKOFF = 30.0
-_LONGEST_BACKOFF = 3600.0
-_CHECKPOINT_SECONDS = 5.0
 CLOCK_MARGIN = 2.0
 """Seconds by which a lease must be overdue: S3 dates its objects in whole seconds."""
 
@@ -59,8 +52,10 @@ def default_worker() -> str:
     return f"{socket.gethostname()}-{secrets.token_hex(3)}"
 
 
-class LeasedQueue:
+class LeasedQueue(HoldingQueue[LeasedClaim]):
     """One queue of one campaign on a store."""
+
+    _claim_type = LeasedClaim
 
     def __init__(
         self,
@@ -236,14 +231,6 @@ class LeasedQueue:
 
     # --- holding
 
-    def held(self, claim: Claim, on_lost: Callable[[], None] | None = None) -> AbstractContextManager[Holding]:
-        """Renew the lease in the background for as long as the block runs; `on_lost` is called once it is lost."""
-        return self._keeper.hold(_ours(claim), on_lost)
-
-    def renew(self, claim: Claim) -> None:
-        """Renew now. `LeaseLost` if somebody else has the task."""
-        self._renew(_ours(claim))
-
     def _renew(self, claim: LeasedClaim) -> None:
         with claim.writing:
             finished = tuple(claim.finished.values())
@@ -253,8 +240,7 @@ class LeasedQueue:
 
     def _replace_lease(self, claim: LeasedClaim, lease: Lease) -> None:
         with claim.writing:
-            if claim.lost or claim.over:
-                raise self._lost(claim, "the claim is over")
+            self._check(claim)
             _, lease_key = task_files(claim.folder)
             written_at = self._runtime.monotonic()
             lease = lease.with_changes(sequence=claim.lease.sequence + 1, nonce=self._nonce())
@@ -268,53 +254,7 @@ class LeasedQueue:
         expires = now + timedelta(seconds=self._seconds)
         return lease.with_changes(worker=self.worker, expires=expires, not_before=None, error=None)
 
-    def _make_sure(self, claim: LeasedClaim) -> None:
-        """Before a claim is ended: we hold it for certain, or learn that we do not."""
-        if claim.lost or claim.over:
-            raise self._lost(claim, "the claim is over")
-        # In a loop, because the renewal itself may take longer than a lease (a closed lid, a store that hangs).
-        while self._runtime.monotonic() - claim.written_at > self._seconds * _SAFE_SHARE:
-            self._renew(claim)
-
-    def _is_ours(self, claim: LeasedClaim) -> bool:
-        """Whether a fresh claim is worth handing out: the way here may have taken longer than the lease."""
-        try:
-            self._make_sure(claim)
-        except LeaseLost:
-            return False
-        return True
-
-    def _lost(self, claim: LeasedClaim, reason: str) -> LeaseLost:
-        return LeaseLost(queue=self.name, worker=self.worker, task_id=claim.task.task_id, reason=reason)
-
     # --- ending
-
-    def ack(self, claim: Claim, verdict: Verdict) -> AckOutcome:
-        """End a claim. Nothing that is not a result becomes a completion."""
-        mine = _ours(claim)
-        if isinstance(verdict, Failed):
-            return self._fail(mine, verdict.error)
-        if isinstance(verdict, Blocked):
-            self._set_aside(mine, Category.BLOCKED, verdict.reason)
-            return AckOutcome.SIDELINED
-        return self._complete(mine, self._completion(mine, verdict), batch=False)
-
-    def _completion(self, claim: LeasedClaim, verdict: Ok | Empty) -> bytes:
-        finished_at = max(self._store.now(), claim.claimed_at)
-        return json_records.render(
-            Completion(
-                task_id=claim.task.task_id,
-                queue=self.name,
-                campaign=self.campaign,
-                verdict=verdict,
-                token=claim.token,
-                attempt=claim.attempt,
-                worker=self.worker,
-                claimed_at=claim.claimed_at,
-                finished_at=finished_at,
-                nonce=self._nonce(),
-            )
-        )
 
     def _complete(self, claim: LeasedClaim, data: bytes, *, batch: bool) -> AckOutcome:
         key = self._places.completion(claim.task.task_id, batch=batch)
@@ -322,111 +262,39 @@ class LeasedQueue:
             self._make_sure(claim)
             created = writes.create(self._store, key, data)
             claim.over = True
+        if claim.task.recoveries:
+            # The recovery that brought it back may have been cut off before it removed what was set aside.
+            self._store.delete_many(self._places.sidelines(claim.task.task_id))
         self._cleaner.done(claim.folder)
         return AckOutcome.ALREADY_COMPLETED if created is None else AckOutcome.COMPLETED
 
-    def _fail(self, claim: LeasedClaim, error: TaskError) -> AckOutcome:
-        if not error.retryable:
-            self._set_aside(claim, Category.FAILED, f"{error.code}: {error.message}", error)
-            return AckOutcome.SIDELINED
-        if claim.attempt >= self._attempts:
-            self._set_aside(claim, Category.ATTEMPTS, f"attempt {claim.attempt}: {error.code}: {error.message}", error)
-            return AckOutcome.SIDELINED
-        wait = timedelta(seconds=self._backoff(claim.attempt))
-        self._give_back(claim, "failed", error, self._store.now() + wait)
-        return AckOutcome.WAITING
-
-    def release(self, claim: Claim) -> None:
-        self._give_back(_ours(claim), "released", None, None)
-
     def _give_back(
-        self,
-        claim: LeasedClaim,
-        outcome: Literal["failed", "released"],
-        error: TaskError | None,
-        until: datetime | None,
+        self, claim: LeasedClaim, outcome: Literal["failed", "released"], error: TaskError | None, seconds: float
     ) -> None:
-        attempt = self._attempt(claim, outcome, error)
-        with claim.writing:
-            free = claim.lease.with_changes(
-                worker=None,
-                expires=None,
-                not_before=until,
-                error=error,
-                history=(*claim.lease.history, attempt)[-_HISTORY:],
-                finished=tuple(claim.finished.values()),
-            )
-            self._replace_lease(claim, free)
-            claim.over = True
-
-    def _attempt(
-        self, claim: LeasedClaim, outcome: Literal["failed", "released", "blocked"], error: TaskError | None
-    ) -> Attempt:
         now = self._store.now()
-        return Attempt(
-            attempt=claim.attempt, token=claim.token, worker=self.worker, ended_at=now, outcome=outcome, error=error
+        free = claim.lease.with_changes(
+            worker=None,
+            expires=None,
+            not_before=now + timedelta(seconds=seconds) if seconds else None,
+            error=error,
+            history=(*claim.lease.history, self._attempt(claim, outcome, error))[-HISTORY:],
+            finished=tuple(claim.finished.values()),
         )
+        self._replace_lease(claim, free)
+        claim.over = True
 
-    def _backoff(self, attempt: int) -> float:
-        """Doubling, and spread over half of its length, so that what failed together does not come back together."""
-        longest = min(_FIRST_BACKOFF * 2.0 ** (attempt - 1), _LONGEST_BACKOFF)
-        return longest * (0.5 + self._random.random() / 2)
-
-    # --- batches
-
-    def finish_item(self, claim: Claim, item_id: str, verdict: Verdict) -> None:
-        """Note how one item of a batch ended; now and then this is written down with the lease."""
-        mine = _ours(claim)
-        if all(item.item_id != item_id for item in mine.task.items):
-            raise UsageError(reason=f'Task {mine.task.task_id} has no item "{item_id}".')
-        mine.finished[item_id] = batches.item_completion(mine, item_id, verdict, self._store.now())
-        if self._runtime.monotonic() - mine.written_at > _CHECKPOINT_SECONDS:
-            self._renew(mine)
-
-    def checkpoint(self, claim: Claim) -> None:
-        """Write down now which items are finished."""
-        mine = _ours(claim)
-        if len(mine.finished) > mine.kept:
-            self._renew(mine)
-
-    def ack_batch(self, claim: Claim) -> AckOutcome:
-        """End a batch: one row per item. Items that may succeed next time are put again as a batch of their own."""
-        mine = _ours(claim)
-        if mine.remaining:
-            raise UsageError(reason=f"{len(mine.remaining)} items of {mine.task.task_id} are not finished.")
-        self._make_sure(mine)
-        again = batches.to_try_again(mine)
-        if again is not None and batches.lives(mine.task) < self._attempts:
-            self.put(again)
-        rows = [mine.finished[item.item_id] for item in mine.task.items]
-        return self._complete(mine, batches.render_rows(rows), batch=True)
-
-    def split(self, claim: Claim, parts: int = 2) -> AckOutcome:
-        """Deal the unfinished items of a batch out to smaller ones, and end it."""
-        mine = _ours(claim)
-        self._make_sure(mine)
-        for part in batches.parts_of(mine, parts):
-            self.put(part)
-            for item in part.items:
-                moved = Ok(result={"moved_to": part.task_id})
-                mine.finished[item.item_id] = batches.item_completion(mine, item.item_id, moved, self._store.now())
-        return self.ack_batch(mine)
-
-    # --- setting aside
-
-    def sideline(self, claim: Claim, category: Category, reason: str) -> None:
-        """Set a task aside that we hold."""
-        self._set_aside(_ours(claim), category, reason)
-
-    def _set_aside(self, claim: LeasedClaim, category: Category, reason: str, error: TaskError | None = None) -> None:
+    def _set_aside(
+        self, claim: LeasedClaim, category: Category, reason: str, error: TaskError | None = None
+    ) -> AckOutcome:
         outcome: Literal["failed", "blocked"] = "blocked" if category is Category.BLOCKED else "failed"
         with claim.writing:
             self._make_sure(claim)
-            history = (*claim.lease.history, self._attempt(claim, outcome, error))[-_HISTORY:]
+            history = (*claim.lease.history, self._attempt(claim, outcome, error))[-HISTORY:]
             task = claim.task.with_changes(last_token=claim.token)
             self._sideline.add(task, category, reason, history, self._store.now())
             claim.over = True
         self._cleaner.remove(claim.folder, task_etag=claim.task_etag, lease_etag=claim.etag)
+        return AckOutcome.SIDELINED
 
     def _set_aside_malformed(self, folder: str, error: FormatError) -> None:
         """A task or lease that cannot be read: kept as it is on the sideline, if it is still the same afterwards."""
@@ -437,30 +305,13 @@ class LeasedQueue:
 
     # --- looking after
 
-    def recover(
-        self, *, category: str | None = None, task_ids: Iterable[str] | None = None, dry_run: bool = False
-    ) -> list[Recovered]:
-        return self._sideline.recover(category=category, task_ids=task_ids, dry_run=dry_run)
-
     def stats(self) -> QueueStats:
         self._cleaner.flush()
         return self._statistics.stats()
 
-    def inspect(self, task_id: str) -> TaskView:
-        return self._statistics.inspect(task_id)
-
     def close(self) -> None:
         self._keeper.close()
         self._cleaner.flush()
-
-    def _nonce(self) -> str:
-        return f"{self._random.getrandbits(96):024x}"
-
-
-def _ours(claim: Claim) -> LeasedClaim:
-    if not isinstance(claim, LeasedClaim):
-        raise TypeError("the claim is of another provider's queue")
-    return claim
 
 
 def _successor(lease: Lease, task: Task, now: datetime) -> Lease:
@@ -470,7 +321,7 @@ def _successor(lease: Lease, task: Task, now: datetime) -> Lease:
         expired = Attempt(
             attempt=lease.attempt, token=lease.token, worker=lease.worker, ended_at=now, outcome="expired"
         )
-        history = (*history, expired)[-_HISTORY:]
+        history = (*history, expired)[-HISTORY:]
     released = lease.worker is None and bool(history) and history[-1].outcome == "released"
     attempt = lease.attempt if released else lease.attempt + 1
     if task.recoveries != lease.recoveries:

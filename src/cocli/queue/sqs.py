@@ -21,40 +21,34 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from cocli.errors import FormatError, LeaseLost, NotFound, QueueError, QueueUnusable, Unavailable, UsageError
+from cocli.errors import FormatError, LeaseLost, NotFound, QueueError, QueueUnusable, Unavailable
 from cocli.formats import json_records
-from cocli.models.completion import Blocked, Completion, Empty, Failed, Ok
 from cocli.models.task import Task, TaskError
-from cocli.queue import batches, writes
+from cocli.queue import writes
 from cocli.queue.base import AckOutcome, Category, NewTask, PutOutcome, PutReport, State
-from cocli.queue.keeper import Holding, LeaseKeeper
+from cocli.queue.holding import HISTORY, HoldingQueue
+from cocli.queue.keeper import LeaseKeeper
 from cocli.queue.leased import default_worker
 from cocli.queue.places import Places
 from cocli.queue.runtime import ThreadRuntime
 from cocli.queue.sideline import Sideline
 from cocli.queue.sqs_connection import LONGEST_POLL, LONGEST_VISIBILITY, ReceiptExpired, SqsConnection
 from cocli.queue.sqs_messages import Outbox, task_of
-from cocli.queue.sqs_notes import HISTORY, Notes, SqsClaim
+from cocli.queue.sqs_notes import Notes, SqsClaim
 from cocli.queue.sqs_putting import SqsPutter
 from cocli.queue.statistics import Statistics
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from contextlib import AbstractContextManager
+    from collections.abc import Iterable
 
     from cocli.models.lease import Lease
     from cocli.models.task import Attempt
-    from cocli.queue.base import Claim, QueueStats, Recovered, TaskView, Verdict
+    from cocli.queue.base import Claim, QueueStats, TaskView
     from cocli.queue.claims import LeasedClaim
     from cocli.queue.runtime import Runtime
     from cocli.queue.sqs_connection import Message
     from cocli.store.base import Store
 
-_SAFE_SHARE = 0.8
-"""Of the visibility: younger than this by our own clock, the message cannot have been given to another."""
-_FIRST_BACKOFF = 30.0
-_LONGEST_BACKOFF = 3600.0
-_CHECKPOINT_SECONDS = 5.0
 _TIDY_SECONDS = 600.0
 _RAW_LIMIT = 100_000
 POLL_SECONDS = 10
@@ -66,8 +60,11 @@ def queue_name(campaign: str, name: str) -> str:
     return f"cocli-{name}-{campaign}"
 
 
-class SqsQueue:
+class SqsQueue(HoldingQueue[SqsClaim]):
     """One queue of one campaign on SQS. Safe to share between threads."""
+
+    _claim_type = SqsClaim
+    _seconds: int
 
     def __init__(
         self,
@@ -200,25 +197,19 @@ class SqsQueue:
 
     # --- holding
 
-    def held(self, claim: Claim, on_lost: Callable[[], None] | None = None) -> AbstractContextManager[Holding]:
-        """Renew the visibility in the background while the block runs; `on_lost` is called once the task is lost."""
-        return self._keeper.hold(_ours(claim), on_lost)
-
-    def renew(self, claim: Claim) -> None:
-        """Renew now. `LeaseLost` if the message is not ours any more."""
-        mine = _ours(claim)
-        with mine.lock:
-            self._check(mine)
+    def _renew(self, claim: SqsClaim) -> None:
+        with claim.writing:
+            self._check(claim)
             asked_at = self._runtime.monotonic()
-            self._show_after(mine, self._seconds)
-            mine.written_at = asked_at
-            if len(mine.finished) > mine.kept:
-                self._notes.keep_items(mine, self._seconds)
+            self._show_after(claim, self._seconds)
+            claim.written_at = asked_at
+            if len(claim.finished) > claim.kept:
+                self._notes.keep_items(claim, self._seconds)
 
     def _renew_kept(self, claim: LeasedClaim) -> None:
         """For the keeper, which knows two answers: the task is lost, or the request may be repeated."""
         try:
-            self.renew(claim)
+            self._renew(self._ours(claim))
         except Unavailable:
             if self._runtime.monotonic() - claim.written_at > self._seconds:
                 raise self._lost(claim, "its visibility ran out, and SQS cannot be reached") from None
@@ -238,55 +229,11 @@ class SqsQueue:
         except ReceiptExpired as error:
             raise self._lost(claim, f"its visibility ran out ({error})") from error
 
-    def _check(self, claim: SqsClaim) -> None:
-        if claim.lost or claim.over:
-            raise LeaseLost(queue=self.name, worker=self.worker, task_id=claim.task.task_id, reason="the claim is over")
-
-    def _make_sure(self, claim: SqsClaim) -> None:
-        """Before a claim is ended: it is ours for all that our own clock can tell, or SQS says so."""
-        self._check(claim)
-        while self._runtime.monotonic() - claim.written_at > self._seconds * _SAFE_SHARE:
-            self.renew(claim)
-
-    def _is_ours(self, claim: SqsClaim) -> bool:
-        """Whether a fresh claim is worth handing out: the way here may have taken longer than the visibility."""
-        try:
-            self._make_sure(claim)
-        except LeaseLost:
-            return False
-        return True
-
     def _lost(self, claim: Claim, reason: str) -> LeaseLost:
         claim.lost = True
-        return LeaseLost(queue=self.name, worker=self.worker, task_id=claim.task.task_id, reason=reason)
+        return super()._lost(claim, reason)
 
     # --- ending
-
-    def ack(self, claim: Claim, verdict: Verdict) -> AckOutcome:
-        """End a claim. Nothing that is not a result becomes a completion."""
-        mine = _ours(claim)
-        with mine.lock:
-            if isinstance(verdict, Failed):
-                return self._fail(mine, verdict.error)
-            if isinstance(verdict, Blocked):
-                return self._set_aside(mine, Category.BLOCKED, verdict.reason)
-            return self._complete(mine, self._completion(mine, verdict), batch=False)
-
-    def _completion(self, claim: SqsClaim, verdict: Ok | Empty) -> bytes:
-        return json_records.render(
-            Completion(
-                task_id=claim.task.task_id,
-                queue=self.name,
-                campaign=self.campaign,
-                verdict=verdict,
-                token=claim.token,
-                attempt=claim.attempt,
-                worker=self.worker,
-                claimed_at=claim.claimed_at,
-                finished_at=max(self._store.now(), claim.claimed_at),
-                nonce=self._nonce(),
-            )
-        )
 
     def _complete(self, claim: SqsClaim, data: bytes, *, batch: bool) -> AckOutcome:
         self._make_sure(claim)
@@ -301,85 +248,16 @@ class SqsQueue:
         claim.over = True
         self._drop(claim.message, claim.task if claim.etag else None)
 
-    def _fail(self, claim: SqsClaim, error: TaskError) -> AckOutcome:
-        reason = f"{error.code}: {error.message}"
-        if not error.retryable:
-            return self._set_aside(claim, Category.FAILED, reason, error)
-        if claim.attempt >= self._attempts:
-            return self._set_aside(claim, Category.ATTEMPTS, f"attempt {claim.attempt}: {reason}", error)
-        self._give_back(claim, "failed", error, self._backoff(claim.attempt))
-        return AckOutcome.WAITING
-
-    def release(self, claim: Claim) -> None:
-        """Give the task back at once. SQS counts it as received all the same; the note makes it not count."""
-        mine = _ours(claim)
-        with mine.lock:
-            self._give_back(mine, "released", None, 0)
-
     def _give_back(
         self, claim: SqsClaim, outcome: Literal["failed", "released"], error: TaskError | None, seconds: float
     ) -> None:
         self._make_sure(claim)
         # The note first: once the message can be seen, its next receiver looks for it.
-        self._notes.give_back(claim, outcome, error)
+        self._notes.give_back(claim, self._attempt(claim, outcome, error), error)
         self._show_after(claim, seconds)
         claim.over = True
 
-    def _backoff(self, attempt: int) -> float:
-        """Doubling, and spread over half of its length, so that what failed together does not come back together."""
-        longest = min(_FIRST_BACKOFF * 2.0 ** (attempt - 1), _LONGEST_BACKOFF)
-        return longest * (0.5 + self._random.random() / 2)
-
-    # --- batches
-
-    def finish_item(self, claim: Claim, item_id: str, verdict: Verdict) -> None:
-        """Note how one item of a batch ended; now and then this is written down beside the task."""
-        mine = _ours(claim)
-        if all(item.item_id != item_id for item in mine.task.items):
-            raise UsageError(reason=f'Task {mine.task.task_id} has no item "{item_id}".')
-        with mine.lock:
-            mine.finished[item_id] = batches.item_completion(mine, item_id, verdict, self._store.now())
-            if self._runtime.monotonic() - mine.written_at > _CHECKPOINT_SECONDS:
-                self.renew(mine)
-
-    def checkpoint(self, claim: Claim) -> None:
-        """Write down now which items are finished."""
-        mine = _ours(claim)
-        if len(mine.finished) > mine.kept:
-            self.renew(mine)
-
-    def ack_batch(self, claim: Claim) -> AckOutcome:
-        """End a batch: one row per item. Items that may succeed next time are put again as a batch of their own."""
-        mine = _ours(claim)
-        if mine.remaining:
-            raise UsageError(reason=f"{len(mine.remaining)} items of {mine.task.task_id} are not finished.")
-        with mine.lock:
-            self._make_sure(mine)
-            again = batches.to_try_again(mine)
-            if again is not None and batches.lives(mine.task) < self._attempts:
-                self.put(again)
-            rows = [mine.finished[item.item_id] for item in mine.task.items]
-            return self._complete(mine, batches.render_rows(rows), batch=True)
-
-    def split(self, claim: Claim, parts: int = 2) -> AckOutcome:
-        """Deal the unfinished items of a batch out to smaller ones, and end it."""
-        mine = _ours(claim)
-        with mine.lock:
-            self._make_sure(mine)
-            for part in batches.parts_of(mine, parts):
-                self.put(part)
-                moved = Ok(result={"moved_to": part.task_id})
-                for item in part.items:
-                    mine.finished[item.item_id] = batches.item_completion(mine, item.item_id, moved, self._store.now())
-            return self.ack_batch(mine)
-
     # --- setting aside
-
-    def sideline(self, claim: Claim, category: Category, reason: str) -> None:
-        """Set a task aside that we hold."""
-        mine = _ours(claim)
-        with mine.lock:
-            self._set_aside(mine, category, reason)
 
     def _set_aside(
         self, claim: SqsClaim, category: Category, reason: str, error: TaskError | None = None
@@ -389,7 +267,7 @@ class SqsQueue:
             self._end(claim)
             return AckOutcome.ALREADY_COMPLETED
         outcome: Literal["failed", "blocked"] = "blocked" if category is Category.BLOCKED else "failed"
-        self._aside(claim, category, reason, (*claim.lease.history, self._notes.attempt(claim, outcome, error)))
+        self._aside(claim, category, reason, (*claim.lease.history, self._attempt(claim, outcome, error)))
         return AckOutcome.SIDELINED
 
     def _aside(self, claim: SqsClaim, category: Category, reason: str, history: Iterable[Attempt]) -> None:
@@ -413,11 +291,6 @@ class SqsQueue:
 
     # --- looking after
 
-    def recover(
-        self, *, category: str | None = None, task_ids: Iterable[str] | None = None, dry_run: bool = False
-    ) -> list[Recovered]:
-        return self._sideline.recover(category=category, task_ids=task_ids, dry_run=dry_run)
-
     def stats(self) -> QueueStats:
         """Messages as SQS counts them, which it does approximately; what has ended as the store lists it."""
         visible, taken, delayed = self._connection.numbers(
@@ -429,7 +302,7 @@ class SqsQueue:
         return replace(ended, pending=visible + taken + delayed, leased=taken, expired=None, oldest=None)
 
     def inspect(self, task_id: str) -> TaskView:
-        view = self._statistics.inspect(task_id)
+        view = super().inspect(task_id)
         if set(view.states) & {State.COMPLETED, State.SIDELINED}:
             return view
         blind = f"SQS cannot be asked for one task: whether it waits in {self._connection.queue_name} is not known"
@@ -438,15 +311,6 @@ class SqsQueue:
     def close(self) -> None:
         self._keeper.close()
         self._connection.close()
-
-    def _nonce(self) -> str:
-        return f"{self._random.getrandbits(96):024x}"
-
-
-def _ours(claim: Claim) -> SqsClaim:
-    if not isinstance(claim, SqsClaim):
-        raise TypeError("the claim is of another provider's queue")
-    return claim
 
 
 def _send_again(outbox: Outbox, back: Task) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import timedelta
-from threading import RLock
 from typing import TYPE_CHECKING
 
 from cocli.errors import LeaseLost, NotFound
@@ -19,18 +18,16 @@ from cocli.models.task import Attempt
 from cocli.paths import task_files
 from cocli.queue import writes
 from cocli.queue.claims import LeasedClaim
+from cocli.queue.holding import HISTORY
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
-    from typing import Literal
 
     from cocli.models.task import Task, TaskError
     from cocli.queue.places import Places
     from cocli.queue.sqs_connection import Message
     from cocli.store.base import Store
-
-HISTORY = 20
 
 
 @dataclass(slots=True)
@@ -39,8 +36,6 @@ class SqsClaim(LeasedClaim):
 
     message: Message = field(kw_only=True)
     received_at: float = field(kw_only=True)
-    lock: RLock = field(default_factory=RLock, kw_only=True)
-    """The keeper renews in its own thread: what it writes and what the worker writes must not cross."""
 
 
 class Notes:
@@ -97,25 +92,13 @@ class Notes:
         )
         claim.kept = len(finished)
 
-    def give_back(self, claim: SqsClaim, outcome: Literal["failed", "released"], error: TaskError | None) -> None:
+    def give_back(self, claim: SqsClaim, attempt: Attempt, error: TaskError | None) -> None:
         """Note how this attempt ended."""
-        history = (*claim.lease.history, self.attempt(claim, outcome, error))[-HISTORY:]
+        history = (*claim.lease.history, attempt)[-HISTORY:]
         finished = tuple(claim.finished.values())
         self._write(
             claim,
             claim.lease.with_changes(worker=None, expires=None, error=error, history=history, finished=finished),
-        )
-
-    def attempt(
-        self, claim: SqsClaim, outcome: Literal["failed", "released", "blocked"], error: TaskError | None
-    ) -> Attempt:
-        return Attempt(
-            attempt=claim.attempt,
-            token=claim.token,
-            worker=claim.worker,
-            ended_at=self._store.now(),
-            outcome=outcome,
-            error=error,
         )
 
     def remove(self, task: Task) -> None:

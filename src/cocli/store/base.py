@@ -17,18 +17,20 @@ Contract (one suite in tests/store/ runs it on every backend):
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from datetime import datetime  # noqa: TC003 - a NamedTuple's annotations are read when it is made
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from datetime import datetime
 
     from cocli.errors import StoreError
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectInfo:
-    """What a listing tells of an object. `etag` is None where knowing it would mean reading the object."""
+class ObjectInfo(NamedTuple):
+    """What a listing tells of an object. `etag` is None where knowing it would mean reading the object.
+
+    A tuple, as is `StoredObject`: they are made by the million, and a frozen dataclass takes three times as long.
+    """
 
     key: str
     size: int
@@ -36,8 +38,7 @@ class ObjectInfo:
     etag: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class StoredObject:
+class StoredObject(NamedTuple):
     """An object as read: its bytes and the etag to swap it against."""
 
     key: str

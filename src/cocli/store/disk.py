@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any
 
 _OPENAT2 = 437  # the same number on every architecture
+_HOW_SIZE = 24
 _RESOLVE_NO_SYMLINKS = 0x04
 _RESOLVE_BENEATH = 0x08
 
@@ -46,14 +47,14 @@ class FolderReader:
         self._root = root
         self._flags = flags
         self._how = (ctypes.c_uint64 * 3)(flags, 0, _RESOLVE_BENEATH | _RESOLVE_NO_SYMLINKS)
+        self._how_at = ctypes.addressof(self._how)
         self._descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self._syscall = _openat2_syscall()
 
     def open(self, path: str) -> int:
         if self._syscall is None:
             return self._open_and_ask(path)
-        how = ctypes.addressof(self._how)
-        descriptor = int(self._syscall(_OPENAT2, self._descriptor, path.encode("ascii"), how, 24))
+        descriptor: int = self._syscall(_OPENAT2, self._descriptor, path.encode("ascii"), self._how_at, _HOW_SIZE)
         if descriptor < 0:
             error = _last_error(path)
             if error.errno in (errno.ENOSYS, errno.EPERM):  # an older kernel, or a sandbox that does not know the call

@@ -83,8 +83,10 @@ class LocalStore:
 
     def get(self, key: str) -> StoredObject:
         check_key(key)
-        with _store_errors(self._root, key):
+        try:
             data, modified = self._read(key)
+        except OSError as error:
+            raise _translated(error, self._root, key) from error
         return StoredObject(key, data, content_etag(data), modified)
 
     def head(self, key: str) -> ObjectInfo:
