@@ -13,15 +13,26 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
+from typing import ClassVar, Self, TypeVar
 
 from cocli.errors import IdentityError, InvalidKey
 from cocli.identities import domain_hash, email_hash, email_shard, task_shard
-from cocli.key_parts import MAX_KEY_BYTES, MAX_PART_BYTES, ShortenedPart, check_key, decode_part, encode_part
-from cocli.models.tile import Tile
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from cocli.key_codecs import (
+    CLUSTER,
+    COMPLETION_FORMAT,
+    DAY,
+    HASH2,
+    HASH16,
+    PATH,
+    SHA256,
+    TEXT,
+    TILE,
+    UUID,
+    VERSION,
+    Codec,
+)
+from cocli.key_parts import MAX_KEY_BYTES, ShortenedPart, check_key, decode_part, encode_part
+from cocli.models.tile import Tile  # noqa: TC001 - dataclasses of keys are built with it
 
 CAMPAIGNS_FOLDER = "campaigns/"
 COMPANIES_FOLDER = "companies/"
@@ -90,77 +101,12 @@ class IndexRef:
         return f"{base}indexes/{encode_part(self.name)}/"
 
 
-# --- how one field of a key is written -----------------------------------------------------------------------------
-
-
-class _Codec(NamedTuple):
-    """A field ⇄ its text in the key. The pattern is what `parse` looks for; it may span several parts."""
-
-    pattern: str
-    encode: Callable[[Any], str]
-    decode: Callable[[str], Any]
-
-
-def _matching(pattern: str, what: str) -> _Codec:
-    """Text that is taken as it is, if it has the right shape."""
-    shape = re.compile(rf"(?:{pattern})\Z")
-
-    def check(text: str) -> str:
-        if not shape.match(text):
-            raise InvalidKey(key=text[:80], part=text[:80], reason=f"is not {what}")
-        return text
-
-    return _Codec(pattern, check, check)
-
-
-def _encode_path(path: str) -> str:
-    """Several parts. None may be too long: what was shortened could not be told from the rest when it is read back."""
-    parts = [encode_part(part) for part in path.split("/")]
-    for part in parts:
-        if isinstance(decode_part(part), ShortenedPart):
-            raise InvalidKey(key=path[:80], part=part[:40] + "…", reason=f"is longer than {MAX_PART_BYTES} bytes")
-    return "/".join(parts)
-
-
-def _decode_path(path: str) -> str:
-    return "/".join(decode_part(part) for part in path.split("/"))
-
-
-def _decode_tile(names: str) -> Tile:
-    lat, _, lon = names.partition("/")
-    return Tile.parse(lat, lon)
-
-
 def _decode_index(folder: str) -> IndexRef:
     parts = folder.split("/")
     return IndexRef(decode_part(parts[-1]), decode_part(parts[1]) if parts[0] == "campaigns" else None)
 
 
-_TEXT = _Codec("[^/]+", encode_part, decode_part)
-_PATH = _Codec(".+", _encode_path, _decode_path)
-_TILE = _Codec("[^/]+/[^/]+", lambda tile: f"{tile.lat_name}/{tile.lon_name}", _decode_tile)
-_INDEX = _Codec("(?:campaigns/[^/]+/)?indexes/[^/]+", lambda index: index.folder[:-1], _decode_index)
-_HASH2 = _matching("[0-9a-f]{2}", "2 lower-case hex digits")
-_HASH16 = _matching("[0-9a-f]{16}", "16 lower-case hex digits")
-_SHA256 = _matching("[0-9a-f]{64}", "64 lower-case hex digits")
-_VERSION_TEXT = _matching("[0-9]{8,}", "a version: 0 or a greater number")
-_VERSION = _Codec("[0-9]{8,}", lambda version: _VERSION_TEXT.encode(f"{version:08d}"), int)
-_DAY = _matching("[0-9]{4}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])", "a day written yyyymmdd")
-_UUID = _matching("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", "a lower-case UUID")
-_COMPLETION_FORMAT = _matching("json|usv", "json or usv")
-
-
-def _cluster_name(text: str) -> str:
-    if text == "intake":
-        raise InvalidKey(key=text, part=text, reason="is the name of the intake folder; a cluster may not be called so")
-    return text
-
-
-_CLUSTER = _Codec(
-    _TEXT.pattern,
-    lambda name: encode_part(_cluster_name(name)),
-    lambda part: _cluster_name(decode_part(part)),
-)
+_INDEX = Codec("(?:campaigns/[^/]+/)?indexes/[^/]+", lambda index: index.folder[:-1], _decode_index)
 
 
 # --- what all kinds of key share -----------------------------------------------------------------------------------
@@ -171,16 +117,16 @@ class Key:
 
     __slots__ = ()
     TEMPLATE: ClassVar[str]
-    CODECS: ClassVar[dict[str, _Codec]] = {}
+    CODECS: ClassVar[dict[str, Codec]] = {}
     """Fields that are not plain text."""
     IMMUTABLE: ClassVar[bool] = False
     """Written once, never changed: it can be cached for ever, and two copies never differ."""
-    _codecs: ClassVar[dict[str, _Codec]]
+    _codecs: ClassVar[dict[str, Codec]]
     _pattern: ClassVar[re.Pattern[str]]
 
     def __init_subclass__(cls) -> None:
         pieces = re.split(r"\{(\w+)\}", cls.TEMPLATE)
-        cls._codecs = {name: cls.CODECS.get(name, _TEXT) for name in pieces[1::2]}
+        cls._codecs = {name: cls.CODECS.get(name, TEXT) for name in pieces[1::2]}
         pieces[::2] = [re.escape(text) for text in pieces[::2]]
         pieces[1::2] = [f"(?P<{name}>{codec.pattern})" for name, codec in cls._codecs.items()]
         cls._pattern = re.compile("".join(pieces) + r"\Z")
@@ -293,7 +239,7 @@ class LeaseKey(_Sharded):
 @dataclass(frozen=True, slots=True)
 class CompletedKey(_Sharded):
     TEMPLATE: ClassVar[str] = "campaigns/{campaign}/queues/{queue}/completed/{shard}/{task_id}.{format}"
-    CODECS: ClassVar[dict[str, _Codec]] = {"format": _COMPLETION_FORMAT}
+    CODECS: ClassVar[dict[str, Codec]] = {"format": COMPLETION_FORMAT}
     IMMUTABLE: ClassVar[bool] = True
     campaign: str
     queue: str
@@ -320,7 +266,7 @@ class SidelinedKey(_Sharded):
 @dataclass(frozen=True, slots=True)
 class ProspectKey(Key):
     TEMPLATE: ClassVar[str] = "campaigns/{campaign}/indexes/prospects/{shard}/{company_hash}.usv"
-    CODECS: ClassVar[dict[str, _Codec]] = {"company_hash": _HASH16}
+    CODECS: ClassVar[dict[str, Codec]] = {"company_hash": HASH16}
     campaign: str
     company_hash: str
     shard: str = ""
@@ -333,7 +279,7 @@ class ProspectKey(Key):
 @dataclass(frozen=True, slots=True)
 class EmailKey(Key):
     TEMPLATE: ClassVar[str] = "campaigns/{campaign}/indexes/emails/{domain_shard}/{email_hash}.usv"
-    CODECS: ClassVar[dict[str, _Codec]] = {"domain_shard": _HASH2, "email_hash": _HASH16}
+    CODECS: ClassVar[dict[str, Codec]] = {"domain_shard": HASH2, "email_hash": HASH16}
     campaign: str
     domain_shard: str
     email_hash: str
@@ -347,7 +293,7 @@ class EmailKey(Key):
 @dataclass(frozen=True, slots=True)
 class DomainKey(Key):
     TEMPLATE: ClassVar[str] = "indexes/domains/{domain_shard}/{domain_hash}.usv"
-    CODECS: ClassVar[dict[str, _Codec]] = {"domain_shard": _HASH2, "domain_hash": _HASH16}
+    CODECS: ClassVar[dict[str, Codec]] = {"domain_shard": HASH2, "domain_hash": HASH16}
     domain_hash: str
     domain_shard: str = ""
 
@@ -363,7 +309,7 @@ class DomainKey(Key):
 @dataclass(frozen=True, slots=True)
 class WitnessKey(Key):
     TEMPLATE: ClassVar[str] = "indexes/scraped-tiles/{tile}/{phrase}.csv"
-    CODECS: ClassVar[dict[str, _Codec]] = {"tile": _TILE}
+    CODECS: ClassVar[dict[str, Codec]] = {"tile": TILE}
     tile: Tile
     phrase: str
 
@@ -372,7 +318,7 @@ class WitnessKey(Key):
 @dataclass(frozen=True, slots=True)
 class TargetTileKey(Key):
     TEMPLATE: ClassVar[str] = "campaigns/{campaign}/indexes/target-tiles/{tile}/{phrase}.csv"
-    CODECS: ClassVar[dict[str, _Codec]] = {"tile": _TILE}
+    CODECS: ClassVar[dict[str, Codec]] = {"tile": TILE}
     campaign: str
     tile: Tile
     phrase: str
@@ -385,7 +331,7 @@ class TargetTileKey(Key):
 @dataclass(frozen=True, slots=True)
 class WalKey(Key):
     TEMPLATE: ClassVar[str] = "{index}/wal/{day}/{content_hash}.usv"
-    CODECS: ClassVar[dict[str, _Codec]] = {"index": _INDEX, "day": _DAY, "content_hash": _SHA256}
+    CODECS: ClassVar[dict[str, Codec]] = {"index": _INDEX, "day": DAY, "content_hash": SHA256}
     IMMUTABLE: ClassVar[bool] = True
     index: IndexRef
     day: str
@@ -396,7 +342,7 @@ class WalKey(Key):
 @dataclass(frozen=True, slots=True)
 class ShardKey(Key):
     TEMPLATE: ClassVar[str] = "{index}/shards/{sha256}.usv"
-    CODECS: ClassVar[dict[str, _Codec]] = {"index": _INDEX, "sha256": _SHA256}
+    CODECS: ClassVar[dict[str, Codec]] = {"index": _INDEX, "sha256": SHA256}
     IMMUTABLE: ClassVar[bool] = True
     index: IndexRef
     sha256: str
@@ -406,7 +352,7 @@ class ShardKey(Key):
 @dataclass(frozen=True, slots=True)
 class ManifestKey(Key):
     TEMPLATE: ClassVar[str] = "{index}/manifests/{version}-{sha256}.json"
-    CODECS: ClassVar[dict[str, _Codec]] = {"index": _INDEX, "version": _VERSION, "sha256": _SHA256}
+    CODECS: ClassVar[dict[str, Codec]] = {"index": _INDEX, "version": VERSION, "sha256": SHA256}
     IMMUTABLE: ClassVar[bool] = True
     index: IndexRef
     version: int
@@ -417,7 +363,7 @@ class ManifestKey(Key):
 @dataclass(frozen=True, slots=True)
 class LatestKey(Key):
     TEMPLATE: ClassVar[str] = "{index}/LATEST"
-    CODECS: ClassVar[dict[str, _Codec]] = {"index": _INDEX}
+    CODECS: ClassVar[dict[str, Codec]] = {"index": _INDEX}
     index: IndexRef
 
 
@@ -425,7 +371,7 @@ class LatestKey(Key):
 @dataclass(frozen=True, slots=True)
 class DatapackageKey(Key):
     TEMPLATE: ClassVar[str] = "{index}/datapackage.json"
-    CODECS: ClassVar[dict[str, _Codec]] = {"index": _INDEX}
+    CODECS: ClassVar[dict[str, Codec]] = {"index": _INDEX}
     index: IndexRef
 
 
@@ -498,7 +444,7 @@ class ExportKey(Key):
     """`name` may have folders of its own."""
 
     TEMPLATE: ClassVar[str] = "campaigns/{campaign}/exports/{name}"
-    CODECS: ClassVar[dict[str, _Codec]] = {"name": _PATH}
+    CODECS: ClassVar[dict[str, Codec]] = {"name": PATH}
     campaign: str
     name: str
 
@@ -511,7 +457,7 @@ class ExportKey(Key):
 @dataclass(frozen=True, slots=True)
 class IntakeKey(Key):
     TEMPLATE: ClassVar[str] = "{prefix}/{account}/{connector}/{datasource}/{doc_id}/intake/{uuid}.pb"
-    CODECS: ClassVar[dict[str, _Codec]] = {"prefix": _PATH, "uuid": _UUID}
+    CODECS: ClassVar[dict[str, Codec]] = {"prefix": PATH, "uuid": UUID}
     account: str
     connector: str
     datasource: str
@@ -524,7 +470,7 @@ class IntakeKey(Key):
 @dataclass(frozen=True, slots=True)
 class ClusterStateKey(Key):
     TEMPLATE: ClassVar[str] = "{prefix}/{account}/{connector}/{datasource}/{doc_id}/{cluster}/{uuid}.pb"
-    CODECS: ClassVar[dict[str, _Codec]] = {"prefix": _PATH, "cluster": _CLUSTER, "uuid": _UUID}
+    CODECS: ClassVar[dict[str, Codec]] = {"prefix": PATH, "cluster": CLUSTER, "uuid": UUID}
     account: str
     connector: str
     datasource: str
