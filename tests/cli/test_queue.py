@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,14 @@ from cocli.models.task import TaskError
 from cocli.queue.base import NewTask
 from cocli.queue.leased import LeasedQueue
 from cocli.store import Store, open_store
+from cocli.store.wrapper import WrappedStore
 
 ESCAPE = "\x1b]0;owned\x07\u202e"
+
+
+class _AnHourAgo(WrappedStore):
+    def now(self) -> datetime:
+        return super().now() - timedelta(hours=1)
 
 
 @pytest.fixture
@@ -36,8 +43,8 @@ def queue(store: Store) -> LeasedQueue:
 
 @pytest.fixture
 def silent(store: Store) -> LeasedQueue:
-    """A worker whose leases are over at once: it has fallen silent."""
-    return LeasedQueue(store, "plumbers", "gm-list", worker="pi-2", lease_seconds=-10)
+    """A worker that claimed an hour ago and has fallen silent."""
+    return LeasedQueue(_AnHourAgo(store), "plumbers", "gm-list", worker="pi-2")
 
 
 @pytest.fixture

@@ -35,6 +35,7 @@ HISTORY = 20
 """Attempts that are remembered with a lease."""
 _SAFE_SHARE = 0.8
 """Of a lease's length: younger than this by our own clock, it cannot have been taken over. Clocks drift less."""
+_RENEWALS = 5
 _FIRST_BACKOFF = 30.0
 _LONGEST_BACKOFF = 3600.0
 _CHECKPOINT_SECONDS = 5.0
@@ -100,9 +101,12 @@ class HoldingQueue(ABC, Generic[C]):
     def _make_sure(self, claim: C) -> None:
         """Before a claim is ended: it is ours for all that our own clock can tell, or a renewal proves it."""
         self._check(claim)
-        # In a loop, because the renewal itself may take longer than a lease (a closed lid, a store that hangs).
-        while self._runtime.monotonic() - claim.written_at > self._seconds * _SAFE_SHARE:
+        # More than once, because the renewal itself may take longer than a lease (a closed lid, a store that hangs).
+        for _ in range(_RENEWALS):
+            if self._runtime.monotonic() - claim.written_at <= self._seconds * _SAFE_SHARE:
+                return
             self._renew(claim)
+        raise self._lost(claim, f"the store takes longer to answer than a lease lasts ({self._seconds:g} s)")
 
     def _is_ours(self, claim: C) -> bool:
         """Whether a fresh claim is worth handing out: the way here may have taken longer than the lease."""
