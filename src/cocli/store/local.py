@@ -223,7 +223,7 @@ class LocalStore:
             _write_all(descriptor, data)
             if sync:
                 os.fsync(descriptor)
-        except BaseException:
+        except BaseException:  # whatever ends the write, nothing of it stays
             os.close(descriptor)
             _remove(temporary)
             raise
@@ -264,7 +264,7 @@ class LocalStore:
                 self._link(key, staged)
             else:
                 self._replace(key, staged, if_match)
-        except BaseException:
+        except BaseException:  # whatever ends the write, nothing of it stays
             _remove(staged.temporary)
             raise
 

@@ -65,7 +65,7 @@ class StripedLocks:
             if descriptor is None:
                 descriptor = self._descriptors[stripe] = self._open(stripe)
             self._lock(descriptor, key)
-        except BaseException:
+        except BaseException:  # a thread that dies here must not keep the others out
             lock.release()
             raise
         return lock, descriptor
