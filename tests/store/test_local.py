@@ -186,15 +186,20 @@ def test_a_stopped_writer_is_reported_as_unavailable(store: LocalStore, monkeypa
 
 
 def test_locks_do_not_leak_into_a_forked_child(folder: Path) -> None:
+    """A child that used its parent's open lock file would be let in beside it."""
     script = (
         "import os, sys; from cocli.store.stripes import *\n"
         "locks = StripedLocks(sys.argv[1], timeout=0.3)\n"
+        "with locks.hold('k'): pass  # opens the lock file before the fork\n"
+        "ready, go = os.pipe()\n"
+        "child = os.fork()\n"
+        "if child == 0:\n"
+        "    os.read(ready, 1)\n"
+        "    try:\n"
+        "        with locks.hold('k'): os._exit(1)\n"
+        "    except StripesTimeout: os._exit(0)\n"
         "with locks.hold('k'):\n"
-        "    child = os.fork()\n"
-        "    if child == 0:\n"
-        "        try:\n"
-        "            with locks.hold('k'): os._exit(1)\n"
-        "        except StripesTimeout: os._exit(0)\n"
+        "    os.write(go, b'!')\n"
         "    sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n"
     )
     assert subprocess.run([sys.executable, "-c", script, folder], timeout=20).returncode == 0
