@@ -230,7 +230,7 @@ class ReusedId(Mutant):
 class TrustsItsOwnClock(Mutant):
     """Expiry is judged by the worker's wall clock."""
 
-    caught_by = "ended a task that it had lost"
+    caught_by = "ended a task that it had lost|is in"
 
     def break_it(self, queue: Any, world: Any) -> None:
         class WallClock:
@@ -259,7 +259,7 @@ class TakesOverWithoutACondition(Mutant):
 class NeverLooksBeforeItEnds(Mutant):
     """A worker that overslept ends its task without making sure that it still has it."""
 
-    caught_by = "ended a task that it had lost"
+    caught_by = "ended a task that it had lost|claimed under token"
 
     def break_it(self, queue: Any, world: Any) -> None:
         queue._make_sure = lambda claim: None

@@ -10,9 +10,8 @@ import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from cocli.errors import Conflict, NotFound, StoreError
+from cocli.errors import Conflict, StoreError
 from cocli.paths import task_files
-from cocli.store.base import StoredObject
 
 if TYPE_CHECKING:
     from cocli.queue.runtime import Runtime
@@ -67,13 +66,6 @@ class Cleaner:
         with suppress(Conflict):
             self._store.delete(task_key, if_match=task_etag)
             self._store.delete(lease_key, if_match=lease_etag)
-
-    def remove_orphan(self, folder: str) -> None:
-        """A lease without a task: its worker died while cleaning up, or is about to finish doing so."""
-        task_key, lease_key = task_files(folder)
-        lease, task = self._store.get_many([lease_key, task_key])
-        if isinstance(lease, StoredObject) and isinstance(task, NotFound):
-            self.remove_lease(lease_key, lease.etag)
 
     def remove_lease(self, lease_key: str, etag: str) -> None:
         with suppress(Conflict):  # somebody is using it after all

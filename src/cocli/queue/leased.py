@@ -14,6 +14,7 @@ import random
 import secrets
 import socket
 import threading
+from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING, Literal
 
@@ -121,12 +122,22 @@ class LeasedQueue(HoldingQueue[LeasedClaim]):
         if self._cleaner.is_done(candidate.folder):
             return None
         if not candidate.has_task:
-            self._cleaner.remove_orphan(candidate.folder)
+            self._remove_orphan(candidate.folder)
             return None
         try:
             return self._take_new(candidate.folder) if candidate.lease is None else self._take_over(candidate.folder)
         except InvalidKey:
             return None  # a folder that no task is named like: somebody else's, and not ours to touch
+
+    def _remove_orphan(self, folder: str) -> None:
+        """A lease without a task: its worker died while cleaning up, or is about to finish doing so."""
+        task_key, lease_key = task_files(folder)
+        lease, task = self._store.get_many([lease_key, task_key])
+        if isinstance(lease, StoredObject) and isinstance(task, NotFound):
+            with suppress(FormatError):  # an unreadable lease has no token to keep
+                token = json_records.read(Lease, lease.data, file=lease_key).token
+                self._sideline.keep_token(self._places.spot_of_folder(folder), token)
+            self._cleaner.remove_lease(lease_key, lease.etag)
 
     def _take_new(self, folder: str) -> LeasedClaim | None:
         _, lease_key = task_files(folder)
@@ -169,6 +180,7 @@ class LeasedQueue(HoldingQueue[LeasedClaim]):
         if not self._is_free(lease, now):
             return None
         if self._sideline.is_final(task):
+            self._sideline.keep_token(self._places.spot(task.task_id), lease.token)
             self._cleaner.remove(folder, task_etag=task_etag, lease_etag=etag)
             return None
         mine = self._held(_successor(lease, task, now), now)
@@ -291,10 +303,20 @@ class LeasedQueue(HoldingQueue[LeasedClaim]):
             self._make_sure(claim)
             history = (*claim.lease.history, self._attempt(claim, outcome, error))[-HISTORY:]
             task = claim.task.with_changes(last_token=claim.token)
-            self._sideline.add(task, category, reason, history, self._store.now())
+            entry = self._sideline.add(task, category, reason, history, self._store.now())
+            self._confirm(claim, category, entry)
             claim.over = True
         self._cleaner.remove(claim.folder, task_etag=claim.task_etag, lease_etag=claim.etag)
         return AckOutcome.SIDELINED
+
+    def _confirm(self, claim: LeasedClaim, category: Category, entry: str | None) -> None:
+        """We still had the task when it was set aside; else it was not ours to set aside, and the entry goes."""
+        try:
+            self._renew(claim)
+        except LeaseLost:
+            if entry is not None:
+                self._sideline.retract(claim.task.task_id, category, entry)
+            raise
 
     def _set_aside_malformed(self, folder: str, error: FormatError) -> None:
         """A task or lease that cannot be read: kept as it is on the sideline, if it is still the same afterwards."""

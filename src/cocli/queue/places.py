@@ -46,7 +46,10 @@ class Places:
     # --- by spot
 
     def spot(self, task_id: str) -> str:
-        return self.folder(task_id)[len(self.pending) : -1]
+        return self.spot_of_folder(self.folder(task_id))
+
+    def spot_of_folder(self, folder: str) -> str:
+        return folder[len(self.pending) : -1]
 
     def spot_of_completion(self, key: str) -> str | None:
         spot, dot, form = key[len(self.completed) :].rpartition(".")
