@@ -213,10 +213,8 @@ FENCED = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
 INLINE_CODE = re.compile(r"`[^`\n]+`")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 MAKE = re.compile(r"\bmake (?:[A-Z]+=\S+ )*([a-z]+)\b")
-# Written in halves, so that this file does not name them either.
-REGISTRY = re.compile(
-    r"(pypi|pythonhosted|npmjs|anaconda|docker|ghcr|quay|crates)\.(org|com|io)", re.I
-)
+# Names and endings apart, so that this file names no host either.
+REGISTRY = re.compile(r"(pypi|pythonhosted|npmjs|anaconda|docker|ghcr|quay|crates)\.(org|com|io)", re.I)
 MACHINE_PATH = re.compile(r"(?<![\w.~$}…/])/(?:home|Users|root|work|tmp|private|mnt|var|workspace|opt|build)/")
 
 
