@@ -303,20 +303,13 @@ class LeasedQueue(HoldingQueue[LeasedClaim]):
             self._make_sure(claim)
             history = (*claim.lease.history, self._attempt(claim, outcome, error))[-HISTORY:]
             task = claim.task.with_changes(last_token=claim.token)
-            entry = self._sideline.add(task, category, reason, history, self._store.now())
-            self._confirm(claim, category, entry)
+            self._sideline.add(task, category, reason, history, self._store.now())
+            # Only who still holds the task removes it. If we do not, the entry stays all the same: somebody may have
+            # met it and removed the task on the strength of it; else its next holder does, or completes it.
+            self._renew(claim)
             claim.over = True
         self._cleaner.remove(claim.folder, task_etag=claim.task_etag, lease_etag=claim.etag)
         return AckOutcome.SIDELINED
-
-    def _confirm(self, claim: LeasedClaim, category: Category, entry: str | None) -> None:
-        """We still had the task when it was set aside; else it was not ours to set aside, and the entry goes."""
-        try:
-            self._renew(claim)
-        except LeaseLost:
-            if entry is not None:
-                self._sideline.retract(claim.task.task_id, category, entry)
-            raise
 
     def _set_aside_malformed(self, folder: str, error: FormatError) -> None:
         """A task or lease that cannot be read: kept as it is on the sideline, if it is still the same afterwards."""

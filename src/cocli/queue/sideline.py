@@ -63,26 +63,16 @@ class Sideline:
 
     # --- setting aside
 
-    def add(self, task: Task, category: str, reason: str, history: Sequence[Attempt], now: datetime) -> str | None:
-        """Keep a task aside. Its place may be taken by an earlier try of the same step: then that one stays.
-
-        Returns the etag of a new entry, for whoever has to `retract` it.
-        """
+    def add(self, task: Task, category: str, reason: str, history: Sequence[Attempt], now: datetime) -> None:
+        """Keep a task aside. Its place may be taken by an earlier try of the same step: then that one stays."""
         aside = task.with_changes(
             history=(*task.history, *history)[-_HISTORY:],
             sidelined=Sidelined(category=category, reason=reason, at=now),
             nonce=self._nonce(),
         )
         key = self._places.sidelined(task.task_id, category)
-        etag = writes.create(self._store, key, json_records.render(aside))
-        if etag is None and task.recoveries:
+        if writes.create(self._store, key, json_records.render(aside)) is None and task.recoveries:
             self._replace_earlier_life(key, aside)
-        return etag
-
-    def retract(self, task_id: str, category: str, etag: str) -> None:
-        """Take an entry back: it turned out that the task was not ours to set aside."""
-        with suppress(Conflict):
-            self._store.delete(self._places.sidelined(task_id, category), if_match=etag)
 
     def keep_token(self, spot: str, token: int) -> None:
         """Before a lease goes: what is set aside of its task remembers the greatest token that was given out."""
