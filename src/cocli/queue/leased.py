@@ -191,7 +191,8 @@ class LeasedQueue(HoldingQueue[LeasedClaim]):
         claim = self._claim(task, mine, folder, new_etag, task_etag, written_at, now)
         if mine.attempt > self._attempts:
             last = lease.error.message if lease.error else "its worker fell silent"
-            self._set_aside(claim, Category.ATTEMPTS, f"{self._attempts} attempts did not finish it; last: {last}")
+            with suppress(LeaseLost):  # then its next holder sets it aside
+                self._set_aside(claim, Category.ATTEMPTS, f"{self._attempts} attempts did not finish it; last: {last}")
             return None
         return claim
 

@@ -76,7 +76,11 @@ class Sideline:
 
     def keep_token(self, spot: str, token: int) -> None:
         """Before a lease goes: what is set aside of its task remembers the greatest token that was given out."""
-        for task, stored in self._lives(spot):
+        try:
+            lives = self._lives(spot)
+        except FormatError:
+            return  # a person has to look at it, and it must not stop the worker that came by
+        for task, stored in lives:
             if task.last_token < token:
                 raised = json_records.render(task.with_changes(last_token=token, nonce=self._nonce()))
                 writes.swap(self._store, stored.key, raised, stored.etag)
