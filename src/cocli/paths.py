@@ -35,9 +35,6 @@ from cocli.key_parts import MAX_KEY_BYTES, ShortenedPart, check_key, decode_part
 from cocli.models.tile import Tile  # noqa: TC001 - dataclasses of keys are built with it
 
 CAMPAIGNS_FOLDER = "campaigns/"
-COMPANIES_FOLDER = "companies/"
-PEOPLE_FOLDER = "people/"
-STATUS_FOLDER = "status/"
 GLOBAL_INDEXES = frozenset({"scraped-tiles", "domains"})
 """Indexes that campaigns share: what is known of a website or a tile does not depend on who asked."""
 

@@ -32,7 +32,7 @@ CampaignOption = Annotated[
         "--campaign",
         "-c",
         metavar="CAMPAIGN",
-        help="Work on this campaign's store. [env: CAMPAIGN_NAME]",
+        help="The campaign to work on. [env: CAMPAIGN_NAME]",
         autocompletion=complete_campaign,
         show_default=False,
     ),

@@ -11,6 +11,7 @@ import typer
 
 from cocli.cli.context import output_of
 from cocli.cli.options import (
+    CampaignOption,
     JsonOption,
     OptionalCampaignArgument,
     QuietOption,
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from cocli.cli.output import Output
 
 from cocli.cli import queue_changes
-from cocli.cli.queue_options import CampaignOption, CategoryOption, QueueArgument, TaskIdArgument, queue_campaign
+from cocli.cli.queue_options import CategoryOption, QueueArgument, TaskIdArgument, queue_campaign
 
 app = command_group("Look into the queues: how they stand, what is in them, and what became of a task.")
 

@@ -14,6 +14,7 @@ import typer
 
 from cocli.cli.context import cli_context, output_of
 from cocli.cli.options import (
+    CampaignOption,
     DryRunOption,
     JsonOption,
     QuietOption,
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from cocli.queue.base import NewTask, Queue, Recovered
 
 from cocli.cli.queue_options import (
-    CampaignOption,
     CategoryOption,
     ForceOption,
     QueueArgument,

@@ -9,9 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cocli.cli.context import campaign_of, workspace_of
-from cocli.cli.options import (
-    complete_campaign,
-)
 
 if TYPE_CHECKING:
     from cocli.app.workspace import Campaign
@@ -25,17 +22,6 @@ QueueArgument = Annotated[
     str, typer.Argument(metavar="QUEUE", help="The queue, such as gm-list.", autocompletion=_complete_queue)
 ]
 TaskIdArgument = Annotated[str, typer.Argument(metavar="ID", help="The task's id.")]
-CampaignOption = Annotated[
-    str | None,
-    typer.Option(
-        "--campaign",
-        "-c",
-        metavar="CAMPAIGN",
-        help="The campaign whose queue it is. [env: CAMPAIGN_NAME]",
-        autocompletion=complete_campaign,
-        show_default=False,
-    ),
-]
 CategoryOption = Annotated[
     str | None,
     typer.Option(
