@@ -468,3 +468,16 @@ def test_every_starting_point_finds_every_task(any_store: Store) -> None:
         while candidate := queue._discovery.next():
             seen.add(candidate.folder)
         assert len(seen) == len(ids)
+
+
+def test_an_unreadable_entry_does_not_stop_the_worker_that_comes_by(
+    make_queue: MakeQueue, store: MemoryStore, time: ManualTime
+) -> None:
+    dies, other = make_queue("dies"), make_queue("other")
+    dies.put(NewTask(ID))
+    dies.ack(claimed(dies), Ok())  # completed, but its worker dies before it cleans up
+    store.put(str(SidelinedKey("c", "enrichment", "failed", ID)), b"not a task")
+    time.pass_by(100)
+    assert other.claim() is None
+    assert TASK not in keys(store)
+    assert COMPLETED in keys(store)
