@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _RAW_LIMIT = 100_000
 _HISTORY = 50
+_LOOK_AGAIN = 20
 _MALFORMED = "malformed; look at it with `cocli queue show`, then put it again"
 
 
@@ -60,6 +61,7 @@ class Sideline:
         self._settled_after = settled_after
         self._requeue = requeue or self._put_back
         self._tidied: set[ObjectInfo] = set()
+        self._looked_since: datetime | None = None
 
     # --- setting aside
 
@@ -148,6 +150,8 @@ class Sideline:
         for entry in self.entries():
             by_spot[entry.spot].append(entry.info)
         self._tidied &= {info for infos in by_spot.values() for info in infos}
+        if self._looked_since is None or now - self._looked_since > _LOOK_AGAIN * self._settled_after:
+            self._looked_since, self._tidied = now, set()  # a write that was under way for very long may have landed
         for spot, infos in by_spot.items():
             fresh = [info for info in infos if info not in self._tidied and now - info.modified > self._settled_after]
             if fresh and self._tidy_one(spot, [info.key for info in infos]):
