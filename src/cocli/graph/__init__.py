@@ -1,0 +1,1 @@
+"""The graph: nodes that work on documents, and the edges that carry documents between them."""
