@@ -24,10 +24,10 @@ from cocli.formats import json_records
 from cocli.models.lease import Lease
 from cocli.models.task import Attempt, Task
 from cocli.paths import task_files
-from cocli.queue import writes
 from cocli.queue.base import Category
 from cocli.queue.leased import CLOCK_MARGIN, default_worker
 from cocli.queue.sideline import Sideline
+from cocli.store import settled
 from cocli.store.base import StoredObject
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class Caretaker:
                 return _cared("already_free", lease, until=lease.not_before if waits else None)
             self._refuse_if_alive(lease, now, force=force, verb="release")
             free = _replacement(lease, history=_with_interruption(lease, now))
-            if writes.swap(self._store, task_files(folder)[1], json_records.render(free), etag) is not None:
+            if settled.swap(self._store, task_files(folder)[1], json_records.render(free), etag) is not None:
                 return _cared("released", lease)
         raise Conflict(key=task_files(folder)[1])
 
@@ -106,14 +106,14 @@ class Caretaker:
             token, lives = task.last_token + 1, task.recoveries
             first = Lease(task_id=task.task_id, token=token, attempt=1, recoveries=lives, nonce=_nonce())
             mine = first.with_changes(**held)
-            created = writes.create(self._store, lease_key, json_records.render(mine))
+            created = settled.create(self._store, lease_key, json_records.render(mine))
             return None if created is None else (mine, created)
         lease, etag = before
         self._refuse_if_alive(lease, now, force=force, verb="sideline")
         history = _with_interruption(lease, now)
         token = max(lease.token, task.last_token) + 1
         mine = _replacement(lease, history=history, token=token, **held)
-        swapped = writes.swap(self._store, lease_key, json_records.render(mine), etag)
+        swapped = settled.swap(self._store, lease_key, json_records.render(mine), etag)
         return None if swapped is None else (mine, swapped)
 
     def _set_aside(self, task_id: str, held: _Held, reason: str, before: Lease | None) -> Cared:

@@ -23,7 +23,6 @@ from cocli.formats import json_records
 from cocli.models.lease import Lease
 from cocli.models.task import Attempt, Task, TaskError
 from cocli.paths import task_files, task_id_of
-from cocli.queue import writes
 from cocli.queue.base import AckOutcome, Category, NewTask, PutOutcome, PutReport
 from cocli.queue.claims import LeasedClaim
 from cocli.queue.cleaning import Cleaner
@@ -35,6 +34,7 @@ from cocli.queue.putting import Putter
 from cocli.queue.runtime import ThreadRuntime
 from cocli.queue.sideline import Sideline
 from cocli.queue.statistics import Statistics
+from cocli.store import settled
 from cocli.store.base import StoredObject
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ class LeasedQueue(HoldingQueue[LeasedClaim]):
         _, lease_key = task_files(folder)
         written_at, now = self._runtime.monotonic(), self._store.now()
         lease = self._held(Lease(task_id=task_id_of(folder), token=1, attempt=1, nonce=self._nonce()), now)
-        etag = writes.create(self._store, lease_key, json_records.render(lease))
+        etag = settled.create(self._store, lease_key, json_records.render(lease))
         if etag is None:
             self._discovery.lost_race()
             return None
@@ -184,7 +184,7 @@ class LeasedQueue(HoldingQueue[LeasedClaim]):
             self._cleaner.remove(folder, task_etag=task_etag, lease_etag=etag)
             return None
         mine = self._held(_successor(lease, task, now), now)
-        new_etag = writes.swap(self._store, lease_key, json_records.render(mine), etag)
+        new_etag = settled.swap(self._store, lease_key, json_records.render(mine), etag)
         if new_etag is None:
             self._discovery.lost_race()
             return None
@@ -257,7 +257,7 @@ class LeasedQueue(HoldingQueue[LeasedClaim]):
             _, lease_key = task_files(claim.folder)
             written_at = self._runtime.monotonic()
             lease = lease.with_changes(sequence=claim.lease.sequence + 1, nonce=self._nonce())
-            etag = writes.swap(self._store, lease_key, json_records.render(lease), claim.etag)
+            etag = settled.swap(self._store, lease_key, json_records.render(lease), claim.etag)
             if etag is None:
                 claim.lost = True
                 raise self._lost(claim, "its lease was replaced")
@@ -273,7 +273,7 @@ class LeasedQueue(HoldingQueue[LeasedClaim]):
         key = self._places.completion(claim.task.task_id, batch=batch)
         with claim.writing:
             self._make_sure(claim)
-            created = writes.create(self._store, key, data)
+            created = settled.create(self._store, key, data)
             claim.over = True
         if claim.task.recoveries:
             # The recovery that brought it back may have been cut off before it removed what was set aside.

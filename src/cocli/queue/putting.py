@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from cocli.errors import AlreadyExists, NotFound, StoreError
 from cocli.formats import json_records
 from cocli.models.task import Task
-from cocli.queue import writes
 from cocli.queue.base import NewTask, PutOutcome, PutReport
+from cocli.store import settled
 from cocli.store.base import Put, StoredObject
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Putter:
         ended = self._ended(new.task_id)
         if ended is not None:
             return ended
-        created = writes.create(self._store, self._places.task(new.task_id), self._render(new))
+        created = settled.create(self._store, self._places.task(new.task_id), self._render(new))
         return PutOutcome.ALREADY_PENDING if created is None else PutOutcome.QUEUED
 
     def put_many(self, tasks: Iterable[NewTask]) -> PutReport:
@@ -71,7 +71,7 @@ class Putter:
             elif isinstance(answer, StoreError):
                 if not answer.retryable:
                     raise answer
-                created = writes.create(self._store, put.key, put.data)
+                created = settled.create(self._store, put.key, put.data)
                 outcomes.append(PutOutcome.ALREADY_PENDING if created is None else PutOutcome.QUEUED)
             else:
                 outcomes.append(PutOutcome.QUEUED)

@@ -10,8 +10,8 @@ from cocli.errors import Conflict, FormatError, NotFound
 from cocli.formats import json_records
 from cocli.models.task import Sidelined, Task
 from cocli.paths import task_files, task_id_of
-from cocli.queue import writes
 from cocli.queue.base import Category, Recovered
+from cocli.store import settled
 from cocli.store.base import ObjectInfo, StoredObject
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Sideline:
             nonce=self._nonce(),
         )
         key = self._places.sidelined(task.task_id, category)
-        if writes.create(self._store, key, json_records.render(aside)) is None and task.recoveries:
+        if settled.create(self._store, key, json_records.render(aside)) is None and task.recoveries:
             self._replace_earlier_life(key, aside)
 
     def keep_token(self, spot: str, token: int) -> None:
@@ -85,7 +85,7 @@ class Sideline:
         for task, stored in lives:
             if task.last_token < token:
                 raised = json_records.render(task.with_changes(last_token=token, nonce=self._nonce()))
-                writes.swap(self._store, stored.key, raised, stored.etag)
+                settled.swap(self._store, stored.key, raised, stored.etag)
 
     def add_malformed(self, folder: str, error: FormatError, campaign: str, queue: str) -> None:
         """A task or lease that cannot be read: its bytes are kept as text, with what is wrong with them."""
@@ -113,7 +113,7 @@ class Sideline:
         except (NotFound, FormatError):
             return  # gone, or not ours to judge: a person finds it with `cocli queue show`
         if _life(earlier) < _life(aside):
-            writes.swap(self._store, key, json_records.render(aside), there.etag)
+            settled.swap(self._store, key, json_records.render(aside), there.etag)
 
     # --- looking
 
@@ -220,7 +220,7 @@ class Sideline:
         return lives
 
     def _put_back(self, back: Task) -> str:
-        if writes.create(self._store, self._places.task(back.task_id), json_records.render(back)) is not None:
+        if settled.create(self._store, self._places.task(back.task_id), json_records.render(back)) is not None:
             return "recovered"
         # A later life of the task is what an earlier recovery made; the same life is what is left of setting it aside.
         pending = self._pending(self._places.spot(back.task_id))

@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING, Literal
 from cocli.errors import FormatError, LeaseLost, NotFound, QueueError, QueueUnusable, Unavailable
 from cocli.formats import json_records
 from cocli.models.task import Task, TaskError
-from cocli.queue import writes
 from cocli.queue.base import AckOutcome, Category, NewTask, PutOutcome, PutReport, State
 from cocli.queue.holding import HISTORY, HoldingQueue
 from cocli.queue.keeper import LeaseKeeper
@@ -37,6 +36,7 @@ from cocli.queue.sqs_messages import Outbox, task_of
 from cocli.queue.sqs_notes import Notes, SqsClaim
 from cocli.queue.sqs_putting import SqsPutter
 from cocli.queue.statistics import Statistics
+from cocli.store import settled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -237,7 +237,7 @@ class SqsQueue(HoldingQueue[SqsClaim]):
 
     def _complete(self, claim: SqsClaim, data: bytes, *, batch: bool) -> AckOutcome:
         self._make_sure(claim)
-        created = writes.create(self._store, self._places.completion(claim.task.task_id, batch=batch), data)
+        created = settled.create(self._store, self._places.completion(claim.task.task_id, batch=batch), data)
         if claim.token > 1:
             # Others may have given up what we finished: a result is worth more than their reason.
             self._store.delete_many(self._places.sidelines(claim.task.task_id))

@@ -16,9 +16,9 @@ from cocli.formats import json_records
 from cocli.models.lease import Lease
 from cocli.models.task import Attempt
 from cocli.paths import task_files
-from cocli.queue import writes
 from cocli.queue.claims import LeasedClaim
 from cocli.queue.holding import HISTORY
+from cocli.store import settled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -108,7 +108,7 @@ class Notes:
         lease = lease.with_changes(sequence=claim.lease.sequence + 1, nonce=self._nonce())
         key, data = self._key(claim.task), json_records.render(lease)
         had = claim.etag
-        etag = writes.swap(self._store, key, data, had) if had else writes.create(self._store, key, data)
+        etag = settled.swap(self._store, key, data, had) if had else settled.create(self._store, key, data)
         if etag is None:
             claim.lost = True
             reason = "another worker has taken note of it meanwhile"
