@@ -12,7 +12,8 @@
     ├── DataError                   data does not have the shape it must have
     │   ├── FormatError             a file is not in its format
     │   ├── RecordError             a record does not fit its model
-    │   └── IdentityError           a text is not the identity it claims to be
+    │   ├── IdentityError           a text is not the identity it claims to be
+    │   └── MergeError              two records are not about the same thing
     ├── StoreError                  raised by every store backend, and nothing else is
     │   ├── NotFound
     │   ├── AlreadyExists           create-if-absent found the key taken
@@ -25,7 +26,28 @@
     │   └── UnsafeStore             the store does not honour conditional writes
     ├── QueueError
     │   ├── LeaseLost               somebody else has the task now
-    │   └── QueueUnusable           the provider that is configured lacks something
+    │   ├── QueueUnusable           the provider that is configured lacks something
+    │   └── BrokerUnavailable       retryable: Kafka did not answer, or did not take a message
+    ├── IndexProblem
+    │   ├── IndexDamaged            what the index needs is missing or not what its name says
+    │   ├── UnknownIndex
+    │   ├── UnknownVersion          no such version is kept
+    │   └── QueryError              the SQL is wrong, or asks for more than the indexes
+    ├── DocumentError
+    │   ├── DocumentNotFound        also said of what belongs to another account
+    │   ├── DocumentDeleted         a tombstone stands there
+    │   ├── DocumentInvalid         it cannot be saved as it is
+    │   ├── DocumentDamaged         an object is not what its name or its header says
+    │   └── DocumentContested       others change it all the time
+    ├── CatalogError                the table of documents
+    │   └── CatalogUnavailable      retryable
+    ├── GraphError
+    │   ├── GraphInvalid            the graph has faults and is not activated
+    │   ├── UnknownNode
+    │   ├── ConditionFailed         an edge's condition cannot be answered for a document
+    │   ├── HopLimitReached         a document went through more nodes than allowed
+    │   └── NodeFailed              a node's function raised, or returned what it must not
+    │       └── NodeInterrupted     retryable: it timed out or lost a connection
     └── MissingExtra                an optional dependency is not installed
 
 A class owns its text: the docstring is the message, with the details that the raiser passes in
@@ -170,6 +192,12 @@ class IdentityError(DataError):
     code = "identity"
 
 
+class MergeError(DataError):
+    """Two {model} records cannot be merged: their {field} differs ({left} and {right})."""
+
+    code = "merge"
+
+
 class StoreError(CocliError):
     """The store failed on {key}: {reason}"""
 
@@ -265,6 +293,162 @@ class QueueUnusable(QueueError):
 
     code = "queue_unusable"
     exit_code = ExitCode.CONFIG
+
+
+class DocumentError(CocliError):
+    """Document {doc}: {reason}"""
+
+    code = "document"
+
+
+class DocumentNotFound(DocumentError):
+    """There is no document {doc} at {place}."""
+
+    code = "document_not_found"
+    exit_code = ExitCode.NOT_FOUND
+
+
+class DocumentDeleted(DocumentError):
+    """Document {doc} was deleted on {deleted_at}."""
+
+    code = "document_deleted"
+    exit_code = ExitCode.NOT_FOUND
+    remedy = "Bring it back with: cocli documents restore {doc}"
+
+
+class DocumentInvalid(DocumentError):
+    """Document {doc} cannot be saved: {reason}"""
+
+    code = "document_invalid"
+    exit_code = ExitCode.DATA
+
+
+class DocumentDamaged(DocumentError):
+    """Document {doc} is damaged: {reason}"""
+
+    code = "document_damaged"
+    exit_code = ExitCode.DATA
+    remedy = "See what else is, and set it aside, with: cocli documents fsck --repair"
+
+
+class DocumentContested(DocumentError):
+    """Document {doc} was changed by others {tries} times while it was being saved."""
+
+    code = "document_contested"
+    exit_code = ExitCode.CONFLICT
+    remedy = "Save it again when they are done."
+
+
+class CatalogError(CocliError):
+    """The catalogue of documents at {address} cannot be used: {reason}"""
+
+    code = "catalog"
+    exit_code = ExitCode.DATA
+    remedy = "It can be built anew from the store with: cocli documents fsck --rebuild"
+
+
+class CatalogUnavailable(CatalogError):
+    """The catalogue of documents at {address} cannot be reached: {reason}"""
+
+    code = "catalog_unavailable"
+    exit_code = ExitCode.UNAVAILABLE
+    retryable = True
+    remedy = "Check its address, and that the database runs."
+
+
+class BrokerUnavailable(QueueError):
+    """The broker did not serve {queue}: {reason}"""
+
+    code = "broker_unavailable"
+    exit_code = ExitCode.UNAVAILABLE
+    retryable = True
+    remedy = "Check that the broker runs and that its address is right; nothing was lost."
+
+
+class GraphError(CocliError):
+    """Graph {graph}: {reason}"""
+
+    code = "graph"
+
+
+class GraphInvalid(GraphError):
+    """Graph {graph} is not activated: {faults}"""
+
+    code = "graph_invalid"
+    exit_code = ExitCode.CONFIG
+    remedy = "Correct the definition of the graph; nothing was run."
+
+
+class UnknownNode(GraphError):
+    """Graph {graph} has no node "{node}". Its nodes: {known}."""
+
+    code = "unknown_node"
+    exit_code = ExitCode.NOT_FOUND
+
+
+class ConditionFailed(GraphError):
+    """The condition on {path} cannot be answered: {reason}"""
+
+    code = "condition_failed"
+    exit_code = ExitCode.DATA
+    remedy = "Ask with exists before the comparison, or mend the node that makes the value."
+
+
+class HopLimitReached(GraphError):
+    """The document went through {hops} nodes, the most that is allowed."""
+
+    code = "hop_limit"
+    exit_code = ExitCode.DATA
+
+
+class NodeFailed(GraphError):
+    """Node {node} failed: {reason}"""
+
+    code = "node_failed"
+
+
+class NodeInterrupted(NodeFailed):
+    """Node {node} was interrupted: {reason}"""
+
+    code = "node_interrupted"
+    retryable = True
+
+
+class IndexProblem(CocliError):
+    """Index {index}: {reason}"""
+
+    code = "index"
+
+
+class IndexDamaged(IndexProblem):
+    """Index {index} is damaged: {reason}"""
+
+    code = "index_damaged"
+    exit_code = ExitCode.DATA
+    remedy = "Look with: cocli index verify {index}; mend with: cocli index repair {index}"
+
+
+class UnknownIndex(IndexProblem):
+    """There is no kind of index called "{index}". Known: {known}."""
+
+    code = "unknown_index"
+    exit_code = ExitCode.NOT_FOUND
+
+
+class UnknownVersion(IndexProblem):
+    """Index {index} has no version {version} any more, or not yet. Kept: {kept}."""
+
+    code = "unknown_version"
+    exit_code = ExitCode.NOT_FOUND
+    remedy = "List them with: cocli index history {index}"
+
+
+class QueryError(IndexProblem):
+    """The query cannot be run: {reason}"""
+
+    code = "query"
+    exit_code = ExitCode.USAGE
+    remedy = 'See the views with: cocli index query "show tables", their columns with: "describe prospects"'
 
 
 class MissingExtra(CocliError):

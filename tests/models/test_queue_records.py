@@ -16,7 +16,15 @@ from cocli.models.task import Task, TaskError
 
 NOON = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 DIGEST = "0" * 64
-REFERENCE: dict[str, Any] = {"account": "acct", "doc": "https://a.de/", "address": "parser", "digest": DIGEST}
+REFERENCE: dict[str, Any] = {
+    "account": "acct",
+    "connector": "web",
+    "datasource": "ds",
+    "doc": "d",
+    "address": "parser",
+    "cluster": "main",
+    "digest": DIGEST,
+}
 PIPEDOC: dict[str, Any] = {
     "uuid": "a3526da5-c3be-344c-82be-e341d1a7eb75",
     "account": "acct",
@@ -104,7 +112,7 @@ def test_a_cluster_is_not_called_intake(model: type[DocumentReference | PipeDoc]
 
 def test_a_document_is_intake_or_the_state_of_a_cluster() -> None:
     intake = PipeDoc(**PIPEDOC)
-    assert intake.reference == DocumentReference(account="acct", doc="d", address="ds", digest=DIGEST)
+    assert intake.reference == DocumentReference(**REFERENCE | {"address": "ds", "cluster": None})
     state = PipeDoc(**(PIPEDOC | {"kind": "state", "cluster": "main", "address": "parser"}))
     assert state.reference.cluster == "main"
     with pytest.raises(RecordError, match="has no cluster"):

@@ -1,1 +1,39 @@
-"""Merging: how observations of several sources become one gold record. Pure functions of records."""
+"""How two records of one key become one, and how observations of one business find each other.
+
+Pure functions: no store, no files, no clock. docs/merging.md says what they promise.
+"""
+
+from cocli.merging.matching import Assignment, Match, Matcher, assign
+from cocli.merging.records import (
+    merge_completions,
+    merge_domains,
+    merge_emails,
+    merge_prospects,
+    merge_targets,
+    merge_witnesses,
+)
+from cocli.merging.transformations import (
+    move_prospect,
+    place_to_prospect,
+    website_to_domain,
+    website_to_emails,
+    website_to_prospect,
+)
+
+__all__ = [
+    "Assignment",
+    "Match",
+    "Matcher",
+    "assign",
+    "merge_completions",
+    "merge_domains",
+    "merge_emails",
+    "merge_prospects",
+    "merge_targets",
+    "merge_witnesses",
+    "move_prospect",
+    "place_to_prospect",
+    "website_to_domain",
+    "website_to_emails",
+    "website_to_prospect",
+]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints, field_validator, model_validator
 
 from cocli.models.record import (
     Count,
@@ -114,6 +114,48 @@ class ClusterSection(Part):
         return self
 
 
+class DocumentsSection(Part):
+    """`[documents]`: where the table of documents is, and how the document service answers."""
+
+    catalog: Text | None = None
+    """`sqlite:///path` or `postgresql://user@host/database`, without a password: that comes from `PGPASSWORD` or the
+    password file of PostgreSQL. A SQLite file per store on this machine where it is not set."""
+    prefix: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]{0,62}$")] = "uploads"
+    """The folder of the documents in the store."""
+    inline_limit: Annotated[int, Field(ge=0, le=1_048_576)] = 65_536
+    """Bytes from which on a blob is an object of its own."""
+    host: Label = "127.0.0.1"
+    """Where the service listens. Beyond this machine it needs a certificate."""
+    grpc_port: Annotated[int, Field(ge=0, le=65_535)] = 8788
+    """0 takes one that is free."""
+    http_port: Annotated[int, Field(ge=0, le=65_535)] = 8789
+    tls_certificate: Text | None = None
+    """A PEM file with the service's certificate and those above it."""
+    tls_key: Text | None = None
+    """The PEM file of its private key."""
+    secret_file: Text | None = None
+    """The file with the secret that tokens are signed with; one in the state folder where it is not set."""
+    max_message_bytes: Annotated[int, Field(ge=4096, le=536_870_912)] = 67_108_864
+    """The largest request and answer of the gRPC service."""
+    max_upload_bytes: Annotated[int, Field(ge=1, le=268_435_456)] = 268_435_456
+    """The largest file that is uploaded by HTTP."""
+
+    @field_validator("catalog")
+    @classmethod
+    def _address_without_password(cls, address: str | None) -> str | None:
+        if address is None:
+            return None
+        scheme, separator, rest = address.partition("://")
+        if not separator or scheme == "sqlite":
+            return address
+        if scheme not in ("postgresql", "postgres"):
+            raise ValueError("must be sqlite:///path or postgresql://user@host/database")
+        user = rest.partition("/")[0].rpartition("@")[0]
+        if ":" in user or "password" in rest.partition("?")[2].lower():
+            raise ValueError("has a password in it; it belongs into PGPASSWORD or the password file of PostgreSQL")
+        return address
+
+
 class FetchSection(Part):
     """`[fetch]`: how politely pages are read."""
 
@@ -165,6 +207,7 @@ class CampaignConfig(Record):
     workers: dict[Label, dict[QueueName, Count]] = Field(default_factory=dict)
     """`[workers.{hostname}]`: how many workers of each queue a machine runs."""
     cluster: ClusterSection = ClusterSection()
+    documents: DocumentsSection = DocumentsSection()
     fetch: FetchSection = FetchSection()
     aws: AwsSection = AwsSection()
     web: WebSection = WebSection()

@@ -27,6 +27,8 @@ class DocumentReference(Record):
     key = ("account", "doc", "address", "cluster")
 
     account: AddressPart
+    connector: AddressPart
+    datasource: AddressPart
     doc: AddressPart
     address: AddressPart
     """The datasource's id at intake, the node's id in a cluster."""
@@ -38,6 +40,12 @@ class DocumentReference(Record):
     @classmethod
     def _check_cluster(cls, name: str | None) -> str | None:
         return _cluster(name)
+
+    @model_validator(mode="after")
+    def _intake_lies_at_its_datasource(self) -> Self:
+        if self.cluster is None and self.address != self.datasource:
+            raise ValueError("the address of an intake document is its datasource")
+        return self
 
 
 class Step(Part):
@@ -70,10 +78,17 @@ class PipeDoc(Record):
     content_type: Text | None = None
     filename: Text | None = None
     source_uri: Text | None = None
+    http_status: Annotated[int, Field(ge=100, le=999)] | None = None
+    etag: Text | None = None
+    """Of the object, as the store calls it."""
     parent_digest: Sha256 | None = None
     """The state that this one was made from."""
     steps: Many[Step] = ()
     saved_at: UtcDatetime
+    deleted_at: UtcDatetime | None = None
+    """Set on a tombstone: there was such a state, and it may not come back by itself."""
+    purged_at: UtcDatetime | None = None
+    """Set where every version was removed for good."""
 
     @field_validator("cluster")
     @classmethod
@@ -91,5 +106,11 @@ class PipeDoc(Record):
     @property
     def reference(self) -> DocumentReference:
         return DocumentReference(
-            account=self.account, doc=self.doc, address=self.address, cluster=self.cluster, digest=self.digest
+            account=self.account,
+            connector=self.connector,
+            datasource=self.datasource,
+            doc=self.doc,
+            address=self.address,
+            cluster=self.cluster,
+            digest=self.digest,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cocli.models.origin import Origins
 from cocli.models.record import DomainText, Hash16, Label, Many, Record, Text, UtcDatetime
 from cocli.models.website import WebsiteStatus
 
@@ -20,3 +21,5 @@ class Domain(Record):
     last_crawled: UtcDatetime | None = None
     scraper_version: Label | None = None
     next_check: UtcDatetime | None = None
+    origins: Origins = ()
+    """What each value was read from; the merge rules need it to tell the better from the worse."""

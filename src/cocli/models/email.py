@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from cocli.models.record import DomainText, EmailText, Hash16, Label, Many, Record, Text, UtcDatetime
+from cocli.models.origin import Origins
+from cocli.models.record import DomainText, EmailText, Hash16, Label, Record, Text, UtcDatetime
+from cocli.models.unordered import Unordered
 from cocli.models.website import ContactLabel
 
 Verification = Literal["unknown", "syntax", "mx", "deliverable", "undeliverable", "risky"]
@@ -27,4 +29,6 @@ class EmailEntry(Record):
     first_seen: UtcDatetime
     last_seen: UtcDatetime
     verification: Verification = "unknown"
-    tags: Many[Label] = ()
+    tags: Unordered[Label] = ()
+    origins: Origins = ()
+    """What each value was read from; the merge rules need it to tell the better from the worse."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from cocli.models.campaign import CampaignName
+from cocli.models.origin import Origin, Origins, origin_of
 from cocli.models.place import BusinessStatus, OpenHours
 from cocli.models.record import (
     Count,
@@ -23,8 +24,8 @@ from cocli.models.record import (
     Text,
     TileText,
     UtcDatetime,
-    UuidText,
 )
+from cocli.models.unordered import Unordered
 
 
 class Prospect(Record):
@@ -50,6 +51,7 @@ class Prospect(Record):
     lat: Latitude | None = None
     lon: Longitude | None = None
     categories: Many[Text] = ()
+    """The most telling first, as the source had them."""
     rating: Rating | None = None
     review_count: Count | None = None
     hours: Many[OpenHours] = ()
@@ -57,16 +59,21 @@ class Prospect(Record):
     socials: dict[Label, Text] = Field(default_factory=dict)
     """Network → address of the profile."""
     primary_email: EmailText | None = None
-    all_emails: Many[EmailText] = ()
-    tags: Many[Label] = ()
+    all_emails: Unordered[EmailText] = ()
+    tags: Unordered[Label] = ()
     campaign: CampaignName
-    phrases: Many[Text] = ()
-    tiles: Many[TileText] = ()
+    phrases: Unordered[Text] = ()
+    tiles: Unordered[TileText] = ()
     first_seen: UtcDatetime
     updated_at: UtcDatetime
-    sources: Many[Label] = ()
-    name_document: UuidText | None = None
-    """The capture that the name came from; likewise below."""
-    phone_document: UuidText | None = None
-    website_document: UuidText | None = None
-    email_document: UuidText | None = None
+    sources: Unordered[Label] = ()
+    source_ids: Unordered[Label] = ()
+    """`{source}:{id}` of every observation that has no place id: the same one met again is the same business."""
+    merged_into: Hash16 | None = None
+    """This business is known under another hash now: the record is kept as evidence, and views leave it out."""
+    origins: Origins = ()
+    """What each value was read from; the merge rules need it to tell the better from the worse."""
+
+    def origin_of(self, field: str) -> Origin | None:
+        """Which observation the value of a field came from; an entry of a map is `socials.facebook`."""
+        return origin_of(self.origins, field)
