@@ -98,6 +98,11 @@ class IndexRef:
         return f"{base}indexes/{encode_part(self.name)}/"
 
 
+def index_folder(index: IndexRef, part: str) -> str:
+    """The folder of one part of an index: shards, manifests, wal."""
+    return f"{index.folder}{encode_part(part)}/"
+
+
 def _decode_index(folder: str) -> IndexRef:
     parts = folder.split("/")
     return IndexRef(decode_part(parts[-1]), decode_part(parts[1]) if parts[0] == "campaigns" else None)
@@ -450,6 +455,25 @@ class ExportKey(Key):
 # Last, because their prefix is free: whatever ends in `{uuid}.pb` below five folders is a document.
 
 
+def document_folder(prefix: str, account: str, connector: str, datasource: str, doc_id: str) -> str:
+    """The folder of one document of one datasource: all that is known of it lies below."""
+    parts = "/".join(encode_part(part) for part in (account, connector, datasource, doc_id))
+    return f"{account_prefix(prefix)}{parts}/"
+
+
+def document_files(folder: str, cluster: str | None, uuid: str, digest: str = "") -> tuple[str, str]:
+    """A state in the folder of its document, and the version of it with a digest: `IntakeKey`, `ClusterStateKey` and
+    the keys of their versions, for a repository that builds them by the million."""
+    base = f"{folder}{'intake' if cluster is None else CLUSTER.encode(cluster)}/{uuid}"
+    return f"{base}.pb", f"{base}/{digest}.pb"
+
+
+def account_prefix(prefix: str, account: str | None = None) -> str:
+    """The folder of all documents, or of those of one account."""
+    folder = f"{PATH.encode(prefix)}/"
+    return folder if account is None else f"{folder}{encode_part(account)}/"
+
+
 @_kind
 @dataclass(frozen=True, slots=True)
 class IntakeKey(Key):
@@ -474,4 +498,73 @@ class ClusterStateKey(Key):
     doc_id: str
     cluster: str
     uuid: str
+    prefix: str = "uploads"
+
+
+@_kind
+@dataclass(frozen=True, slots=True)
+class IntakeVersionKey(Key):
+    """An earlier version of an intake document, by its digest."""
+
+    TEMPLATE: ClassVar[str] = "{prefix}/{account}/{connector}/{datasource}/{doc_id}/intake/{uuid}/{digest}.pb"
+    CODECS: ClassVar[dict[str, Codec]] = {"prefix": PATH, "uuid": UUID, "digest": SHA256}
+    IMMUTABLE: ClassVar[bool] = True
+    account: str
+    connector: str
+    datasource: str
+    doc_id: str
+    uuid: str
+    digest: str
+    prefix: str = "uploads"
+
+
+@_kind
+@dataclass(frozen=True, slots=True)
+class ClusterVersionKey(Key):
+    """An earlier version of a state of a cluster, by its digest."""
+
+    TEMPLATE: ClassVar[str] = "{prefix}/{account}/{connector}/{datasource}/{doc_id}/{cluster}/{uuid}/{digest}.pb"
+    CODECS: ClassVar[dict[str, Codec]] = {"prefix": PATH, "cluster": CLUSTER, "uuid": UUID, "digest": SHA256}
+    IMMUTABLE: ClassVar[bool] = True
+    account: str
+    connector: str
+    datasource: str
+    doc_id: str
+    cluster: str
+    uuid: str
+    digest: str
+    prefix: str = "uploads"
+
+
+@_kind
+@dataclass(frozen=True, slots=True)
+class BlobKey(Key):
+    """Bytes of a document, named by their content."""
+
+    TEMPLATE: ClassVar[str] = "{prefix}/{account}/{connector}/{datasource}/{doc_id}/blobs/{sha256}.bin"
+    CODECS: ClassVar[dict[str, Codec]] = {"prefix": PATH, "sha256": SHA256}
+    IMMUTABLE: ClassVar[bool] = True
+    account: str
+    connector: str
+    datasource: str
+    doc_id: str
+    sha256: str
+    prefix: str = "uploads"
+
+
+@_kind
+@dataclass(frozen=True, slots=True)
+class DamagedKey(Key):
+    """An object that was no document, set aside where it was found; `folder` is `intake` or the cluster."""
+
+    TEMPLATE: ClassVar[str] = "{prefix}/{account}/{connector}/{datasource}/{doc_id}/{folder}/{uuid}.{sha256}.damaged"
+    CODECS: ClassVar[dict[str, Codec]] = {"prefix": PATH, "uuid": UUID, "sha256": SHA256}
+    IMMUTABLE: ClassVar[bool] = True
+    account: str
+    connector: str
+    datasource: str
+    doc_id: str
+    folder: str
+    uuid: str
+    sha256: str
     prefix: str = "uploads"

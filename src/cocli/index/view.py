@@ -1,0 +1,181 @@
+"""The rows of one version, as raw lines: the delta first, then the base; nothing is ever merged here.
+
+Shards are opened as they are needed and closed again, so that a version of any size takes bounded memory.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, defaultdict
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+
+from cocli.errors import FormatError, IndexDamaged
+from cocli.index.manifest import Manifest, Run, ShardEntry
+from cocli.index.rows import Header, RowReader
+from cocli.index.shards import Shard
+from cocli.models.record import Record
+from cocli.paths import ShardKey
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from cocli.index.objects import DamagedShard
+    from cocli.index.opening import Index
+
+R = TypeVar("R", bound=Record)
+
+_OPEN_BYTES = 256 << 20
+
+
+class Row(NamedTuple):
+    key: str
+    line: bytes
+    header: Header
+
+
+class View(Generic[R]):
+    """`on_damaged` is told of each shard that cannot be read, and the rest is served; without it, that is an error."""
+
+    def __init__(
+        self, index: Index[R], manifest: Manifest, *, on_damaged: Callable[[DamagedShard], None] | None = None
+    ) -> None:
+        self.manifest = manifest
+        self.base = Run(manifest.base)
+        self.delta = Run(manifest.delta)
+        self._index = index
+        self._objects = index.objects
+        self._on_damaged = on_damaged
+        self._damaged: set[str] = set()
+        self._open: OrderedDict[str, Shard[R]] = OrderedDict()
+        self._open_bytes = 0
+        self._readers: dict[Header, RowReader[R]] = {}
+        if manifest.record_schema != index.spec.model.schema_id:
+            expected = index.spec.model.schema_id
+            raise IndexDamaged(
+                index=index.label, reason=f"its records are {manifest.record_schema}, this program reads {expected}"
+            )
+
+    # --- shards
+
+    def fetch(self, entries: Iterable[ShardEntry]) -> None:
+        """Get shards into the cache, side by side."""
+        for damaged in self._objects.fetch(entries):
+            self._report(damaged)
+
+    def shard(self, entry: ShardEntry) -> Shard[R] | None:
+        """A shard, opened; None if it is damaged and somebody was told."""
+        known = self._open.get(entry.sha256)
+        if known is not None:
+            self._open.move_to_end(entry.sha256)
+            return known
+        if entry.sha256 in self._damaged:
+            return None
+        self.fetch([entry])
+        if entry.sha256 in self._damaged:
+            return None
+        file = str(ShardKey(self._index.ref, entry.sha256))
+        try:
+            opened = Shard(self._index.spec, self._objects.shard(entry), file=file)
+        except FormatError as error:
+            raise IndexDamaged(index=self._index.label, reason=error.message) from error
+        self._keep(entry.sha256, opened)
+        return opened
+
+    def _keep(self, name: str, opened: Shard[R]) -> None:
+        self._open[name] = opened
+        self._open_bytes += opened.size
+        while self._open_bytes > _OPEN_BYTES and len(self._open) > 1:
+            _, closed = self._open.popitem(last=False)
+            self._open_bytes -= closed.size
+
+    def _report(self, damaged: DamagedShard) -> None:
+        if self._on_damaged is None:
+            raise IndexDamaged(index=self._index.label, reason=str(damaged))
+        if damaged.entry.sha256 not in self._damaged:
+            self._damaged.add(damaged.entry.sha256)
+            self._on_damaged(damaged)
+
+    # --- lookups
+
+    def find(self, key: str) -> tuple[bytes, RowReader[R]] | None:
+        """The line of a key: at most one shard of the delta and one of the base are looked into."""
+        for run in (self.delta, self.base):
+            entry = run.holder(key)
+            shard = None if entry is None else self.shard(entry)
+            line = None if shard is None else shard.find(key)
+            if shard is not None and line is not None:
+                return line, shard.rows
+        return None
+
+    def find_many(self, keys: Iterable[str]) -> dict[str, tuple[bytes, RowReader[R]]]:
+        """The lines of many keys; what is missing is fetched side by side, first for the delta, then for the base."""
+        found: dict[str, tuple[bytes, RowReader[R]]] = {}
+        wanted = sorted(set(keys))
+        for run in (self.delta, self.base):
+            holders: dict[str, list[str]] = defaultdict(list)
+            entries: dict[str, ShardEntry] = {}
+            for key in wanted:
+                entry = run.holder(key)
+                if entry is not None:
+                    holders[entry.sha256].append(key)
+                    entries[entry.sha256] = entry
+            self.fetch(entries.values())
+            for name, entry in entries.items():
+                self._find_in(entry, holders[name], found)
+            wanted = [key for key in wanted if key not in found]
+        return found
+
+    def _find_in(self, entry: ShardEntry, keys: list[str], found: dict[str, tuple[bytes, RowReader[R]]]) -> None:
+        shard = self.shard(entry)
+        if shard is None:
+            return
+        at = shard.start
+        for key in keys:  # in order, so that each search begins where the last one ended
+            begin, end, is_there = shard.seek(key, at)
+            if is_there:
+                found[key] = (shard.part(begin, end - 1), shard.rows)
+            at = end
+
+    def records(self, keys: Iterable[str]) -> dict[str, R]:
+        """The records of many keys, read as tables."""
+        groups: dict[int, tuple[RowReader[R], list[str], list[bytes]]] = {}
+        for key, (line, rows) in self.find_many(keys).items():
+            _, some_keys, lines = groups.setdefault(id(rows), (rows, [], []))
+            some_keys.append(key)
+            lines.append(line)
+        return {
+            key: record
+            for rows, some_keys, lines in groups.values()
+            for key, record in zip(some_keys, rows.records(lines), strict=True)
+        }
+
+    def reader_of(self, header: Header) -> RowReader[R]:
+        """How the lines under a header are read; worked out once."""
+        known = self._readers.get(header)
+        if known is None:
+            known = self._readers[header] = RowReader(self._index.spec, header, file=self._index.ref.folder)
+        return known
+
+    # --- everything, in order
+
+    def rows(self, low: str | None = None, high: str | None = None) -> Iterator[Row]:
+        """Every row in key order, from `low` to `high`, both included."""
+        delta = self.run_rows(self.delta, low, high)
+        upper = next(delta, None)
+        for row in self.run_rows(self.base, low, high):
+            while upper is not None and upper.key < row.key:
+                yield upper
+                upper = next(delta, None)
+            if upper is not None and upper.key == row.key:
+                continue  # superseded: the row of the delta comes with the next turn
+            yield row
+        while upper is not None:
+            yield upper
+            upper = next(delta, None)
+
+    def run_rows(self, run: Run, low: str | None = None, high: str | None = None) -> Iterator[Row]:
+        for entry in run.between(low, high):
+            shard = self.shard(entry)
+            if shard is not None:
+                header = shard.rows.header
+                for key, line in shard.lines(low, high):
+                    yield Row(key, line, header)
