@@ -288,6 +288,9 @@ EXAMPLES = {
     "storage.url": "s3://bucket",
     "queue.provider": "sqs",
     "cluster.hosts": '["pi1"]',
+    "documents.catalog": "postgresql://cocli@db.example.com/cocli",
+    "documents.prefix": "pages",
+    "documents.max_message_bytes": "4096",
     "fetch.robots": "false",
     "fetch.rate": "2.5",
     "fetch.proxies": '["http://proxy:3128"]',
@@ -297,13 +300,16 @@ EXAMPLES = {
     "auth.allowed_emails": '["me@example.com"]',
     "workers": "{pi1 = {gm-list = 1}}",
 }
-NUMBERS = {"prospecting.goal", "queue.lease_seconds", "queue.attempts", "web.port"}
+NUMBERS = {
+    *("prospecting.goal", "queue.lease_seconds", "queue.attempts", "web.port"),
+    *("documents.inline_limit", "documents.grpc_port", "documents.http_port", "documents.max_upload_bytes"),
+}
 
 
 @pytest.mark.parametrize("setting", list(settings()), ids=lambda setting: setting.name)
 def test_every_setting_has_a_variable_that_works(setting: Setting) -> None:
     text = "17" if setting.name in NUMBERS else EXAMPLES.get(setting.name, "Etc/UTC")
-    is_toml = text[0] in "[{" or setting.name in NUMBERS | {"fetch.robots", "fetch.rate"}
+    is_toml = text[0] in "[{" or setting.name in NUMBERS | {"fetch.robots", "fetch.rate", "documents.max_message_bytes"}
     expected: Any = tomllib.loads(f"x = {text}")["x"] if is_toml else text
     found = resolve({setting.variable: text}, Flags(), None, None).values
     if setting.name == "workers":

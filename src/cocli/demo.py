@@ -11,12 +11,18 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from cocli.app.campaign import list_campaigns, new_campaign
+from cocli.app.index import campaign_indexes
+from cocli.app.index_backfill import backfill
+from cocli.app.index_care import compact_index, verify_index
+from cocli.app.index_query import AsOf, QueryOptions, opened_query
+from cocli.app.index_status import index_history
 from cocli.app.store_browser import disk_usage
 from cocli.app.workspace import Workspace, open_workspace
 from cocli.config.resolve import Flags
 from cocli.config.template import Place
 from cocli.formats import usv
 from cocli.identities import company_hash
+from cocli.index.writing import IndexWriter
 from cocli.models.completion import Ok
 from cocli.models.prospect import Prospect
 from cocli.paths import ProspectKey
@@ -53,14 +59,20 @@ def main(arguments: list[str]) -> int:
 
 
 def run(folder: str, say: Callable[[str], None]) -> dict[str, float]:
-    """Create a campaign, write and read records, work off a queue, look at what is there, and check the store."""
-    environ = {"COCLI_DATA_HOME": folder, "COCLI_CONFIG": os.path.join(folder, "config.toml"), "HOME": folder}
+    """Create a campaign, write and read records, work off a queue, pack and ask an index, and check the store."""
+    environ = {
+        "HOME": folder,
+        "COCLI_DATA_HOME": folder,
+        "COCLI_CONFIG": os.path.join(folder, "config.toml"),
+        "COCLI_CACHE_HOME": os.path.join(folder, "cache#"),  # a name that is no key, so the store does not see it
+    }
     with open_workspace(environ, Flags()) as workspace:
         _create(workspace, say)
         prospects = _prospects(_PROSPECTS)
         written = _write(workspace.store, prospects, say)
         _read_back(workspace.store, prospects, say)
         completed = _work(workspace, prospects, say)
+        packed = _index(workspace, prospects, say)
         _look(workspace, say)
         checks = _check_store(workspace.store, say)
     program = os.path.relpath(os.path.join(os.path.dirname(sys.executable), "cocli"))
@@ -69,6 +81,7 @@ def run(folder: str, say: Callable[[str], None]) -> dict[str, float]:
         "demo.prospects": len(prospects),
         "demo.bytes": written,
         "demo.tasks_completed": completed,
+        "demo.rows_packed": packed,
         "demo.store_checks": checks,
     }
 
@@ -166,6 +179,34 @@ def _work(workspace: Workspace, prospects: list[Prospect], say: Callable[[str], 
 def _end_one(queue: Queue) -> AckOutcome | None:
     claim = queue.claim()
     return queue.ack(claim, Ok(result={"demo": True})) if claim is not None else None
+
+
+_CITIES = "select city, count(*) as prospects, count(phone_e164) as phones from prospects group by 1 order by 2 desc"
+
+
+def _index(workspace: Workspace, prospects: list[Prospect], say: Callable[[str], None]) -> int:
+    """The loose records become a version, a batch of changes the next one; both can be asked in SQL."""
+    indexes = campaign_indexes(workspace, CAMPAIGN)
+    ref = indexes.ref("prospects")
+    first = compact_index(indexes, ref)
+    say(f"Packed {first.added} prospects into version {first.version}: {first.shards_written} shard(s), sorted by key.")
+    found = backfill(indexes, dry_run=False)
+    for name in ("emails", "domains"):
+        compact_index(indexes, indexes.ref(name))
+    say(f"Filled the indexes of e-mails ({found.emails}) and domains ({found.domains}) from them.")
+    moved = [one.with_changes(city="Shelbyville", updated_at=datetime.now(UTC)) for one in prospects[:50]]
+    IndexWriter(indexes.open(ref)).append(moved)
+    second = compact_index(indexes, ref)
+    say(f"A batch of {len(moved)} changes made version {second.version}, in which {second.changed} records differ.")
+    for moment in (AsOf(number=first.version), AsOf()):
+        with opened_query(indexes, _CITIES, QueryOptions(as_of=moment)) as query:
+            rows = list(query.result().rows())
+            say(f"  version {query.report.versions['prospects']}: {', '.join(f'{row[0]} {row[1]}' for row in rows)}")
+    for version in index_history(indexes, ref):
+        say(f"  history: version {version.version}, {version.rows} rows, manifest {version.manifest[:12]}…")
+    if (second.rows, second.changed) != (len(prospects), len(moved)) or not verify_index(indexes, ref).ok:
+        raise AssertionError(f"the index lost something: {second}")
+    return second.rows
 
 
 def _look(workspace: Workspace, say: Callable[[str], None]) -> None:

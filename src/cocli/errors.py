@@ -48,6 +48,10 @@
     │   ├── HopLimitReached         a document went through more nodes than allowed
     │   └── NodeFailed              a node's function raised, or returned what it must not
     │       └── NodeInterrupted     retryable: it timed out or lost a connection
+    ├── ServiceError                the document service, seen from outside
+    │   ├── TokenRefused            who calls is not known, or not any more
+    │   ├── TooLarge                a request or an answer is larger than the service allows
+    │   └── ServiceUnavailable      retryable: it did not answer, or not in time
     └── MissingExtra                an optional dependency is not installed
 
 A class owns its text: the docstring is the message, with the details that the raiser passes in
@@ -449,6 +453,37 @@ class QueryError(IndexProblem):
     code = "query"
     exit_code = ExitCode.USAGE
     remedy = 'See the views with: cocli index query "show tables", their columns with: "describe prospects"'
+
+
+class ServiceError(CocliError):
+    """The document service failed: {reason}"""
+
+    code = "service"
+
+
+class TokenRefused(ServiceError):
+    """The token is refused: {reason}."""
+
+    code = "token_refused"
+    exit_code = ExitCode.DENIED
+    remedy = "Make one on the machine that serves, with: cocli documents token"
+
+
+class TooLarge(ServiceError):
+    """{what} has {size} bytes; the service allows {limit}."""
+
+    code = "too_large"
+    exit_code = ExitCode.DATA
+    remedy = "Ask for less, or raise the limit in [documents] on the machine that serves."
+
+
+class ServiceUnavailable(ServiceError):
+    """The document service at {address} cannot be reached: {reason}"""
+
+    code = "service_unavailable"
+    exit_code = ExitCode.UNAVAILABLE
+    retryable = True
+    remedy = "Check its address, and that it runs; start it with: cocli documents serve"
 
 
 class MissingExtra(CocliError):

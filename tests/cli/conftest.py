@@ -9,15 +9,26 @@ import pty
 import select
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from cocli.cli.main import main
+from cocli.identities import company_hash
+from cocli.index.cache import MemoryCache
+from cocli.index.opening import open_index
+from cocli.index.writing import IndexWriter
+from cocli.models.prospect import Prospect
+from cocli.paths import IndexRef
+from cocli.store import open_store
+
+NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
@@ -72,6 +83,30 @@ def plumbers(cocli: Cocli) -> Cocli:
     return cocli
 
 
+@pytest.fixture
+def write_prospects(home: Path) -> Callable[..., None]:
+    """Write prospects by their domains, as a worker on this machine would: they wait to be packed."""
+
+    def write(*domains: str, campaign: str = "plumbers", **values: Any) -> None:
+        index = open_index(open_store(str(home / "data")), IndexRef("prospects", campaign), MemoryCache())
+        IndexWriter(index).append(a_prospect(domain, campaign=campaign, **values) for domain in domains)
+
+    return write
+
+
+def a_prospect(domain: str, **values: Any) -> Prospect:
+    name = domain.partition(".")[0].replace("-", " ").title()
+    seen = {"first_seen": NOON, "updated_at": NOON, "campaign": "plumbers"}
+    given: dict[str, Any] = {
+        "company_hash": company_hash(f"domain:{domain}"),
+        "slug": "x",
+        "name": name,
+        "domain": domain,
+        **seen,
+    }
+    return Prospect(**(given | values))
+
+
 @dataclass(frozen=True)
 class Terminal:
     """What a person saw, and the exit code."""
@@ -86,6 +121,7 @@ def on_terminal(home: Path) -> Callable[..., Terminal]:
 
     def run(*words: str, typed: list[tuple[str, str]] | None = None, **environ: str) -> Terminal:
         master, slave = pty.openpty()
+        termios.tcsetwinsize(slave, (24, 100))
         process = subprocess.Popen(
             [sys.executable, "-m", "cocli", *words],
             stdin=slave, stdout=slave, stderr=slave, close_fds=True, start_new_session=True,

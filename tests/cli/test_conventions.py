@@ -86,6 +86,21 @@ RUNS: dict[str, tuple[str, ...]] = {
     "cocli queue recover": ("gm-list", "--all", "-c", "plumbers"),
     "cocli queue sideline": ("gm-list", "a", "-c", "plumbers", "--reason", "x"),
     "cocli queue purge": ("gm-list", "-c", "plumbers", "--state", "completed", "--dry-run"),
+    "cocli index status": ("-c", "plumbers"),
+    "cocli index get": ("prospects", "acme.example", "-c", "plumbers"),
+    "cocli index history": ("prospects", "-c", "plumbers"),
+    "cocli index diff": ("prospects", "1", "-c", "plumbers"),
+    "cocli index verify": ("-c", "plumbers"),
+    "cocli index audit": ("-c", "plumbers"),
+    "cocli index query": ("select name, city from prospects", "-c", "plumbers"),
+    "cocli index compact": ("-c", "plumbers"),
+    "cocli index consolidate": ("-c", "plumbers"),
+    "cocli index backfill": ("-c", "plumbers"),
+    "cocli index migrate": (".", "-c", "plumbers"),
+    "cocli index gc": ("-c", "plumbers"),
+    "cocli index repair": ("prospects", "-c", "plumbers"),
+    "cocli index purge": ("--foreign-campaign", "-c", "plumbers", "--yes"),
+    "cocli fz": ("acme",),
     "cocli store ls": (),
     "cocli store put": ("k", "-"),
     "cocli store rm": ("campaigns", "-r", "--dry-run"),
@@ -94,8 +109,11 @@ RUNS: dict[str, tuple[str, ...]] = {
 
 
 @pytest.mark.parametrize("command", list(DOCUMENTS))
-def test_json_is_one_document_with_the_documented_keys(command: str, plumbers: Any) -> None:
+def test_json_is_one_document_with_the_documented_keys(command: str, plumbers: Any, write_prospects: Any) -> None:
     plumbers("queue", "put", "gm-list", "a", "-c", "plumbers")
+    write_prospects("acme.example")
+    if command.startswith(("cocli index", "cocli fz")):
+        assert plumbers("index", "compact", "-c", "plumbers").code == 0
     result = plumbers(*command.split()[1:], *RUNS[command], "--json")
     assert result.code == 0, result.err
     assert result.err == ""
@@ -111,9 +129,10 @@ def _keys(value: Any) -> set[str]:
 
 
 def _free_keys(document: Any) -> set[str]:
-    """The keys of a campaign's settings, and values of settings, which are tables themselves; the record of a task."""
-    if "task" in document:
-        return _keys(document["task"])
+    """The keys of a campaign's settings, and values of settings, which are tables themselves; those of records."""
+    for name in ("task", "record", "plan", "versions"):
+        if name in document:
+            return _keys(document[name]) | set(_keys(document.get("rows", ())))
     free = document.get("settings")
     return _keys(free) if isinstance(free, dict) else _keys([row["value"] for row in free or []])
 

@@ -30,7 +30,7 @@ def edit_interactively(output: Output, environ: Mapping[str, str], workspace: Wo
     campaign = workspace.campaign(name)
     draft = _draft(name, campaign.file.text)
     while True:
-        _open_editor(environ, draft)
+        open_editor(environ, draft)
         with open(draft, "rb") as file:
             content = file.read()
         try:
@@ -54,7 +54,8 @@ def _draft(name: str, text: str) -> str:
     return path
 
 
-def _open_editor(environ: Mapping[str, str], path: str) -> None:
+def open_editor(environ: Mapping[str, str], path: str) -> None:
+    """Open a file in $VISUAL or $EDITOR, and return when the person is done."""
     editor = environ.get("VISUAL") or environ.get("EDITOR") or "vi"
     try:
         subprocess.run([*shlex.split(editor), path], check=True)  # noqa: S603  the person's own choice of program

@@ -100,6 +100,8 @@ the setting is text, and read as TOML otherwise: `5`, `true`, `["a", "b"]`.
 | --- | --- | --- |
 | `COCLI_DATA_HOME` | the store when no other is configured | `$XDG_DATA_HOME/cocli`, `~/.local/share/cocli` |
 | `COCLI_CONFIG` | the user's file | `$XDG_CONFIG_HOME/cocli/config.toml`, `~/.config/cocli/config.toml` |
+| `COCLI_CACHE_HOME` | fetched shards, derived copies: can be made again | `$XDG_CACHE_HOME/cocli`, `~/.cache/cocli` |
+| `COCLI_STATE_HOME` | what this machine remembers: catalogues of documents, the secret of tokens | `$XDG_STATE_HOME/cocli`, `~/.local/state/cocli` |
 | `COCLI_STORE` | the store, whatever `[storage]` says; also `--store` | `[storage]`, else the data home |
 | `COCLI_BROWSER` | the Chromium to use | the first found on `PATH` |
 | `COCLI_DEBUG` | `1` shows tracebacks | not set |
@@ -219,8 +221,9 @@ Every command that reads or changes something takes `--json`.
 - On success stdout holds exactly one JSON document, an object; stderr is empty.
 - On failure stdout is empty and stderr holds one line, `{{"error": {{…}}}}`; the exit code says the same
   ([exit-codes.md](exit-codes.md)). `doctor` is an exception: it prints its document and exits with 1 or 9
-  if a check failed. So are `queue put` and `queue recover`, which do what they can: 8 if a line of the file was
-  rejected, 4 if an id was not found.
+  if a check failed. So are `index verify` and `index audit`, which exit with 8 if they found something, and
+  `queue put` and `queue recover`, which do what they can: 8 if a line of the file was rejected, 4 if an id was not
+  found.
 - The text is ASCII: whatever was scraped is escaped, so that it is harmless on a terminal.
 - Times are UTC, `2026-11-15T18:00:00Z`. Sizes are bytes. What is not known is `null`, never left out.
 - Keys are added, never renamed, and never change their meaning.
@@ -268,6 +271,37 @@ DOCUMENTS = {
     '"attempt", "until"}',
     "cocli queue purge": '{"campaign", "queue", "status": "removed" or "would_remove", "objects", "bytes", '
     '"counts": {category: count}, "kept"}',
+    "cocli index status": '{"campaign", "indexes": [{"index", "campaign", "version", "rows", "shards", "bytes", '
+    '"published", "unpacked", "set_aside", "strangers", "damaged", "lost_rows", "has_copy", "problem"}]}',
+    "cocli index get": '{"index", "campaign", "version", "record", "extras"}, the record as in format.md',
+    "cocli index history": '{"index", "campaign", "truncated", "versions": [{"version", "created_at", "writer", '
+    '"rows", "delta_rows", "shards", "bytes", "removed", "lost_rows", "manifest"}]}',
+    "cocli index diff": '{"index", "campaign", "old", "new", "counts": {"added", "removed", "changed"}, '
+    '"differences": [{"key", "kind", "fields": {field: [old, new]}, "record"}], "truncated"}',
+    "cocli index verify": '{"campaign", "ok", "indexes": [{"index", "version", "rows", "shards", "bytes", '
+    '"problems"}]}',
+    "cocli index audit": '{"campaign", "ok", "indexes": [{"index", "version", "rows", "counts": {finding: count}, '
+    '"examples": {finding: [{"where", "detail"}]}}]}',
+    "cocli index query": '{"campaign", "versions": {index: version}, "columns": [{"name", "type"}], "rows": '
+    '[{column: value}], "truncated", "unpacked": {index: count}, "damaged", "rejected"}',
+    "cocli index compact": '{"campaign", "indexes": [{"index", "status": "packed" or "already_packed", "version", '
+    '"rows", "records", "added", "changed", "rejected", "rejects": [{"file", "line", "reason"}], "shards_written", '
+    '"deleted", "left", "strangers"}]}, with --dry-run {"index", "status": "would_pack", "waiting"}',
+    "cocli index consolidate": '{"campaign", "copies": [{"index", "version", "rows", "path", "status": "built" or '
+    '"already_current"}], "searched", "domains", "domains_path", "freed_bytes"}',
+    "cocli index backfill": '{"campaign", "status": "filled", "already_filled" or "would_fill", "prospects", '
+    '"emails", "domains", "rejected"}',
+    "cocli index migrate": '{"campaign", "status": "migrated" or "would_migrate", "plan": {"folder", "options", '
+    '"files", "rows", "records", "rejected", "foreign", "identical", "left_out", "layouts"}, "report", '
+    '"rows": {"before", "after"}}',
+    "cocli index gc": '{"campaign", "status": "collected" or "would_collect", "indexes": [{"index", "kept_versions", '
+    '"live", "young", "condemned", "deleted", "freed_bytes", "strangers"}]}',
+    "cocli index repair": '{"index", "campaign", "status": "repaired" or "already_sound", "version", "pointer", '
+    '"restored", "appended", "losses", "notes"}, with --dry-run "would_repair" and "problems"',
+    "cocli index purge": '{"campaign", "status": "removed", "already_gone" or "would_remove", "removed", "indexes": '
+    '[{"index", "rows", "files", "kept", "campaigns": {campaign: count}}]}',
+    "cocli fz": '{"query", "searched", "matches": [{"kind", "id", "campaign", "title", "detail", "path"}], '
+    '"truncated"}',
     "cocli store ls": '{"entries": [{"key", "size", "modified", "etag", "folder"}]}',
     "cocli store put": '{"key", "etag", "bytes"}',
     "cocli store rm": '{"key", "status": "removed" or "would_remove", "objects", "bytes"}',

@@ -1,4 +1,4 @@
-"""Where things are on this machine: the data home and the user's configuration file."""
+"""Where things are on this machine: the data home, the user's configuration file, and the cache."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ Environment = Mapping[str, str]
 
 DATA_HOME_VARIABLE = "COCLI_DATA_HOME"
 USER_FILE_VARIABLE = "COCLI_CONFIG"
+CACHE_HOME_VARIABLE = "COCLI_CACHE_HOME"
+STATE_HOME_VARIABLE = "COCLI_STATE_HOME"
 
 
 def data_home(environ: Environment) -> str:
@@ -24,6 +26,20 @@ def user_file(environ: Environment) -> str:
     if chosen := environ.get(USER_FILE_VARIABLE):
         return _absolute(chosen, environ)
     return os.path.join(_base(environ, "XDG_CONFIG_HOME", ".config"), "cocli", "config.toml")
+
+
+def cache_home(environ: Environment) -> str:
+    """The folder of copies that can be made again: fetched shards, derived tables. Removing it loses nothing."""
+    if chosen := environ.get(CACHE_HOME_VARIABLE):
+        return _absolute(chosen, environ)
+    return os.path.join(_base(environ, "XDG_CACHE_HOME", ".cache"), "cocli")
+
+
+def state_home(environ: Environment) -> str:
+    """The folder of what this machine remembers: the catalogues of its stores, the secret that tokens are signed with."""
+    if chosen := environ.get(STATE_HOME_VARIABLE):
+        return _absolute(chosen, environ)
+    return os.path.join(_base(environ, "XDG_STATE_HOME", ".local/state"), "cocli")
 
 
 def _base(environ: Environment, variable: str, below_home: str) -> str:

@@ -26,7 +26,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 Leaf = tuple[str, ...]
-_KNOWN_VARIABLES = ("COCLI_DATA_HOME", "COCLI_CONFIG", "COCLI_STORE", "COCLI_DEBUG", "COCLI_BROWSER")
+_KNOWN_VARIABLES = (
+    "COCLI_DATA_HOME",
+    "COCLI_CONFIG",
+    "COCLI_CACHE_HOME",
+    "COCLI_STATE_HOME",
+    "COCLI_STORE",
+    "COCLI_DEBUG",
+    "COCLI_BROWSER",
+)
 
 
 class Rank(IntEnum):

@@ -120,6 +120,19 @@ _SHARED = """\
 # id = "main"
 # hosts = ["raspberry"]
 
+# [documents]
+# catalog = "postgresql://cocli@db.example.com/cocli"   # a SQLite file per store where it is not set
+# prefix = "uploads"
+# inline_limit = 65536           # bytes from which on a blob is an object of its own
+# host = "127.0.0.1"             # where `cocli documents serve` listens
+# grpc_port = 8788
+# http_port = 8789
+# tls_certificate = "/etc/cocli/service.pem"
+# tls_key = "/etc/cocli/service.key"
+# secret_file = "/etc/cocli/documents.secret"
+# max_message_bytes = 67108864
+# max_upload_bytes = 268435456
+
 # [fetch]
 # rate = 1.0                     # requests per second to one site
 # user_agent = "example-bot"

@@ -57,7 +57,7 @@ class FolderCache:
     """A folder, shared by any number of processes. A file has its name only once it is whole."""
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
-        self.folder = os.path.abspath(os.fspath(folder))
+        self.folder = os.path.abspath(os.path.expanduser(os.fspath(folder)))
 
     def path(self, name: str) -> str:
         return f"{self.folder}/{name}"
