@@ -28,6 +28,7 @@ from pydantic_core import from_json
 from benchmarks.harness import Bench
 from cocli.formats import usv
 from cocli.formats.columns import Kind, columns_of
+from cocli.models.origin import Origin
 from cocli.models.place import OpenHours
 from cocli.models.prospect import Prospect
 
@@ -245,8 +246,11 @@ def _prospect(number: int) -> Prospect:
         first_seen=seen,
         updated_at=seen + timedelta(seconds=chance.randrange(5_000_000)),
         sources=("google-maps", "overture"),
-        name_document=_uuid(chance),
-        website_document=_uuid(chance) if domain else None,
+        origins=(
+            Origin(fields=("domain", "name", "phone", "website"), source="google-maps", observed_at=seen)
+            if number % 2
+            else Origin(fields=("name",), source="overture", observed_at=seen, document=_uuid(chance)),
+        ),
     )
 
 
