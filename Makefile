@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 SEEDS ?= 20000
+SCENARIO ?= tests/queue/queue_scenario.py:QueueScenario
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
@@ -37,8 +38,8 @@ layers: $(VENV)/.dev ## Check that dependencies point down only
 pytest: $(VENV)/.dev ## Run the tests alone: make pytest ARGS='tests/store -k race'
 	@$(BIN)/pytest -n auto --dist worksteal -q $(ARGS)
 
-soak: $(VENV)/.dev ## Simulate the queue under 20,000 schedules: make soak SEEDS=20000 (some ten minutes)
-	@$(BIN)/python -m cocli.testing.simulator tests/queue/queue_scenario.py:QueueScenario --seeds $(SEEDS) --jobs 2
+soak: $(VENV)/.dev ## Simulate 20,000 schedules: make soak SCENARIO=tests/index/index_scenario.py:IndexScenario SEEDS=20000
+	@$(BIN)/python -m cocli.testing.simulator $(SCENARIO) --seeds $(SEEDS) --jobs 2
 
 bench: $(VENV)/.bench ## List the benchmarks, or run one: make bench NAME=usv
 	@$(BIN)/python -m benchmarks $(NAME) $(ARGS)
