@@ -1,0 +1,93 @@
+"""Ways to reach a company that are no address: contact forms, contact cards, documents, addresses in an image.
+
+They are reported, not read: a form has an address to open, an image has one that nobody should guess.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from cocli.enrich.finding import Finding
+from cocli.enrich.page_kind import kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cocli.enrich.page import Element, Page
+
+MAX_WAYS = 100
+_MAIL_IMAGE = re.compile(r"e-?mail(?![a-z]*chimp)|correo|courriel|e-?post", re.IGNORECASE)
+_ICON = re.compile(r"icon|\bsvg\b|logo|symbol|newsletter", re.IGNORECASE)
+_SEARCH = re.compile(r"search|suche|login|signin|newsletter|subscribe|cart|checkout|anmeld|password", re.IGNORECASE)
+
+
+def find_contact_ways(page: Page) -> tuple[Finding, ...]:
+    """Forms, `.vcf` cards, contact documents and images of addresses. A finding's `method` says which it is."""
+    found: dict[tuple[str, str], Finding] = {}
+    for finding in (*_forms(page), *_files(page), *_images(page)):
+        if len(found) < MAX_WAYS:
+            found.setdefault((finding.method, finding.value), finding)
+    return tuple(found.values())
+
+
+def _forms(page: Page) -> Iterator[Finding]:
+    forms = page.by_tag.get("form", [])[:50]
+    if not forms:
+        return
+    fields: dict[int, list[Element]] = {id(form): [] for form in forms}
+    for element in (*page.by_tag.get("input", ()), *page.by_tag.get("textarea", ())):
+        form = next((up for up in element.ancestors() if up.tag == "form"), None)
+        if form is not None and id(form) in fields:
+            fields[id(form)].append(element)
+    for form in forms:
+        if _asks_for_a_message(form, fields[id(form)]):
+            yield Finding(
+                page.absolute(form.get("action")) or page.url,
+                "form",
+                page.context(form.start, form.start + 40),
+                form.start,
+                "attribute",
+            )
+
+
+def _asks_for_a_message(form: Element, fields: list[Element]) -> bool:
+    if _SEARCH.search(f"{form.get('action')} {form.get('class')} {form.get('id')}"):
+        return False
+    has_text = any(field.tag == "textarea" for field in fields)
+    has_mail = any("mail" in (field.get("type") + field.get("name") + field.get("id")).lower() for field in fields)
+    return has_text and has_mail
+
+
+def _files(page: Page) -> Iterator[Finding]:
+    for element in page.links:
+        href = element.get("href").partition("#")[0].partition("?")[0].lower()
+        if href.endswith(".vcf"):
+            yield Finding(
+                page.absolute(element.get("href")) or href,
+                "vcard",
+                page.context(element.start, element.end),
+                element.start,
+                "link",
+            )
+        elif href.endswith(".pdf") and kind_of(href) in ("contact", "imprint"):
+            yield Finding(
+                page.absolute(element.get("href")) or href,
+                "pdf",
+                page.context(element.start, element.end),
+                element.start,
+                "link",
+            )
+
+
+def _images(page: Page) -> Iterator[Finding]:
+    for element in page.by_tag.get("img", ()):
+        name = f"{element.get('src').rpartition('/')[2][:200]} {element.get('alt')[:200]}"
+        if _MAIL_IMAGE.search(name) and not _ICON.search(name):
+            yield Finding(
+                page.absolute(element.get("src")) or "",
+                "image",
+                page.context(element.start, element.end),
+                element.start,
+                "attribute",
+            )

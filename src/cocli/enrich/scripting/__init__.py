@@ -1,0 +1,1 @@
+"""What strings a script puts together, found without running it."""

@@ -1,0 +1,224 @@
+"""The walk over a parsed tree that makes a `Page`: visible text, elements with attributes, scripts, meta data."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
+
+from cocli.enrich.bounds import tame
+from cocli.enrich.charset import decode
+from cocli.enrich.page import Element, Page, Script
+from cocli.enrich.styles import Styles, read_styles
+from cocli.enrich.unicode import readable
+from cocli.enrich.wordlist import words
+
+MAX_FRAME_DEPTH = 2
+MAX_FRAME_CHARS = 300_000
+MAX_DECOY = 200
+"""Characters of a hidden element that is taken for a decoy."""
+
+_BLOCK = words(
+    """
+    address article aside blockquote body br caption center dd details dialog dir div dl dt fieldset figcaption figure
+    footer form frameset h1 h2 h3 h4 h5 h6 header hgroup hr html iframe legend li main menu nav noscript ol optgroup
+    option p pre section select summary table tbody tfoot thead tr ul video audio object
+    """
+)
+_LINKS = frozenset(("a", "button", "label"))
+_CELL = frozenset(("td", "th"))
+_SILENT = words("script style textarea template title iframe noframes noembed math datalist")
+_STRUCTURE = words("address footer header nav main time form blockquote cite article")
+_SPACE = re.compile(r"[^\S ]\s*| {2,}\s*")
+"""White space that is not a single blank."""
+_SPOKEN_AT = frozenset(("@", "at", "(at)", "[at]"))
+
+
+def parse_page(html: str | bytes, url: str = "") -> Page:
+    """Parse a page once, for all extractors. Never fails: of what cannot be parsed, nothing is found."""
+    text = decode(html) if isinstance(html, bytes) else html
+    page = Page(url=url, base=url)
+    tree = _tree(text)
+    if tree is None:
+        return page
+    walk = _Walk(page, _read_head(tree, page))
+    walk.over(tree, 0)
+    page.text = "".join(walk.pieces)
+    return page
+
+
+def _tree(html: str) -> LexborHTMLParser | None:
+    try:
+        return LexborHTMLParser(tame(html).encode("utf-8", "replace"))
+    except SelectolaxError:  # out of memory, or nothing at all: an empty page
+        return None
+
+
+def _read_head(tree: LexborHTMLParser, page: Page) -> Styles:
+    root = tree.root
+    page.language = ((root.attributes.get("lang") or root.attributes.get("xml:lang") or "") if root else "").strip()[
+        :20
+    ]
+    title = tree.css_first("head > title") or tree.css_first("title")
+    page.title = " ".join(readable(title.text()).split())[:500] if title else ""
+    for node in tree.css("meta"):
+        attributes = node.attributes
+        name = (
+            attributes.get("name")
+            or attributes.get("property")
+            or attributes.get("itemprop")
+            or attributes.get("http-equiv")
+        )
+        if name and attributes.get("content"):
+            page.meta.setdefault(name.strip().lower()[:100], (attributes["content"] or "")[:5000])
+    base = tree.css_first("base[href]")
+    if base is not None:
+        page.base = page.absolute(base.attributes.get("href") or "") or page.base
+    page.language = page.language or page.meta.get("content-language", "")[:20]
+    return read_styles([node.text() for node in tree.css("style")])
+
+
+def _is_small(node: LexborNode) -> bool:
+    """A decoy is a few words. What is larger is a menu, a dialog or the whole page, shown by a script."""
+    return len(node.text()) < MAX_DECOY
+
+
+@dataclass(slots=True)
+class _Open:
+    """An element that the walk is inside of."""
+
+    node: LexborNode
+    element: Element | None
+    break_after: str
+
+
+@dataclass(slots=True)
+class _Walk:
+    page: Page
+    styles: Styles
+    pieces: list[str] = field(default_factory=list)
+    length: int = 0
+    last: str = "\n"
+    inside: list[_Open] = field(default_factory=list)
+    element: Element | None = None
+    backwards: int = 0
+    at_link_edge: bool = False
+    """A link begins or ends here. It is a word of its own, also where no space stands beside it."""
+
+    def over(self, tree: LexborHTMLParser, frame_depth: int) -> None:
+        """Depth first, without recursion: a page may nest deeper than Python's stack."""
+        node: LexborNode | None = tree.root
+        bottom = len(self.inside)
+        while node is not None:
+            if node.is_text_node:
+                self._text(node.text_content or "")
+            elif node.is_element_node:
+                child = self._enter(node, frame_depth)
+                if child is not None:
+                    node = child
+                    continue
+            following = node.next
+            while following is None and len(self.inside) > bottom:
+                following = self._leave().next
+            node = following
+
+    def _enter(self, node: LexborNode, frame_depth: int) -> LexborNode | None:
+        """Note an element; its first child, if the walk should go in."""
+        tag = node.tag or ""
+        attributes = node.attributes
+        if tag in ("script", "style"):
+            self._script(tag, node, attributes)
+            return None
+        break_after = "\n" if tag in _BLOCK else "\t" if tag in _CELL else ""
+        if break_after:
+            self._break(break_after)
+        elif tag in _LINKS:
+            self.at_link_edge = True
+        element = self._note(tag, attributes)
+        styled = bool(attributes) and self.styles.concern(attributes)
+        if styled and self.styles.hides(tag, attributes) and _is_small(node):
+            if element is not None and tag != "input":
+                self.page.elements.pop()
+            return None
+        if tag == "iframe" and attributes.get("srcdoc"):
+            self._frame(attributes["srcdoc"] or "", frame_depth)
+        if tag == "img" and (attributes.get("alt") or "").strip().lower() in _SPOKEN_AT:
+            self._text(attributes["alt"] or "")
+        child = None if tag in _SILENT else node.first_child
+        if child is None:
+            if element is not None:
+                element.end = self.length
+            return None
+        self.inside.append(_Open(node, element, break_after))
+        if element is not None:
+            self.element = element
+            if styled and self.styles.reverses(tag, attributes):
+                self.backwards += 1
+                element.attributes[":backwards"] = ""
+        return child
+
+    def _leave(self) -> LexborNode:
+        left = self.inside.pop()
+        if left.element is not None:
+            left.element.end = self.length
+            self.element = left.element.parent
+            if self.backwards and ":backwards" in left.element.attributes:
+                del left.element.attributes[":backwards"]
+                self.backwards -= 1
+        if left.break_after:
+            self._break(left.break_after)
+        elif left.element is not None and left.element.tag in _LINKS:
+            self.at_link_edge = True
+        return left.node
+
+    def _note(self, tag: str, attributes: dict[str, str | None]) -> Element | None:
+        if not attributes and tag not in _STRUCTURE:
+            return None
+        element = Element(tag, attributes, self.length, self.element)
+        self.page.elements.append(element)
+        return element
+
+    def _script(self, tag: str, node: LexborNode, attributes: dict[str, str | None]) -> None:
+        if tag == "script":
+            kind = (attributes.get("type") or "").lower()
+            child = node.first_child
+            text = (child.text_content or "") if child is not None else ""
+            self.page.scripts.append(Script(kind, attributes.get("src") or "", text, self.length))
+            if attributes:
+                self.page.elements.append(Element(tag, attributes, self.length, self.element, self.length))
+
+    def _frame(self, html: str, depth: int) -> None:
+        tree = _tree(html[:MAX_FRAME_CHARS]) if depth < MAX_FRAME_DEPTH else None
+        if tree is not None:
+            self.over(tree, depth + 1)
+            self._break("\n")
+
+    def _text(self, raw: str) -> None:
+        if raw.isspace():
+            if self.last not in " \n\t":
+                self._append(" ")
+            return
+        text = readable(raw)
+        if _SPACE.search(text):
+            text = _SPACE.sub(" ", text)
+        if self.last in " \n\t":
+            text = text.removeprefix(" ")
+        if not text:
+            return
+        if self.last not in "\n\t":
+            if self.at_link_edge and self.last.isalnum() and text[0].isalnum():
+                self._append(" ")
+            self.page.boundaries.append(self.length)
+        self.at_link_edge = False
+        self._append(text[::-1] if self.backwards else text)
+
+    def _break(self, mark: str) -> None:
+        if self.last == "\n" or self.last == mark:
+            return
+        self._append(mark)
+
+    def _append(self, text: str) -> None:
+        self.pieces.append(text)
+        self.length += len(text)
+        self.last = text[-1]
