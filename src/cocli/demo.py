@@ -7,10 +7,15 @@ import os
 import shutil
 import sys
 import time
+from collections import Counter
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from cocli.app.campaign import list_campaigns, new_campaign
+from cocli.app.documents import Upload, opened_documents, states_of, upload
+from cocli.app.documents_care import Check, fsck
+from cocli.app.documents_jobs import ReplayWish, compare, plan
+from cocli.app.documents_jobs import run as run_replay
 from cocli.app.index import campaign_indexes
 from cocli.app.index_backfill import backfill
 from cocli.app.index_care import compact_index, verify_index
@@ -34,6 +39,8 @@ from cocli.store.probe import probe
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from cocli.app.documents import Documents
+    from cocli.documents.catalog.job_rows import Job
     from cocli.queue.base import Queue
     from cocli.store import Store
 
@@ -59,12 +66,13 @@ def main(arguments: list[str]) -> int:
 
 
 def run(folder: str, say: Callable[[str], None]) -> dict[str, float]:
-    """Create a campaign, write and read records, work off a queue, pack and ask an index, and check the store."""
+    """Create a campaign, write and read records, work off a queue, ask an index, replay pages, and check the store."""
     environ = {
         "HOME": folder,
         "COCLI_DATA_HOME": folder,
         "COCLI_CONFIG": os.path.join(folder, "config.toml"),
         "COCLI_CACHE_HOME": os.path.join(folder, "cache#"),  # a name that is no key, so the store does not see it
+        "COCLI_STATE_HOME": os.path.join(folder, "state#"),
     }
     with open_workspace(environ, Flags()) as workspace:
         _create(workspace, say)
@@ -73,6 +81,7 @@ def run(folder: str, say: Callable[[str], None]) -> dict[str, float]:
         _read_back(workspace.store, prospects, say)
         completed = _work(workspace, prospects, say)
         packed = _index(workspace, prospects, say)
+        documents = _documents(workspace, say)
         _look(workspace, say)
         checks = _check_store(workspace.store, say)
     program = os.path.relpath(os.path.join(os.path.dirname(sys.executable), "cocli"))
@@ -82,6 +91,7 @@ def run(folder: str, say: Callable[[str], None]) -> dict[str, float]:
         "demo.bytes": written,
         "demo.tasks_completed": completed,
         "demo.rows_packed": packed,
+        "demo.states_compared": documents,
         "demo.store_checks": checks,
     }
 
@@ -207,6 +217,45 @@ def _index(workspace: Workspace, prospects: list[Prospect], say: Callable[[str],
     if (second.rows, second.changed) != (len(prospects), len(moved)) or not verify_index(indexes, ref).ok:
         raise AssertionError(f"the index lost something: {second}")
     return second.rows
+
+
+_PAGE = '<title>Plumber {number}</title><p>Call +1 217 555 01{number:02d}</p><a href="mailto:{mail}">write</a>'
+_PAGES = 20
+
+
+def _documents(workspace: Workspace, say: Callable[[str], None]) -> int:
+    """Pages are saved once however often they come in, read by two clusters, and the results compared."""
+    with opened_documents(workspace, CAMPAIGN) as documents:
+        outcomes = Counter(upload(documents, _page(number)).outcome for number in (*range(_PAGES), *range(_PAGES)))
+        say(f"Saved {outcomes['created']} pages as they came in; saving them again: {outcomes['unchanged']} unchanged.")
+        first = _replayed(documents, ReplayWish(cluster="main"))
+        again = _replayed(documents, ReplayWish(cluster="main"))
+        say(f"Read {first.done} of them in the cluster main; reading them again: {again.skipped} had nothing new.")
+        changed = upload(documents, _page(7, mail="new-address@plumber-7.com"))
+        _replayed(documents, ReplayWish(cluster="staging"))
+        say(
+            f"Page 7 changed (version {changed.version}, the first one is kept); staging read everything, main did not."
+        )
+        for row in states_of(documents, changed.reference.doc):
+            say(f"  {row.cluster or 'intake'}/{row.address}: version {row.version}, {row.digest[:12]}…")
+        found = compare(documents, "main", "staging")
+        for field in (one for one in found.sorted_fields() if one.path == "/page/emails/*"):
+            say(f"  compared: {field.path}: {field.same} same, {field.gained} gained, {field.lost} lost")
+        if (found.documents, found.different, first.done, again.skipped) != (_PAGES, 1, _PAGES, _PAGES):
+            raise AssertionError(f"the documents are not as they should be: {found}")
+        if not fsck(documents, Check(deep=True)).clean:
+            raise AssertionError("store and catalogue of the documents do not agree")
+        return found.documents
+
+
+def _page(number: int, mail: str | None = None) -> Upload:
+    text = _PAGE.format(number=number, mail=mail or f"office@plumber-{number}.com")
+    uri = f"https://plumber-{number}.com/"
+    return Upload(text.encode(), doc=uri, connector="demo", uri=uri, mime_type="text/html")
+
+
+def _replayed(documents: Documents, wish: ReplayWish) -> Job:
+    return run_replay(documents, plan(documents, wish).job, wish)
 
 
 def _look(workspace: Workspace, say: Callable[[str], None]) -> None:

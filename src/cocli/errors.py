@@ -48,6 +48,10 @@
     │   ├── HopLimitReached         a document went through more nodes than allowed
     │   └── NodeFailed              a node's function raised, or returned what it must not
     │       └── NodeInterrupted     retryable: it timed out or lost a connection
+    ├── JobError                    a replay cannot be run as it is
+    │   ├── UnknownJob              also said of another account's
+    │   ├── JobBusy                 somebody else runs it
+    │   └── CrewLost                retryable: a process or a machine of a job is gone
     ├── ServiceError                the document service, seen from outside
     │   ├── TokenRefused            who calls is not known, or not any more
     │   ├── TooLarge                a request or an answer is larger than the service allows
@@ -484,6 +488,38 @@ class ServiceUnavailable(ServiceError):
     exit_code = ExitCode.UNAVAILABLE
     retryable = True
     remedy = "Check its address, and that it runs; start it with: cocli documents serve"
+
+
+class JobError(CocliError):
+    """Job {job}: {reason}"""
+
+    code = "job"
+    exit_code = ExitCode.USAGE
+
+
+class UnknownJob(JobError):
+    """There is no job {job}."""
+
+    code = "unknown_job"
+    exit_code = ExitCode.NOT_FOUND
+    remedy = "See which there are with: cocli documents jobs"
+
+
+class JobBusy(JobError):
+    """Job {job} is run by {holder}, until {until} at least."""
+
+    code = "job_busy"
+    exit_code = ExitCode.CONFLICT
+    remedy = "Wait for it. If that runner is dead, the job can be taken over then."
+
+
+class CrewLost(JobError):
+    """Job {job} stopped: {reason}"""
+
+    code = "crew_lost"
+    exit_code = ExitCode.UNAVAILABLE
+    retryable = True
+    remedy = "Run the job again: it goes on where it stopped."
 
 
 class MissingExtra(CocliError):

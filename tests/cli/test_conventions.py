@@ -65,7 +65,11 @@ def test_every_command_has_an_example_that_is_a_command(path: str, cocli: Any) -
 def test_every_command_that_reads_or_changes_has_json() -> None:
     with_json = {path for path, command, _ in leaves() if any("--json" in param.opts for param in command.params)}
     assert with_json == set(DOCUMENTS)
-    assert {path for path, _, _ in leaves()} - with_json == {"cocli store cat", "cocli completion"}
+    assert {path for path, _, _ in leaves()} - with_json == {
+        "cocli store cat",
+        "cocli completion",
+        "cocli documents serve",
+    }
 
 
 RUNS: dict[str, tuple[str, ...]] = {
@@ -100,6 +104,20 @@ RUNS: dict[str, tuple[str, ...]] = {
     "cocli index gc": ("-c", "plumbers"),
     "cocli index repair": ("prospects", "-c", "plumbers"),
     "cocli index purge": ("--foreign-campaign", "-c", "plumbers", "--yes"),
+    "cocli documents save": ("-", "--doc", "b", "-c", "plumbers"),
+    "cocli documents get": ("a", "-c", "plumbers"),
+    "cocli documents states": ("a", "-c", "plumbers"),
+    "cocli documents ls": ("-c", "plumbers"),
+    "cocli documents rm": ("a", "-c", "plumbers"),
+    "cocli documents restore": ("a", "-c", "plumbers"),
+    "cocli documents purge": ("a", "-c", "plumbers", "--yes"),
+    "cocli documents fsck": ("-c", "plumbers"),
+    "cocli documents replay": ("-c", "plumbers"),
+    "cocli documents seed": ("x", "-c", "plumbers", "--cluster", "staging"),
+    "cocli documents compare": ("main", "staging", "-c", "plumbers"),
+    "cocli documents jobs": ("-c", "plumbers"),
+    "cocli documents job": ("last", "-c", "plumbers"),
+    "cocli documents token": ("-c", "plumbers"),
     "cocli fz": ("acme",),
     "cocli store ls": (),
     "cocli store put": ("k", "-"),
@@ -114,6 +132,11 @@ def test_json_is_one_document_with_the_documented_keys(command: str, plumbers: A
     write_prospects("acme.example")
     if command.startswith(("cocli index", "cocli fz")):
         assert plumbers("index", "compact", "-c", "plumbers").code == 0
+    if command.startswith("cocli documents"):
+        assert plumbers("documents", "save", "-", "--doc", "a", "-c", "plumbers", stdin=b"x").code == 0
+        assert plumbers("documents", "replay", "-c", "plumbers").code == 0
+    if command == "cocli documents restore":
+        assert plumbers("documents", "rm", "a", "-c", "plumbers").code == 0
     result = plumbers(*command.split()[1:], *RUNS[command], "--json")
     assert result.code == 0, result.err
     assert result.err == ""
@@ -130,9 +153,9 @@ def _keys(value: Any) -> set[str]:
 
 def _free_keys(document: Any) -> set[str]:
     """The keys of a campaign's settings, and values of settings, which are tables themselves; those of records."""
-    for name in ("task", "record", "plan", "versions"):
+    for name in ("task", "record", "plan", "versions", "data"):
         if name in document:
-            return _keys(document[name]) | set(_keys(document.get("rows", ())))
+            return _keys([document[name], document.get("rows", ()), document.get("blobs", ())])
     free = document.get("settings")
     return _keys(free) if isinstance(free, dict) else _keys([row["value"] for row in free or []])
 

@@ -16,14 +16,15 @@ from cocli.config.places import state_home
 from cocli.documents.catalog.opening import open_catalog
 from cocli.documents.document import Blob, Document, Source
 from cocli.documents.repository import DocumentRepository
-from cocli.errors import DocumentNotFound, UsageError
+from cocli.errors import DocumentInvalid, DocumentNotFound, InvalidKey, NotFound, UsageError
 from cocli.models.campaign import DocumentsSection
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from cocli.app.workspace import Campaign, Workspace
     from cocli.config.resolve import Settings
+    from cocli.documents.places import Place
     from cocli.documents.receipt import Receipt
     from cocli.models.document import PipeDoc
     from cocli.store.base import Store
@@ -45,8 +46,9 @@ class Documents:
     cluster: str
     section: DocumentsSection
     store: Store
+    store_address: str
     catalog_address: str
-    """As `open_catalog` takes it: for other processes that open their own."""
+    """As `open_store` and `open_catalog` take them: for other processes that open their own."""
     state_folder: str
     campaign: Campaign | None = None
 
@@ -88,7 +90,8 @@ def opened_documents(workspace: Workspace, campaign: str | None) -> Iterator[Doc
             store, catalog, clock=store.now, prefix=section.prefix, inline_limit=section.inline_limit
         )
         account, cluster = (str(settings.values[leaf].value) for leaf in (("campaign", "account"), ("cluster", "id")))
-        yield Documents(repository, account, cluster, section, store, address, state, chosen)
+        where = (str(settings.store.value), address, state)
+        yield Documents(repository, account, cluster, section, store, *where, chosen)
     finally:
         catalog.close()
 
@@ -116,6 +119,29 @@ def upload(documents: Documents, file: Upload) -> Receipt:
     )
     body = Blob.of(file.data, file.mime_type or _MIME_TYPE, filename=file.filename)
     return documents.repository.save(document.with_blob(BODY, body))
+
+
+def save_document(documents: Documents, document: Document, publish: Sequence[str]) -> Receipt:
+    """Save a document that somebody sent. Blobs that were not sent along have to lie in the document's folder."""
+    if document.account != documents.account:
+        raise DocumentInvalid(doc=document.doc, reason="it names another account than the token")
+    unread = {name: blob for name, blob in document.blobs.items() if blob.data is None}
+    if unread:
+        place = documents.repository.objects.place(document)
+        known = {name: _at_home(documents, place, name, blob) for name, blob in unread.items()}
+        document = replace(document, blobs={**document.blobs, **known})
+    return documents.repository.save(document, publish=publish)
+
+
+def _at_home(documents: Documents, place: Place, name: str, blob: Blob) -> Blob:
+    try:
+        size = documents.store.head(place.blob(blob.sha256)).size
+    except (NotFound, InvalidKey):
+        size = None
+    if size != blob.size:
+        reason = f"its blob {name[:80]} was not sent along, and the document has none of this SHA-256 and size"
+        raise DocumentInvalid(doc=place.doc, reason=reason)
+    return replace(blob, home=place.folder)
 
 
 def find_state(

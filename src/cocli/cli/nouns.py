@@ -8,6 +8,7 @@ NOUNS = (
     ("locate", "cocli.cli.locate", "Print where a thing lives"),
     ("queue", "cocli.cli.queue", "Look into the queues: status, ls, show, put, release, recover, sideline, purge"),
     ("index", "cocli.cli.index", "Ask the indexes in SQL, pack them, look after them"),
+    ("documents", "cocli.cli.documents", "Keep the pages behind every value: save, check, replay, compare, serve"),
     ("fz", "cocli.cli.fz", "Find a company or a prospect by a few letters"),
     ("store", "cocli.cli.store", "Look into the store: ls, cat, put, rm, du"),
     ("completion", "cocli.cli.completion", "Print the completion script of a shell"),

@@ -101,7 +101,7 @@ the setting is text, and read as TOML otherwise: `5`, `true`, `["a", "b"]`.
 | `COCLI_DATA_HOME` | the store when no other is configured | `$XDG_DATA_HOME/cocli`, `~/.local/share/cocli` |
 | `COCLI_CONFIG` | the user's file | `$XDG_CONFIG_HOME/cocli/config.toml`, `~/.config/cocli/config.toml` |
 | `COCLI_CACHE_HOME` | fetched shards, derived copies: can be made again | `$XDG_CACHE_HOME/cocli`, `~/.cache/cocli` |
-| `COCLI_STATE_HOME` | what this machine remembers: catalogues of documents, the secret of tokens | `$XDG_STATE_HOME/cocli`, `~/.local/state/cocli` |
+| `COCLI_STATE_HOME` | catalogues of documents, the secret of tokens | `$XDG_STATE_HOME/cocli`, `~/.local/state/cocli` |
 | `COCLI_STORE` | the store, whatever `[storage]` says; also `--store` | `[storage]`, else the data home |
 | `COCLI_BROWSER` | the Chromium to use | the first found on `PATH` |
 | `COCLI_DEBUG` | `1` shows tracebacks | not set |
@@ -221,7 +221,8 @@ Every command that reads or changes something takes `--json`.
 - On success stdout holds exactly one JSON document, an object; stderr is empty.
 - On failure stdout is empty and stderr holds one line, `{{"error": {{…}}}}`; the exit code says the same
   ([exit-codes.md](exit-codes.md)). `doctor` is an exception: it prints its document and exits with 1 or 9
-  if a check failed. So are `index verify` and `index audit`, which exit with 8 if they found something, and
+  if a check failed. So are `index verify`, `index audit` and `documents fsck`, which exit with 8 if they found
+  something, `documents replay` and `documents seed`: 8 if documents failed, 130 if they were paused, and
   `queue put` and `queue recover`, which do what they can: 8 if a line of the file was rejected, 4 if an id was not
   found.
 - The text is ASCII: whatever was scraped is escaped, so that it is harmless on a terminal.
@@ -244,6 +245,14 @@ command may succeed later.
 | --- | --- | --- | --- |
 {errors}"""
 
+_DOCUMENT_ROW = (
+    '"doc", "cluster", "address", "connector", "datasource", "uuid", "version", "digest", "parent_digest", "size", '
+    '"content_type", "filename", "source_uri", "http_status", "saved_at", "deleted_at", "purged_at", "nodes"'
+)
+_JOB = (
+    '{"id", "kind", "state", "cluster", "total", "done", "unchanged", "skipped", "failed", "error", "planned_at", '
+    '"finished_at"}'
+)
 DOCUMENTS = {
     "cocli init": '{"steps": [{"what", "path", "status": "created" or "already_there"}]}',
     "cocli campaign new": '{"campaign": {"name", "key", "path"}}',
@@ -300,6 +309,32 @@ DOCUMENTS = {
     '"restored", "appended", "losses", "notes"}, with --dry-run "would_repair" and "problems"',
     "cocli index purge": '{"campaign", "status": "removed", "already_gone" or "would_remove", "removed", "indexes": '
     '[{"index", "rows", "files", "kept", "campaigns": {campaign: count}}]}',
+    **{
+        f"cocli documents {verb}": document
+        for verb, document in {
+            "save": f'{{"account", "outcome": "created", "unchanged" or "updated", {_DOCUMENT_ROW}}}',
+            "get": '{"account", "doc", "cluster", "address", "connector", "datasource", "uuid", "digest", "current", '
+            '"parent_digest", "source": {"uri", "mime_type", "fetched_at", "http_status", "headers", "filename"}, '
+            '"blobs": {name: {"sha256", "size", "mime_type", "filename"}}, "data": {node: {…}}, "steps": [{"node", '
+            '"code_digest", "input_digest", "at"}], "errors": [{"node", "code", "message", "retryable", "at"}]}',
+            "states": f'{{"account", "doc", "states": [{{{_DOCUMENT_ROW}}}]}}',
+            "ls": f'{{"account", "states": [{{{_DOCUMENT_ROW}}}], "next"}}',
+            "rm": f'{{"account", "dry_run", "states": [{{{_DOCUMENT_ROW}}}]}}',
+            "restore": f'{{"account", "states": [{{{_DOCUMENT_ROW}}}]}}',
+            "purge": f'{{"account", "doc", "dry_run", "states": [{{{_DOCUMENT_ROW}}}], "proofs": [{{"begun_at", '
+            '"purged_at", "purged_by", "reason", "removed": [{"kind", "cluster", "uuid", "digest", "size"}]}]}',
+            "fsck": '{"account", "documents", "objects", "blobs", "rows", "events", "open", "findings": [{"problem", '
+            '"account", "doc", "detail", "repaired"}]}',
+            "replay": f'{{"account", "dry_run", "forecast": {{"documents", "skipped", "to_do"}}, "job": {_JOB}}}',
+            "seed": f'{{"account", "dry_run", "forecast": {{"documents", "skipped", "to_do"}}, "job": {_JOB}}}',
+            "compare": '{"account", "left", "right", "documents", "identical", "different", "only_left", "only_right", '
+            '"unreadable", "fields": [{"path", "same", "changed", "gained", "lost", "examples": [{"doc", "verdict", '
+            '"left", "right"}]}], "examples_only_left", "examples_only_right", "problems"}',
+            "jobs": f'{{"account", "jobs": [{_JOB}]}}',
+            "job": f'{{"account", "job": {_JOB}, "failures": [{{"doc", "address", "code", "error"}}]}}',
+            "token": '{"account", "expires", "token"}',
+        }.items()
+    },
     "cocli fz": '{"query", "searched", "matches": [{"kind", "id", "campaign", "title", "detail", "path"}], '
     '"truncated"}',
     "cocli store ls": '{"entries": [{"key", "size", "modified", "etag", "folder"}]}',

@@ -36,7 +36,7 @@ def cache_home(environ: Environment) -> str:
 
 
 def state_home(environ: Environment) -> str:
-    """The folder of what this machine remembers: the catalogues of its stores, the secret that tokens are signed with."""
+    """The folder of what this machine remembers: the catalogues of its stores, the secret of its tokens."""
     if chosen := environ.get(STATE_HOME_VARIABLE):
         return _absolute(chosen, environ)
     return os.path.join(_base(environ, "XDG_STATE_HOME", ".local/state"), "cocli")

@@ -1,0 +1,154 @@
+"""How the service is started and stopped: TLS, addresses that are taken, secrets that others may read, packages."""
+
+from __future__ import annotations
+
+import datetime as dt
+import ipaddress
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from cocli.app.documents import opened_documents
+from cocli.app.documents_tokens import load_tokens
+from cocli.app.workspace import open_workspace
+from cocli.config.resolve import Flags
+from cocli.documents import Blob, Document
+from cocli.errors import CocliError, ServiceUnavailable
+from cocli.service.client import DocumentClient
+from cocli.service.server import Wish, serving
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A certificate for this machine, signed by itself, for a day."""
+    folder = tmp_path_factory.mktemp("tls")
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+    now = dt.datetime.now(dt.UTC)
+    names = x509.SubjectAlternativeName([x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - dt.timedelta(minutes=5))
+        .not_valid_after(now + dt.timedelta(days=1))
+        .add_extension(names, critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    pem, key_file = folder / "service.pem", folder / "service.key"
+    pem.write_bytes(made.public_bytes(serialization.Encoding.PEM))
+    key_file.write_bytes(
+        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    )
+    return pem, key_file
+
+
+def test_tls_by_configuration(start: Any, certificate: tuple[Path, Path], tmp_path: Path) -> None:
+    pem, key = certificate
+    files = {"COCLI_DOCUMENTS_TLS_CERTIFICATE": str(pem), "COCLI_DOCUMENTS_TLS_KEY": str(key)}
+    with start(tmp_path / "home", **files) as service:
+        page = Document.intake(account="alice", connector="web", doc="x").with_blob("body", Blob.of(b"secret"))
+        with service.client("alice", certificate=pem.read_bytes()) as client:
+            assert client.get(client.save(page).reference, blobs=True) == page
+        with service.client("alice", timeout=5) as plain, pytest.raises(ServiceUnavailable):
+            plain.states("x")
+        with service.client("alice", tls=True, timeout=5) as distrustful, pytest.raises(ServiceUnavailable):
+            distrustful.states("x")
+        trust = ssl.create_default_context(cafile=str(pem))
+        headers = {"Authorization": f"Bearer {service.token('alice')}"}
+        with httpx2.Client(base_url=f"https://{service.http}", verify=trust, headers=headers) as http:
+            assert http.post("/v1/documents", params={"doc": "y"}, content=b"z").status_code == 201
+        with pytest.raises(httpx2.HTTPError), httpx2.Client(base_url=f"https://{service.http}") as http:
+            http.get("/healthz")
+
+
+def refused(home: Path, wish: Wish, **settings: str) -> CocliError:
+    """The error with which serving ends before it begins."""
+    ports = {"COCLI_DOCUMENTS_GRPC_PORT": "0", "COCLI_DOCUMENTS_HTTP_PORT": "0"}
+    environ = {
+        "HOME": str(home),
+        **ports,
+        **{f"COCLI_DOCUMENTS_{name.upper()}": text for name, text in settings.items()},
+    }
+    with pytest.raises(CocliError) as error:
+        _serve(environ, wish)
+    return error.value
+
+
+def _serve(environ: dict[str, str], wish: Wish) -> None:
+    with open_workspace(environ, Flags()) as workspace, opened_documents(workspace, None) as documents:
+        tokens = load_tokens(documents, create=True)
+        with serving(documents, tokens, wish, clock=lambda: dt.datetime.now(dt.UTC), log=print):
+            pass
+
+
+def test_what_is_configured_wrongly_is_said_before_anything_is_served(
+    tmp_path: Path, certificate: tuple[Path, Path]
+) -> None:
+    pem, key = map(str, certificate)
+    assert "both are needed" in refused(tmp_path, Wish(), tls_certificate=pem).message
+    assert "no certificate and its key" in refused(tmp_path, Wish(), tls_certificate=key, tls_key=pem).message
+    assert "/nowhere cannot be read" in refused(tmp_path, Wish(), tls_certificate="/nowhere", tls_key=key).message
+    assert "in the clear" in refused(tmp_path, Wish(), host="0.0.0.0").message
+    assert "nothing to serve" in refused(tmp_path, Wish(grpc=False, http=False)).message
+    secret = tmp_path / "secret"
+    secret.write_text("x" * 64)
+    secret.chmod(0o644)
+    assert refused(tmp_path, Wish(), secret_file=str(secret)).hint == f"Protect it with: chmod 600 {secret}"
+    secret.chmod(0o600)
+    secret.write_text("short")
+    assert "fewer than 32 bytes" in refused(tmp_path, Wish(), secret_file=str(secret)).message
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        for name in ("grpc_port", "http_port"):
+            error = refused(tmp_path, Wish(), **{name: port})
+            assert (error.code, f":{port}" in error.message) == ("service_unavailable", True)
+
+
+@pytest.mark.parametrize(("package", "extra"), [("grpc", "grpc"), ("uvicorn", "http")])
+def test_a_missing_package_is_named_with_the_command(tmp_path: Path, package: str, extra: str) -> None:
+    code = f"import sys; sys.modules[{package!r}] = None; from cocli.cli.main import main; sys.exit(main(sys.argv[1:]))"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "documents", "serve"],
+        env={"HOME": str(tmp_path), "COCLI_DOCUMENTS_GRPC_PORT": "0", "COCLI_DOCUMENTS_HTTP_PORT": "0"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 10
+    assert f"pip install 'cocli[{extra}]'" in done.stderr
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+def test_asked_to_stop_it_ends_well(start: Any, tmp_path: Path, how: int) -> None:
+    with start(tmp_path / "home") as service:
+        service.process.send_signal(how)
+        assert service.process.wait(20) == 0
+        log = (tmp_path / "home" / "log").read_text()
+    assert "Traceback" not in log
+    assert "Stopping" in log
+
+
+def test_a_new_secret_ends_all_tokens_and_the_old_one_is_never_shown(start: Any, tmp_path: Path) -> None:
+    secret = tmp_path / "home" / ".local" / "state" / "cocli" / "documents" / "token.secret"
+    with start(tmp_path / "home") as service:
+        token = service.token("alice")
+        assert secret.stat().st_mode & 0o777 == 0o600
+        with DocumentClient(service.grpc, token) as client:
+            assert client.documents().items == []
+        assert secret.read_text().strip() not in (tmp_path / "home" / "log").read_text()
+        assert token not in (tmp_path / "home" / "log").read_text()
