@@ -61,6 +61,10 @@ KEYS = {
     paths.ExportKey: st.builds(paths.ExportKey, TEXT, SHORT.filter(lambda t: all(t.split("/")))),
     paths.IntakeKey: st.builds(paths.IntakeKey, SHORT, SHORT, SHORT, SHORT, UUIDS),
     paths.ClusterStateKey: st.builds(paths.ClusterStateKey, SHORT, SHORT, SHORT, SHORT, SHORT, UUIDS),
+    paths.IntakeVersionKey: st.builds(paths.IntakeVersionKey, SHORT, SHORT, SHORT, SHORT, UUIDS, SHA256),
+    paths.ClusterVersionKey: st.builds(paths.ClusterVersionKey, SHORT, SHORT, SHORT, SHORT, SHORT, UUIDS, SHA256),
+    paths.BlobKey: st.builds(paths.BlobKey, SHORT, SHORT, SHORT, SHORT, SHA256),
+    paths.DamagedKey: st.builds(paths.DamagedKey, SHORT, SHORT, SHORT, SHORT, SHORT, UUIDS, SHA256),
 }
 
 
@@ -170,6 +174,10 @@ FROZEN = [
     "campaigns/plumbers/reports/report.json",
     "uploads/acct/web/9a6fbd55f7df4b88/doc-abc/intake/a3526da5-c3be-344c-82be-e341d1a7eb75.pb",
     "uploads/acct/web/9a6fbd55f7df4b88/doc-abc/prod/72217190-0e91-3bc8-a109-4f7751b67269.pb",
+    f"uploads/acct/web/9a6fbd55f7df4b88/doc-abc/intake/a3526da5-c3be-344c-82be-e341d1a7eb75/{'0' * 64}.pb",
+    f"uploads/acct/web/9a6fbd55f7df4b88/doc-abc/prod/72217190-0e91-3bc8-a109-4f7751b67269/{'0' * 64}.pb",
+    f"uploads/acct/web/9a6fbd55f7df4b88/doc-abc/blobs/{'0' * 64}.bin",
+    f"uploads/acct/web/9a6fbd55f7df4b88/doc-abc/prod/72217190-0e91-3bc8-a109-4f7751b67269.{'0' * 64}.damaged",
 ]
 
 
@@ -213,6 +221,22 @@ def test_email_inbox_collisions_are_impossible() -> None:
     assert one != other
 
 
+@given(SHORT, SHORT, SHORT, LONG_TEXT, st.none() | SHORT, UUIDS, SHA256)
+def test_the_files_of_a_document_have_the_keys_of_their_kinds(
+    account: str, connector: str, datasource: str, doc: str, cluster: str | None, uuid: str, digest: str
+) -> None:
+    owner = (account, connector, datasource, doc)
+    files = paths.document_files(paths.document_folder("uploads", *owner), cluster, uuid, digest)
+    if cluster is None:
+        assert files == (str(paths.IntakeKey(*owner, uuid)), str(paths.IntakeVersionKey(*owner, uuid, digest)))
+    else:
+        state, version = (
+            paths.ClusterStateKey(*owner, cluster, uuid),
+            paths.ClusterVersionKey(*owner, cluster, uuid, digest),
+        )
+        assert files == (str(state), str(version))
+
+
 def test_a_cluster_cannot_be_called_intake() -> None:
     with pytest.raises(InvalidKey, match="intake"):
         str(paths.ClusterStateKey("a", "b", "c", "d", "intake", "a3526da5-c3be-344c-82be-e341d1a7eb75"))
@@ -232,6 +256,5 @@ def test_a_name_with_folders_is_not_shortened() -> None:
 
 def test_only_what_is_written_once_is_immutable() -> None:
     immutable = {key for key in FROZEN if paths.is_immutable(key)}
-    assert immutable == {
-        key for key in FROZEN if any(part in key for part in ("/wal/", "/shards/", "/manifests/", "/completed/"))
-    }
+    once = ("/wal/", "/shards/", "/manifests/", "/completed/", f"/{'0' * 64}.pb", "/blobs/", ".damaged")
+    assert immutable == {key for key in FROZEN if any(part in key for part in once)}

@@ -1,1 +1,59 @@
-"""Documents: the raw capture behind every value and what each step made of it, replayable and comparable."""
+"""Documents: the raw capture behind every value and what each step made of it, replayable and comparable.
+
+    repository = DocumentRepository(store, catalog, clock=clock)
+    page = Document.intake(account="acct", connector="web", doc="https://example.com/", source=Source(uri=…))
+    receipt = repository.save(page.with_blob("body", Blob.of(html, "text/html")))   # created, unchanged or updated
+    parsed = page.at("parser", "main").with_data("parser", {"emails": […]})         # the state of a node, in a cluster
+    repository.save(parsed, publish=["enricher"])                                   # and an event for that destination
+    repository.get("acct", receipt.reference)                                       # exactly that version, for ever
+
+What lives where, and the interface that other parts use:
+
+- `document`: `Document`, `Blob`, `Source`, `Fault`: plain frozen values. `Document.intake(…)`, `.at(node, cluster)`,
+  `.with_data(node, {…})`, `.with_blob(name, blob)`, `.with_step(step)`, `.with_fault(fault)`, `.with_source(source)`;
+  `.digest`, `.uuid`, `.is_intake`. `Blob.of(data, mime_type)`; `blob.content` are its bytes (if they were read).
+- `repository`: `DocumentRepository(store, catalog, *, clock, prefix="uploads", inline_limit=65536)` with
+  `save(document, *, publish=()) -> Receipt`, `save_many([(document, publish), …]) -> list[Receipt | CocliError]`,
+  `get(account, reference, *, blobs=False) -> Document`,
+  `current(account, doc, address, cluster, *, blobs=False) -> Document`, `load(document) -> Document` (reads its blobs),
+  `states(account, doc, *, cluster=EVERY, deleted=False) -> list[PipeDoc]` (EVERY, CLUSTERS, None for intake, a name),
+  `documents(account, *, datasource=None, cluster=None, kind=None, after=None, limit=100, deleted=False) -> Page`,
+  `delete(account, doc, *, cluster=EVERY, by="") -> list[Receipt]`, `restore(account, doc, *, cluster=EVERY)`,
+  `purge(account, doc, *, by="", reason="") -> list[PurgeProof]`,
+  `recall(…) -> Memo | None` and `remember(memo)` for steps that need not be done again.
+- `catalog`: `open_catalog("sqlite:///…" | "postgresql://…")`; `Catalog` (protocol), `Cursor`, `Page`, `Memo`.
+- `outbox` and `relay`: `Event`, `Publisher.publish(events)`, `Relay(catalog, publisher, clock=…).run_once()`.
+- `fsck`: `check(repository)`, `check(repository, repair=True)`, `rebuild(repository)`; answers are dataclasses.
+- `ids`, `digest`, `codec`, `places`: identity, canonical digest, bytes, keys. Keys never leave this package.
+
+The store is the truth, the catalogue an index over it: docs/documents.md says what holds between any two steps.
+"""
+
+from cocli.documents.catalog.base import CLUSTERS, EVERY, Catalog, Cursor, Memo, Page, Selection
+from cocli.documents.catalog.opening import open_catalog
+from cocli.documents.document import Blob, Document, Fault, Source
+from cocli.documents.outbox import Event, Operation
+from cocli.documents.receipt import Receipt
+from cocli.documents.relay import Publisher, Relay
+from cocli.documents.repository import DocumentRepository
+
+__all__ = [
+    "CLUSTERS",
+    "EVERY",
+    "Blob",
+    "Catalog",
+    "Cursor",
+    "Document",
+    "DocumentRepository",
+    "Event",
+    "Fault",
+    "Memo",
+    "Operation",
+    "Page",
+    "Publisher",
+    "Receipt",
+    "Relay",
+    "Selection",
+    "Source",
+    "open_catalog",
+]

@@ -56,6 +56,10 @@ class Engine:
         self.clock = clock
         self.hop_limit = hop_limit
 
+    def over(self, repository: DocumentRepository) -> Engine:
+        """The same graph in the same cluster, with another repository."""
+        return Engine(self.graph, repository, cluster=self.cluster, clock=self.clock, hop_limit=self.hop_limit)
+
     def run(self, document: Document, *, at: str = INTAKE, manner: Manner | None = None) -> Run:
         """Take a document through the graph, beginning at the intake or at a node."""
         if at == INTAKE and not document.is_intake:

@@ -1,0 +1,182 @@
+"""What a catalogue is, whichever database keeps it. Everything that a caller's words reach names the account."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Sequence  # noqa: TC003 - a dataclass of rows is built with it
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Generic, Literal, Protocol, TypeAlias, TypeVar
+
+from cocli.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from datetime import datetime
+
+    from cocli.documents.outbox import Event
+    from cocli.models.document import PipeDoc
+
+T = TypeVar("T")
+
+
+class Which(Enum):
+    EVERY = "every"
+    CLUSTERS = "clusters"
+
+
+EVERY = Which.EVERY
+"""All states of a document, the intake included."""
+CLUSTERS = Which.CLUSTERS
+"""All states of a document in clusters, without the intake."""
+Selection: TypeAlias = str | Which | None
+"""Which states of a document: EVERY, CLUSTERS, None for the intake, or the name of a cluster."""
+Kind = Literal["intake", "state"]
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """Where a page ended: the next one begins behind it, whatever was added or removed meanwhile."""
+
+    doc: str
+    cluster: str | None
+    address: str
+
+    def token(self) -> str:
+        """A text for callers to hand back; it means nothing to them."""
+        text = json.dumps([self.doc, self.cluster, self.address], ensure_ascii=False)
+        return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+    @classmethod
+    def parse(cls, token: str) -> Cursor:
+        try:
+            doc, cluster, address = json.loads(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
+        except (ValueError, TypeError) as error:
+            raise UsageError(reason="this is no page of a listing") from error
+        if not (isinstance(doc, str) and isinstance(address, str) and isinstance(cluster, str | None)):
+            raise UsageError(reason="this is no page of a listing")
+        return cls(doc, cluster, address)
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[T]):
+    """Some of the answer. `next` is None on the last page."""
+
+    items: Sequence[T]
+    next: Cursor | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Memo:
+    """A step that was done: with this input and this code, the node made that output (None: it let nothing through)."""
+
+    account: str
+    doc: str
+    node: str
+    cluster: str
+    input_digest: str
+    code_digest: str
+    output_digest: str | None
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a writer has to know before it writes: the row at its place, and whether the document was deleted."""
+
+    row: PipeDoc | None
+    document_deleted_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OutboxEntry:
+    """An event and its place in the outbox."""
+
+    number: int
+    event: Event
+    published_at: datetime | None
+
+
+class Catalog(Protocol):
+    """Safe to share between threads; each process opens its own."""
+
+    @property
+    def address(self) -> str:
+        """Where it is, for people: never contains a secret."""
+        ...
+
+    # --- rows
+
+    def find(self, account: str, uuid: str, cluster: str | None, intake: str) -> Found:
+        """The row at a place, and whether the document (by the uuid of its intake) was deleted."""
+        ...
+
+    def find_many(self, places: Sequence[tuple[str, str, str | None, str]]) -> list[Found]: ...
+
+    def commit(self, rows: Sequence[PipeDoc], events: Sequence[Event], *, intake: str | None = None) -> bool:
+        """Write rows and events in one transaction. An older version never replaces a newer one; an event that is
+        there already stays as it is. False, and nothing written, if `intake` names a document deleted meanwhile."""
+        ...
+
+    def replace(self, rows: Sequence[PipeDoc], events: Sequence[Event], *, remove: Sequence[PipeDoc] = ()) -> None:
+        """As `commit`, but whatever stood there gives way. For repairs, which have looked at the objects."""
+        ...
+
+    def states(self, account: str, doc: str, cluster: Selection, *, deleted: bool) -> list[PipeDoc]: ...
+
+    def page(
+        self,
+        account: str,
+        *,
+        datasource: str | None,
+        cluster: str | None,
+        kind: Kind | None,
+        after: Cursor | None,
+        limit: int,
+        deleted: bool,
+    ) -> list[PipeDoc]: ...
+
+    def scan(self, after: PipeDoc | None, limit: int) -> list[PipeDoc]:
+        """Every row of every account, page by page: for `fsck` alone."""
+        ...
+
+    def clear(self) -> None:
+        """Empty rows, events and memos, to build them anew."""
+        ...
+
+    # --- events
+
+    def waiting(self, limit: int) -> list[Event]:
+        """Events that were not published yet, oldest first; those that failed come last."""
+        ...
+
+    def mark_published(self, event_ids: Sequence[str], at: datetime) -> None: ...
+
+    def note_failure(self, event_id: str, reason: str) -> None: ...
+
+    def known_events(self, event_ids: Collection[str]) -> set[str]: ...
+
+    def scan_events(self, after: int, limit: int) -> list[OutboxEntry]: ...
+
+    def remove_events(self, event_ids: Sequence[str]) -> None: ...
+
+    def prune_events(self, before: datetime) -> int:
+        """Forget events that were published before a moment; `fsck` does not miss them. Returns how many."""
+        ...
+
+    def pruned_before(self) -> datetime | None: ...
+
+    # --- memos
+
+    def remember(self, memo: Memo) -> None: ...
+
+    def recall(
+        self, account: str, doc: str, node: str, cluster: str, input_digest: str, code_digest: str
+    ) -> Memo | None: ...
+
+    def forget(self, account: str, doc: str) -> None:
+        """Drop memos and waiting events of a document that is purged."""
+        ...
+
+    def close(self) -> None: ...

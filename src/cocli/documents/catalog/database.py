@@ -1,0 +1,59 @@
+"""What `sql.SqlCatalog` needs of a database: statements with named parameters, transactions, how it writes a time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from contextlib import AbstractContextManager
+    from datetime import datetime
+
+
+class Session(Protocol):
+    """Statements within one transaction."""
+
+    def rows(self, statement: str, parameters: Mapping[str, object]) -> Sequence[Sequence[Any]]: ...
+
+    def run(self, statement: str, parameters: Mapping[str, object]) -> int:
+        """Execute, and tell how many rows it changed."""
+        ...
+
+    def run_many(self, statement: str, parameters: Sequence[Mapping[str, object]]) -> None: ...
+
+
+class Database(Protocol):
+    """Errors of the driver come out as `CatalogError` or `CatalogUnavailable`."""
+
+    @property
+    def address(self) -> str: ...
+
+    @property
+    def dialect(self) -> str:
+        """The folder of its migrations."""
+        ...
+
+    @property
+    def statements(self) -> Mapping[str, str]: ...
+
+    def read(self) -> AbstractContextManager[Session]:
+        """For looking only."""
+        ...
+
+    def transaction(self) -> AbstractContextManager[Session]:
+        """All or nothing: rolled back where the block raises."""
+        ...
+
+    def migrating(self) -> AbstractContextManager[Session]:
+        """A transaction that no other process runs at the same time."""
+        ...
+
+    def run_script(self, session: Session, script: str) -> None:
+        """Several statements, within the transaction."""
+        ...
+
+    def write_time(self, moment: datetime) -> object: ...
+
+    def read_time(self, value: Any) -> datetime: ...
+
+    def close(self) -> None: ...

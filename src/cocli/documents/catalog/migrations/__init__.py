@@ -1,0 +1,82 @@
+"""Makes the tables: the numbered files of a dialect, each once, in order, in one transaction each.
+
+A file that was applied is never changed: its digest is kept, and another one is refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from importlib import resources
+from typing import TYPE_CHECKING
+
+from cocli.errors import CatalogError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from cocli.documents.catalog.database import Database, Session
+
+_FILE = re.compile(r"([0-9]{4})_[a-z_]+\.sql\Z")
+_TABLE = """
+CREATE TABLE IF NOT EXISTS schema_migrations (
+    number INTEGER PRIMARY KEY, name TEXT NOT NULL, sha256 TEXT NOT NULL
+)
+"""
+_UPGRADE = "Install the version of cocli that it was made with, or build it anew in an empty database."
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    number: int
+    name: str
+    script: str
+
+    @property
+    def sha256(self) -> str:
+        return hashlib.sha256(self.script.encode()).hexdigest()
+
+
+def of_dialect(dialect: str) -> list[Migration]:
+    folder = resources.files("cocli.documents.catalog.migrations") / dialect
+    files = sorted((file for file in folder.iterdir() if _FILE.match(file.name)), key=lambda file: file.name)
+    return [Migration(int(file.name[:4]), file.name, file.read_text("utf-8")) for file in files]
+
+
+def migrate(database: Database, migrations: list[Migration] | None = None) -> list[str]:
+    """Bring the tables up to date; the names of what was applied."""
+    wanted = of_dialect(database.dialect) if migrations is None else migrations
+    with database.migrating() as session:
+        session.run(_TABLE, {})
+        applied = _applied(session)
+        _check(database, wanted, applied)
+        new = [one for one in wanted if one.number not in applied]
+        for migration in new:
+            database.run_script(session, migration.script)
+            _note(database, session, migration)
+    return [one.name for one in new]
+
+
+def _applied(session: Session) -> dict[int, str]:
+    return dict(session.rows("SELECT number, sha256 FROM schema_migrations", {}))  # type: ignore[arg-type]
+
+
+def _note(database: Database, session: Session, migration: Migration) -> None:
+    values: Mapping[str, object] = {
+        "number": migration.number,
+        "name": migration.name,
+        "sha256": migration.sha256,
+    }
+    session.run(database.statements["note_migration"], values)
+
+
+def _check(database: Database, wanted: list[Migration], applied: Mapping[int, str]) -> None:
+    known = {one.number: one for one in wanted}
+    if newer := sorted(set(applied) - set(known)):
+        reason = f"it has migration {newer[-1]:04d}, which this version of cocli does not know"
+        raise CatalogError(address=database.address, reason=reason, hint=_UPGRADE)
+    for number, sha256 in applied.items():
+        if known[number].sha256 != sha256:
+            reason = f"{known[number].name} is not what was applied to it"
+            raise CatalogError(address=database.address, reason=reason, hint=_UPGRADE)

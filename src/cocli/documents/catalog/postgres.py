@@ -1,0 +1,120 @@
+"""A catalogue in PostgreSQL, by psycopg: for machines that share one. One connection, made again when it is lost."""
+
+from __future__ import annotations
+
+import re
+import threading
+from contextlib import contextmanager
+from datetime import UTC
+from typing import TYPE_CHECKING, Any, cast
+
+from cocli.documents.catalog.statements import load
+from cocli.errors import CatalogError, CatalogUnavailable, MissingExtra
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from datetime import datetime
+
+    import psycopg
+    from psycopg.sql import SQL
+
+    from cocli.documents.catalog.database import Session
+
+_NAME = re.compile(r"(?<![:\w]):(\w+)")
+_PASSWORD = re.compile(r"://[^/@]*@|password=\S+")
+_MIGRATING = 0x636F636C69  # "cocli": the number of the lock that migrations take
+_CONNECT_SECONDS = 10
+
+
+def _translated(statement: str) -> str:
+    return _NAME.sub(r"%(\1)s", statement)
+
+
+class _Session:
+    def __init__(self, connection: psycopg.Connection[tuple[Any, ...]]) -> None:
+        self._connection = connection
+
+    def rows(self, statement: str, parameters: Mapping[str, object]) -> Sequence[Sequence[Any]]:
+        return self._connection.execute(cast("SQL", statement), parameters).fetchall()
+
+    def run(self, statement: str, parameters: Mapping[str, object]) -> int:
+        # Without parameters, a script of several statements is allowed.
+        return self._connection.execute(cast("SQL", statement), parameters or None).rowcount
+
+    def run_many(self, statement: str, parameters: Sequence[Mapping[str, object]]) -> None:
+        if len(parameters) == 1:
+            self._connection.execute(cast("SQL", statement), parameters[0])
+        elif parameters:
+            with self._connection.cursor() as cursor:
+                cursor.executemany(cast("SQL", statement), parameters)
+
+
+class PostgresDatabase:
+    """Fits `cocli.documents.catalog.database.Database`."""
+
+    dialect = "postgres"
+
+    def __init__(self, url: str) -> None:
+        try:
+            import psycopg
+        except ImportError as error:
+            raise MissingExtra(feature="A catalogue in PostgreSQL", package="psycopg", extra="postgres") from error
+        self._psycopg = psycopg
+        self._url = url
+        self._lock = threading.RLock()
+        self._connection: psycopg.Connection[tuple[Any, ...]] | None = None
+        self.statements: Mapping[str, str] = load(_translated, lock="FOR SHARE")
+
+    @property
+    def address(self) -> str:
+        return _PASSWORD.sub(lambda found: "://" if found[0].startswith(":") else "", self._url)
+
+    @contextmanager
+    def read(self) -> Iterator[Session]:
+        with self._lock, self._errors():
+            yield _Session(self._connected())
+
+    @contextmanager
+    def transaction(self) -> Iterator[Session]:
+        with self._lock, self._errors():
+            connection = self._connected()
+            with connection.transaction():
+                yield _Session(connection)
+
+    @contextmanager
+    def migrating(self) -> Iterator[Session]:
+        with self.transaction() as session:
+            session.rows("SELECT pg_advisory_xact_lock(%(number)s)", {"number": _MIGRATING})
+            yield session
+
+    def run_script(self, session: Session, script: str) -> None:
+        session.run(script, {})
+
+    def write_time(self, moment: datetime) -> object:
+        return moment
+
+    def read_time(self, value: Any) -> datetime:
+        return cast("datetime", value).astimezone(UTC)
+
+    def close(self) -> None:
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+    def _connected(self) -> psycopg.Connection[tuple[Any, ...]]:
+        if self._connection is None or self._connection.closed or self._connection.broken:
+            self._connection = self._psycopg.connect(
+                self._url, autocommit=True, connect_timeout=_CONNECT_SECONDS, application_name="cocli"
+            )
+        return self._connection
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        errors = self._psycopg.errors
+        try:
+            yield
+        except (self._psycopg.OperationalError, self._psycopg.InterfaceError, errors.DeadlockDetected) as error:
+            raise CatalogUnavailable(address=self.address, reason=str(error).strip()) from error
+        except self._psycopg.Error as error:
+            raise CatalogError(address=self.address, reason=str(error).strip()) from error

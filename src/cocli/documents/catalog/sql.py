@@ -1,0 +1,213 @@
+"""The catalogue on either database: which statement, with which values, in which transaction."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from cocli.documents.catalog.base import Found, Memo, OutboxEntry, Which
+from cocli.documents.catalog.migrations import migrate
+from cocli.documents.catalog.rows import event_values, memo_values, read_event, read_memo, read_row, row_values
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+    from datetime import datetime
+    from typing import Any
+
+    from cocli.documents.catalog.base import Cursor, Kind, Selection
+    from cocli.documents.catalog.database import Database, Session
+    from cocli.documents.catalog.job_rows import Commit
+    from cocli.documents.outbox import Event
+    from cocli.models.document import PipeDoc
+
+_PRUNED = "events_pruned_before"
+
+
+class SqlCatalog:
+    """Fits `cocli.documents.catalog.base.Catalog`. Opening one brings its tables up to date."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._statements = database.statements
+        migrate(database)
+        write, read = database.write_time, database.read_time
+        self._row_values = partial(row_values, write=write)
+        self._event_values = partial(event_values, write=write)
+        self._memo_values = partial(memo_values, write=write)
+        self._read_row = partial(read_row, read=read)
+        self._read_event = partial(read_event, read=read)
+
+    @property
+    def address(self) -> str:
+        return self._database.address
+
+    @property
+    def database(self) -> Database:
+        """For those who keep tables of their own beside these."""
+        return self._database
+
+    def close(self) -> None:
+        self._database.close()
+
+    # --- rows
+
+    def find(self, account: str, uuid: str, cluster: str | None, intake: str) -> Found:
+        with self._database.read() as session:
+            return self._find(session, account, uuid, cluster, intake)
+
+    def find_many(self, places: Sequence[tuple[str, str, str | None, str]]) -> list[Found]:
+        with self._database.read() as session:
+            return [self._find(session, *place) for place in places]
+
+    def _find(self, session: Session, account: str, uuid: str, cluster: str | None, intake: str) -> Found:
+        values = {"uuid": uuid, "cluster": cluster or "", "intake": intake}
+        row, deleted_at = None, None
+        for columns in session.rows(self._statements["find"], values):
+            found = self._read_row(columns)
+            if found.account != account:
+                continue  # the uuid of another account's document, crafted or by chance
+            if (found.uuid, found.cluster) == (uuid, cluster):
+                row = found
+            if found.uuid == intake and found.cluster is None:
+                deleted_at = found.deleted_at
+        return Found(row, deleted_at)
+
+    def commit(self, rows: Sequence[PipeDoc], events: Sequence[Event], *, intake: str | None = None) -> bool:
+        with self._database.transaction() as session:
+            return self._commit(session, rows, events, intake)
+
+    def write_in(self, session: Session, commits: Sequence[Commit], memos: Sequence[Memo]) -> list[Commit]:
+        """Commits and memos within a transaction of somebody else's; which commits `commit` would have refused."""
+        refused = [one for one in commits if not self._commit(session, one.rows, one.events, one.intake)]
+        session.run_many(self._statements["remember"], [self._memo_values(memo) for memo in memos])
+        return refused
+
+    def _commit(self, session: Session, rows: Sequence[PipeDoc], events: Sequence[Event], intake: str | None) -> bool:
+        if intake is not None:
+            found = session.rows(self._statements["deleted"], {"intake": intake})
+            if found and found[0][0] is not None:
+                return False
+        self._write(session, rows, events)
+        return True
+
+    def replace(self, rows: Sequence[PipeDoc], events: Sequence[Event], *, remove: Sequence[PipeDoc] = ()) -> None:
+        with self._database.transaction() as session:
+            for row in (*remove, *rows):
+                session.run(self._statements["remove"], {"uuid": row.uuid, "cluster": row.cluster or ""})
+            self._write(session, rows, events)
+
+    def _write(self, session: Session, rows: Sequence[PipeDoc], events: Sequence[Event]) -> None:
+        session.run_many(self._statements["put"], [self._row_values(row) for row in rows])
+        session.run_many(self._statements["add_event"], [self._event_values(event) for event in events])
+
+    def states(self, account: str, doc: str, cluster: Selection, *, deleted: bool) -> list[PipeDoc]:
+        names = {Which.EVERY: "states_every", Which.CLUSTERS: "states_in_clusters"}
+        name = names[cluster] if isinstance(cluster, Which) else "states_in_cluster"
+        values: dict[str, object] = {"account": account, "doc": doc}
+        if not isinstance(cluster, Which):
+            values["cluster"] = cluster or ""
+        rows = self._query(name, values)
+        return [row for row in rows if deleted or row.deleted_at is None]
+
+    def page(
+        self,
+        account: str,
+        *,
+        datasource: str | None,
+        cluster: str | None,
+        kind: Kind | None,
+        after: Cursor | None,
+        limit: int,
+        deleted: bool,
+    ) -> list[PipeDoc]:
+        values: dict[str, object] = {"account": account, "limit": limit, "deleted": int(deleted)}
+        values["after_doc"] = after.doc if after else ""
+        values["after_cluster"] = (after.cluster or "") if after else ""
+        values["after_address"] = after.address if after else ""
+        where = "" if kind == "intake" else cluster
+        if datasource is not None:
+            values["datasource"] = datasource
+        if where is not None:
+            values["cluster"] = where
+        name = ("page", "page_of_cluster", "page_of_datasource", "page_of_datasource_and_cluster")[
+            2 * (datasource is not None) + (where is not None)
+        ]
+        return self._query(name, values | {"states": int(kind == "state")})
+
+    def scan(self, after: PipeDoc | None, limit: int) -> list[PipeDoc]:
+        parts = ("account", "doc", "cluster", "address")
+        values = {part: (getattr(after, part) or "") if after else "" for part in parts}
+        return self._query("scan", values | {"limit": limit})
+
+    def clear(self) -> None:
+        with self._database.transaction() as session:
+            for name in ("clear_rows", "clear_events", "clear_memos"):
+                session.run(self._statements[name], {})
+
+    def _query(self, name: str, values: dict[str, Any]) -> list[PipeDoc]:
+        with self._database.read() as session:
+            return [self._read_row(columns) for columns in session.rows(self._statements[name], values)]
+
+    # --- events
+
+    def waiting(self, limit: int) -> list[Event]:
+        with self._database.read() as session:
+            return [self._read_event(one) for one in session.rows(self._statements["waiting"], {"limit": limit})]
+
+    def mark_published(self, event_ids: Sequence[str], at: datetime) -> None:
+        moment = self._database.write_time(at)
+        with self._database.transaction() as session:
+            session.run_many(self._statements["mark_published"], [{"event_id": one, "at": moment} for one in event_ids])
+
+    def note_failure(self, event_id: str, reason: str) -> None:
+        with self._database.transaction() as session:
+            session.run(self._statements["note_failure"], {"event_id": event_id, "reason": reason[:1000]})
+
+    def known_events(self, event_ids: Collection[str]) -> set[str]:
+        statement = self._statements["known_event"]
+        with self._database.read() as session:
+            return {one for one in event_ids if session.rows(statement, {"event_id": one})}
+
+    def scan_events(self, after: int, limit: int) -> list[OutboxEntry]:
+        read = self._database.read_time
+        with self._database.read() as session:
+            found = session.rows(self._statements["scan_events"], {"after": after, "limit": limit})
+        return [
+            OutboxEntry(number, self._read_event(columns), None if published is None else read(published))
+            for *columns, number, published in found
+        ]
+
+    def remove_events(self, event_ids: Sequence[str]) -> None:
+        with self._database.transaction() as session:
+            session.run_many(self._statements["remove_event"], [{"event_id": one} for one in event_ids])
+
+    def prune_events(self, before: datetime) -> int:
+        moment = self._database.write_time(before)
+        with self._database.transaction() as session:
+            session.run(self._statements["mark"], {"name": _PRUNED, "at": moment})
+            return session.run(self._statements["prune_events"], {"before": moment})
+
+    def pruned_before(self) -> datetime | None:
+        with self._database.read() as session:
+            found = session.rows(self._statements["read_mark"], {"name": _PRUNED})
+        return self._database.read_time(found[0][0]) if found else None
+
+    # --- memos
+
+    def remember(self, memo: Memo) -> None:
+        with self._database.transaction() as session:
+            session.run(self._statements["remember"], self._memo_values(memo))
+
+    def recall(
+        self, account: str, doc: str, node: str, cluster: str, input_digest: str, code_digest: str
+    ) -> Memo | None:
+        values = {"account": account, "doc": doc, "node": node, "cluster": cluster}
+        values |= {"input_digest": input_digest, "code_digest": code_digest}
+        with self._database.read() as session:
+            found = session.rows(self._statements["recall"], values)
+        return read_memo(found[0], self._database.read_time) if found else None
+
+    def forget(self, account: str, doc: str) -> None:
+        with self._database.transaction() as session:
+            for name in ("forget", "drop_waiting", "forget_outcomes"):
+                session.run(self._statements[name], {"account": account, "doc": doc})

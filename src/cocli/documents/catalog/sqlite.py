@@ -1,0 +1,114 @@
+"""A catalogue in a file, by SQLite: write-ahead log, one connection behind a lock, any number of processes.
+
+With `durable`, a transaction is on the disk before it returns; without, a power cut may lose the latest ones (never
+more: the file stays whole), and `fsck --repair` finds them again in the store.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from contextlib import contextmanager
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from cocli.documents.catalog.rows import text_of
+from cocli.documents.catalog.statements import load
+from cocli.errors import CatalogError, CatalogUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from cocli.documents.catalog.database import Session
+
+MEMORY = ":memory:"
+_WAIT_SECONDS = 60.0
+
+
+class _Session:
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def rows(self, statement: str, parameters: Mapping[str, object]) -> Sequence[Sequence[Any]]:
+        return self._connection.execute(statement, parameters).fetchall()
+
+    def run(self, statement: str, parameters: Mapping[str, object]) -> int:
+        return self._connection.execute(statement, parameters).rowcount
+
+    def run_many(self, statement: str, parameters: Sequence[Mapping[str, object]]) -> None:
+        self._connection.executemany(statement, parameters)
+
+
+class SqliteDatabase:
+    """Fits `cocli.documents.catalog.database.Database`."""
+
+    dialect = "sqlite"
+
+    def __init__(self, path: str, *, durable: bool = True) -> None:
+        self._path = path
+        self._lock = threading.RLock()
+        self.statements: Mapping[str, str] = load(str, lock="")
+        with self._errors():
+            if path != MEMORY:
+                os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
+            self._connection = sqlite3.connect(
+                path, timeout=_WAIT_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=256
+            )
+            try:
+                self._connection.execute("PRAGMA journal_mode = WAL")
+                self._connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'OFF'}")
+            except sqlite3.Error:
+                self._connection.close()
+                raise
+        self._session = _Session(self._connection)
+
+    @property
+    def address(self) -> str:
+        return self._path
+
+    @contextmanager
+    def read(self) -> Iterator[Session]:
+        with self._lock, self._errors():
+            yield self._session
+
+    @contextmanager
+    def transaction(self) -> Iterator[Session]:
+        with self._lock, self._errors():
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._session
+                self._connection.execute("COMMIT")
+            except BaseException:  # whatever ends the block, nothing of it stays
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    migrating = transaction  # BEGIN IMMEDIATE lets one process at a time begin
+
+    def run_script(self, session: Session, script: str) -> None:
+        statement = ""
+        for line in script.splitlines(keepends=True):
+            statement += line
+            if sqlite3.complete_statement(statement):
+                session.run(statement, {})
+                statement = ""
+
+    def write_time(self, moment: datetime) -> object:
+        return text_of(moment)
+
+    def read_time(self, value: Any) -> datetime:
+        return datetime.fromisoformat(value)
+
+    def close(self) -> None:
+        with self._lock:
+            self._connection.close()
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            raise CatalogUnavailable(address=self._path, reason=str(error)) from error
+        except (sqlite3.Error, OSError) as error:
+            raise CatalogError(address=self._path, reason=str(error)) from error

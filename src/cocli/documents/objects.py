@@ -1,0 +1,144 @@
+"""The objects of one repository: reads states whole and checked, writes new versions without losing the old ones.
+
+Knows the store and nothing of the catalogue. What is read must lie where its own header says, or it is damaged.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from cocli.documents import codec, limits
+from cocli.documents.places import Place
+from cocli.errors import DocumentDamaged, DocumentInvalid, NotFound, StoreError
+from cocli.store.base import Put, StoredObject
+from cocli.store.settled import create, swap
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from cocli.documents.document import Blob, Document
+    from cocli.documents.header import State
+    from cocli.store.base import Store
+
+
+class Objects:
+    def __init__(self, store: Store, *, prefix: str, inline_limit: int) -> None:
+        self.store = store
+        self.prefix = prefix
+        self._inline_limit = inline_limit
+
+    def place(self, document: Document) -> Place:
+        return Place.of(self.prefix, document)
+
+    # --- reading
+
+    def current(self, place: Place) -> tuple[State, StoredObject] | None:
+        """The state at a place and its object; None if there is none."""
+        try:
+            stored = self.store.get(place.current)
+        except NotFound:
+            return None
+        return self.read(place, stored), stored
+
+    def version(self, place: Place, digest: str) -> State | None:
+        """An earlier version."""
+        try:
+            stored = self.store.get(place.version(digest))
+        except NotFound:
+            return None
+        state = self.read(place, stored)
+        if state.header.digest != digest:
+            raise DocumentDamaged(doc=place.doc, reason="an earlier version does not have the digest it is named by")
+        return state
+
+    def read(self, place: Place, stored: StoredObject) -> State:
+        state = codec.decode(stored.data, doc=place.doc, etag=stored.etag)
+        if Place.of(self.prefix, state.document) != place:
+            raise DocumentDamaged(doc=place.doc, reason="an object at its place is another document's")
+        return replace(state, document=at_home(state.document, place))
+
+    def with_blobs(self, place: Place, document: Document) -> Document:
+        """The document with the bytes of its blobs that are objects of their own."""
+        absent = {name: blob for name, blob in document.blobs.items() if blob.data is None}
+        if not absent:
+            return document
+        found = self.store.get_many([place.blob(blob.sha256) for blob in absent.values()])
+        read = {
+            name: replace(blob, data=_checked(place, name, blob, one))
+            for (name, blob), one in zip(absent.items(), found, strict=True)
+        }
+        return document.with_blobs({**document.blobs, **read})
+
+    # --- writing
+
+    def encode(self, state: State) -> tuple[State, bytes]:
+        """The bytes of a state, and the state with its size."""
+        data = codec.encode(state, inline_limit=self._inline_limit)
+        outside = sum(blob.size for blob in self._external(state.document))
+        return replace(state, size=len(data) + outside), data
+
+    def blob_puts(self, place: Place, document: Document) -> list[Put]:
+        """The writes of blobs that are objects of their own and not there yet.
+
+        They are written even where they are there by chance: that renews their age, so that `fsck` does not take what
+        a crash left behind for rubbish while somebody is about to refer to it.
+        """
+        puts: dict[str, Put] = {}
+        for blob in self._external(document):
+            if blob.home == place.folder:
+                continue
+            if blob.data is None:
+                raise DocumentInvalid(doc=place.doc, reason="it has a blob of another document that was not read")
+            key = place.blob(blob.sha256)
+            puts[key] = Put(key, blob.data)
+        return list(puts.values())
+
+    def put_blobs(self, place: Place, document: Document) -> None:
+        for put in self.blob_puts(place, document):
+            self.store.put(put.key, put.data)
+
+    def create(self, place: Place, data: bytes) -> str | None:
+        """Write the first version: its etag, or None if there is one already."""
+        return create(self.store, place.current, data)
+
+    def supersede(self, place: Place, there: State, stored: StoredObject, data: bytes) -> str | None:
+        """Keep what is there under its digest, then put the new version in its place; None if others were faster."""
+        if there.header.deleted_at is None:
+            create(self.store, place.version(there.header.digest), stored.data)
+        return swap(self.store, place.current, data, stored.etag)
+
+    def _external(self, document: Document) -> Iterable[Blob]:
+        return (blob for blob in document.blobs.values() if codec.external(blob, self._inline_limit))
+
+
+def at_home(document: Document, place: Place) -> Document:
+    """The document with blobs that know where they lie."""
+    if all(blob.data is not None for blob in document.blobs.values()):
+        return document
+    home = place.folder
+    return document.with_blobs(
+        {name: replace(blob, home=home) if blob.data is None else blob for name, blob in document.blobs.items()}
+    )
+
+
+def _checked(place: Place, name: str, blob: Blob, found: StoredObject | StoreError) -> bytes:
+    if isinstance(found, NotFound):
+        raise DocumentDamaged(doc=place.doc, reason=f"its blob {name} is missing") from found
+    if isinstance(found, StoreError):
+        raise found
+    if hashlib.sha256(found.data).hexdigest() != blob.sha256:
+        raise DocumentDamaged(doc=place.doc, reason=f"the bytes of its blob {name} are not those that were saved")
+    return found.data
+
+
+def check_document(document: Document) -> None:
+    """What no object and no row could hold is refused before anything is written."""
+    source = document.source
+    for what, text in (("uri", source.uri), ("mime type", source.mime_type), ("file name", source.filename)):
+        if text is not None and ("\0" in text or len(text) > limits.MAX_TEXT):
+            raise DocumentInvalid(doc=document.doc, reason=f"the {what} of its source has a NUL or is too long")
+    limits.check_size(document.doc, "its number of blobs", len(document.blobs), limits.MAX_BLOBS)
+    for name, blob in document.blobs.items():
+        limits.check_size(document.doc, f"its blob {name[:40]}", blob.size, limits.MAX_BLOB_BYTES)

@@ -1,0 +1,62 @@
+"""Events: what there is to tell of a version. Their ids follow from it: telling it twice is telling it once.
+
+The events of a version can be computed from its header alone. They are written in the transaction of its row; who
+publishes them is `relay`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cocli.documents.header import Operation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+    from cocli.documents.header import State
+    from cocli.models.document import DocumentReference
+
+__all__ = ["Event", "Operation", "event_id", "events_of"]
+
+_ID_DIGITS = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing to tell to one destination; the empty destination is whoever listens to everything."""
+
+    event_id: str
+    uuid: str
+    operation: Operation
+    destination: str
+    reference: DocumentReference
+    version: int
+    at: datetime
+
+
+def event_id(uuid: str, cluster: str | None, version: int, digest: str, operation: str, destination: str) -> str:
+    """With the cluster, because two clusters share a uuid; with the version, because content can come back: A, B, A."""
+    name = "\x1f".join((uuid, cluster or "", str(version), digest, operation, destination))
+    return hashlib.sha256(name.encode()).hexdigest()[:_ID_DIGITS]
+
+
+def events_of(state: State, *, also: Iterable[str] = ()) -> list[Event]:
+    """Every event that there has to be for this version: the plain one, and one per destination."""
+    document, header = state.document, state.header
+    reference = document.reference.model_copy(update={"digest": header.digest})
+    operation = header.operation
+    return [
+        Event(
+            event_id(document.uuid, document.cluster, header.version, header.digest, operation, destination),
+            document.uuid,
+            operation,
+            destination,
+            reference,
+            header.version,
+            header.saved_at,
+        )
+        for destination in dict.fromkeys(("", *header.destinations, *also))
+    ]

@@ -1,0 +1,1 @@
+"""Made by cocli.documents.proto.generate: do not edit."""

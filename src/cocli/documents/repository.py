@@ -1,0 +1,185 @@
+"""The repository of documents: the one door to store and catalogue. Every method names the account it acts for."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from cocli.documents.catalog.base import EVERY, Cursor, Page, Selection
+from cocli.documents.ids import check_parts, node_uuid
+from cocli.documents.limits import INLINE_LIMIT
+from cocli.documents.objects import Objects
+from cocli.documents.places import Place
+from cocli.documents.purging import Purger
+from cocli.documents.saving import Saver
+from cocli.documents.tombstones import Tombstones
+from cocli.errors import DocumentDamaged, DocumentDeleted, DocumentNotFound, UsageError
+from cocli.models.record import render_utc
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
+
+    from cocli.documents.catalog.base import Catalog, Kind, Memo
+    from cocli.documents.document import Document
+    from cocli.documents.header import PurgeProof, State
+    from cocli.documents.receipt import Receipt
+    from cocli.errors import CocliError
+    from cocli.models.document import DocumentReference, PipeDoc
+    from cocli.store.base import Store
+
+MAX_PAGE = 10_000
+
+
+class DocumentRepository:
+    """`prefix` is the folder in the store, `inline_limit` the size from which a blob is an object of its own."""
+
+    def __init__(
+        self,
+        store: Store,
+        catalog: Catalog,
+        *,
+        clock: Callable[[], datetime],
+        prefix: str = "uploads",
+        inline_limit: int = INLINE_LIMIT,
+    ) -> None:
+        self.objects = Objects(store, prefix=prefix, inline_limit=inline_limit)
+        self.catalog = catalog
+        self._build = partial(type(self), store, clock=clock, prefix=prefix, inline_limit=inline_limit)
+        self.tombstones = Tombstones(self.objects, catalog, clock=clock)
+        self.purger = Purger(self.objects, catalog, self.tombstones, clock=clock)
+        self._saver = Saver(self.objects, catalog, self.tombstones, clock=clock)
+
+    def with_catalog(self, catalog: Catalog) -> DocumentRepository:
+        """The same documents, seen through another catalogue."""
+        return self._build(catalog)
+
+    # --- saving
+
+    def save(self, document: Document, *, publish: Sequence[str] = ()) -> Receipt:
+        """Save a state. The same content again writes nothing; other content is a new version, and the old one stays.
+
+        `publish` names destinations: each gets one event, beside the plain one that every version has.
+        """
+        return self._saver.save(document, publish)
+
+    def save_many(self, wishes: Sequence[tuple[Document, Sequence[str]]]) -> list[Receipt | CocliError]:
+        """Save many, new ones side by side and in one transaction. One failure does not stop the others."""
+        return self._saver.save_many(wishes)
+
+    # --- reading
+
+    def get(self, account: str, reference: DocumentReference, *, blobs: bool = False) -> Document:
+        """Exactly the state that a reference points at, also after it was replaced."""
+        if account != reference.account:
+            raise _not_found(reference)
+        place = Place.pointed_at(self.objects.prefix, reference)
+        state = self._alive(place, reference)
+        if state.header.digest != reference.digest:
+            earlier = self.objects.version(place, reference.digest)
+            if earlier is None:
+                self._alive(place, reference)  # purged since it was looked at? Then it says so
+                raise _not_found(reference)
+            state = earlier
+        return self._loaded(place, state, reference, blobs)
+
+    def current(self, account: str, doc: str, address: str, cluster: str | None, *, blobs: bool = False) -> Document:
+        """The newest state at an address."""
+        uuid = node_uuid(doc, address, account)
+        row = self.catalog.find(account, uuid, cluster, uuid).row
+        if row is None:
+            raise DocumentNotFound(doc=doc, place=f"{cluster or 'intake'}/{address}")
+        place = Place.of(self.objects.prefix, row)
+        return self._loaded(place, self._alive(place, row.reference), row.reference, blobs)
+
+    def load(self, document: Document) -> Document:
+        """The same document with the bytes of all its blobs."""
+        return self.objects.with_blobs(self.objects.place(document), document)
+
+    def states(self, account: str, doc: str, *, cluster: Selection = EVERY, deleted: bool = False) -> list[PipeDoc]:
+        """The rows of a document: of EVERY state, of those in CLUSTERS, of the intake (None) or of one cluster."""
+        check_parts(account=account, doc=doc)
+        return self.catalog.states(account, doc, cluster, deleted=deleted)
+
+    def documents(
+        self,
+        account: str,
+        *,
+        datasource: str | None = None,
+        cluster: str | None = None,
+        kind: Kind | None = None,
+        after: Cursor | None = None,
+        limit: int = 100,
+        deleted: bool = False,
+    ) -> Page[PipeDoc]:
+        """Rows of an account, page by page in the order of document, cluster, address."""
+        check_parts(account=account)
+        if not 1 <= limit <= MAX_PAGE:
+            raise UsageError(reason=f"a page has 1 to {MAX_PAGE} rows, not {limit}")
+        if kind == "intake" and cluster is not None:
+            raise UsageError(reason="an intake document has no cluster")
+        rows = self.catalog.page(
+            account,
+            datasource=datasource,
+            cluster=cluster,
+            kind=kind,
+            after=after,
+            limit=limit + 1,
+            deleted=deleted,
+        )
+        if len(rows) <= limit:
+            return Page(rows)
+        last = rows[limit - 1]
+        return Page(rows[:limit], Cursor(last.doc, last.cluster, last.address))
+
+    # --- deleting
+
+    def delete(self, account: str, doc: str, *, cluster: Selection = EVERY, by: str = "") -> list[Receipt]:
+        """Leave tombstones: of the whole document, or of its states in one cluster. Late events bring nothing back."""
+        check_parts(account=account, doc=doc)
+        return self.tombstones.delete(account, doc, cluster, by)
+
+    def restore(self, account: str, doc: str, *, cluster: Selection = EVERY) -> list[Receipt]:
+        """Bring back what was deleted, as it was."""
+        check_parts(account=account, doc=doc)
+        return self.tombstones.restore(account, doc, cluster)
+
+    def purge(self, account: str, doc: str, *, by: str = "", reason: str = "") -> list[PurgeProof]:
+        """Remove every version and blob for good; one proof per datasource that had the document."""
+        check_parts(account=account, doc=doc)
+        return self.purger.purge(account, doc, by, reason)
+
+    # --- steps that need not be done again
+
+    def remember(self, memo: Memo) -> None:
+        self.catalog.remember(memo)
+
+    def recall(
+        self, account: str, doc: str, node: str, cluster: str, *, input_digest: str, code_digest: str
+    ) -> Memo | None:
+        """What a node made of this input with this code, if it was done before."""
+        return self.catalog.recall(account, doc, node, cluster, input_digest, code_digest)
+
+    # --- plumbing
+
+    def _alive(self, place: Place, reference: DocumentReference) -> State:
+        read = self.objects.current(place)
+        if read is None:
+            raise _not_found(reference)
+        state = read[0]
+        if state.header.deleted_at is not None:
+            raise DocumentDeleted(doc=place.doc, deleted_at=render_utc(state.header.deleted_at))
+        return state
+
+    def _loaded(self, place: Place, state: State, reference: DocumentReference, blobs: bool) -> Document:
+        if not blobs:
+            return state.document
+        try:
+            return self.objects.with_blobs(place, state.document)
+        except DocumentDamaged:
+            self._alive(place, reference)  # purged since it was looked at? Then it says so
+            raise
+
+
+def _not_found(reference: DocumentReference) -> DocumentNotFound:
+    return DocumentNotFound(doc=reference.doc, place=f"{reference.cluster or 'intake'}/{reference.address}")

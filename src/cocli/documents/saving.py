@@ -1,0 +1,233 @@
+"""Saving a state: the object first, then its row and its events in one transaction.
+
+Killed in between, the object is there and the row is not: whoever saves the same again, or `fsck --repair`, finds it
+and writes the row and the same events. An object that is replaced is kept under its digest before it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeVar
+
+from cocli.documents.header import Header, Operation, State
+from cocli.documents.ids import node_uuid
+from cocli.documents.objects import check_document
+from cocli.documents.outbox import events_of
+from cocli.documents.receipt import Outcome, Receipt
+from cocli.errors import CocliError, DocumentContested, DocumentDeleted, DocumentInvalid, StoreError
+from cocli.models.record import render_utc
+from cocli.store.base import Put
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
+
+    from cocli.documents.catalog.base import Catalog, Found
+    from cocli.documents.document import Document
+    from cocli.documents.objects import Objects
+    from cocli.documents.outbox import Event
+    from cocli.documents.places import Place
+    from cocli.documents.tombstones import Tombstones
+    from cocli.models.document import PipeDoc
+
+TRIES = 20
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class _Wish:
+    """What somebody wants to be saved, checked, with its first version ready to be written."""
+
+    document: Document
+    place: Place
+    intake: str
+    publish: tuple[str, ...]
+    first: State
+    data: bytes
+    row: PipeDoc
+
+
+class Saver:
+    def __init__(
+        self, objects: Objects, catalog: Catalog, tombstones: Tombstones, *, clock: Callable[[], datetime]
+    ) -> None:
+        self._objects = objects
+        self._catalog = catalog
+        self._tombstones = tombstones
+        self._clock = clock
+
+    def save(self, document: Document, publish: Sequence[str]) -> Receipt:
+        place, intake = self._objects.place(document), _intake(document)
+        found = self._catalog.find(document.account, document.uuid, document.cluster, intake)
+        unchanged = self._unchanged(document, found, publish)
+        if unchanged is not None:
+            return unchanged
+        wish = self._wish(document, place, intake, publish)
+        self._objects.put_blobs(place, document)
+        if found.row is None:
+            etag = self._objects.create(place, wish.data)
+            if etag is not None:
+                return self._finish(wish, wish.first, etag, [])
+        return self._over_what_is_there(wish, found.row)
+
+    def save_many(self, wishes: Sequence[tuple[Document, Sequence[str]]]) -> list[Receipt | CocliError]:
+        """New documents of a batch are written side by side and committed at once; whatever else one by one."""
+        answers: dict[int, Receipt | CocliError] = {}
+        fresh = self._fresh(wishes, answers)
+        self._create_all(fresh, answers)
+        for number, (document, publish) in enumerate(wishes):
+            if number not in answers:
+                answers[number] = _answer(self.save, document, publish)
+        return [answers[number] for number in range(len(wishes))]
+
+    # --- steps
+
+    def _unchanged(self, document: Document, found: Found, publish: Sequence[str]) -> Receipt | None:
+        """The receipt, if there is nothing to write. Refuses what was deleted or belongs elsewhere."""
+        row = found.row
+        if found.document_deleted_at is not None:
+            raise DocumentDeleted(doc=document.doc, deleted_at=render_utc(found.document_deleted_at))
+        if row is None:
+            return None
+        check_owner(document, row)
+        if row.deleted_at is not None:
+            raise DocumentDeleted(doc=document.doc, deleted_at=render_utc(row.deleted_at))
+        if row.digest != document.digest:
+            return None
+        if publish:
+            self._publish_more(document, row, publish)
+        return Receipt.of(row, "unchanged")
+
+    def _publish_more(self, document: Document, row: PipeDoc, publish: Sequence[str]) -> None:
+        """The content is known; a destination may be new."""
+        operation = Operation.CREATED if row.version == 1 else Operation.UPDATED
+        header = Header(row.version, row.digest, row.saved_at, operation, tuple(publish))
+        wanted = [event for event in events_of(State(header, document)) if event.destination]
+        known = self._catalog.known_events([event.event_id for event in wanted])
+        missing = [event for event in wanted if event.event_id not in known]
+        if missing:
+            self._catalog.commit([], missing)
+
+    def _wish(self, document: Document, place: Place, intake: str, publish: Sequence[str]) -> _Wish:
+        check_document(document)
+        destinations = tuple(dict.fromkeys(publish))
+        if any(not name or "\0" in name for name in destinations):
+            raise DocumentInvalid(doc=document.doc, reason="a destination is empty or contains a NUL")
+        header = Header(1, document.digest, self._clock(), Operation.CREATED, destinations)
+        first, data = self._objects.encode(State(header, document))
+        place.version(header.digest)  # the longest key that it may ever need: refused now rather than with an update
+        return _Wish(document, place, intake, destinations, first, data, first.row())
+
+    def _over_what_is_there(self, wish: _Wish, row: PipeDoc | None) -> Receipt:
+        for _ in range(TRIES):
+            read = self._objects.current(wish.place)
+            if read is None:
+                etag = self._objects.create(wish.place, wish.data)
+                if etag is not None:
+                    return self._finish(wish, wish.first, etag, [])
+                continue
+            there, stored = read
+            # Nobody told of this version yet, as far as we know: its writer may have died before it could.
+            untold = events_of(there) if row is None or row.version < there.header.version else []
+            if there.header.deleted_at is not None:
+                self._catalog.commit([there.row()], untold)
+                raise DocumentDeleted(doc=wish.document.doc, deleted_at=render_utc(there.header.deleted_at))
+            if there.header.digest == wish.document.digest:
+                return self._adopt(wish, there, untold)
+            header = replace(wish.first.header, version=there.header.version + 1, operation=Operation.UPDATED)
+            state, data = self._objects.encode(replace(wish.first, header=header))
+            etag = self._objects.supersede(wish.place, there, stored, data)
+            if etag is not None:
+                return self._finish(wish, state, etag, untold)
+        raise DocumentContested(doc=wish.document.doc, tries=TRIES)
+
+    def _adopt(self, wish: _Wish, there: State, untold: Sequence[Event]) -> Receipt:
+        """The store has this content already: another machine wrote it, or we did and died. Only the row is missing."""
+        row = there.row()
+        events = {event.event_id: event for event in (*untold, *events_of(there, also=wish.publish))}
+        if not self._commit(wish, row, list(events.values())):
+            self._bury(wish)
+        return Receipt.of(row, "unchanged")
+
+    def _finish(self, wish: _Wish, state: State, etag: str, untold: Sequence[Event]) -> Receipt:
+        row = written_row(wish.row, state, etag)
+        if not self._commit(wish, row, [*untold, *events_of(state)]):
+            self._bury(wish)
+        outcome: Outcome = "created" if state.header.version == 1 else "updated"
+        return Receipt.of(row, outcome)
+
+    def _commit(self, wish: _Wish, row: PipeDoc, events: Sequence[Event]) -> bool:
+        return self._catalog.commit([row], events, intake=None if wish.document.is_intake else wish.intake)
+
+    def _bury(self, wish: _Wish) -> None:
+        """The document was deleted while this state of it was written: it goes the same way."""
+        buried = self._tombstones.bury(wish.place, by="deleted while it was saved")
+        raise DocumentDeleted(doc=wish.document.doc, deleted_at=render_utc(buried.header.saved_at))
+
+    # --- many at once
+
+    def _fresh(
+        self, wishes: Sequence[tuple[Document, Sequence[str]]], answers: dict[int, Receipt | CocliError]
+    ) -> dict[int, _Wish]:
+        intakes = [_intake(one) for one, _ in wishes]
+        found = self._catalog.find_many(
+            [(one.account, one.uuid, one.cluster, intake) for (one, _), intake in zip(wishes, intakes, strict=True)]
+        )
+        fresh: dict[int, _Wish] = {}
+        seen: set[tuple[str, str | None]] = set()
+        for number, (document, publish) in enumerate(wishes):
+            identity = (document.uuid, document.cluster)
+            if identity in seen or found[number].row is not None or found[number].document_deleted_at is not None:
+                continue  # not new: in its turn, one by one
+            seen.add(identity)
+            place = self._objects.place(document)
+            made = _answer(self._wish, document, place, intakes[number], publish)
+            if isinstance(made, CocliError):
+                answers[number] = made
+            else:
+                fresh[number] = made
+        return fresh
+
+    def _create_all(self, fresh: dict[int, _Wish], answers: dict[int, Receipt | CocliError]) -> None:
+        store = self._objects.store
+        blobs = [put for wish in fresh.values() for put in self._objects.blob_puts(wish.place, wish.document)]
+        if any(isinstance(one, StoreError) for one in store.put_many(blobs)):
+            return  # one by one, each gets its own error
+        puts = [Put(wish.place.current, wish.data, if_absent=True) for wish in fresh.values()]
+        rows: list[PipeDoc] = []
+        events: list[Event] = []
+        for (number, wish), etag in zip(fresh.items(), store.put_many(puts), strict=True):
+            if isinstance(etag, str) and wish.document.is_intake:
+                row = written_row(wish.row, wish.first, etag)
+                rows.append(row)
+                events += events_of(wish.first)
+                answers[number] = Receipt.of(row, "created")
+            elif isinstance(etag, str):
+                answers[number] = _answer(self._finish, wish, wish.first, etag, [])
+        if rows:
+            self._catalog.commit(rows, events)
+
+
+def _intake(document: Document) -> str:
+    """The uuid of the intake of a document."""
+    return document.uuid if document.is_intake else node_uuid(document.doc, document.datasource, document.account)
+
+
+def written_row(row: PipeDoc, state: State, etag: str) -> PipeDoc:
+    """The row of the first version, checked when it was made, with what writing has added."""
+    return row.model_copy(update={"etag": etag, "version": state.header.version, "size": state.size})
+
+
+def check_owner(document: Document, row: PipeDoc) -> None:
+    """The uuid of a state says nothing of its datasource: two datasources must not share a document id."""
+    if (document.connector, document.datasource) != (row.connector, row.datasource):
+        owner = f"{row.connector}/{row.datasource}"
+        reason = f"its state at {document.address} belongs to {owner}; ids of documents are unique within an account"
+        raise DocumentInvalid(doc=document.doc, reason=reason)
+
+
+def _answer(action: Callable[..., T], *arguments: object) -> T | CocliError:
+    try:
+        return action(*arguments)
+    except CocliError as error:
+        return error
