@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from cocli.app.campaign import new_campaign
 from cocli.app.index import Indexes, campaign_indexes
 from cocli.app.index_backfill import backfill
+from cocli.app.index_care import compact_index
 from cocli.app.index_lookup import sort_key
 from cocli.app.index_purge import find_foreign, purge_foreign
 from cocli.app.index_query import AsOf, QueryOptions, opened_query, view_name, views_of
@@ -34,6 +36,10 @@ from cocli.models.email import EmailEntry
 from cocli.models.origin import Origin
 from cocli.models.prospect import Prospect
 from cocli.paths import IndexRef, WalKey
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # frictionless is not ours to mend
+    from frictionless import Package
 
 NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
 PLACE = "ChIJyUzh2kXqwoARUtNFG8VjnYQ"
@@ -204,6 +210,20 @@ def test_what_was_written_again_meanwhile_is_not_purged(indexes: Indexes) -> Non
     index.store.put(key, usv.render(Prospect, [prospect("roof.example")]))
     assert purge_foreign(indexes, found) == 0
     assert open_reader(index, fresh=True).get(foreign.company_hash) is not None
+
+
+def test_a_stranger_reads_the_files_by_their_description(indexes: Indexes, tmp_path: Path) -> None:
+    ref = IndexRef("prospects", "plumbers")
+    IndexWriter(indexes.open(ref)).append([prospect("pipes-a.de"), prospect("pipes-b.de")])
+    compact_index(indexes, ref)
+    package = Package(str(tmp_path / "data" / ref.folder / "datapackage.json"))
+    assert package.validate().valid
+    (resource,) = package.resources
+    assert resource.name == "prospects-delta"
+    assert {row["name"] for row in package.get_table_resource("prospects-delta").read_rows()} == {
+        "pipes-a.de",
+        "pipes-b.de",
+    }
 
 
 def test_shared_indexes_have_nothing_that_is_foreign(indexes: Indexes) -> None:

@@ -303,6 +303,7 @@ class DamageScenario(IndexScenario):
     def __init__(self) -> None:
         super().__init__()
         self._disk = MemoryCache()
+        self._mended_at: datetime | None = None
 
     def clients(self, random: Random) -> Mapping[str, Any]:
         return {**super().clients(random), "vandal": self._destroy}
@@ -323,6 +324,7 @@ class DamageScenario(IndexScenario):
 
     def _destroy(self, world: Any) -> None:
         if world.incarnation > 1:
+            world.clock.sleep(300)  # what it sent before it crashed has arrived
             self._mend(world)
             return
         world.clock.sleep(world.random.uniform(100, 400))
@@ -344,9 +346,16 @@ class DamageScenario(IndexScenario):
         world.clock.sleep(world.random.uniform(300, 500))  # a person notices; requests under way have arrived
         self._mend(world)
 
+    def _forgive(self, world: Any, opened: datetime, error: IndexDamaged) -> None:
+        if self._mended_at is not None and opened <= self._mended_at:
+            world.record("too_slow")  # what it read was destroyed, though it is whole again by now
+        else:
+            super()._forgive(world, opened, error)
+
     def _mend(self, world: Any) -> None:
         report = repair(self.make_index(world))
         assert not report.losses, f"the cache has it, but it was given up: {report.losses}"
+        self._mended_at = world.store.now()
         world.record("mended", pointer=report.pointer, restored=len(report.restored))
 
     def notice(self, event: Any, store: Any, history: Any) -> None:

@@ -24,7 +24,7 @@ from cocli.models.domain import Domain
 from cocli.models.email import EmailEntry
 from cocli.models.prospect import Prospect
 from cocli.paths import IndexRef, LatestKey, ProspectKey
-from cocli.store.base import StoredObject
+from cocli.store.base import Store, StoredObject
 from cocli.store.faulty import Crashed, Fault, FaultKind, FaultyStore, Operation
 from cocli.store.local import LocalStore
 from cocli.store.memory import MemoryStore
@@ -237,8 +237,9 @@ def test_schema_schism_after_each_run(prospects: Index[Prospect], prospect: Any)
     assert verify(prospects).ok
 
 
-def test_deleted_files_resurrected_by_sync(prospects: Index[Prospect], prospect: Any) -> None:
+def test_deleted_files_resurrected_by_sync(any_store: Store, prospect: Any) -> None:
     """What a crashed compactor left behind brings a removed record back."""
+    prospects: Index[Prospect] = open_index(any_store, IndexRef("prospects", "plumbers"), MemoryCache())
     IndexWriter(prospects).append([prospect(1), prospect(2)])
     IndexWriter(prospects).put(prospect(1, phone="1"))
     kept = [prospects.store.get(info.key) for info in prospects.store.list(prospects.ref.folder)]

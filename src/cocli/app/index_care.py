@@ -8,6 +8,7 @@ from cocli.app.workspace import Progress, no_progress
 from cocli.index.audit import AuditReport, audit
 from cocli.index.collection import CollectionReport, Collector
 from cocli.index.compaction import CompactionReport, Compactor
+from cocli.index.describing import describe
 from cocli.index.latest import read_pointer
 from cocli.index.pending import list_pending
 from cocli.index.repairing import RepairReport, repair
@@ -27,7 +28,10 @@ def compact_index(indexes: Indexes, ref: IndexRef, progress: Progress = no_progr
         listing = list_pending(index, {})
         if not listing.waiting:
             return CompactionReport(foreign=listing.foreign)
-    return Compactor(index).compact(progress=lambda report: progress(report.records))
+    report = Compactor(index).compact(progress=lambda so_far: progress(so_far.records))
+    if report.rounds:
+        describe(index)
+    return report
 
 
 def verify_index(

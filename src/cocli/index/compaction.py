@@ -135,7 +135,7 @@ class Compactor(Generic[R]):
         """
         objects = self._objects_to_remember(current)
         if current.changes.is_empty and not any(one.rejected for one in objects if self._is_new(one, current)):
-            at_stake = current.read or current.changes.wants_removals
+            at_stake = current.read or current.leftovers or current.changes.wants_removals
             return current.pointer.latest if not at_stake or is_current(self._index, current.pointer.latest) else None
         published = publish(
             self._index, current.pointer, current.view, current.changes, objects, removed=current.changes.removed
@@ -195,7 +195,14 @@ class Compactor(Generic[R]):
             for contents in current.read
             if contents.is_batch or contents.reason is not None or not self._index.spec.keeps_loose
         ]
-        return [*current.leftovers, *kept]
+        # A round may end before it comes to a leftover that only reading can tell (a folder lists no etags).
+        seen = {contents.key for contents in current.read} | {one.object for one in current.leftovers}
+        unread = [
+            current.consumed[info.key]
+            for info in current.listing.waiting
+            if info.key in current.consumed and info.key not in seen
+        ]
+        return [*current.leftovers, *unread, *kept]
 
     def _is_new(self, one: ConsumedObject, current: _Round[R]) -> bool:
         known = current.consumed.get(one.object)

@@ -3,7 +3,8 @@
 A manifest may have been written and never published (its compactor crashed, or lost the race), and nothing in it says
 so. Going on with such a one is harmless if it is the newest: what it consumed is only removed after publication, so it
 has everything that its parent has and more. Of several of one version only one was published; its inputs may be gone,
-the others' are not. So one is chosen, and what the others have beyond it is written again as a batch.
+the others' are not. So one is chosen; and of another one, if it consumed something that the chosen one did not and that
+is not there any more, the records that it changed are written again as a batch.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cocli.errors import IndexDamaged, InvalidKey
+from cocli.errors import IndexDamaged, InvalidKey, NotFound, StoreError
+from cocli.index.consumed import read_consumed
 from cocli.index.diff import diff_keys
 from cocli.index.manifest import Manifest, ManifestRef
 from cocli.index.shards import content_name
@@ -23,6 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cocli.index.opening import Index
+
+
+_LOOKED_AT = 64
+"""How many manifests are looked at, the newest."""
 
 
 @dataclass(frozen=True)
@@ -47,16 +53,36 @@ def find_candidates(index: Index[Any]) -> list[Candidate]:
 
 
 def newer_records(index: Index[Any], chosen: Manifest, other: Manifest, note: Callable[[str], None]) -> list[Any]:
-    """The records that another version changed against its parent, as far as they can be read."""
+    """The records that another version changed against its parent, as far as they can be read and may be needed."""
+    parent = _parent(index, other)
+    if not _knows_more(index, chosen, other, parent):
+        return []
     lost: list[str] = []
     view: View[Any] = View(index, other, on_damaged=lambda damaged: lost.append(str(damaged)))
-    before: View[Any] = View(index, _parent(index, other) or chosen, on_damaged=lambda _: None)
+    before: View[Any] = View(index, parent or chosen, on_damaged=lambda _: None)
     records = [view.reader_of(row.header).record(row.line) for row in diff_keys(before, view)]
     if lost:
         note(f"of version {other.version}, which is newer, could not be read: {'; '.join(lost)}")
     if other.removed:
         note(f"version {other.version} removed {other.removed} records; they may be back")
     return records
+
+
+def _knows_more(index: Index[Any], chosen: Manifest, other: Manifest, parent: Manifest | None) -> bool:
+    """Whether something is gone that only the other version consumed. What is still there will be read again."""
+    try:
+        mine, theirs = read_consumed(index, chosen), read_consumed(index, other)
+        carried = read_consumed(index, parent) if parent is not None else {}
+    except IndexDamaged:
+        return True  # nobody can say: better twice than never
+    known = {(one.object, one.etag) for one in (*mine.values(), *carried.values())}
+    beyond = {one.object: one.etag for one in theirs.values() if (one.object, one.etag) not in known}
+    for answer, etag in zip(index.store.get_many(beyond), beyond.values(), strict=True):
+        if isinstance(answer, StoreError) and not isinstance(answer, NotFound):
+            raise answer
+        if not isinstance(answer, StoredObject) or answer.etag != etag:
+            return True
+    return False
 
 
 def _parent(index: Index[Any], manifest: Manifest) -> Manifest | None:
@@ -78,8 +104,13 @@ def _shard_sizes(index: Index[Any]) -> dict[str, int]:
 
 def _stored_manifests(index: Index[Any]) -> list[StoredObject]:
     keys = [info.key for info in index.store.list(index_folder(index.ref, "manifests")) if ManifestKey.fits(info.key)]
-    answers = index.store.get_many(sorted(keys)[-64:])
-    return [answer for answer in answers if isinstance(answer, StoredObject)]
+    stored: list[StoredObject] = []
+    for answer in index.store.get_many(sorted(keys)[-_LOOKED_AT:]):
+        if isinstance(answer, StoredObject):
+            stored.append(answer)
+        elif not isinstance(answer, NotFound):
+            raise answer  # to leave one out because the store failed would be to forget what only that one knows
+    return stored
 
 
 def _candidate(index: Index[Any], stored: StoredObject, sizes: dict[str, int]) -> Candidate | None:

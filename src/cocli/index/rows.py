@@ -8,14 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from cocli.errors import FormatError
-from cocli.formats import usv
-from cocli.formats.columns import Column, columns_of
+from cocli.formats.columns import Cell, Column, columns_of
 from cocli.formats.plan import Plan
 from cocli.formats.usv_dialect import NULL, SEPARATOR, escape, unescape
 from cocli.models.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from cocli.index.spec import IndexSpec
 
@@ -23,8 +22,6 @@ R = TypeVar("R", bound=Record)
 
 Header = tuple[str, ...]
 _CUT = SEPARATOR.encode()
-_BULK_FROM = 8
-"""From this many lines on, reading them as a table is quicker than one by one."""
 
 
 def read_header(line: bytes, *, file: str) -> Header:
@@ -43,14 +40,21 @@ def standard_header(model: type[Record]) -> Header:
 
 
 class RowReader(Generic[R]):
-    """How the lines under one header are read."""
+    """How the lines under one header are read.
 
-    def __init__(self, spec: IndexSpec[R], header: Header, *, file: str) -> None:
+    `plans` are those of other files, by header: making one takes longer than reading a record, and it fits any file.
+    """
+
+    def __init__(
+        self, spec: IndexSpec[R], header: Header, *, file: str, plans: dict[Header, Plan[R]] | None = None
+    ) -> None:
         self.header = header
         self._file = file
         self._model = spec.model
         self._key_text = spec.key_text
-        self._plan: Plan[R] = Plan(spec.model, header, file=file, trusted=True)
+        self._plan = (plans or {}).get(header) or Plan(spec.model, header, file=file, trusted=True)
+        if plans is not None:
+            plans[header] = self._plan
         self._key_columns = [header.index(name) for name in spec.model.key]
         self._cuts = max(self._key_columns) + 1
 
@@ -65,38 +69,35 @@ class RowReader(Generic[R]):
             raise FormatError(file=self._file, line=0, reason=f"a row has no key: {error}") from error
 
     def record(self, line: bytes) -> R:
-        try:
-            texts = line.decode().split(SEPARATOR)
-            cells = [(None if text == NULL else unescape(text),) for text in texts]
-        except ValueError as error:
-            raise FormatError(file=self._file, line=0, reason=str(error)) from error
-        if len(cells) != len(self.header):
-            reason = f"{len(cells)} fields, but the header has {len(self.header)}"
-            raise FormatError(file=self._file, line=0, reason=reason)
-        table, bad = self._plan.parse(cells, 1)
-        for reason in bad.values():
-            raise FormatError(file=self._file, line=0, reason=reason)
-        return self._plan.records(table)[0]
+        return self.records([line])[0]
 
     def records(self, lines: Sequence[bytes]) -> list[R]:
-        if len(lines) < _BULK_FROM:
-            return [self.record(line) for line in lines]
-        return list(self.read(b"\n".join(lines) + b"\n"))
+        """The records of some lines, in their order. A row that does not fit is a FormatError."""
+        try:
+            rows = [self._fields(line) for line in lines]
+            cells = [_cells(column) for column in zip(*rows, strict=True)]
+        except ValueError as error:
+            raise FormatError(file=self._file, line=0, reason=str(error)) from error
+        if not rows:
+            return []
+        table, bad = self._plan.parse(cells, len(rows))
+        for reason in bad.values():
+            raise FormatError(file=self._file, line=0, reason=reason)
+        return self._plan.records(table)
 
-    def read(self, body: bytes) -> Iterator[R]:
-        """The records of whole lines, in their order. A row that does not fit is a FormatError."""
-        reader = usv.read(
-            self._model,
-            (render_header(self.header) + b"\n", body),
-            file=self._file,
-            trusted=True,
-            on_rejected=_refuse,
-        )
-        yield from reader
+    def _fields(self, line: bytes) -> list[str]:
+        fields = line.decode().split(SEPARATOR)
+        if len(fields) != len(self.header):
+            raise ValueError(f"{len(fields)} fields, but the header has {len(self.header)}")
+        if b"\r" in line or b"\x1e" in line:
+            raise ValueError("a bare control character")
+        return fields
 
 
-def _refuse(rejected: usv.Rejected) -> None:
-    raise FormatError(file=rejected.file, line=rejected.line, reason=rejected.reason)
+def _cells(fields: Sequence[str]) -> Sequence[Cell]:
+    if "\\" not in "".join(fields):
+        return fields
+    return [field if "\\" not in field else None if field == NULL else unescape(field) for field in fields]
 
 
 def common_header(model: type[Record], headers: Sequence[Header]) -> Header:

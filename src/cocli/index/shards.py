@@ -13,6 +13,8 @@ from cocli.models.record import Record
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from cocli.formats.plan import Plan
+    from cocli.index.rows import Header
     from cocli.index.spec import IndexSpec
 
 R = TypeVar("R", bound=Record)
@@ -28,12 +30,14 @@ def content_name(data: bytes | Buffer) -> str:
 class Shard(Generic[R]):
     """One shard. Lines are handed out without their line feed."""
 
-    def __init__(self, spec: IndexSpec[R], data: Buffer, *, file: str) -> None:
+    def __init__(
+        self, spec: IndexSpec[R], data: Buffer, *, file: str, plans: dict[Header, Plan[R]] | None = None
+    ) -> None:
         end = data.find(b"\n")
         if end < 0 or data[-1:] != b"\n":
             raise FormatError(file=file, line=1, reason="the file ends within a record")
         self.file = file
-        self.rows: RowReader[R] = RowReader(spec, read_header(data[:end], file=file), file=file)
+        self.rows: RowReader[R] = RowReader(spec, read_header(data[:end], file=file), file=file, plans=plans)
         self.start = end + 1
         self._data = data
 

@@ -18,12 +18,14 @@ from cocli.paths import ShardKey
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from cocli.formats.plan import Plan
     from cocli.index.objects import DamagedShard
     from cocli.index.opening import Index
 
 R = TypeVar("R", bound=Record)
 
-_OPEN_BYTES = 256 << 20
+_OPEN_BYTES = 1 << 30
+"""Shards that stay open for the next lookup. They are mapped files: the kernel takes their memory if it needs some."""
 
 
 class Row(NamedTuple):
@@ -48,6 +50,7 @@ class View(Generic[R]):
         self._open: OrderedDict[str, Shard[R]] = OrderedDict()
         self._open_bytes = 0
         self._readers: dict[Header, RowReader[R]] = {}
+        self._plans: dict[Header, Plan[R]] = {}
         if manifest.record_schema != index.spec.model.schema_id:
             expected = index.spec.model.schema_id
             raise IndexDamaged(
@@ -62,10 +65,9 @@ class View(Generic[R]):
             self._report(damaged)
 
     def shard(self, entry: ShardEntry) -> Shard[R] | None:
-        """A shard, opened; None if it is damaged and somebody was told."""
+        """A shard, opened, and closed when nobody uses it any more; None if it is damaged and somebody was told."""
         known = self._open.get(entry.sha256)
         if known is not None:
-            self._open.move_to_end(entry.sha256)
             return known
         if entry.sha256 in self._damaged:
             return None
@@ -74,10 +76,17 @@ class View(Generic[R]):
             return None
         file = str(ShardKey(self._index.ref, entry.sha256))
         try:
-            opened = Shard(self._index.spec, self._objects.shard(entry), file=file)
+            return Shard(self._index.spec, self._objects.shard(entry), file=file, plans=self._plans)
         except FormatError as error:
             raise IndexDamaged(index=self._index.label, reason=error.message) from error
-        self._keep(entry.sha256, opened)
+
+    def _kept_shard(self, entry: ShardEntry) -> Shard[R] | None:
+        """The same for lookups here and there, which come back to it. Who goes through a run would only fill memory."""
+        opened = self.shard(entry)
+        if entry.sha256 in self._open:
+            self._open.move_to_end(entry.sha256)
+        elif opened is not None:
+            self._keep(entry.sha256, opened)
         return opened
 
     def _keep(self, name: str, opened: Shard[R]) -> None:
@@ -100,7 +109,7 @@ class View(Generic[R]):
         """The line of a key: at most one shard of the delta and one of the base are looked into."""
         for run in (self.delta, self.base):
             entry = run.holder(key)
-            shard = None if entry is None else self.shard(entry)
+            shard = None if entry is None else self._kept_shard(entry)
             line = None if shard is None else shard.find(key)
             if shard is not None and line is not None:
                 return line, shard.rows
@@ -159,6 +168,7 @@ class View(Generic[R]):
 
     def rows(self, low: str | None = None, high: str | None = None) -> Iterator[Row]:
         """Every row in key order, from `low` to `high`, both included."""
+        self.fetch([*self.base.between(low, high), *self.delta.between(low, high)])
         delta = self.run_rows(self.delta, low, high)
         upper = next(delta, None)
         for row in self.run_rows(self.base, low, high):

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 _WRITER = "cocli-writer"  # the metadata under which a conditional write carries its nonce
 _DEFAULT_REGION = "us-east-1"
-_CONCURRENCY = 32
+_CONCURRENCY = 64
 _DELETE_BATCH = 1000
 _LIST_PAGE = 1000
 _TRIES = 6
