@@ -8,30 +8,34 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import threading
-import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from statistics import median
+from typing import TYPE_CHECKING, NamedTuple
 
-from benchmarks.queue_contenders import CONTENDERS, PAYLOAD, open_local
-from cocli.models.completion import Ok
+from benchmarks import _queue_s3
+from benchmarks.queue_contenders import AT_A_TIME, CONTENDERS, PAYLOAD, open_local
 from cocli.models.task import TaskItem
 from cocli.queue.base import NewTask
-from cocli.queue.leased import LeasedQueue
-from cocli.store import Store, open_store
-from cocli.store.counting import CountingStore
-from cocli.testing import servers
-from cocli.testing.fault_proxy import fault_proxy
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from benchmarks.harness import Bench
 
 ITEMS = 100
-LATENCY = 0.06
-WORKERS = 32
-USD_PER_MILLION = {"put": 5.0, "list": 5.0, "get": 0.4, "head": 0.4}
-"""S3 Standard, us-east-1, per million requests; deletes are free."""
+OURS = "cocli"
+MANY = f"cocli, {AT_A_TIME} at a time"
+BARE = "bare system calls"
+NO_LIMIT = 1 << 60
+SECONDS = 4.0
+"""The longest that one figure is measured for."""
+
+
+class Rate(NamedTuple):
+    """How quick, and the processor's microseconds that each took: on a busy machine the latter says more."""
+
+    per_second: float
+    cpu: float
 
 
 def main(bench: Bench) -> None:
@@ -39,49 +43,97 @@ def main(bench: Bench) -> None:
     processes = [int(count) for count in os.environ.get("BENCH_PROCESSES", "1,2,4,8").split(",")]
     with tempfile.TemporaryDirectory(prefix="cocli-bench-", dir=os.environ.get("BENCH_FOLDER")) as name:
         folder = Path(name)
-        _single(bench, folder, tasks, processes, fsync=False)
-        _single(bench, folder, max(tasks // 10, 100), processes, fsync=True)
-        _batches(bench, folder, processes)
-        _depth(bench, folder, tasks, bench.size("depth", 200_000))
-        _s3(bench, folder, bench.size("s3_tasks", 2_000))
+        _single(bench, folder, tasks, processes, policy="nofsync")
+        _single(bench, folder, max(tasks // 5, 100), processes, policy="fsync")
+        _batches(bench, folder, processes, bench.size("batches", 300))
+        with tempfile.TemporaryDirectory(prefix="cocli-bench-", dir=_memory_folder()) as memory:
+            _single(bench, Path(memory), tasks, processes, policy="memory")
+            _depth(bench, Path(memory), tasks, bench.size("depth", 200_000))
+        (folder / "s3").mkdir()
+        _queue_s3.measure(bench, folder / "s3", bench.size("s3_tasks", 1_000), bench.size("s3_depth", 6_000))
+
+
+def _memory_folder() -> str | None:
+    shared = "/dev/shm"
+    return shared if os.path.isdir(shared) and shutil.disk_usage(shared).free > 4 << 30 else None
 
 
 # --- single tasks on a folder
 
 
-def _single(bench: Bench, folder: Path, tasks: int, processes: list[int], *, fsync: bool) -> None:
-    policy = "fsync" if fsync else "nofsync"
-    best: dict[str, float] = {}
-    for name, contender in CONTENDERS.items():
-        if fsync and not contender.can_fsync:
-            continue
-        for count in processes if contender.processes else [1]:
+DURABILITY = {
+    "nofsync": "the kernel decides when it is written",
+    "fsync": "each claim and ack on the disk before it returns",
+    "memory": "no fsync, on a file system in memory",
+}
+
+
+def _single(bench: Bench, folder: Path, tasks: int, processes: list[int], *, policy: str) -> None:
+    fsync = policy == "fsync"
+    rates = {name: dict[int, Rate]() for name, one in CONTENDERS.items() if one.can_fsync or not fsync}
+    for count in processes:  # all contenders, then the next count: a slow minute of the machine favours nobody
+        for name, by_count in rates.items():
+            contender = CONTENDERS[name]
+            if count > 1 and not contender.processes:
+                continue
             bench.note(f"{name}, {policy}: {tasks:,} tasks of {len(PAYLOAD)} bytes, {count} processes")
-            rate = _drain(folder / f"{name}-{policy}-{count}", name, tasks, count, fsync=fsync)
-            best[name] = max(best.get(name, 0.0), rate)
-    ours = best.pop("cocli")
-    peer = max(best, key=lambda name: best[name])
-    conditions = f"best of {processes} processes; {policy}; " + ", ".join(f"{n} {r:,.0f}/s" for n, r in best.items())
-    bench.measure(
-        f"single_{policy}_s", ours, unit="tasks/s", conditions=f"{tasks:,} tasks, best of {processes} processes"
-    )
-    bench.measure(
-        f"over_best_peer_{policy}", ours / best[peer], peer=peer, ratio=ours / best[peer], conditions=conditions
+            # A folder per task takes longer to make than to work off: such a queue is filled once, and worked off in
+            # stretches. The others are filled anew each time.
+            stretches = 2 * len(processes) if contender.folders else 1
+            limit = tasks // stretches // count
+            where = folder / f"{policy}-{contender.folders or name}"
+            by_count[count] = _drain(where, name, tasks, count, fsync=fsync, limit=limit, keep=stretches > 1)
+    for kept in folder.glob(f"{policy}-*"):
+        _remove_quickly(kept)
+    best = {name: max(rate.per_second for rate in by_count.values()) for name, by_count in rates.items()}
+    peer = max(best.keys() - {OURS, MANY, BARE}, key=lambda name: best[name])
+    for name, key in ((OURS, f"single_{policy}_s"), (MANY, f"many_{policy}_s"), (BARE, f"bare_{policy}_s")):
+        ratio = None if name == BARE else best[name] / best[BARE]
+        bench.measure(
+            key,
+            best[name],
+            unit="tasks/s",
+            peer=None if name == BARE else BARE,
+            ratio=ratio,
+            conditions=f"{name}; {_by_count(rates[name])}; {DURABILITY[policy]}",
+        )
+    for key, name in ((f"over_best_peer_{policy}", OURS), (f"many_over_best_peer_{policy}", MANY)):
+        ratio = best[name] / best[peer]
+        bench.measure(key, ratio, peer=peer, peer_value=best[peer], ratio=ratio, conditions=_peers(rates))
+
+
+def _by_count(rates: dict[int, Rate]) -> str:
+    cpu = min(rate.cpu for rate in rates.values())
+    return (
+        "by processes "
+        + ", ".join(f"{n}: {rate.per_second:,.0f}" for n, rate in rates.items())
+        + f"; CPU {cpu:,.0f} us"
     )
 
 
-def _drain(folder: Path, name: str, tasks: int, processes: int, *, fsync: bool, limit: int = 0) -> float:
+def _peers(rates: dict[str, dict[int, Rate]]) -> str:
+    peers = rates.keys() - {OURS, MANY, BARE}
+    return "; ".join(f"{name} {_by_count(rates[name])}" for name in sorted(peers))
+
+
+def _drain(
+    folder: Path, name: str, tasks: int, processes: int, *, fsync: bool, limit: int = NO_LIMIT, keep: bool = False
+) -> Rate:
     """Fill a queue, let processes empty it, and divide. They wait for each other before the clock starts."""
-    folder.mkdir(exist_ok=True)
-    queue = CONTENDERS[name].open(str(folder), fsync)
-    queue.fill(tasks)
+    if not folder.exists():
+        folder.mkdir(parents=True)
+        queue = CONTENDERS[name].open(str(folder), fsync)
+        queue.fill(tasks)
+        queue.close()
     rate = _run_workers(folder, name, processes, fsync=fsync, limit=limit)
-    shutil.rmtree(folder)
+    if not keep:
+        shutil.rmtree(folder)
     return rate
 
 
-def _run_workers(folder: Path, name: str, processes: int, *, fsync: bool, limit: int = 0) -> float:
-    command = [sys.executable, "-m", "benchmarks.queue_contenders", name, str(folder), str(int(fsync)), str(limit)]
+def _run_workers(folder: Path, name: str, processes: int, *, fsync: bool, limit: int = NO_LIMIT, each: int = 1) -> Rate:
+    words = [name, str(folder), str(int(fsync)), str(limit), str(SECONDS)]
+    command = [sys.executable, "-m", "benchmarks.queue_contenders", *words]
     workers = [
         subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(processes)
     ]
@@ -93,111 +145,64 @@ def _run_workers(folder: Path, name: str, processes: int, *, fsync: bool, limit:
         worker.stdin.write("go\n")
         worker.stdin.flush()
     results = [json.loads(worker.communicate()[0]) for worker in workers]
-    done = sum(one["done"] for one in results)
-    return float(done / (max(one["ended"] for one in results) - min(one["started"] for one in results)))
+    done = sum(one["done"] for one in results) * each
+    seconds = max(one["ended"] for one in results) - min(one["started"] for one in results)
+    return Rate(done / seconds, sum(one["cpu"] for one in results) / max(done, 1) * 1e6)
 
 
 # --- batches, and a deep queue
 
 
-def _batches(bench: Bench, folder: Path, processes: list[int]) -> None:
-    best, worst = 0.0, float("inf")
+def _batches(bench: Bench, folder: Path, processes: list[int], batches: int) -> None:
+    rates: dict[int, Rate] = {}
     for count in processes:
-        where, batches = folder / f"batches-{count}", 200
+        where = folder / f"batches-{count}"
         where.mkdir()
         bench.note(f"batches of {ITEMS}, fsync: {batches} batches, {count} processes")
         queue = open_local(str(where), fsync=True)
         queue.put_many(
             NewTask(f"batch-{n}", items=[TaskItem(item_id=f"{n}-{i}") for i in range(ITEMS)]) for n in range(batches)
         )
-        rate = _run_workers(where, "cocli", count, fsync=True) * ITEMS
-        best, worst = max(best, rate), min(worst, rate)
-        rows = [row.item_id for n in range(batches) for row in queue.inspect(f"batch-{n}").items]
-        assert len(rows) == len(set(rows)) == batches * ITEMS, "an item was lost or done twice"
+        rates[count] = _run_workers(where, OURS, count, fsync=True, each=ITEMS)
+        _assert_done_once(queue.inspect(f"batch-{n}").items for n in range(batches))
         shutil.rmtree(where)
-    conditions = f"batches of {ITEMS}, fsync, best of {processes} processes (lowest {worst:,.0f}); 0 duplicates"
-    bench.measure("batch_fsync_items_s", best, unit="items/s", conditions=conditions)
+    conditions = f"batches of {ITEMS}, fsync, {_by_count(rates)}; 0 duplicates"
+    bench.measure(
+        "batch_fsync_items_s", max(rate.per_second for rate in rates.values()), unit="items/s", conditions=conditions
+    )
+
+
+def _assert_done_once(batches: object) -> None:
+    """Every batch that has a completion has each of its items in it once."""
+    for rows in batches:  # type: ignore[attr-defined]
+        ids = [row.item_id for row in rows]
+        assert len(set(ids)) == len(ids), "an item was done twice"
+        assert len(ids) in (0, ITEMS), "an item was lost"
 
 
 def _depth(bench: Bench, folder: Path, shallow: int, deep: int) -> None:
-    rates = {}
-    for depth in (shallow, deep):
-        bench.note(f"depth {depth:,}: filling, then 2 processes take {shallow // 4:,} each")
-        rates[depth] = _drain(folder / f"depth-{depth}", "cocli", depth, 2, fsync=False, limit=shallow // 4)
-    conditions = (
-        f"{rates[deep]:,.0f}/s at {deep:,} pending, {rates[shallow]:,.0f}/s at {shallow:,}; 2 processes, no fsync"
-    )
-    bench.measure("depth_ratio", rates[deep] / rates[shallow], conditions=conditions)
+    """In memory where that can be had: this is about what depth does to the queue, not about a disk's folders."""
+    rates: dict[int, list[Rate]] = {shallow: [], deep: []}
+    limit = max(shallow // 10, 1)
+    for _ in range(5):  # in turns, each from where it was left: the machine may be slow for a while
+        for depth, several in rates.items():
+            bench.note(f"depth {depth:,}: 2 processes take {limit:,}")
+            where = folder / f"depth-{depth}"
+            several.append(_drain(where, OURS, depth, 2, fsync=False, limit=limit // 2, keep=True))
+    for depth in rates:
+        _remove_quickly(folder / f"depth-{depth}")
+    pairs = list(zip(rates[deep], rates[shallow], strict=True))
+    ratio = median(one.per_second / other.per_second for one, other in pairs)
+    cpu = median(other.cpu / one.cpu for one, other in pairs)
+    shown = (f"{median(one.per_second for one in rates[depth]):,.0f}/s at {depth:,} pending" for depth in rates)
+    conditions = f"{', '.join(shown)}; medians of 5 turns of 2 processes, in memory; by CPU time {cpu:.2f}"
+    bench.measure("depth_ratio", ratio, peer="limit", peer_value=0.8, conditions=conditions)
 
 
-# --- S3
-
-
-def _s3(bench: Bench, folder: Path, tasks: int) -> None:
-    os.environ.update(servers.credentials_environment())
-    (folder / "s3").mkdir()
-    with servers.seaweedfs(folder / "s3") as server:
-        servers.create_bucket(server, "cocli-bench")
-        _s3_requests(bench, open_store(server.url("cocli-bench", "counted")), tasks)
-        with fault_proxy(server.endpoint) as proxy:
-            plain = open_store(server.url("cocli-bench", "slow"))
-            slow = open_store(f"s3://cocli-bench/slow?endpoint={proxy.endpoint}&region={servers.REGION}")
-            proxy.latency = LATENCY
-            _s3_latency(bench, plain, slow, tasks)
-
-
-def _s3_requests(bench: Bench, store: Store, tasks: int) -> None:
-    bench.note(f"S3: requests for {tasks:,} of {tasks * 2:,} pending tasks")
-    counting = CountingStore(store)
-    queue = LeasedQueue(store, "bench", "tasks")
-    queue.put_many(NewTask(f"task-{n}", {"p": PAYLOAD}) for n in range(tasks * 2))
-    counted = LeasedQueue(counting, "bench", "tasks")
-    _work(counted, tasks)
-    counted.close()
-    per_task = {kind: counting.counts[kind] / tasks for kind in ("put", "get", "head", "list")}
-    usd = sum(per_task[kind] * price for kind, price in USD_PER_MILLION.items())
-    conditions = f"{tasks:,} tasks, SeaweedFS; gets {per_task['get']:.2f} per task"
-    bench.measure("s3_puts_per_task", per_task["put"], peer="limit", peer_value=2, conditions=conditions)
-    bench.measure("s3_lists_per_claim", per_task["list"], peer="limit", peer_value=0.005, conditions=conditions)
-    bench.measure("s3_usd_per_million", usd, unit="USD", conditions="public prices of S3 Standard, us-east-1")
-
-
-def _s3_latency(bench: Bench, plain: Store, slow: Store, tasks: int) -> None:
-    bench.note(f"S3 with {LATENCY * 1000:.0f} ms per request, {WORKERS} workers")
-    LeasedQueue(plain, "bench", "single").put_many(NewTask(f"task-{n}", {"p": PAYLOAD}) for n in range(tasks))
-    rate = _timed(lambda: _in_threads(slow, "single", tasks // WORKERS), tasks // WORKERS * WORKERS)
-    limit = WORKERS / (2 * LATENCY)
-    conditions = f"{rate:,.0f} tasks/s; 2 round trips each would allow {limit:,.0f}/s"
-    bench.measure("s3_latency_share", rate / limit, peer="limit", peer_value=0.9, conditions=conditions)
-    batches = WORKERS * 8
-    items = [TaskItem(item_id=str(n)) for n in range(ITEMS)]
-    LeasedQueue(plain, "bench", "batches").put_many(NewTask(f"batch-{n}", items=items) for n in range(batches))
-    rate = _timed(lambda: _in_threads(slow, "batches", batches // WORKERS), batches) * ITEMS
-    bench.measure("s3_batch_items_s", rate, unit="items/s", conditions=f"batches of {ITEMS}, {WORKERS} workers, 60 ms")
-
-
-def _in_threads(store: Store, name: str, each: int) -> None:
-    threads = [threading.Thread(target=_work, args=(LeasedQueue(store, "bench", name), each)) for _ in range(WORKERS)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-
-def _work(queue: LeasedQueue, tasks: int) -> None:
-    for _ in range(tasks):
-        claim = queue.claim()
-        if claim is None:
-            return
-        for item in claim.remaining:
-            queue.finish_item(claim, item.item_id, Ok())
-        if claim.task.items:
-            queue.ack_batch(claim)
-        else:
-            queue.ack(claim, Ok())
-
-
-def _timed(action: Callable[[], object], count: int) -> float:
-    start = time.perf_counter()
-    action()
-    return count / (time.perf_counter() - start)
+def _remove_quickly(folder: Path) -> None:
+    """Two processes at once: removing 200,000 folders takes longer than the measurement."""
+    shards: Sequence[Path] = sorted([*folder.glob("campaigns/*/queues/*/*/*"), *folder.glob("pending/*")])
+    removers = [subprocess.Popen(["rm", "-rf", *map(str, shards[start::2])]) for start in range(2)]
+    for remover in removers:
+        remover.wait()
+    shutil.rmtree(folder)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import random
 import sqlite3
 import sys
 import time
@@ -12,17 +14,20 @@ from typing import Any, Protocol
 
 from cocli.models.completion import Ok
 from cocli.queue.base import NewTask
+from cocli.queue.claims import LeasedClaim
 from cocli.queue.leased import LeasedQueue
 from cocli.store.local import LocalStore
 
 PAYLOAD = "x" * 300
+AT_A_TIME = 16
+_SHARDS = "0123456789abcdef"
 
 
 class Contender(Protocol):
     def fill(self, tasks: int) -> None: ...
 
-    def one(self) -> bool:
-        """Claim a task and end it; False if there is none."""
+    def some(self) -> int:
+        """Claim tasks and end them: how many; 0 if there are none."""
         ...
 
     def close(self) -> None: ...
@@ -33,27 +38,111 @@ def open_local(folder: str, *, fsync: bool) -> LeasedQueue:
 
 
 class Cocli:
+    """One task at a time: the completion of one and the lease of the next are under way together."""
+
     def __init__(self, folder: str, fsync: bool) -> None:
         self._queue = open_local(folder, fsync=fsync)
+        self._claim: LeasedClaim | None = None
 
     def fill(self, tasks: int) -> None:
         quick = LeasedQueue(LocalStore(self._queue._store.address, fsync="never"), "bench", "tasks")
         quick.put_many(NewTask(f"task-{n}", {"p": PAYLOAD}) for n in range(tasks))
 
-    def one(self) -> bool:
-        claim = self._queue.claim()
+    def some(self) -> int:
+        claim = self._claim or self._queue.claim()
+        self._claim = None
         if claim is None:
-            return False
+            return 0
         if claim.task.items:
             for item in claim.remaining:
                 self._queue.finish_item(claim, item.item_id, Ok())
             self._queue.ack_batch(claim)
         else:
-            self._queue.ack(claim, Ok(result={"ok": True}))
-        return True
+            _, self._claim = self._queue.ack_and_claim(claim, Ok(result={"ok": True}))
+        return 1
 
     def close(self) -> None:
+        if self._claim is not None:
+            self._queue.release(self._claim)
         self._queue.close()
+
+
+class CocliMany(Cocli):
+    """Sixteen at a time: each has its lease and its completion, but they share round trips and synchronisations."""
+
+    def some(self) -> int:
+        claims = self._queue.claim_many(AT_A_TIME)
+        self._queue.ack_many([(claim, Ok(result={"ok": True})) for claim in claims])
+        return len(claims)
+
+
+class Bare:
+    """The system calls that the layout needs, and nothing else: what no queue of one folder per task can go beyond.
+
+    Per task: a lease under a temporary name, linked to its own; the task read; a completion in the same way; two
+    files and a folder removed. With fsync, lease and completion and their folders are synchronised.
+    """
+
+    def __init__(self, folder: str, fsync: bool) -> None:
+        self._folder = folder
+        self._fsync = fsync
+        self._left: list[str] | None = None
+
+    def fill(self, tasks: int) -> None:
+        for shard in _SHARDS:
+            os.makedirs(f"{self._folder}/pending/{shard}")
+            os.makedirs(f"{self._folder}/completed/{shard}")
+        for number in range(tasks):
+            task = f"{self._folder}/pending/{_SHARDS[number % 16]}/task-{number}"
+            os.mkdir(task)
+            self._write(f"{task}/task.json", PAYLOAD.encode())
+
+    def some(self) -> int:
+        if self._left is None:
+            names = [f"{shard}/{n}" for shard in _SHARDS for n in os.listdir(f"{self._folder}/pending/{shard}")]
+            self._left = random.sample(names, len(names))
+        while self._left:
+            name = self._left.pop()
+            folder = f"{self._folder}/pending/{name}"
+            try:
+                self._create(folder, "lease.json")
+            except (FileExistsError, FileNotFoundError):
+                continue  # another process has it, or had it
+            try:
+                descriptor = os.open(f"{folder}/task.json", os.O_RDONLY)
+            except FileNotFoundError:
+                continue
+            data = os.read(descriptor, 4096)
+            os.close(descriptor)
+            completed, _, task = f"{self._folder}/completed/{name}".rpartition("/")
+            self._create(completed, f"{task}.json", data)
+            os.unlink(f"{folder}/task.json")
+            os.unlink(f"{folder}/lease.json")
+            os.rmdir(folder)
+            return 1
+        return 0
+
+    def _create(self, folder: str, name: str, data: bytes = PAYLOAD.encode()) -> None:
+        temporary = f"{folder}/.tmp#{os.getpid()}-{name}"
+        self._write(temporary, data)
+        try:
+            os.link(temporary, f"{folder}/{name}")
+        finally:
+            os.unlink(temporary)
+        if self._fsync:
+            descriptor = os.open(folder, os.O_RDONLY)
+            os.fsync(descriptor)
+            os.close(descriptor)
+
+    def _write(self, path: str, data: bytes) -> None:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+        os.write(descriptor, data)
+        if self._fsync:
+            os.fsync(descriptor)
+        os.close(descriptor)
+
+    def close(self) -> None:
+        """Nothing is held open."""
 
 
 class _Huey:
@@ -66,12 +155,12 @@ class _Huey:
         for _ in range(tasks):
             self._storage.enqueue(PAYLOAD.encode())
 
-    def one(self) -> bool:
+    def some(self) -> int:
         data = self._storage.dequeue()
         if data is None:
-            return False
+            return 0
         self._storage.put_data(f"{id(self)}-{time.perf_counter_ns()}", b'{"ok": true}')
-        return True
+        return 1
 
     def close(self) -> None:
         self._storage.close()
@@ -102,12 +191,12 @@ class LiteQueue:
             for _ in range(tasks):
                 self._queue.put(PAYLOAD)
 
-    def one(self) -> bool:
+    def some(self) -> int:
         message = self._queue.pop() if hasattr(self._queue, "pop") else self._queue.get()
         if message is None:
-            return False
+            return 0
         self._queue.done(message.message_id)
-        return True
+        return 1
 
     def close(self) -> None:
         self._connection.close()
@@ -128,13 +217,13 @@ class PersistQueue:
         for _ in range(tasks):
             self._queue.put(PAYLOAD)
 
-    def one(self) -> bool:
+    def some(self) -> int:
         try:
             item = self._queue.get(block=False)
         except self._empty:
-            return False
+            return 0
         self._queue.ack(item)
-        return True
+        return 1
 
     def close(self) -> None:
         self._queue.close()
@@ -146,10 +235,14 @@ class Entry:
     can_fsync: bool = True
     processes: bool = True
     """Whether several processes may share it."""
+    folders: str | None = None
+    """Its layout, where that has a folder per task: contenders of one layout share what was filled."""
 
 
 CONTENDERS: dict[str, Entry] = {
-    "cocli": Entry(Cocli),
+    "cocli": Entry(Cocli, folders="cocli"),
+    "cocli, 16 at a time": Entry(CocliMany, folders="cocli"),
+    "bare system calls": Entry(Bare, folders="bare"),
     "huey-sqlite": Entry(_huey_sqlite),
     "huey-file": Entry(_huey_file, can_fsync=False),
     "litequeue": Entry(LiteQueue),
@@ -157,16 +250,18 @@ CONTENDERS: dict[str, Entry] = {
 }
 
 
-def main(name: str, folder: str, fsync: bool, limit: int) -> None:
+def main(name: str, folder: str, fsync: bool, limit: int, seconds: float) -> None:
+    """Work until there is nothing left, or so many are done, or so much time has passed; say how many in how long."""
     queue, done = CONTENDERS[name].open(folder, fsync), 0
     print("ready", flush=True)
     sys.stdin.readline()
-    started = time.monotonic()
-    while (not limit or done < limit) and queue.one():
-        done += 1
-    queue.close()
-    print(json.dumps({"done": done, "started": started, "ended": time.monotonic()}))
+    started, spent_before = time.monotonic(), time.process_time()
+    while done < limit and time.monotonic() - started < seconds and (some := queue.some()):
+        done += some
+    queue.close()  # what is still to be written belongs to the work
+    spent = time.process_time() - spent_before
+    print(json.dumps({"done": done, "started": started, "ended": time.monotonic(), "cpu": spent}))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], sys.argv[3] == "1", int(sys.argv[4]))
+    main(sys.argv[1], sys.argv[2], sys.argv[3] == "1", int(sys.argv[4]), float(sys.argv[5]))

@@ -137,8 +137,10 @@ def on_terminal(home: Path) -> Callable[..., Terminal]:
 
 def _talk(process: subprocess.Popen[bytes], master: int, typed: list[tuple[str, str]]) -> str:
     screen, deadline = "", time.monotonic() + 30
+    waiting = select.poll()  # select() knows descriptors below 1024 only
+    waiting.register(master, select.POLLIN)
     while time.monotonic() < deadline:
-        ready, _, _ = select.select([master], [], [], 0.1)
+        ready = waiting.poll(100)
         if ready:
             try:
                 chunk = os.read(master, 65536)

@@ -69,9 +69,12 @@ def test_every_verdict_survives(verdict: Ok | Empty | Blocked | Failed) -> None:
 
 
 def test_the_bytes_are_these() -> None:
-    reference = DocumentReference(account="acct", doc='é "x"', address="parser", digest="0" * 64)
+    owner = {"account": "acct", "connector": "web", "datasource": "ds"}
+    reference = DocumentReference(**owner, doc='é "x"', address="ds", digest="0" * 64)
     assert json_records.render(reference).decode() == (
-        '{"account":"acct","address":"parser","cluster":null,"digest":"' + "0" * 64 + '",'
+        '{"account":"acct","address":"ds","cluster":null,"connector":"web","datasource":"ds","digest":"'
+        + "0" * 64
+        + '",'
         '"doc":"é \\"x\\"","schema":"cocli.document-reference/1"}\n'
     )
 

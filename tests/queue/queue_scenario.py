@@ -8,11 +8,11 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from random import Random
 from typing import Any
 
-from cocli.errors import AlreadyExists, LeaseLost, Unavailable
+from cocli.errors import AlreadyExists, LeaseLost, NotFound, Unavailable
 from cocli.models.completion import Blocked, Failed, Ok
 from cocli.models.task import TaskError
 from cocli.paths import CompletedKey, TaskKey
@@ -24,6 +24,10 @@ from cocli.testing.simulator import Faults, Limits, Scenario
 TASKS = [f"task-{number}" for number in range(5)]
 LEASE_SECONDS = 60.0
 IDLE_ROUNDS = 12
+STORM_SLEEP = 25.0
+CALM_SLEEP = 230.0
+"""Together more than twice the twenty leases after which idle workers look at the sideline again: what landed last, a
+put that was under way for very long, is met by at least one such look."""
 
 
 class QueueScenario(Scenario):
@@ -75,29 +79,59 @@ class QueueScenario(Scenario):
                 world.record("recovered", task=one.task_id, outcome=one.outcome)
 
     def _work(self, world: Any) -> None:
-        queue, idle = self.make_queue(world), 0
+        queue, idle, following = self.make_queue(world), 0, None
         while idle < IDLE_ROUNDS:
-            claim = queue.claim()
-            if claim is None:
+            claims = [following] if following else queue.claim_many(world.random.choice((1, 1, 2, 3)))
+            following = None
+            if not claims:
                 idle += 1
-                world.clock.sleep(25)
+                world.clock.sleep(CALM_SLEEP if world.calm else STORM_SLEEP)
                 continue
             idle = 0
-            world.record("claimed", task=claim.task.task_id, token=claim.token, born=str(claim.task.created_at))
-            with suppress(LeaseLost), queue.held(claim) as holding:
+            for claim in claims:
+                world.record("claimed", task=claim.task.task_id, token=claim.token, born=str(claim.task.created_at))
+            if len(claims) > 1:
+                self._work_on_many(world, queue, claims)
+                continue
+            with suppress(LeaseLost), queue.held(claims[0]) as holding:
                 world.clock.sleep(world.random.choice((0, 1, 30, 150)))
                 holding.check()
-                self._end(world, queue, claim)
+                following = self._end(world, queue, claims[0])
         queue.close()
 
-    def _end(self, world: Any, queue: LeasedQueue, claim: LeasedClaim) -> None:
-        task, token = claim.task.task_id, claim.token
+    def _work_on_many(self, world: Any, queue: LeasedQueue, claims: list[LeasedClaim]) -> None:
+        """Several tasks in one hand, renewed together and ended together."""
+        with ExitStack() as holding:
+            for claim in claims:
+                holding.enter_context(queue.held(claim))
+            world.clock.sleep(world.random.choice((0, 1, 30, 150)))
+            for claim in claims:
+                world.record("ending", task=claim.task.task_id, token=claim.token, worker=claim.worker)
+            for claim, outcome in zip(
+                claims, queue.ack_many([(claim, self._verdict(world)) for claim in claims]), strict=True
+            ):
+                if isinstance(outcome, AckOutcome):
+                    self._record_end(world, claim, outcome)
+                elif not isinstance(outcome, LeaseLost):
+                    raise outcome
+
+    def _end(self, world: Any, queue: LeasedQueue, claim: LeasedClaim) -> LeasedClaim | None:
+        """The claim that follows, if it was taken on the same way."""
         if world.random.random() < 0.1:
             queue.release(claim)
-            return
-        world.record("ending", task=task, token=token, worker=claim.worker)
-        outcome = queue.ack(claim, self._verdict(world))
-        world.record("ended", task=task, token=token, worker=claim.worker, outcome=str(outcome))
+            return None
+        world.record("ending", task=claim.task.task_id, token=claim.token, worker=claim.worker)
+        verdict, following = self._verdict(world), None
+        if world.random.random() < 0.5:
+            outcome, following = queue.ack_and_claim(claim, verdict)
+        else:
+            outcome = queue.ack(claim, verdict)
+        self._record_end(world, claim, outcome)
+        return following
+
+    def _record_end(self, world: Any, claim: LeasedClaim, outcome: AckOutcome) -> None:
+        details = {"task": claim.task.task_id, "token": claim.token, "worker": claim.worker}
+        world.record("ended", outcome=str(outcome), **details)
 
     def _verdict(self, world: Any) -> Ok | Blocked | Failed:
         chance = 1.0 if world.calm else world.random.random()
@@ -294,6 +328,43 @@ class RemovesBeforeItIsWritten(Mutant):
         queue._complete = complete
 
 
+class ReadsTheTaskBeforeItLeases(Mutant):
+    """One round trip less: the task is read beside its lease. It may have ended by then, lease and all."""
+
+    caught_by = "claimed under token 1 after|is in"
+
+    def break_it(self, queue: Any, world: Any) -> None:
+        leasing, leased, read = queue._leasing, queue._leased, {}
+
+        def read_first(folder: str) -> Any:
+            with suppress(NotFound):
+                read[folder] = world.store.get(f"{folder}task.json")
+            return leasing(folder)
+
+        queue._leasing = read_first
+        queue._leased = lambda one, etag, stored: leased(one, etag, read.get(one.folder, stored))
+
+
+class MakesSureOfOneOfMany(Mutant):
+    """Of several claims that end together only the first is made sure of."""
+
+    caught_by = "ended a task that it had lost|claimed under token|is in"
+
+    def break_it(self, queue: Any, world: Any) -> None:
+        original = queue._make_all_sure
+        queue._make_all_sure = lambda claims: original(claims[:1])
+        queue._keeper._renew = lambda claim: None
+
+
+class HandsOutWhatItGatheredLongAgo(Mutant):
+    """Several tasks are claimed one after the other, and nobody looks whether the first is still ours in the end."""
+
+    caught_by = "claimed under token|ended a task that it had lost"
+
+    def break_it(self, queue: Any, world: Any) -> None:
+        queue._still_ours = lambda claims: claims
+
+
 MUTANTS: tuple[type[Mutant], ...] = (
     RestartingToken,
     LostAnswerTakenForLostRace,
@@ -303,4 +374,7 @@ MUTANTS: tuple[type[Mutant], ...] = (
     NeverLooksBeforeItEnds,
     DeletesTheLeaseBeforeTheTask,
     RemovesBeforeItIsWritten,
+    ReadsTheTaskBeforeItLeases,
+    MakesSureOfOneOfMany,
+    HandsOutWhatItGatheredLongAgo,
 )

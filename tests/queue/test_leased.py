@@ -481,3 +481,17 @@ def test_an_unreadable_entry_does_not_stop_the_worker_that_comes_by(
     assert other.claim() is None
     assert TASK not in keys(store)
     assert COMPLETED in keys(store)
+
+
+def test_workers_that_share_a_listing_seldom_meet(make_queue: MakeQueue, store: MemoryStore) -> None:
+    """Eight workers that all begin at the same shard: shuffled, every third try would meet somebody else's lease."""
+    make_queue().put_many(NewTask(f"site{n}.com") for n in range(900))
+    counting = CountingStore(store)
+    queues = [make_queue(f"w{n}", store=counting) for n in range(8)]
+    for queue in queues:
+        queue._discovery._random.choice = lambda _: "f"  # type: ignore[method-assign, assignment, return-value]
+        assert queue.claim() is not None  # everybody has listed before anybody goes on
+    counting.reset()
+    claims = [claim for _ in range(60) for queue in queues if (claim := queue.claim()) is not None]
+    assert len(claims) == 480
+    assert counting.counts["put"] <= 480 * 1.1

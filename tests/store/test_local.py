@@ -250,15 +250,50 @@ def test_folders_removed_while_others_write_into_them(store: LocalStore) -> None
     assert failures == []
 
 
-def test_an_older_kernel_reads_just_as_safely(store: LocalStore, folder: Path, tmp_path: Path) -> None:
-    """Without `openat2` a file is opened first and asked where it lies."""
-    store._reader._syscall = None
-    (tmp_path / "secret").write_bytes(b"s")
-    (folder / "link").symlink_to(tmp_path)
-    store.put("a/b", b"1")
-    assert store.get("a/b").data == b"1"
-    for key in ("link/secret", "link"):
-        with pytest.raises(InvalidKey):
-            store.get(key)
+def test_an_older_kernel_is_just_as_safe(store: LocalStore, folder: Path, tmp_path: Path) -> None:
+    """Without `openat2` a file or folder is opened first and asked where it lies."""
+    store._beneath._syscall = None
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "secret").write_bytes(b"s")
+    (folder / "link").symlink_to(outside)
+    store.put("a/b/c", b"1")
+    assert store.get("a/b/c").data == b"1"
+    for call in (
+        lambda: store.get("link/secret"),
+        lambda: store.get("link"),
+        lambda: store.put("link/new", b"x"),
+        lambda: store.put("link/deep/er/new", b"x", if_absent=True),
+        lambda: store.delete("link/secret"),
+        lambda: list(store.list("link/")),
+    ):
+        with pytest.raises(InvalidKey, match="symbolic link"):
+            call()
+    assert os.listdir(outside) == ["secret"]
     with pytest.raises(NotFound):
         store.get("a/c")
+    assert [info.key for info in store.list("a/")] == ["a/b/c"]
+    store.delete("a/b/c")
+    assert not (folder / "a").exists()
+
+
+@pytest.mark.parametrize("fsync", ["never", "always"])
+def test_many_are_deleted_with_their_folders(folder: Path, fsync: str) -> None:
+    store = LocalStore(folder, fsync=fsync)  # type: ignore[arg-type]
+    keys = [f"q/{n % 3}/{n}/{name}" for n in range(12) for name in ("task", "lease")]
+    store.put_many([Put(key, b"1") for key in keys])
+    (folder / "q/0/0/My note.md").write_bytes(b"person's")
+    answers = store.delete_many(["q/1", *keys, "q/none/at/all", "../up"])
+    assert [type(one) for one in answers if one is not None] == [InvalidKey, InvalidKey]
+    assert [str(path.relative_to(folder)) for path in folder.rglob("*.md")] == ["q/0/0/My note.md"]
+    assert list(store.list()) == []
+    assert sorted(os.listdir(folder / "q")) == ["0"]
+    assert os.listdir(folder / "q/0") == ["0"]
+
+
+def test_the_clock_is_that_of_the_file_system(store: LocalStore, folder: Path) -> None:
+    before = store.now()
+    store.put("a", b"1")
+    (folder / ".clock#").unlink()  # somebody tidies up
+    assert before <= store.get("a").modified <= store.now()
+    store.close()

@@ -18,10 +18,11 @@ from cocli.errors import LeaseLost
 from cocli.queue.base import Queue
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Sequence
     from contextlib import AbstractContextManager
     from types import TracebackType
 
+    from cocli.errors import CocliError
     from cocli.queue.base import AckOutcome, Claim, Verdict, Work
 
 
@@ -38,6 +39,18 @@ async def claim(queue: Queue) -> Claim | None:
 
 async def ack(queue: Queue, claim: Claim, verdict: Verdict) -> AckOutcome:
     return await asyncio.to_thread(queue.ack, claim, verdict)
+
+
+async def claim_many(queue: Queue, limit: int) -> Sequence[Claim]:
+    return await asyncio.to_thread(queue.claim_many, limit)
+
+
+async def ack_many(queue: Queue, ended: Sequence[tuple[Claim, Verdict]]) -> Sequence[AckOutcome | CocliError]:
+    return await asyncio.to_thread(queue.ack_many, ended)
+
+
+async def ack_and_claim(queue: Queue, claim: Claim, verdict: Verdict) -> tuple[AckOutcome, Claim | None]:
+    return await asyncio.to_thread(queue.ack_and_claim, claim, verdict)
 
 
 async def release(queue: Queue, claim: Claim) -> None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
+    from cocli.errors import CocliError
     from cocli.models.completion import Blocked, Completion, Empty, Failed, ItemCompletion, Ok
     from cocli.models.document import DocumentReference
     from cocli.models.lease import Lease
@@ -181,6 +182,10 @@ class Queue(Protocol):
         """A task to work on, or None if there is none now."""
         ...
 
+    def claim_many(self, limit: int) -> Sequence[Claim]:
+        """Up to so many tasks, each a claim of its own, with as few round trips and synchronisations as one."""
+        ...
+
     def held(self, claim: Claim, on_lost: Callable[[], None] | None = None) -> AbstractContextManager[Work]:
         """Renew the lease in the background for as long as the block runs; `on_lost` is called once it is lost."""
         ...
@@ -191,6 +196,14 @@ class Queue(Protocol):
 
     def ack(self, claim: Claim, verdict: Verdict) -> AckOutcome:
         """End the claim. `LeaseLost` if somebody else has the task now."""
+        ...
+
+    def ack_many(self, ended: Sequence[tuple[Claim, Verdict]]) -> Sequence[AckOutcome | CocliError]:
+        """End many claims together. A failure (`LeaseLost`, an error of the store) stands where its outcome would."""
+        ...
+
+    def ack_and_claim(self, claim: Claim, verdict: Verdict) -> tuple[AckOutcome, Claim | None]:
+        """`ack` and `claim` in one, for a worker that goes on: the two are under way at the same time."""
         ...
 
     def ack_batch(self, claim: Claim) -> AckOutcome:

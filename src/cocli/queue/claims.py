@@ -25,5 +25,9 @@ class LeasedClaim(Claim):
     """How many finished items the lease on the store names."""
     over: bool = False
     """Ended by ack, release or loss: nothing more can be done with it."""
+    item_ids: frozenset[str] = field(init=False, repr=False, compare=False)
     writing: threading.RLock = field(default_factory=threading.RLock, repr=False, compare=False)
     """Held while the lease is replaced: the renewal in the background must not race with the worker's own writes."""
+
+    def __post_init__(self) -> None:
+        self.item_ids = frozenset(item.item_id for item in self.task.items)

@@ -10,7 +10,7 @@ import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from cocli.errors import Conflict, StoreError
+from cocli.errors import Conflict, StoreError, Unavailable
 from cocli.paths import task_files
 
 if TYPE_CHECKING:
@@ -18,18 +18,20 @@ if TYPE_CHECKING:
     from cocli.store.base import Store
 
 _BATCH = 100
-_SECONDS = 2.0
+_LONGEST_WAIT = 10.0
+_LEASE_SHARE = 0.1
 
 
 class Cleaner:
     """Folders of ended tasks wait here until there are enough of them, or the oldest has waited long enough."""
 
-    def __init__(self, store: Store, runtime: Runtime) -> None:
+    def __init__(self, store: Store, runtime: Runtime, *, lease_seconds: float) -> None:
         self._store = store
         self._runtime = runtime
         self._lock = threading.Lock()
         self._done: dict[str, None] = {}
         self._since = 0.0
+        self._wait = min(lease_seconds * _LEASE_SHARE, _LONGEST_WAIT)
 
     def done(self, folder: str) -> None:
         """A task ended: remove it soon."""
@@ -37,9 +39,10 @@ class Cleaner:
             if not self._done:
                 self._since = self._runtime.monotonic()
             self._done[folder] = None
-            due = len(self._done) >= _BATCH or self._runtime.monotonic() - self._since > _SECONDS
+            due = len(self._done) >= _BATCH or self._runtime.monotonic() - self._since > self._wait
         if due:
-            self.flush()
+            with suppress(Unavailable):  # the ack stands; what was not removed is tried again with the next
+                self.flush()
 
     def is_done(self, folder: str) -> bool:
         """Whether a listed task is one of those that ended here."""

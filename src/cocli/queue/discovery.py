@@ -1,6 +1,6 @@
 """Which task to try next, without a listing per claim.
 
-One listing is remembered and worked off in random order. It starts at a random shard, goes round, and is left for
+One listing is remembered and worked off from a random place. It starts at a random shard, goes round, and is left for
 another place when others are found to work there. What it shows of leases is their age by the store's clock: young ones
 are passed over unread, old ones are worth a look. Only a worker with nothing else to do reads young leases, once
 each, to find tasks that were given back.
@@ -8,6 +8,7 @@ each, to find tasks that were given back.
 
 from __future__ import annotations
 
+import zlib
 from collections import deque
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -36,6 +37,11 @@ class Candidate:
     folder: str
     lease: ObjectInfo | None
     has_task: bool = True
+
+    @property
+    def is_new(self) -> bool:
+        """Nobody had it when it was listed."""
+        return self.lease is None and self.has_task
 
 
 class Discovery:
@@ -67,12 +73,18 @@ class Discovery:
         self._given += 1
         return self._ready.popleft()
 
+    def next_new(self) -> Candidate | None:
+        """The next task to try if it is known already and nobody had it; else None, and nothing is taken."""
+        return self.next() if self._ready and self._ready[0].is_new else None
+
     def won(self) -> None:
         self._races = 0
 
     def lost_race(self) -> None:
-        """Somebody else was faster. A few times in a row means that others work on the same stretch: move on."""
+        """Somebody else was faster, and has been at what follows: go on elsewhere. If that happens a few times in a
+        row, most of the stretch is taken: look for another."""
         self._races += 1
+        self._jump()
         if self._races >= _RACES_BEFORE_MOVING:
             self._races = 0
             self._ready.clear()
@@ -98,9 +110,16 @@ class Discovery:
             return False
         now = self._store.now()
         ready = [candidate for candidate in _grouped(stretch) if self._worth_trying(candidate, now)]
-        self._random.shuffle(ready)
+        # One order for everybody, each from a place of its own: workers that share a stretch meet at its ends, where
+        # shuffling would have them meet at every other task.
+        ready.sort(key=_place_in_the_round)
         self._ready.extend(ready)
+        self._jump()
         return True
+
+    def _jump(self) -> None:
+        if self._ready:
+            self._ready.rotate(self._random.randrange(len(self._ready)))
 
     def _worth_trying(self, candidate: Candidate, now: datetime) -> bool:
         if candidate.lease is None or now - candidate.lease.modified >= self._expiry:
@@ -120,6 +139,10 @@ class Discovery:
         self._random.shuffle(unread)
         self._ready.extend(unread)
         return True
+
+
+def _place_in_the_round(candidate: Candidate) -> int:
+    return zlib.crc32(candidate.folder.encode())
 
 
 def _grouped(stretch: list[ObjectInfo]) -> list[Candidate]:

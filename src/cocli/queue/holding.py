@@ -6,9 +6,10 @@ A provider says how a claim is renewed, completed, given back and set aside; wha
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from datetime import timedelta
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
-from cocli.errors import LeaseLost, UsageError
+from cocli.errors import CocliError, LeaseLost, QueueError, StoreError, UsageError
 from cocli.formats import json_records
 from cocli.models.completion import Blocked, Completion, Empty, Failed, Ok
 from cocli.models.task import Attempt
@@ -18,8 +19,9 @@ from cocli.queue.claims import LeasedClaim
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
     from contextlib import AbstractContextManager
+    from datetime import datetime
 
     from cocli.models.task import TaskError
     from cocli.queue.base import Claim, NewTask, Recovered, TaskView, Verdict
@@ -35,10 +37,12 @@ HISTORY = 20
 """Attempts that are remembered with a lease."""
 _SAFE_SHARE = 0.8
 """Of a lease's length: younger than this by our own clock, it cannot have been taken over. Clocks drift less."""
-_RENEWALS = 5
+RENEWALS = 5
+"""Before a claim is given up that is too old again after each of them."""
 _FIRST_BACKOFF = 30.0
 _LONGEST_BACKOFF = 3600.0
 _CHECKPOINT_SECONDS = 5.0
+_CLOCK_SECONDS = 1.0
 
 
 class HoldingQueue(ABC, Generic[C]):
@@ -57,9 +61,13 @@ class HoldingQueue(ABC, Generic[C]):
     _seconds: float
     """How long a claim is ours without a renewal."""
     _attempts: int
+    _asked: tuple[float, datetime] | None = None
 
     @abstractmethod
     def put(self, task: NewTask) -> PutOutcome: ...
+
+    @abstractmethod
+    def claim(self) -> C | None: ...
 
     @abstractmethod
     def _renew(self, claim: C) -> None:
@@ -78,6 +86,11 @@ class HoldingQueue(ABC, Generic[C]):
     @abstractmethod
     def _set_aside(self, claim: C, category: Category, reason: str, error: TaskError | None = None) -> AckOutcome:
         """Keep the task on the sideline, and let go of it."""
+
+    def claim_many(self, limit: int) -> list[C]:
+        """Up to so many tasks; one, where a provider cannot ask for more without waiting for them."""
+        claim = self.claim() if limit > 0 else None
+        return [] if claim is None else [claim]
 
     # --- holding
 
@@ -102,7 +115,7 @@ class HoldingQueue(ABC, Generic[C]):
         """Before a claim is ended: it is ours for all that our own clock can tell, or a renewal proves it."""
         self._check(claim)
         # More than once, because the renewal itself may take longer than a lease (a closed lid, a store that hangs).
-        for _ in range(_RENEWALS):
+        for _ in range(RENEWALS):
             if self._runtime.monotonic() - claim.written_at <= self._seconds * _SAFE_SHARE:
                 return
             self._renew(claim)
@@ -130,6 +143,24 @@ class HoldingQueue(ABC, Generic[C]):
             if isinstance(verdict, Blocked):
                 return self._set_aside(mine, Category.BLOCKED, verdict.reason)
             return self._complete(mine, self._completion(mine, verdict), batch=False)
+
+    def ack_many(self, ended: Sequence[tuple[Claim, Verdict]]) -> list[AckOutcome | CocliError]:
+        """End many claims. A failure stands where its outcome would."""
+        return [self._ack_or_error(claim, verdict) for claim, verdict in ended]
+
+    def _ack_or_error(self, claim: Claim, verdict: Verdict) -> AckOutcome | CocliError:
+        try:
+            return self.ack(claim, verdict)
+        except (QueueError, StoreError) as error:
+            return error
+
+    def ack_and_claim(self, claim: Claim, verdict: Verdict) -> tuple[AckOutcome, C | None]:
+        """End a claim and take the next task. Providers that can do both at once do."""
+        outcome = self.ack(claim, verdict)
+        try:
+            return outcome, self.claim()
+        except (QueueError, StoreError):
+            return outcome, None  # the end is written, and must be told; the next claim meets the error again
 
     def _completion(self, claim: C, verdict: Ok | Empty) -> bytes:
         return json_records.render(
@@ -184,12 +215,21 @@ class HoldingQueue(ABC, Generic[C]):
     def finish_item(self, claim: Claim, item_id: str, verdict: Verdict) -> None:
         """Note how one item of a batch ended; now and then this is written down."""
         mine = self._ours(claim)
-        if all(item.item_id != item_id for item in mine.task.items):
+        if item_id not in mine.item_ids:
             raise UsageError(reason=f'Task {mine.task.task_id} has no item "{item_id}".')
         with mine.writing:
-            mine.finished[item_id] = batches.item_completion(mine, item_id, verdict, self._store.now())
-            if self._runtime.monotonic() - mine.written_at > _CHECKPOINT_SECONDS:
+            seconds = self._runtime.monotonic()
+            mine.finished[item_id] = batches.item_completion(mine, item_id, verdict, self._about_now(seconds))
+            if seconds - mine.written_at > _CHECKPOINT_SECONDS:
                 self._renew(mine)
+
+    def _about_now(self, seconds: float) -> datetime:
+        """The store's clock, asked once a second: for what is told to people, never for what is decided."""
+        asked_at, answered = self._asked or (seconds, self._store.now())
+        if not 0 <= seconds - asked_at <= _CLOCK_SECONDS:
+            asked_at, answered = seconds, self._store.now()
+        self._asked = asked_at, answered
+        return answered + timedelta(seconds=seconds - asked_at)
 
     def checkpoint(self, claim: Claim) -> None:
         """Write down now which items are finished."""

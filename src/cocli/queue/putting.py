@@ -15,6 +15,7 @@ from cocli.store.base import Put, StoredObject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from datetime import datetime
 
     from cocli.queue.places import Places
     from cocli.store.base import Store
@@ -36,7 +37,7 @@ class Putter:
         ended = self._ended(new.task_id)
         if ended is not None:
             return ended
-        created = settled.create(self._store, self._places.task(new.task_id), self._render(new))
+        created = settled.create(self._store, self._places.task(new.task_id), self._render(new, self._store.now()))
         return PutOutcome.ALREADY_PENDING if created is None else PutOutcome.QUEUED
 
     def put_many(self, tasks: Iterable[NewTask]) -> PutReport:
@@ -63,7 +64,8 @@ class Putter:
         return PutReport(counts)
 
     def _create(self, tasks: list[NewTask]) -> list[PutOutcome]:
-        puts = [Put(self._places.task(task.task_id), self._render(task), if_absent=True) for task in tasks]
+        now = self._store.now()
+        puts = [Put(self._places.task(task.task_id), self._render(task, now), if_absent=True) for task in tasks]
         outcomes = []
         for put, answer in zip(puts, self._store.put_many(puts), strict=True):
             if isinstance(answer, AlreadyExists):
@@ -94,7 +96,7 @@ class Putter:
         found = (self._places.spot_of_sidelined(info.key) for info in self._store.list(self._places.sideline))
         return {one[1] for one in found if one is not None}
 
-    def _render(self, new: NewTask) -> bytes:
+    def _render(self, new: NewTask, now: datetime) -> bytes:
         return json_records.render(
             Task(
                 task_id=new.task_id,
@@ -103,7 +105,7 @@ class Putter:
                 payload=dict(new.payload),
                 document=new.document,
                 items=tuple(new.items),
-                created_at=self._store.now(),
+                created_at=now,
                 nonce=self._nonce(),
             )
         )

@@ -72,7 +72,8 @@ class SqsPutter(Putter):
                 outcomes.append(PutOutcome.ALREADY_PENDING if known else PutOutcome.QUEUED)
                 if not known:
                     fresh[task.task_id] = task
-            self._outbox.send((task_id, self._render(task)) for task_id, task in fresh.items())
+            created_at = self._store.now()
+            self._outbox.send((task_id, self._render(task, created_at)) for task_id, task in fresh.items())
             now = self._runtime.monotonic()
             self._sent.update(dict.fromkeys(fresh, now))
         return outcomes

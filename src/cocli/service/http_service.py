@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from cocli.documents.receipt import Receipt
 
 UPLOAD_SECONDS = 600.0
+_PATIENCE_SECONDS = 2.0
+"""With who sends more than is taken."""
 _PARAMETERS = frozenset({"doc", "uri", "connector", "datasource", "filename"})
 
 
@@ -96,21 +98,27 @@ class HttpService:
         return self._tokens.account(given[0].removeprefix("Bearer "), self._clock())
 
     async def _body(self, request: Request) -> bytes:
-        """The file, piece by piece: one that is too large, or never ends, is not read to its end."""
+        """The file, piece by piece: one that is too large, or never ends, is not kept and not read to its end."""
         limit = self._documents.section.max_upload_bytes
         announced = request.headers.get("content-length", "")
-        if announced.isdecimal() and int(announced) > limit:
-            raise TooLarge(what="the file", size=int(announced), limit=limit)
+        size = int(announced) if announced.isdecimal() and int(announced) > limit else 0
         body = bytearray()
         try:
-            async with asyncio.timeout(self._seconds):
+            async with asyncio.timeout(_PATIENCE_SECONDS if size > limit else self._seconds) as patience:
                 async for piece in request.stream():
+                    if size > limit:
+                        continue  # who is cut off while sending may never see the answer
                     body += piece
                     if len(body) > limit:
-                        raise TooLarge(what="the file", size=f"more than {limit}", limit=limit)
+                        size = len(body)
+                        body.clear()
+                        patience.reschedule(asyncio.get_running_loop().time() + _PATIENCE_SECONDS)
         except TimeoutError as error:
-            reason = f"the file did not arrive within {self._seconds:g} seconds"
-            raise ServiceUnavailable(address="this address", reason=reason) from error
+            if size <= limit:
+                reason = f"the file did not arrive within {self._seconds:g} seconds"
+                raise ServiceUnavailable(address="this address", reason=reason) from error
+        if size > limit:
+            raise TooLarge(what="the file", size=announced or f"more than {limit}", limit=limit)
         return bytes(body)
 
 

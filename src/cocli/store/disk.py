@@ -14,6 +14,7 @@ _OPENAT2 = 437  # the same number on every architecture
 _HOW_SIZE = 24
 _RESOLVE_NO_SYMLINKS = 0x04
 _RESOLVE_BENEATH = 0x08
+_NEW_FILE = 0o644
 
 
 def real_path(descriptor: int) -> str:
@@ -37,29 +38,29 @@ def sync_file_system(path: str) -> None:
         os.close(descriptor)
 
 
-class FolderReader:
-    """Opens files below a folder for reading, and refuses symbolic links anywhere on the way.
+class Beneath:
+    """Opens files and folders below a root, and refuses symbolic links anywhere on the way.
 
     Linux does that in one call (`openat2`, since 5.6), which costs half of opening first and asking where one got to.
     """
 
-    def __init__(self, root: str, flags: int) -> None:
+    def __init__(self, root: str) -> None:
         self._root = root
-        self._flags = flags
-        self._how = (ctypes.c_uint64 * 3)(flags, 0, _RESOLVE_BENEATH | _RESOLVE_NO_SYMLINKS)
-        self._how_at = ctypes.addressof(self._how)
+        self._hows: dict[int, Any] = {}
         self._descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self._syscall = _openat2_syscall()
 
-    def open(self, path: str) -> int:
+    def open(self, path: str, flags: int) -> int:
+        """The descriptor of what lies at a path relative to the root; `OSError` with ELOOP where a link is met."""
         if self._syscall is None:
-            return self._open_and_ask(path)
-        descriptor: int = self._syscall(_OPENAT2, self._descriptor, path.encode("ascii"), self._how_at, _HOW_SIZE)
+            return self._open_and_ask(path, flags)
+        how = self._hows.get(flags) or self._how(flags)
+        descriptor: int = self._syscall(_OPENAT2, self._descriptor, path.encode("ascii"), how, _HOW_SIZE)
         if descriptor < 0:
             error = _last_error(path)
             if error.errno in (errno.ENOSYS, errno.EPERM):  # an older kernel, or a sandbox that does not know the call
                 self._syscall = None
-                return self._open_and_ask(path)
+                return self._open_and_ask(path, flags)
             raise error
         return descriptor
 
@@ -68,11 +69,22 @@ class FolderReader:
             os.close(self._descriptor)
             self._descriptor = -1
 
-    def _open_and_ask(self, path: str) -> int:
-        descriptor = os.open(f"{self._root}/{path}", self._flags | os.O_NOFOLLOW)
+    def _how(self, flags: int) -> Any:
+        """What `openat2` is told; kept, because making it costs more than the call."""
+        mode = _NEW_FILE if flags & os.O_CREAT else 0
+        how = self._hows[flags] = (ctypes.c_uint64 * 3)(flags, mode, _RESOLVE_BENEATH | _RESOLVE_NO_SYMLINKS)
+        return how
+
+    def _open_and_ask(self, path: str, flags: int) -> int:
+        expected = f"{self._root}/{path}" if path != "." else self._root
+        # A folder that is a link is opened, to be recognised as one: with O_NOFOLLOW it would only be "no folder".
+        careful = 0 if flags & os.O_DIRECTORY else os.O_NOFOLLOW
+        descriptor = os.open(expected, flags | careful, _NEW_FILE)
         where = real_path(descriptor)
-        if where not in (f"{self._root}/{path}", f"{self._root}/{path} (deleted)"):
+        if where not in (expected, f"{expected} (deleted)"):
             os.close(descriptor)
+            if flags & os.O_CREAT:
+                os.unlink(expected)
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
         return descriptor
 

@@ -22,6 +22,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from operator import itemgetter
 from typing import TYPE_CHECKING, Literal
 
 from cocli.errors import AlreadyExists, Conflict, Denied, InvalidKey, NotFound, StoreError, StoreFull, Unavailable
@@ -29,7 +30,7 @@ from cocli.key_parts import check_key, check_prefix
 from cocli.store.base import ObjectInfo, StoredObject
 from cocli.store.bulk import answer, put_one
 from cocli.store.conditions import check_put
-from cocli.store.disk import FolderReader, real_path, sync_file_system
+from cocli.store.disk import Beneath, sync_file_system
 from cocli.store.etag import content_etag
 from cocli.store.stripes import StripedLocks, StripesTimeout
 
@@ -46,8 +47,10 @@ _CLOCK_FILE = ".clock#"
 _ADDRESSABLE = re.compile(r"(?:[A-Za-z0-9._~@+=,-]|%[0-9A-F]{2})+\Z")
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
 _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK  # non-blocking: a planted pipe must not hang us
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FOLDER_TRIES = 100
 _BATCH_FILES = 1000
+_first = itemgetter(0)
 _BATCH_FROM = 4  # below this, syncing each file is cheaper than syncing the file system
 
 
@@ -57,8 +60,10 @@ class _Staged:
 
     path: str
     temporary: str
+    folder: str
+    """Where both lie, relative to the root."""
     folders: Sequence[str]
-    """Folders that were made for it, outermost first: their names have to reach the disk as well."""
+    """Those that were made for it, outermost first: their names have to reach the disk as well."""
 
 
 class LocalStore:
@@ -70,7 +75,8 @@ class LocalStore:
             os.makedirs(path, exist_ok=True)
         self._root = os.path.realpath(path)
         self._fsync = fsync == "always"
-        self._reader = FolderReader(self._root, _READ)
+        self._beneath = Beneath(self._root)
+        self._clock: int | None = None
         self._locks = StripedLocks(f"{self._root}/{_LOCKS_FOLDER}")
         self._nonce = secrets.token_hex(4)
         self._counter = itertools.count()
@@ -103,46 +109,63 @@ class LocalStore:
         return content_etag(data)
 
     def delete(self, key: str, *, if_match: str | None = None) -> None:
+        folder = self._delete(key, if_match)
+        if folder is None:
+            return
+        if self._fsync:
+            with _store_errors(self._root, key):
+                self._sync_folder(folder)
+        self._remove_empty_folders([folder])
+
+    def _delete(self, key: str, if_match: str | None = None) -> str | None:
+        """The folder in which there is one name less now; None if it was gone already."""
         check_key(key)
-        path = f"{self._root}/{key}"
-        folder = os.path.dirname(path)
+        folder, _, name = key.rpartition("/")
         with _store_errors(self._root, key):
             try:
-                self._check_folder(key, folder)
+                descriptor = self._beneath.open(folder or ".", _FOLDER)
+            except (FileNotFoundError, NotADirectoryError):
+                return None
+            try:
                 with self._locks.hold(key):
                     if if_match is not None and self._etag(key) not in (if_match, None):
                         raise Conflict(key=key)
-                    os.unlink(path)
-            except (FileNotFoundError, NotADirectoryError):
-                return  # gone already
-            if self._fsync:
-                _sync_folder(folder)
-        self._remove_empty_folders(folder)
+                    os.unlink(name, dir_fd=descriptor)
+            except FileNotFoundError:
+                return None
+            finally:
+                os.close(descriptor)
+        return folder
 
     def list(self, prefix: str = "", *, start_after: str | None = None) -> Iterator[ObjectInfo]:
         check_prefix(prefix)
-        folder = f"{self._root}/{prefix}".rstrip("/")
+        folder = prefix.rstrip("/")
         with _store_errors(self._root, prefix):
             try:
-                self._check_folder(prefix, folder)
+                os.close(self._beneath.open(folder or ".", _FOLDER))
             except (FileNotFoundError, NotADirectoryError):
                 return
-        yield from self._walk(folder, prefix, start_after or "")
+        yield from self._walk(f"{self._root}/{folder}".rstrip("/"), prefix, start_after or "")
 
     def now(self) -> datetime:
         """The file system's clock: on a shared disk it is the server's, and the same one that dates the files."""
-        path = f"{self._root}/{_CLOCK_FILE}"
         with _store_errors(self._root, _CLOCK_FILE):
-            try:
-                os.utime(path)
-            except FileNotFoundError:
-                os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644))
-                os.utime(path)
-            return _time(os.stat(path, follow_symlinks=False))
+            clock = self._clock
+            if clock is None:
+                clock = self._clock = self._beneath.open(_CLOCK_FILE, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC)
+            os.utime(clock)
+            return _time(os.fstat(clock))
 
     def close(self) -> None:
-        self._reader.close()
+        self._beneath.close()
         self._locks.close()
+        clock, self._clock = self._clock, None
+        if clock is not None:
+            os.close(clock)
+
+    def __del__(self) -> None:
+        if hasattr(self, "_counter"):  # else it was never opened
+            self.close()  # a store that was forgotten does not keep its descriptors
 
     # --- many objects
 
@@ -159,7 +182,20 @@ class LocalStore:
         return answers
 
     def delete_many(self, keys: Iterable[str]) -> Sequence[StoreError | None]:
-        return [answer(self.delete, key) for key in keys]
+        """One after the other; folders that became empty go in the end, and are synchronised once."""
+        answers: list[StoreError | None] = []
+        touched: dict[str, None] = {}
+        for key in keys:
+            folder = answer(self._delete, key)
+            answers.append(folder if isinstance(folder, StoreError) else None)
+            if isinstance(folder, str):
+                touched[folder] = None
+        if self._fsync and touched:
+            failed = self._sync_folders(list(touched))
+            if failed is not None:
+                return [failed if one is None else one for one in answers]
+        self._remove_empty_folders(touched)
+        return answers
 
     def sweep(self, *, older_than: float = 3600.0) -> int:
         """Remove temporary files that a killed writer left. They do no harm but take space; returns how many."""
@@ -176,7 +212,7 @@ class LocalStore:
 
     def _read(self, key: str) -> tuple[bytes, datetime]:
         try:
-            descriptor = self._reader.open(key)
+            descriptor = self._beneath.open(key, _READ)
         except (FileNotFoundError, NotADirectoryError):
             raise NotFound(key=key) from None
         try:
@@ -213,13 +249,12 @@ class LocalStore:
     # --- writing
 
     def _stage(self, key: str, data: bytes, *, sync: bool) -> _Staged:
-        path = f"{self._root}/{key}"
-        folder = os.path.dirname(path)
+        folder, slash, _ = key.rpartition("/")
         # The process id as well: a forked child has its parent's nonce and counter.
-        temporary = f"{folder}/{_TEMPORARY}{self._nonce}-{os.getpid()}-{next(self._counter)}"
-        descriptor, made = self._create(key, folder, temporary)
+        name = f"{folder}{slash}{_TEMPORARY}{self._nonce}-{os.getpid()}-{next(self._counter)}"
+        descriptor, made = self._create(key, folder, name)
+        temporary = f"{self._root}/{name}"
         try:
-            self._check_inside(key, descriptor, temporary)
             _write_all(descriptor, data)
             if sync:
                 os.fsync(descriptor)
@@ -228,34 +263,41 @@ class LocalStore:
             _remove(temporary)
             raise
         os.close(descriptor)
-        return _Staged(path, temporary, made)
+        return _Staged(f"{self._root}/{key}", temporary, folder, made)
 
     def _create(self, key: str, folder: str, temporary: str) -> tuple[int, Sequence[str]]:
         made: Sequence[str] = ()
         for _ in range(_FOLDER_TRIES):
             try:
-                return os.open(temporary, _WRITE, 0o644), made
+                return self._beneath.open(temporary, _WRITE), made
             except FileNotFoundError:
                 # The folder is not there yet, or was removed as empty between making it and using it: again.
-                made = self._make_folders(key, folder)
+                made = self._make_folders(folder)
             except NotADirectoryError:
                 raise InvalidKey(
                     key=key, part=key, reason="lies below an object, which cannot be a folder as well"
                 ) from None
         raise Unavailable(address=self._root, reason=f"the folder of {key} vanished {_FOLDER_TRIES} times")
 
-    def _make_folders(self, key: str, folder: str) -> Sequence[str]:
-        missing = []
-        while folder != self._root and not os.path.lexists(folder):
-            missing.append(folder)
-            folder = os.path.dirname(folder)
-        missing.reverse()
-        with suppress(FileNotFoundError):  # removed as empty meanwhile: _create looks again
-            self._check_folder(key, folder)
-        for name in missing:
-            with suppress(FileExistsError, FileNotFoundError):  # somebody else made or removed it: _create looks again
-                os.mkdir(name)
-        return missing
+    def _make_folders(self, folder: str) -> Sequence[str]:
+        """Those that were missing, outermost first, relative to the root."""
+        above, _, name = folder.rpartition("/")
+        made: Sequence[str] = ()
+        try:
+            descriptor = self._beneath.open(above or ".", _FOLDER)
+        except FileNotFoundError:
+            made = self._make_folders(above)
+            try:
+                descriptor = self._beneath.open(above, _FOLDER)
+            except FileNotFoundError:
+                return made  # removed as empty meanwhile: _create looks again
+        try:
+            os.mkdir(name, dir_fd=descriptor)
+        except (FileExistsError, FileNotFoundError):
+            pass  # somebody else made or removed it: _create looks again
+        finally:
+            os.close(descriptor)
+        return [*made, folder]
 
     def _publish(self, key: str, staged: _Staged, *, if_absent: bool, if_match: str | None) -> None:
         """Give the content its name, if the condition holds. The temporary name is gone afterwards in any case."""
@@ -324,43 +366,58 @@ class LocalStore:
         return content_etag(put.data)
 
     def _sync_names(self, staged: _Staged) -> None:
-        _sync_folder(os.path.dirname(staged.path))
+        self._sync_folder(staged.folder)
         for folder in staged.folders:
-            _sync_folder(os.path.dirname(folder))
+            self._sync_folder(folder.rpartition("/")[0])
 
-    def _remove_empty_folders(self, folder: str) -> None:
-        while folder != self._root:
-            try:
-                os.rmdir(folder)
-            except OSError:  # not empty, or in use by somebody: it stays, and that is the end of it
-                return
-            folder = os.path.dirname(folder)
-
-    # --- staying inside
-
-    def _check_inside(self, key: str, descriptor: int, path: str) -> None:
-        """The opened file must lie where its key says: no folder on the way may have been a symbolic link."""
-        if real_path(descriptor) not in (path, f"{path} (deleted)"):
-            raise InvalidKey(key=key, part=key, reason="passes through a symbolic link, which could lead anywhere")
-
-    def _check_folder(self, key: str, folder: str) -> None:
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    def _sync_folder(self, folder: str) -> None:
         try:
-            self._check_inside(key, descriptor, folder)
+            descriptor = self._beneath.open(folder or ".", _FOLDER)
+        except FileNotFoundError:
+            return  # removed as empty meanwhile: then there is no name in it to keep
+        try:
+            os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+    def _sync_folders(self, folders: Sequence[str]) -> StoreError | None:
+        if len(folders) >= _BATCH_FROM:
+            return self._sync_all()
+        try:
+            with _store_errors(self._root, ""):
+                for folder in folders:
+                    self._sync_folder(folder)
+        except StoreError as error:
+            return error
+        return None
+
+    def _remove_empty_folders(self, folders: Iterable[str]) -> None:
+        above: dict[str, None] = {}
+        for folder in folders:
+            if folder:
+                with suppress(OSError):  # not empty, or in use by somebody: it stays
+                    os.rmdir(f"{self._root}/{folder}")
+                    above[folder.rpartition("/")[0]] = None
+        if above:
+            self._remove_empty_folders(above)
 
 
 def _entries(folder: str) -> list[tuple[str, os.DirEntry[str]]]:
     """The files and folders that a key can name, sorted as their keys sort. Links and foreign names are left out."""
+    found = []
     try:
         with os.scandir(folder) as scan:
-            named = [entry for entry in scan if _ADDRESSABLE.match(entry.name)]
+            for entry in scan:
+                name = entry.name
+                if _ADDRESSABLE.match(name):
+                    if entry.is_file(follow_symlinks=False):
+                        found.append((name, entry))
+                    elif entry.is_dir(follow_symlinks=False):
+                        found.append((f"{name}/", entry))
     except (FileNotFoundError, NotADirectoryError):
         return []  # removed since its parent was read
-    files = [(entry.name, entry) for entry in named if entry.is_file(follow_symlinks=False)]
-    folders = [(f"{entry.name}/", entry) for entry in named if entry.is_dir(follow_symlinks=False)]
-    return sorted(files + folders, key=lambda pair: pair[0])
+    found.sort(key=_first)
+    return found
 
 
 def _read_rest(descriptor: int) -> bytes:
@@ -387,17 +444,6 @@ def _write_all(descriptor: int, data: bytes) -> None:
 def _remove(path: str) -> None:
     with suppress(FileNotFoundError):  # renamed into place, or never made
         os.unlink(path)
-
-
-def _sync_folder(folder: str) -> None:
-    try:
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return  # removed as empty meanwhile: then there is no name in it to keep
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _time(status: os.stat_result) -> datetime:
