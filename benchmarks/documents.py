@@ -21,9 +21,9 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, Literal
 
-from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untyped]
-from warcio.statusandheaders import StatusAndHeaders  # type: ignore[import-untyped]
-from warcio.warcwriter import WARCWriter  # type: ignore[import-untyped]
+from warcio.archiveiterator import ArchiveIterator
+from warcio.statusandheaders import StatusAndHeaders
+from warcio.warcwriter import WARCWriter
 
 from cocli.documents import Blob, Document, DocumentRepository, Source, open_catalog
 from cocli.enrich.emails.find import find_emails
