@@ -9,6 +9,7 @@ import sqlite3
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -111,16 +112,21 @@ class Bare:
             try:
                 descriptor = os.open(f"{folder}/task.json", os.O_RDONLY)
             except FileNotFoundError:
+                self._remove(folder, "lease.json")  # ended by another process since: the lease is of no use
                 continue
             data = os.read(descriptor, 4096)
             os.close(descriptor)
             completed, _, task = f"{self._folder}/completed/{name}".rpartition("/")
             self._create(completed, f"{task}.json", data)
-            os.unlink(f"{folder}/task.json")
-            os.unlink(f"{folder}/lease.json")
-            os.rmdir(folder)
+            self._remove(folder, "task.json", "lease.json")
             return 1
         return 0
+
+    def _remove(self, folder: str, *names: str) -> None:
+        for name in names:
+            os.unlink(f"{folder}/{name}")
+        with suppress(OSError):  # another process is trying to lease it at this moment: it removes the folder
+            os.rmdir(folder)
 
     def _create(self, folder: str, name: str, data: bytes = PAYLOAD.encode()) -> None:
         temporary = f"{folder}/.tmp#{os.getpid()}-{name}"
