@@ -49,7 +49,7 @@ class DerivedFolder:
         try:
             write_copy(rows, temporary)
             return self.keep(temporary, manifest)
-        except BaseException:
+        except BaseException:  # also Ctrl-C: half a copy is none
             _remove(temporary)
             raise
 

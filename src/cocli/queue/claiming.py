@@ -18,7 +18,6 @@ from cocli.models.task import Attempt, Task
 from cocli.paths import task_files, task_id_of
 from cocli.queue.base import Category
 from cocli.queue.claims import LeasedClaim
-from cocli.queue.creating import create_many
 from cocli.queue.holding import HISTORY, RENEWALS, HoldingQueue
 from cocli.store import settled
 from cocli.store.base import Put, StoredObject
@@ -113,7 +112,7 @@ class ClaimingQueue(HoldingQueue[LeasedClaim]):
         others = [one for one in candidates if not one.is_new] if fresh else candidates
         claims = [claim for one in others if (claim := self._try(one)) is not None]
         leasings = [one for found in fresh if (one := self._leasing(found.folder)) is not None]
-        claims += self._read_leased(leasings, create_many(self._store, [one.put for one in leasings]))
+        claims += self._read_leased(leasings, settled.create_many(self._store, [one.put for one in leasings]))
         if claims:
             with self._lock:
                 self._discovery.won()

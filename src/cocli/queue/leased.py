@@ -26,7 +26,6 @@ from cocli.paths import task_files
 from cocli.queue.base import AckOutcome, Category, NewTask, PutOutcome, PutReport
 from cocli.queue.claiming import ClaimingQueue
 from cocli.queue.cleaning import Cleaner
-from cocli.queue.creating import create_many
 from cocli.queue.discovery import Discovery
 from cocli.queue.holding import HISTORY
 from cocli.queue.keeper import LeaseKeeper
@@ -187,7 +186,7 @@ class LeasedQueue(ClaimingQueue):
                 for claim, verdict in ended
                 if claim.folder not in lost
             ]
-            answers = create_many(self._store, [*puts, *beside])
+            answers = settled.create_many(self._store, [*puts, *beside])
             created = iter(answers[: len(puts)])
             created_by = [lost.get(claim.folder) or next(created) for claim, _ in ended]
             for (claim, _), one in zip(ended, created_by, strict=True):

@@ -57,7 +57,7 @@ class ProcessCrew:
             for worker in self._workers:
                 _answer(worker)
                 self._free.put(worker)
-        except BaseException:
+        except BaseException:  # also Ctrl-C: no worker is left behind
             self.close()
             raise
         return self

@@ -61,7 +61,7 @@ class RayCrew:
             for actor in self._actors:
                 self._answer(actor.ready.remote())
                 self._free.put(actor)
-        except BaseException:
+        except BaseException:  # also Ctrl-C: no worker is left behind
             self.close()
             raise
         return self

@@ -43,7 +43,7 @@ class Journal:
         try:
             self._lock()
             self._read()
-        except BaseException:
+        except BaseException:  # also Ctrl-C: the lock goes with the file
             self._file.close()
             raise
 
