@@ -156,7 +156,9 @@ def test_a_new_machine_builds_its_catalogue(
 ) -> None:
     monkeypatch.setenv("COCLI_STATE_HOME", str(home / "other-machine"))
     assert cocli("documents", "ls", "--json").json["states"] == []
-    assert cocli("documents", "fsck", "--rebuild").code == 2
+    unconfirmed = cocli("documents", "fsck", "--rebuild")
+    assert unconfirmed.code == 2
+    assert "look with cocli documents fsck" in unconfirmed.err
     assert cocli("documents", "fsck", "--rebuild", "--yes").code == 0
     assert cocli("documents", "get", URI).code == 0
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from cocli.documents import Blob, Document, Fault, Source, codec
 from cocli.documents.document import headers_that_matter
 from cocli.documents.header import Header, Operation, PurgeProof, RemovedObject, State
+from cocli.documents.proto.generated import document_pb2 as pb
 from cocli.errors import DocumentDamaged, DocumentInvalid, UsageError
 from cocli.models.document import Step
 
@@ -196,6 +197,15 @@ def test_a_truncated_object_is_damaged() -> None:
     for length in range(len(good)):
         with pytest.raises(DocumentDamaged):
             codec.decode(good[:length])
+
+
+def test_a_time_that_no_calendar_has_is_damage_and_not_a_crash() -> None:
+    good = codec.encode(state_of(Document.intake(account="a", connector="web", doc="d")))
+    for seconds in (2**62, -(2**62), 253_402_300_800):  # the last one: the first second of the year 10,000
+        message = pb.PipeDoc.FromString(good)
+        message.state.saved_at.seconds = seconds
+        with pytest.raises(DocumentDamaged):
+            codec.decode(message.SerializeToString())
 
 
 def test_a_stub_keeps_its_proof() -> None:

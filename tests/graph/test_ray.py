@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 from cocli.documents import Document, Source
 from cocli.documents.catalog.job_rows import JobState
 from cocli.errors import CrewLost, UsageError
+from cocli.exit_codes import ExitCode
 from cocli.graph.engines.ray import RayCrew, RayWorker
 from cocli.graph.engines.workplace import Workplace
 from cocli.graph.job_plan import ReplayPlan
@@ -21,6 +23,7 @@ from cocli.graph.replay import plan_replay
 from cocli.testing.ports import free_ports
 
 HERE = Path(__file__).parent
+ACCOUNT = "default"
 pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own warnings, and sockets that it leaves to the collector
 
 _BOUNDED = ["--num-cpus=1", "--object-store-memory=80000000", "--node-ip-address=127.0.0.1", "--disable-usage-stats"]
@@ -74,19 +77,32 @@ def test_a_replay_on_two_nodes(cluster: str, tmp_path: Path, monkeypatch: pytest
     with place.opened() as engine:
         for number in range(40):
             doc = f"https://example.com/{number:03d}"
-            page = Document.intake(account="acct", connector="web", doc=doc, source=Source(uri=doc))
+            page = Document.intake(account=ACCOUNT, connector="web", doc=doc, source=Source(uri=doc))
             engine.repository.save(page)
-        job = plan_replay(engine, "acct", ReplayPlan.of(engine))
+        job = plan_replay(engine, ACCOUNT, ReplayPlan.of(engine))
         with RayCrew(place, jobs=2, address=cluster) as crew:
             assert len(set(crew.places())) == 2, "one worker on each node"
-            done = run_job(engine, "acct", job.job, crew=crew, chunk=4)
+            done = run_job(engine, ACCOUNT, job.job, crew=crew, chunk=4)
             assert (done.state, done.done, done.failed) == (JobState.DONE, 32, 8)
-            assert len(engine.repository.documents("acct", cluster="prod", limit=1000).items) == 32 + 28
+            assert len(engine.repository.documents(ACCOUNT, cluster="prod", limit=1000).items) == 32 + 28
             crew._ray.kill(crew._actors[0])
-            again = plan_replay(engine, "acct", ReplayPlan.of(engine, memo=False))
+            again = plan_replay(engine, ACCOUNT, ReplayPlan.of(engine, memo=False))
             with pytest.raises(CrewLost):
-                run_job(engine, "acct", again.job, crew=crew, chunk=4)
-        assert run_job(engine, "acct", again.job).state is JobState.DONE, "without Ray it goes on where it stopped"
+                run_job(engine, ACCOUNT, again.job, crew=crew, chunk=4)
+        assert run_job(engine, ACCOUNT, again.job).state is JobState.DONE, "without Ray it goes on where it stopped"
+    _as_a_person_would(cluster, tmp_path, store, catalog)
+
+
+def _as_a_person_would(cluster: str, home: Path, store: str, catalog: str) -> None:
+    """The same documents into another cluster, from the command line."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("COCLI_", "XDG_"))}
+    environment |= {"HOME": str(home), "COCLI_DOCUMENTS_CATALOG": f"sqlite:///{catalog}", "PYTHONPATH": str(HERE)}
+    words = ["documents", "replay", "--store", store, "--cluster", "staging", "--json"]
+    words += ["--graph", "replay_factory:make_graph", "--engine", f"ray:{cluster}", "--jobs", "2"]
+    done = subprocess.run([sys.executable, "-m", "cocli", *words], env=environment, capture_output=True, text=True)
+    assert done.returncode == ExitCode.DATA, done.stderr  # eight documents of the factory fail
+    job = json.loads(done.stdout)["job"]
+    assert (job["state"], job["done"], job["failed"]) == ("done", 32, 8)
 
 
 def test_what_a_worker_cannot_begin_with_is_its_answer(tmp_path: Path) -> None:

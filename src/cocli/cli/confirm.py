@@ -12,12 +12,15 @@ if TYPE_CHECKING:
     from cocli.cli.output import Output
 
 
-def confirm(output: Output, question: str, *, yes: bool) -> bool:
-    """Ask; anything but a clear yes is a no. Without a terminal nothing is assumed: `--yes` has to be said."""
+def confirm(output: Output, question: str, *, yes: bool, preview: str = "--dry-run") -> bool:
+    """Ask; anything but a clear yes is a no. Without a terminal nothing is assumed: `--yes` has to be said.
+
+    `preview` is the flag or the command that shows what would happen.
+    """
     if yes:
         return True
     if not interactive(output):
-        raise UsageError(reason=f"Not confirmed: {question}", hint="Repeat it with --yes, or look with --dry-run.")
+        raise UsageError(reason=f"Not confirmed: {question}", hint=f"Repeat it with --yes, or look with {preview}.")
     output.stderr.write(f"{safe_line(question)} [y/N] ")
     output.stderr.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")

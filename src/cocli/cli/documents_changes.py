@@ -166,8 +166,8 @@ def fsck(
         raise UsageError(reason="--announce belongs to --rebuild")
     with chosen_documents(ctx, store, campaign) as documents:
         if rebuild:
-            address = documents.repository.catalog.address
-            if not confirm(output, f"Empty the catalogue at {address} and build it anew?", yes=yes):
+            address, look = documents.repository.catalog.address, f"cocli documents fsck{documents.options}"
+            if not confirm(output, f"Empty the catalogue at {address} and build it anew?", yes=yes, preview=look):
                 return
             report = rebuild_catalog(documents, announce=announce)
         else:

@@ -588,7 +588,6 @@ class ReplayProgress(_message.Message):
     CHANGED_FIELD_NUMBER: _builtins.int
     UNCHANGED_FIELD_NUMBER: _builtins.int
     MEMOISED_FIELD_NUMBER: _builtins.int
-    FILTERED_FIELD_NUMBER: _builtins.int
     FAILED_FIELD_NUMBER: _builtins.int
     LAST_DOC_ID_FIELD_NUMBER: _builtins.int
     LAST_ERROR_FIELD_NUMBER: _builtins.int
@@ -599,7 +598,6 @@ class ReplayProgress(_message.Message):
     changed: _builtins.int
     unchanged: _builtins.int
     memoised: _builtins.int
-    filtered: _builtins.int
     failed: _builtins.int
     last_doc_id: _builtins.str
     """Of the document that was done last, if it failed."""
@@ -614,14 +612,13 @@ class ReplayProgress(_message.Message):
         changed: _builtins.int = ...,
         unchanged: _builtins.int = ...,
         memoised: _builtins.int = ...,
-        filtered: _builtins.int = ...,
         failed: _builtins.int = ...,
         last_doc_id: _builtins.str = ...,
         last_error: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["changed", b"changed", "done", b"done", "failed", b"failed", "filtered", b"filtered", "job_id", b"job_id", "last_doc_id", b"last_doc_id", "last_error", b"last_error", "memoised", b"memoised", "state", b"state", "total", b"total", "unchanged", b"unchanged"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["changed", b"changed", "done", b"done", "failed", b"failed", "job_id", b"job_id", "last_doc_id", b"last_doc_id", "last_error", b"last_error", "memoised", b"memoised", "state", b"state", "total", b"total", "unchanged", b"unchanged"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
