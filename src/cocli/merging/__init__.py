@@ -4,6 +4,7 @@ Pure functions: no store, no files, no clock. docs/merging.md says what they pro
 """
 
 from cocli.merging.matching import Assignment, Match, Matcher, assign
+from cocli.merging.reconciling import reconcile
 from cocli.merging.records import (
     merge_completions,
     merge_domains,
@@ -33,6 +34,7 @@ __all__ = [
     "merge_witnesses",
     "move_prospect",
     "place_to_prospect",
+    "reconcile",
     "website_to_domain",
     "website_to_emails",
     "website_to_prospect",

@@ -49,7 +49,7 @@ class Match:
 NEW = "new"
 
 
-class _Known(NamedTuple):
+class Known(NamedTuple):
     """What is kept of a prospect: small, because there are millions."""
 
     company: str
@@ -70,7 +70,7 @@ class Matcher:
         self._moved: dict[str, str] = {}
         self._by_source_id: dict[str, str] = {}
         # Keyed by the hash of what is looked for: the entries themselves tell whether it is that.
-        self._entries: dict[int, _Known | list[_Known]] = {}
+        self._entries: dict[int, Known | list[Known]] = {}
         for prospect in prospects:
             self.add(prospect)
 
@@ -82,17 +82,29 @@ class Matcher:
         if prospect.merged_into is not None:
             self._moved[prospect.company_hash] = prospect.merged_into
             return
-        self._index(
-            _Known(
-                company=prospect.company_hash,
-                lat=prospect.lat if prospect.lon is not None else None,
-                lon=prospect.lon if prospect.lat is not None else None,
-                name=comparable_name(prospect.name),
-                domain=None if prospect.domain in SHARED_HOSTS else prospect.domain,
-                street=comparable_street(prospect.street),
-                postcode=comparable_postcode(prospect.postcode),
-            )
-        )
+        self._index(known_prospect(prospect))
+
+    def same_as(self, known: Known, source_ids: Iterable[str] = ()) -> Match | None:
+        """The prospect that is the same business as this one, which has no place id. Changes nothing."""
+        for source_id in source_ids:
+            company = self._current(self._by_source_id.get(source_id, known.company))
+            if company != known.company:
+                return Match(company, f"same id {source_id}")
+        return self._nearest(known, (one for one in self._candidates(known) if one.company != known.company))
+
+    def note_new(self, known: Known, source_ids: Iterable[str]) -> None:
+        """Remember a prospect without a place id as a business of its own."""
+        self._note_company(known.company, has_place_id=False)
+        for source_id in source_ids:
+            self._note_source_id(source_id, known.company)
+        self._index(known)
+
+    def note_same(self, known: Known, source_ids: Iterable[str], match: Match) -> None:
+        """Remember that this prospect is known as another one from now on, and is found by what it was known by."""
+        self._moved[known.company] = match.company_hash
+        for source_id in source_ids:
+            self._note_source_id(source_id, match.company_hash)
+        self._index(known._replace(company=match.company_hash))
 
     def add_place(self, place: Place, company: str) -> None:
         """Tell it that this place belongs to this company."""
@@ -115,7 +127,7 @@ class Matcher:
         # What a name and an address are hashed from can be equal where the rules had too little to go by.
         return Match(self._current(company), "same identity" if company in self._companies else NEW)
 
-    def _match_with_place_id(self, place: Place, known: _Known) -> Match:
+    def _match_with_place_id(self, place: Place, known: Known) -> Match:
         company = company_hash(company_identity(place=place.place_id))
         if company in self._companies:
             return Match(self._current(company), "same place id")
@@ -152,7 +164,7 @@ class Matcher:
             company = target
         return company
 
-    def _index(self, known: _Known) -> None:
+    def _index(self, known: Known) -> None:
         for key in _keys(known):
             there = self._entries.get(key)
             if there is None:
@@ -162,7 +174,7 @@ class Matcher:
             elif there != known:
                 self._entries[key] = [there, known]
 
-    def _candidates(self, known: _Known) -> Iterator[_Known]:
+    def _candidates(self, known: Known) -> Iterator[Known]:
         for key in _keys_to_look_at(known):
             there = self._entries.get(key)
             if isinstance(there, list):
@@ -170,7 +182,7 @@ class Matcher:
             elif there is not None:
                 yield there
 
-    def _nearest(self, known: _Known, candidates: Iterable[_Known]) -> Match | None:
+    def _nearest(self, known: Known, candidates: Iterable[Known]) -> Match | None:
         best: tuple[int, bool, float, str, str] | None = None
         for candidate in candidates:
             verdict = _compare(known, candidate)
@@ -185,7 +197,7 @@ class Matcher:
             return None
         return Match(best[3], best[4], None if best[2] < 0 else best[2])
 
-    def _identity(self, place: Place, known: _Known) -> str:
+    def _identity(self, place: Place, known: Known) -> str:
         company = company_hash(place_identity(place))
         if known.domain and company in self._companies:
             # Another branch has the domain, and is not near: this one is known by name and address.
@@ -231,9 +243,9 @@ def _order(place: Place) -> tuple[object, ...]:
     )
 
 
-def _known(place: Place, company: str) -> _Known:
+def _known(place: Place, company: str) -> Known:
     has_point = place.lat is not None and place.lon is not None
-    return _Known(
+    return Known(
         company=company,
         lat=place.lat if has_point else None,
         lon=place.lon if has_point else None,
@@ -244,7 +256,21 @@ def _known(place: Place, company: str) -> _Known:
     )
 
 
-def _keys(known: _Known) -> Iterator[int]:
+def known_prospect(prospect: Prospect) -> Known:
+    """What a prospect is found by."""
+    has_point = prospect.lat is not None and prospect.lon is not None
+    return Known(
+        company=prospect.company_hash,
+        lat=prospect.lat if has_point else None,
+        lon=prospect.lon if has_point else None,
+        name=comparable_name(prospect.name),
+        domain=None if prospect.domain in SHARED_HOSTS else prospect.domain,
+        street=comparable_street(prospect.street),
+        postcode=comparable_postcode(prospect.postcode),
+    )
+
+
+def _keys(known: Known) -> Iterator[int]:
     """Where a prospect is kept: under its domain and its name, each with its cell and with its postcode."""
     places: list[object] = []
     if known.lat is not None and known.lon is not None:
@@ -258,7 +284,7 @@ def _keys(known: _Known) -> Iterator[int]:
             yield hash((1, known.name, place))
 
 
-def _keys_to_look_at(known: _Known) -> Iterator[int]:
+def _keys_to_look_at(known: Known) -> Iterator[int]:
     places: list[object] = []
     if known.lat is not None and known.lon is not None:
         places.extend(cells_around(known.lat, known.lon))
@@ -271,7 +297,7 @@ def _keys_to_look_at(known: _Known) -> Iterator[int]:
             yield hash((1, known.name, place))
 
 
-def _compare(one: _Known, other: _Known) -> tuple[int, float | None, str] | None:
+def _compare(one: Known, other: Known) -> tuple[int, float | None, str] | None:
     """The number of the rule by which two are the same business, how far apart they are, and the reason in words."""
     distance = _distance(one, other)
     same_address = (
@@ -290,7 +316,7 @@ def _compare(one: _Known, other: _Known) -> tuple[int, float | None, str] | None
     return None
 
 
-def _distance(one: _Known, other: _Known) -> float | None:
+def _distance(one: Known, other: Known) -> float | None:
     if one.lat is None or one.lon is None or other.lat is None or other.lon is None:
         return None
     return distance_m(one.lat, one.lon, other.lat, other.lon)
@@ -303,14 +329,14 @@ def _is_near(distance: float | None, same_address: bool) -> bool:
     return distance <= (VENUE_M if same_address else NEAR_M)
 
 
-def _may_be_one_address(one: _Known, other: _Known) -> bool:
+def _may_be_one_address(one: Known, other: Known) -> bool:
     """Nothing that both know speaks against it. A longer spelling of a street may contain the shorter."""
     if one.postcode and other.postcode and one.postcode != other.postcode:
         return False
     return not (one.street and other.street) or _contains(one.street, other.street)
 
 
-def _shares_address(one: _Known, other: _Known) -> bool:
+def _shares_address(one: Known, other: Known) -> bool:
     """Something that both know speaks for it."""
     return bool(one.street and other.street and _contains(one.street, other.street))
 
