@@ -294,6 +294,10 @@ EXAMPLES = {
     "fetch.robots": "false",
     "fetch.rate": "2.5",
     "fetch.proxies": '["http://proxy:3128"]',
+    "fetch.allow_networks": '["10.20.0.0/16"]',
+    "fetch.allow_ports": "[8081]",
+    "fetch.timeout_seconds": "2.5",
+    "fetch.max_page_bytes": "4096",
     "aws.account_id": "123456789012",
     "web.domain": "leads.example.com",
     "auth.provider": "token",
@@ -301,15 +305,18 @@ EXAMPLES = {
     "workers": "{pi1 = {gm-list = 1}}",
 }
 NUMBERS = {
-    *("prospecting.goal", "queue.lease_seconds", "queue.attempts", "web.port"),
+    *("prospecting.goal", "queue.lease_seconds", "queue.attempts", "web.port", "fetch.concurrency"),
     *("documents.inline_limit", "documents.grpc_port", "documents.http_port", "documents.max_upload_bytes"),
+}
+TOML_VALUES = {
+    *("fetch.robots", "fetch.rate", "fetch.timeout_seconds", "fetch.max_page_bytes", "documents.max_message_bytes")
 }
 
 
 @pytest.mark.parametrize("setting", list(settings()), ids=lambda setting: setting.name)
 def test_every_setting_has_a_variable_that_works(setting: Setting) -> None:
     text = "17" if setting.name in NUMBERS else EXAMPLES.get(setting.name, "Etc/UTC")
-    is_toml = text[0] in "[{" or setting.name in NUMBERS | {"fetch.robots", "fetch.rate", "documents.max_message_bytes"}
+    is_toml = text[0] in "[{" or setting.name in NUMBERS | TOML_VALUES
     expected: Any = tomllib.loads(f"x = {text}")["x"] if is_toml else text
     found = resolve({setting.variable: text}, Flags(), None, None).values
     if setting.name == "workers":

@@ -14,6 +14,10 @@
     │   ├── RecordError             a record does not fit its model
     │   ├── IdentityError           a text is not the identity it claims to be
     │   └── MergeError              two records are not about the same thing
+    ├── PlanningError               the territory of a campaign cannot be planned
+    │   ├── UnknownPlace            the gazetteer has no such name
+    │   ├── AmbiguousPlace          … or several
+    │   └── AreaRefused             a file of places or polygons cannot be what was meant
     ├── StoreError                  raised by every store backend, and nothing else is
     │   ├── NotFound
     │   ├── AlreadyExists           create-if-absent found the key taken
@@ -56,6 +60,19 @@
     │   ├── TokenRefused            who calls is not known, or not any more
     │   ├── TooLarge                a request or an answer is larger than the service allows
     │   └── ServiceUnavailable      retryable: it did not answer, or not in time
+    ├── SourceError                 files of open places
+    │   ├── SourceMissing           no file of the source is loaded
+    │   ├── SourceRefused           a file is not what it must be
+    │   ├── UnusableRow             a row of a file cannot become a place
+    │   └── SourceUnreachable       retryable: there is no network, or no extension for it
+    ├── SyncError                   a folder and a bucket cannot be brought together as they are
+    │   ├── SyncBusy                another sync of the same two is running
+    │   ├── TooManyDeletions        more would be deleted than anybody may have meant
+    │   ├── ChangedWhileRead        a file moved under the reader's eyes: the next run takes it
+    │   └── ChangedMeanwhile        somebody else was faster: the next run looks again
+    ├── WorkerError                 a worker or a supervisor cannot go on
+    │   ├── WorkerGaveUp            one failure after the other, none of them a task's
+    │   └── SupervisorRunning       this host has a supervisor already
     └── MissingExtra                an optional dependency is not installed
 
 A class owns its text: the docstring is the message, with the details that the raiser passes in
@@ -204,6 +221,35 @@ class MergeError(DataError):
     """Two {model} records cannot be merged: their {field} differs ({left} and {right})."""
 
     code = "merge"
+
+
+class PlanningError(CocliError):
+    """The territory cannot be planned: {reason}"""
+
+    code = "planning"
+    exit_code = ExitCode.DATA
+
+
+class UnknownPlace(PlanningError):
+    """The gazetteer has no place "{place}". {similar}"""
+
+    code = "unknown_place"
+    exit_code = ExitCode.USAGE
+    remedy = 'Give its coordinates: --location "{place},LATITUDE,LONGITUDE"'
+
+
+class AmbiguousPlace(PlanningError):
+    """There are several places "{place}": {candidates}"""
+
+    code = "ambiguous_place"
+    exit_code = ExitCode.USAGE
+    remedy = 'Say which one, as it is listed: --location "{example}"'
+
+
+class AreaRefused(PlanningError):
+    """{file}, {part}: {reason}"""
+
+    code = "area_refused"
 
 
 class StoreError(CocliError):
@@ -520,6 +566,104 @@ class CrewLost(JobError):
     exit_code = ExitCode.UNAVAILABLE
     retryable = True
     remedy = "Run the job again: it goes on where it stopped."
+
+
+class SyncError(CocliError):
+    """Sync of {key}: {reason}"""
+
+    code = "sync"
+
+
+class SyncBusy(SyncError):
+    """Another sync of {local} and {remote} is running."""
+
+    code = "sync_busy"
+    exit_code = ExitCode.CONFLICT
+    remedy = "Wait until it has ended."
+
+
+class TooManyDeletions(SyncError):
+    """{deletions} of {known} files would be deleted {where}: that is more than {limit} %."""
+
+    code = "too_many_deletions"
+    exit_code = ExitCode.CONFLICT
+    remedy = "Look with --dry-run; if it is meant, repeat it with --yes."
+
+
+class ChangedWhileRead(SyncError):
+    """{key} was changed while it was being read."""
+
+    code = "changed_while_read"
+    exit_code = ExitCode.CONFLICT
+    remedy = "The next sync takes it."
+
+
+class ChangedMeanwhile(SyncError):
+    """{key} was changed by somebody else in the meantime."""
+
+    code = "changed_meanwhile"
+    exit_code = ExitCode.CONFLICT
+    remedy = "The next sync looks at it again."
+
+
+class SourceError(CocliError):
+    """Source {source}: {reason}"""
+
+    code = "source"
+
+
+class SourceMissing(SourceError):
+    """No file of {source} is loaded here."""
+
+    code = "source_missing"
+    exit_code = ExitCode.NOT_FOUND
+    remedy = "Add one with: cocli source add FILE, or load one with: cocli source fetch overture --bbox W,S,E,N"
+
+
+class SourceRefused(SourceError):
+    """{file} is refused: {reason}"""
+
+    code = "source_refused"
+    exit_code = ExitCode.DATA
+    remedy = "See what is in it with: cocli source check {file}"
+
+
+class UnusableRow(SourceError):
+    """Row {row}: {reason}"""
+
+    code = "unusable_row"
+    exit_code = ExitCode.DATA
+
+
+class SourceUnreachable(SourceError):
+    """{source} cannot be loaded: {reason}"""
+
+    code = "source_unreachable"
+    exit_code = ExitCode.UNAVAILABLE
+    retryable = True
+    remedy = "Try again with a network, or bring a file and add it with: cocli source add FILE"
+
+
+class WorkerError(CocliError):
+    """Worker of {queue}: {reason}"""
+
+    code = "worker"
+
+
+class WorkerGaveUp(WorkerError):
+    """The worker of {queue} gave up after {times} failures in a row: {reason}"""
+
+    code = "worker_gave_up"
+    exit_code = ExitCode.UNAVAILABLE
+    remedy = "See what is wrong with this machine with: cocli doctor. Its tasks were given back."
+
+
+class SupervisorRunning(WorkerError):
+    """Host {hostname} has a supervisor already: {reason}"""
+
+    code = "supervisor_running"
+    exit_code = ExitCode.CONFLICT
+    remedy = "Stop the other one, or give this one a name of its own: cocli supervisor --host NAME"
 
 
 class MissingExtra(CocliError):

@@ -110,6 +110,7 @@ _SHARED = """\
 # provider = "store"             # store, filesystem, s3, sqs, kafka
 # lease_seconds = 300            # how long a worker may be silent
 # attempts = 5
+# paused = []                    # queues that no supervisor runs workers for
 
 # [workers.raspberry]            # how many workers of each queue a machine runs
 # gm-list = 1
@@ -137,7 +138,13 @@ _SHARED = """\
 # rate = 1.0                     # requests per second to one site
 # user_agent = "example-bot"
 # robots = true
-# proxies = []
+# proxies = []                   # "http://host:port"
+# allow_networks = []            # private ranges that may be read, such as "10.20.0.0/16"
+# allow_ports = []               # besides 80, 443, 8080, 8443
+# concurrency = 32               # requests at a time, over all sites
+# timeout_seconds = 30.0         # for the head of an answer, and again for its body
+# max_page_bytes = 5242880       # what is longer is cut off
+# hosts_file = "hosts.json"      # host names that lead elsewhere: {"example.com": ["10.20.0.7", 8080]}
 
 # [aws]
 # profile = "default"

@@ -5,6 +5,7 @@ Reading the file, naming the line of a mistake and merging it with flags and env
 
 from __future__ import annotations
 
+from ipaddress import ip_network
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, StringConstraints, field_validator, model_validator
@@ -99,6 +100,8 @@ class QueueSection(Part):
     """`store` follows the store; `filesystem` and `s3` insist on that kind of store; `kafka` is not available yet."""
     lease_seconds: Annotated[int, Field(ge=5, le=86_400)] = 300
     attempts: Annotated[int, Field(ge=1, le=100)] = 5
+    paused: Many[QueueName] = ()
+    """Queues that no supervisor runs workers for."""
 
 
 class ClusterSection(Part):
@@ -164,6 +167,29 @@ class FetchSection(Part):
     user_agent: Label | None = None
     robots: bool = True
     proxies: Many[Text] = ()
+    """`http://host:port`. A worker goes through one of them."""
+    allow_networks: Many[Text] = ()
+    """Private ranges that may be read all the same, such as `10.20.0.0/16`. Without it only the public internet is."""
+    allow_ports: Many[Annotated[int, Field(ge=1, le=65_535)]] = ()
+    """Besides 80, 443, 8080 and 8443."""
+    concurrency: Annotated[int, Field(ge=1, le=1000)] = 32
+    """Requests at a time, over all sites."""
+    timeout_seconds: Annotated[float, Field(gt=0, le=600)] = 30.0
+    """For the head of an answer, and again for its whole body."""
+    max_page_bytes: Annotated[int, Field(ge=1024, le=104_857_600)] = 5_242_880
+    """What is longer is cut off."""
+    hosts_file: Text | None = None
+    """A JSON file of host names with the address and port they lead to; all other names are looked up as always."""
+
+    @field_validator("allow_networks")
+    @classmethod
+    def _are_networks(cls, networks: tuple[str, ...]) -> tuple[str, ...]:
+        for number, text in enumerate(networks, 1):
+            try:
+                ip_network(text)
+            except ValueError as error:
+                raise ValueError(f"entry {number} is not a range of addresses such as 10.20.0.0/16") from error
+        return networks
 
 
 class AwsSection(Part):
