@@ -37,6 +37,7 @@ SHORT = st.text(string.ascii_letters + "ä /|", min_size=1, max_size=12)
 
 KEYS = {
     paths.CampaignConfigKey: st.builds(paths.CampaignConfigKey, TEXT),
+    paths.CategoriesKey: st.builds(paths.CategoriesKey, TEXT),
     paths.TaskKey: st.builds(paths.TaskKey, TEXT, TEXT, TASK_ID),
     paths.LeaseKey: st.builds(paths.LeaseKey, TEXT, TEXT, TASK_ID),
     paths.CompletedKey: st.builds(paths.CompletedKey, TEXT, TEXT, TASK_ID, st.sampled_from(["json", "usv"])),
@@ -44,7 +45,8 @@ KEYS = {
     paths.ProspectKey: st.builds(paths.ProspectKey, TEXT, HASH),
     paths.EmailKey: st.builds(paths.EmailKey, TEXT, st.text("0123456789abcdef", min_size=2, max_size=2), HASH),
     paths.DomainKey: st.builds(paths.DomainKey, HASH),
-    paths.WitnessKey: st.builds(paths.WitnessKey, TILES, TEXT),
+    paths.WitnessKey: st.builds(paths.WitnessKey, TILES, TEXT, TEXT),
+    paths.FormerWitnessKey: st.builds(paths.FormerWitnessKey, TILES, TEXT),
     paths.TargetTileKey: st.builds(paths.TargetTileKey, TEXT, TILES, TEXT),
     paths.WalKey: st.builds(paths.WalKey, INDEXES, st.dates().map(lambda day: f"{day:%Y%m%d}".zfill(8)), SHA256),
     paths.ShardKey: st.builds(paths.ShardKey, INDEXES, SHA256),
@@ -150,6 +152,7 @@ def test_a_hostile_key_does_not_make_the_check_slow() -> None:
 
 FROZEN = [
     "campaigns/plumbers/config.toml",
+    "campaigns/plumbers/categories.csv",
     "campaigns/plumbers/queues/gm-details/pending/u/ChIJyUzh2kXqwoARUtNFG8VjnYQ/task.json",
     "campaigns/plumbers/queues/gm-list/pending/f/33.7_-118.3_coffee%20shop/lease.json",
     "campaigns/plumbers/queues/enrichment/completed/a/example.com.json",
@@ -158,6 +161,7 @@ FROZEN = [
     "campaigns/plumbers/indexes/emails/a3/fb1a4757f83b74e5.usv",
     "campaigns/plumbers/indexes/target-tiles/33.7/-118.3/coffee%20shop.csv",
     "indexes/scraped-tiles/-0.05/0.00/coffee%20shop.csv",
+    "indexes/scraped-tiles/-0.05/0.00/coffee%20shop/google-maps.csv",
     "indexes/domains/a3/a379a6f6eeafb9a5.usv",
     f"indexes/domains/wal/20261115/{'0' * 64}.usv",
     f"campaigns/plumbers/indexes/prospects/shards/{'0' * 64}.usv",

@@ -35,6 +35,7 @@ from cocli.key_parts import MAX_KEY_BYTES, ShortenedPart, check_key, decode_part
 from cocli.models.tile import Tile  # noqa: TC001 - dataclasses of keys are built with it
 
 CAMPAIGNS_FOLDER = "campaigns/"
+STATUS_FOLDER = "status/"
 GLOBAL_INDEXES = frozenset({"scraped-tiles", "domains"})
 """Indexes that campaigns share: what is known of a website or a tile does not depend on who asked."""
 
@@ -203,6 +204,13 @@ class CampaignConfigKey(Key):
     campaign: str
 
 
+@_kind
+@dataclass(frozen=True, slots=True)
+class CategoriesKey(Key):
+    TEMPLATE: ClassVar[str] = "campaigns/{campaign}/categories.csv"
+    campaign: str
+
+
 class _Sharded(Key):
     """A key whose shard follows from its task id."""
 
@@ -310,6 +318,18 @@ class DomainKey(Key):
 @_kind
 @dataclass(frozen=True, slots=True)
 class WitnessKey(Key):
+    TEMPLATE: ClassVar[str] = "indexes/scraped-tiles/{tile}/{phrase}/{source}.csv"
+    CODECS: ClassVar[dict[str, Codec]] = {"tile": TILE}
+    tile: Tile
+    phrase: str
+    source: str
+
+
+@_kind
+@dataclass(frozen=True, slots=True)
+class FormerWitnessKey(Key):
+    """Where a witness lay before there was one for each source: still read, never written."""
+
     TEMPLATE: ClassVar[str] = "indexes/scraped-tiles/{tile}/{phrase}.csv"
     CODECS: ClassVar[dict[str, Codec]] = {"tile": TILE}
     tile: Tile

@@ -97,7 +97,8 @@ def test_the_names_of_records(indexes: Indexes) -> None:
     assert key("prospects", "0123456789abcdef") == "0123456789abcdef"
     assert key("emails", " Info@Acme.example ") == email_hash("info@acme.example")
     assert key("domains", "Acme.example") == domain_hash("acme.example")
-    assert key("scraped-tiles", "39.8_-89.7/water & gas") == "39.8_-89.7/water%20%26%20gas"
+    assert key("target-tiles", "39.8_-89.7/water & gas") == "39.8_-89.7/water%20%26%20gas"
+    assert key("scraped-tiles", "39.8_-89.7/water/gas/overture") == "39.8_-89.7/water%2Fgas/overture"
     assert key("completions-gm-list", "A/b") == "A%2Fb"
 
 

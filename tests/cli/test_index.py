@@ -134,6 +134,7 @@ def test_get_finds_a_record_by_whatever_a_person_calls_it(packed: Any, plumbers:
     assert packed("get", "prospects", "nobody.example").code == 4
     assert packed("get", "prospects", "!!").code == 2
     assert packed("get", "scraped-tiles", "39.8_-89.7").code == 2
+    assert "39.8_-89.7/plumber/overture" in packed("get", "scraped-tiles", "39.8_-89.7/plumber").err
     assert "--fresh" in packed("get", "prospects", "nobody.example").err
     shared = plumbers("index", "get", "domains", "acme.example")
     assert shared.code == 4

@@ -139,13 +139,15 @@ FIELDS: dict[type[Record], dict[str, st.SearchStrategy[Any]]] = {
     Witness: {
         "tile": st.just(Tile(33700, -118300)),
         "phrase": st.just("coffee"),
-        "source": sources,
+        "source": st.just("overture"),
         "read_at": times,
         "worker": names,
         "campaign": st.sampled_from(["roofers", "plumbers"]),
         "count": st.integers(0, 2),
-        "outcome": st.sampled_from(["exhausted", "cut_short"]),
+        "outcome": st.sampled_from(["exhausted", "cut_short", "blocked"]),
         "document": documents,
+        "earlier": maybe(st.integers(0, 2)),
+        "again": st.none(),
     },
     Completion: {
         "task_id": st.just("acme.example"),
@@ -263,6 +265,7 @@ def test_results_written_into_the_wrong_campaign(model: type[Record], data: st.D
         "domain": "other.example",
         "tile": Tile(0, 0),
         "phrase": "tea",
+        "source": "elsewhere",
         "task_id": "other",
         "queue": "gm-list",
     }

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from cocli.errors import MergeError
 from cocli.identities import company_hash, place_id_from_feature_id
 from cocli.merging import (
     merge_completions,
@@ -235,16 +236,32 @@ def test_a_blocked_crawl_says_nothing_about_a_domain() -> None:
     assert merge_domains(merged, Domain(domain="a.example", status="dead", last_crawled=NOON + DAY)).status == "dead"
 
 
-def test_a_tile_that_was_read_to_the_end_stays_read() -> None:
+def test_a_blocked_pass_hides_no_pass_that_read_the_tile() -> None:
     def witness(**values: Any) -> Witness:
         given: dict[str, Any] = {"tile": Tile(0, 0), "phrase": "tea", "source": "google-maps", "worker": "pi"}
         return Witness(**(given | {"campaign": "roofers", "count": 5, "read_at": NOON} | values))
 
     exhausted = witness(outcome="exhausted")
     cut = witness(outcome="cut_short", read_at=NOON + DAY, campaign="plumbers", count=120)
-    assert merge_witnesses(exhausted, cut) == exhausted
+    assert merge_witnesses(exhausted, cut) == cut, "the town has grown: the tile is to be split"
     again = witness(outcome="exhausted", read_at=NOON + DAY, campaign="plumbers", count=0)
     assert merge_witnesses(exhausted, again) == again
+    assert merge_witnesses(cut, again) == again
+    blocked = witness(outcome="blocked", read_at=NOON + 2 * DAY, count=0)
+    assert merge_witnesses(exhausted, blocked) == exhausted
+    assert merge_witnesses(cut, blocked) == cut
+    assert merge_witnesses(blocked, witness(outcome="blocked", count=0)) == blocked
+    with pytest.raises(MergeError, match="source"):
+        merge_witnesses(exhausted, witness(outcome="exhausted", source="overture"))
+
+
+def test_a_pass_cannot_meet_more_again_than_there_were() -> None:
+    given: dict[str, Any] = {"tile": Tile(0, 0), "phrase": "tea", "source": "overture", "worker": "pi"}
+    given |= {"campaign": "roofers", "count": 5, "read_at": NOON, "outcome": "exhausted"}
+    assert Witness(**given, earlier=7, again=5).again == 5
+    for earlier, again in ((4, 5), (7, 6), (None, 1)):
+        with pytest.raises(ValueError, match="again"):
+            Witness(**given, earlier=earlier, again=again)
 
 
 def test_a_tile_that_was_planned_twice_was_planned_first() -> None:

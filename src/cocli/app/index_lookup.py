@@ -41,13 +41,18 @@ def look_up(indexes: Indexes, ref: IndexRef, name: str, *, fresh: bool, as_of: A
 
 
 def sort_key(index: Index[Any], name: str) -> str:
-    """The sort key of a record that a person names: by hash, place id, domain, address, task id, or tile/phrase."""
+    """The sort key of a record that a person names: by hash, place id, domain, address, task id, tile/phrase
+    or tile/phrase/source."""
     fields = index.spec.model.key
-    if len(fields) == 2:
-        tile, slash, phrase = name.partition("/")
-        if not slash:
-            raise UsageError(reason=f'"{name}" is not a tile and a phrase', hint="Write: 39.8_-89.7/plumber")
-        return index.spec.key_text(tile, phrase)
+    if fields[:2] == ("tile", "phrase"):
+        # A phrase may have slashes, a tile and a source have none.
+        tile, _, phrase = name.partition("/")
+        phrase, _, source = phrase.rpartition("/") if len(fields) == 3 else (phrase, "", "")
+        parts = (tile, phrase, source)[: len(fields)]
+        if not all(parts):
+            example = "/".join(("39.8_-89.7", "plumber", "overture")[: len(fields)])
+            raise UsageError(reason=f'"{name}" is not a {", ".join(fields)}', hint=f"Write: {example}")
+        return index.spec.key_text(*parts)
     if fields == ("company_hash",):
         return _company(name)
     if fields in (("email",), ("domain",)) and _HASH.fullmatch(name):

@@ -1,4 +1,4 @@
-"""`cocli campaign`: new, list, show, edit, rm"""
+"""`cocli campaign`: new, list, show, edit, rm; the verbs that plan are `campaign_mission` and `campaign_coverage`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cocli.cli import campaign_coverage, campaign_mission, campaign_settle
 from cocli.cli.context import cli_context, output_of, workspace_of
 from cocli.cli.options import (
     CampaignArgument,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from cocli.app.campaign import CampaignSummary, Removal
     from cocli.app.workspace import Campaign
     from cocli.cli.output import Output
+    from cocli.config.edit import Change
 
 app = command_group("Make, show, edit and remove campaigns.")
 
@@ -34,8 +36,8 @@ _Locations = Annotated[
     list[str],
     typer.Option(
         "--location",
-        metavar="NAME,LAT,LON[,MILES]",
-        help="Where to look; may be repeated.",
+        metavar="NAME[,LAT,LON][,MILES]",
+        help="Where to look: a name that is known, or with its coordinates. May be repeated.",
         show_default=False,
     ),
 ]
@@ -58,6 +60,7 @@ _Unset = Annotated[
     epilog=examples(
         "cocli campaign new plumbers",
         'cocli campaign new plumbers --query plumber --location "Springfield,39.80,-89.65,25"',
+        'cocli campaign new plumbers --query plumber --location "Springfield, IL"',
     )
 )
 def new(
@@ -70,10 +73,11 @@ def new(
     quiet: QuietOption = False,
 ) -> None:
     """Make a campaign: a commented config.toml, ready to be edited."""
-    from cocli.app.campaign import new_campaign, parse_place
+    from cocli.app.campaign import new_campaign
+    from cocli.app.planning_places import resolve_places
 
     output = output_of(ctx, as_json=json, quiet=quiet)
-    places = [parse_place(text) for text in location]
+    places = [place for text in location for place in resolve_places(text)]
     with workspace_of(ctx, store) as workspace:
         created = new_campaign(workspace, name, query, places)
     if json:
@@ -125,6 +129,7 @@ def show(
         "cocli campaign edit plumbers",
         "cocli campaign edit plumbers --set prospecting.queries+=plumber --set fetch.rate=0.5",
         "cocli campaign edit plumbers --unset prospecting.goal",
+        'cocli campaign edit plumbers --location "Decatur, IL,15"',
     )
 )
 def edit(
@@ -132,14 +137,15 @@ def edit(
     name: CampaignArgument,
     set_: _Set = [],  # noqa: B006
     unset: _Unset = [],  # noqa: B006
+    location: _Locations = [],  # noqa: B006
     store: StoreOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Change a campaign's config.toml. Comments and order stay as they are.
 
-    Without --set and --unset the file is opened in $EDITOR. What does not fit the schema is refused, and the old
-    file stays.
+    Without --set, --unset and --location the file is opened in $EDITOR. What does not fit the schema is refused,
+    and the old file stays.
     """
     from cocli.app.campaign import edit_campaign
     from cocli.cli.editor import edit_interactively
@@ -147,8 +153,8 @@ def edit(
 
     output = output_of(ctx, as_json=json, quiet=quiet)
     with workspace_of(ctx, store) as workspace:
-        if set_ or unset:
-            changes = [*map(parse_change, set_), *map(parse_unset, unset)]
+        if set_ or unset or location:
+            changes = [*map(parse_change, set_), *map(parse_unset, unset), *_added_places(location)]
             edited = edit_campaign(workspace, name, changes)
         else:
             edited = edit_interactively(output, cli_context(ctx).environ, workspace, name)
@@ -193,6 +199,17 @@ def rm(
         with ProgressLine(output, "removed objects") as removing:
             remove_campaign(removal, removing)
         _report_removal(output, removal, "removed", f"Removed {much}.")
+
+
+def _added_places(texts: list[str]) -> list[Change]:
+    """`--location`: places that are added to those of the file."""
+    if not texts:
+        return []
+    from cocli.app.planning_places import resolve_places
+    from cocli.config.edit import Change, Operator
+
+    places = [place for text in texts for place in resolve_places(text)]
+    return [Change(("prospecting", "locations"), Operator.APPEND, asdict(place)) for place in places]
 
 
 def _summary_row(campaign: CampaignSummary) -> tuple[object, ...]:
@@ -240,3 +257,8 @@ def _report_removal(output: Output, removal: Removal, status: str, sentence: str
     for address in removal.addresses:
         output.line(address)
     output.talk(sentence)
+
+
+app.add_typer(campaign_mission.app)
+app.add_typer(campaign_coverage.app)
+app.add_typer(campaign_settle.app)

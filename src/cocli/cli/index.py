@@ -64,7 +64,7 @@ def status(
     epilog=examples(
         "cocli index get prospects ChIJyUzh2kXqwoARUtNFG8VjnYQ -c plumbers",
         "cocli index get emails info@example.com -c plumbers --fresh",
-        "cocli index get scraped-tiles 39.8_-89.7/plumber",
+        "cocli index get scraped-tiles 39.8_-89.7/plumber/overture",
     )
 )
 def get(

@@ -148,7 +148,8 @@ def _read_loose(index: Index[R], stored: StoredObject, contents: Contents[R]) ->
     spec = index.spec
     record = spec.read_loose(stored.data, file=stored.key)
     reason = spec.misfit(index.ref, record)
-    if reason is None and (expected := spec.loose_key(index.ref, record)) != stored.key:
+    former = None if spec.former_key is None or reason else spec.former_key(index.ref, record)
+    if reason is None and (expected := spec.loose_key(index.ref, record)) != stored.key != former:
         reason = f"its place does not follow from its content: expected {expected}"
     if reason is None:
         contents.records.append(record)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cocli.index.opening import Index
     from cocli.index.view import Row, View
 
-_FOLD_SHARE = 16
+FOLD_SHARE = 16
 
 
 class Published(NamedTuple):
@@ -81,7 +81,7 @@ def without(groups: Iterable[Named], names: set[str]) -> tuple[Named, ...]:
 
 def _write_runs(index: Index[Any], view: View[Any], changes: Changes[Any], doomed: frozenset[str]) -> _Runs:
     delta_rows, base_rows = view.delta.rows + len(changes), view.base.rows
-    if delta_rows > max(index.spec.fold_rows, base_rows // _FOLD_SHARE) or changes.removed_keys:
+    if delta_rows > max(index.spec.fold_rows, base_rows // FOLD_SHARE) or changes.removed_keys:
         # A removal concerns both runs, and a row must not reappear because only the upper one went.
         base = RunWriter(index, doomed, with_prints=False)
         rewrite(view.base.entries, _delta_and(changes.rows_in_order(), view), view.shard, base)

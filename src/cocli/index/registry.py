@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from cocli import merging
@@ -19,6 +20,7 @@ from cocli.paths import (
     CompletedKey,
     DomainKey,
     EmailKey,
+    FormerWitnessKey,
     IndexRef,
     ProspectKey,
     TargetTileKey,
@@ -110,9 +112,13 @@ def _domains() -> IndexSpec[Domain]:
     )
 
 
+_part = lru_cache(maxsize=4096)(encode_part)
+"""Of few phrases and sources there are millions of rows."""
+
+
 def _tile_key(tile: str, phrase: str) -> str:
     """`33.7_-118.3/plumber`: the phrase is written as in the key of the loose record."""
-    return f"{tile}/{encode_part(phrase)}"
+    return f"{tile}/{_part(phrase)}"
 
 
 def _target_tiles() -> IndexSpec[TargetTile]:
@@ -128,16 +134,22 @@ def _target_tiles() -> IndexSpec[TargetTile]:
     )
 
 
+def _witness_key(tile: str, phrase: str, source: str) -> str:
+    """`33.7_-118.3/plumber/overture`."""
+    return f"{tile}/{_part(phrase)}/{_part(source)}"
+
+
 def _scraped_tiles() -> IndexSpec[Witness]:
     return IndexSpec(
         name="scraped-tiles",
         model=Witness,
-        key_text=_tile_key,
+        key_text=_witness_key,
         merge=merging.merge_witnesses,
         loose_format=LooseFormat.CSV,
-        loose_key=lambda _ref, record: str(WitnessKey(record.tile, record.phrase)),
+        loose_key=lambda _ref, record: str(WitnessKey(record.tile, record.phrase, record.source)),
         loose_folder=_own_folder,
-        is_loose=WitnessKey.fits,
+        is_loose=lambda key: WitnessKey.fits(key) or FormerWitnessKey.fits(key),
+        former_key=lambda _ref, record: str(FormerWitnessKey(record.tile, record.phrase)),
     )
 
 

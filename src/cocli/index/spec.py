@@ -52,6 +52,8 @@ class IndexSpec(Generic[R]):
     loose_folder: Callable[[IndexRef], str]
     is_loose: Callable[[str], bool]
     """Whether a listed key has the shape of a loose record."""
+    former_key: Callable[[IndexRef, R], str] | None = None
+    """Where an older version kept such a record: it is read from there, and never written there."""
     keeps_loose: bool = False
     """The loose objects belong to somebody else, are written once, and stay where they are after they were packed."""
     key_of_loose: Callable[[str], str] | None = None

@@ -32,8 +32,8 @@ def _of_domain(record: Domain) -> tuple[str, datetime]:
 
 
 def _reading(record: Witness) -> Any:
-    """A reading to the end counts more than a later one that was cut short."""
-    return record.outcome == "exhausted", record.read_at, record.count
+    """The newest pass that saw anything; one that was blocked says nothing of what is there, and hides no other."""
+    return record.outcome != "blocked", record.read_at, record.outcome == "exhausted", record.count
 
 
 def _first(record: Completion) -> Any:
@@ -70,7 +70,7 @@ def merge_targets(left: TargetTile, right: TargetTile) -> TargetTile:
 
 
 def merge_witnesses(left: Witness, right: Witness) -> Witness:
-    """Two readings of one tile and phrase: one of them stays as a whole."""
+    """Two passes of one source over one tile and phrase: one of them stays as a whole."""
     return _WITNESSES(left, right)
 
 

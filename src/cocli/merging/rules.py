@@ -124,13 +124,15 @@ RULES: Mapping[type[Record], Mapping[str, Rule]] = {
     Witness: {
         "tile": Rule.SAME,
         "phrase": Rule.SAME,
-        "source": Rule.WHOLE,
+        "source": Rule.SAME,
         "read_at": Rule.WHOLE,
         "worker": Rule.WHOLE,
         "campaign": Rule.WHOLE,
         "count": Rule.WHOLE,
         "outcome": Rule.WHOLE,
         "document": Rule.WHOLE,
+        "earlier": Rule.WHOLE,
+        "again": Rule.WHOLE,
     },
     Completion: {
         "task_id": Rule.SAME,

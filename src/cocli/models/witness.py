@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, Self
+
+from pydantic import model_validator
 
 from cocli.models.campaign import CampaignName
 from cocli.models.record import Count, Label, Record, Text, TileValue, UtcDatetime, UuidText
+
+Outcome = Literal["exhausted", "cut_short", "blocked"]
 
 
 class TargetTile(Record):
@@ -23,10 +27,10 @@ class TargetTile(Record):
 
 
 class Witness(Record):
-    """`scraped-tiles/{lat}/{lon}/{phrase}.csv`: read when, by whom, how many, to the end or cut short."""
+    """`scraped-tiles/{lat}/{lon}/{phrase}/{source}.csv`: a source was asked when, by whom, and how far that got."""
 
     schema_id = "cocli.witness/1"
-    key = ("tile", "phrase")
+    key = ("tile", "phrase", "source")
 
     tile: TileValue
     phrase: Text
@@ -36,6 +40,16 @@ class Witness(Record):
     campaign: CampaignName
     """On whose account it was read; the witness itself is shared by all campaigns."""
     count: Count
-    outcome: Literal["exhausted", "cut_short"]
-    """Exhausted: the end marker was seen. Never concluded from a count."""
+    outcome: Outcome
+    """Exhausted: the end marker was seen; never concluded from a count. Blocked: nothing is known of what is there."""
     document: UuidText | None = None
+    earlier: Count | None = None
+    """How many places the pass of this source before this one had found."""
+    again: Count | None = None
+    """How many of those this pass met again."""
+
+    @model_validator(mode="after")
+    def _met_again_what_was_there(self) -> Self:
+        if self.again is not None and (self.earlier is None or self.again > min(self.earlier, self.count)):
+            raise ValueError("again is greater than what one of the two passes found")
+        return self

@@ -1,0 +1,63 @@
+"""What a mission will take, before it is started: requests, time, money. Orders of magnitude, and said to be such."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class Cost(NamedTuple):
+    """Of one source for one tile and one phrase."""
+
+    requests: float
+    """To somebody else's server."""
+    seconds: float
+
+
+_OPEN_DATA: Final = Cost(0, 0.05)
+COSTS: Final[Mapping[str, Cost]] = {
+    "overture": _OPEN_DATA,
+    "openstreetmap": _OPEN_DATA,
+    "foursquare": _OPEN_DATA,
+    "alltheplaces": _OPEN_DATA,
+    # A page, and an answer for every twenty places as it is scrolled to its end, with the pauses of a polite reader.
+    "google-maps": Cost(4, 45),
+}
+_WRITES_PER_TASK: Final = 6
+"""Put, lease, completion, deletions, the document, the witness."""
+_DOLLARS_PER_WRITE: Final = 0.000005
+"""Of Amazon S3 in most regions. A folder costs nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    tasks: int
+    requests: int
+    """To sources on the network; files of open data need none."""
+    hours: float
+    """Of all workers together, so that many of them take a fraction."""
+    workers: int
+    store_writes: int
+    dollars: float
+    """For the store's writes; 0 where the store is a folder."""
+
+    @property
+    def elapsed_hours(self) -> float:
+        return self.hours / max(self.workers, 1)
+
+
+def estimate(tasks: int, asked: Mapping[str, int], *, workers: int, on_s3: bool) -> Estimate:
+    """From how often each source is asked."""
+    costs = [(COSTS.get(source, COSTS["google-maps"]), times) for source, times in asked.items()]
+    writes = tasks * _WRITES_PER_TASK
+    return Estimate(
+        tasks=tasks,
+        requests=round(sum(cost.requests * times for cost, times in costs)),
+        hours=sum(cost.seconds * times for cost, times in costs) / 3600,
+        workers=workers,
+        store_writes=writes,
+        dollars=writes * _DOLLARS_PER_WRITE if on_s3 else 0.0,
+    )

