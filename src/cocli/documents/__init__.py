@@ -16,6 +16,7 @@ What lives where, and the interface that other parts use:
   `save(document, *, publish=()) -> Receipt`, `save_many([(document, publish), …]) -> list[Receipt | CocliError]`,
   `get(account, reference, *, blobs=False) -> Document`,
   `current(account, doc, address, cluster, *, blobs=False) -> Document`, `load(document) -> Document` (reads its blobs),
+  `stored(document, *, blobs=False) -> Document | None` (what the store has at its place, whoever saved it),
   `states(account, doc, *, cluster=EVERY, deleted=False) -> list[PipeDoc]` (EVERY, CLUSTERS, None for intake, a name),
   `documents(account, *, datasource=None, cluster=None, kind=None, after=None, limit=100, deleted=False) -> Page`,
   `delete(account, doc, *, cluster=EVERY, by="") -> list[Receipt]`, `restore(account, doc, *, cluster=EVERY)`,

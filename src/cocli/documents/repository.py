@@ -92,6 +92,17 @@ class DocumentRepository:
         place = Place.of(self.objects.prefix, row)
         return self._loaded(place, self._alive(place, row.reference), row.reference, blobs)
 
+    def stored(self, place: Document, *, blobs: bool = False) -> Document | None:
+        """The state at the place of a document as the store has it, also if this machine's catalogue never saw it.
+
+        One request, however many machines write. None where there is nothing, or nothing any more.
+        """
+        where = self.objects.place(place)
+        read = self.objects.current(where)
+        if read is None or read[0].header.deleted_at is not None:
+            return None
+        return self._loaded(where, read[0], place.reference, blobs)
+
     def load(self, document: Document) -> Document:
         """The same document with the bytes of all its blobs."""
         return self.objects.with_blobs(self.objects.place(document), document)

@@ -14,14 +14,16 @@ _WORDS: tuple[tuple[PageKind, re.Pattern[str]], ...] = (
         "contact",
         re.compile(
             r"conta[ck]t|kontakt|contatt|contato|contacter|kapcsolat|iletisim|iletişim|epikoin|επικοινων|yhteys|yhteystied|"
-            r"контакт|so-erreichen|anfahrt|impressum-kontakt|nous-trouver|dove-siamo|get-in-touch|reach-us|lien-he|お問い合わせ"
+            r"контакт|so-erreichen|anfahrt|impressum-kontakt|nous-trouver|dove-siamo|get-in-touch|reach-us|lien-he|お問い合わせ|"
+            r"find-us|fale-con|escr[ií]benos|donde-estamos|onde-estamos|dojazd|napisz-do"
         ),
     ),
     (
         "imprint",
         re.compile(
             r"impress?um|imprint|mentions|legal|note-legali|aviso|nota-legal|colofon|colophon|informacje-prawne|oroi-xrisis|"
-            r"disclaimer|anbieterkennzeichnung|tokushoho|termos|nota_legal"
+            r"disclaimer|anbieterkennzeichnung|tokushoho|termos|nota_legal|rechtliche|juridisch|bedrijfsgegevens|regulamin|"
+            r"dane-firmy|dati-societari|[όο]ροι-χρ[ήη]σ|νομικ"
         ),
     ),
     (
@@ -31,14 +33,16 @@ _WORDS: tuple[tuple[PageKind, re.Pattern[str]], ...] = (
     (
         "team",
         re.compile(
-            r"team|staff|mitarbeiter|ansprechpartner|equipe|équipe|equipo|medewerkers|zespol|zespół|omada|people|crew"
+            r"(?<![a-z])(?:team|crew)|staff|mitarbeiter|ansprechpartner|equipe|équipe|equipo|medewerkers|zespol|zespół|"
+            r"omada|ομ[άα]δα|people|pracownicy|collaborateurs|collaboratori|colaboradores|personeel"
         ),
     ),
     (
         "about",
         re.compile(
-            r"about|ueber-?uns|über-?uns|uber-?uns|wir-|unternehmen|a-propos|apropos|qui-sommes|quienes|nosotros|sobre|chi-siamo|"
-            r"azienda|over-?ons|o-nas|o-firmie|quem-somos|sxetika|σχετικ|who-we-are|company|profil|hakkimizda|rolunk|meista|om-oss"
+            r"about|ueber-?uns|über-?uns|uber-?uns|wir-|unternehmen|a-propos|apropos|qui-sommes|qui[eé]nes|nosotros|sobre|chi-siamo|"
+            r"azienda|over-?ons|o-nas|o-firmie|quem-somos|sxetika|σχετικ|who-we-are|company|profil|hakkimizda|rolunk|meista|om-oss|"
+            r"ποιοι-ε[ίι]μαστε|εταιρ[είι]|etaireia|chi-sono|notre-histoire|nuestra-historia"
         ),
     ),
 )

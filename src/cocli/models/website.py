@@ -19,8 +19,22 @@ from cocli.models.record import (
     UuidText,
 )
 
-WebsiteStatus = Literal["alive", "dead", "parked", "social-only", "directory", "blocked"]
+WebsiteStatus = Literal[
+    "alive",
+    "dead",
+    "parked",
+    "for-sale",
+    "social-only",
+    "directory",
+    "redirected",
+    "blocked",
+    "script-shell",
+    "refused",
+]
+"""What a look at a website came to; docs/enrichment.md says what decides."""
 ContactLabel = Literal["role", "person"]
+ContactRelation = Literal["own", "freemail", "agency", "platform", "authority", "other"]
+FoundPhoneKind = Literal["phone", "fax", "whatsapp"]
 
 
 class FoundEmail(Part):
@@ -33,6 +47,10 @@ class FoundEmail(Part):
     label: ContactLabel | None = None
     name: Text | None = None
     """The role (`sales`) or the person."""
+    relation: ContactRelation | None = None
+    """Whose the address is: the company's own, or that of whoever made, hosts or watches over the site."""
+    document: UuidText | None = None
+    """The stored page."""
 
 
 class FoundPhone(Part):
@@ -40,6 +58,9 @@ class FoundPhone(Part):
     e164: E164Text | None = None
     page: Text
     method: Label
+    kind: FoundPhoneKind | None = None
+    document: UuidText | None = None
+    """The stored page."""
 
 
 class Website(Record):
@@ -53,13 +74,20 @@ class Website(Record):
     title: Text | None = None
     description: Text | None = None
     emails: Many[FoundEmail] = ()
+    primary_email: EmailText | None = None
+    """The address to write to, by the rule of docs/extractors.md."""
     phones: Many[FoundPhone] = ()
     socials: dict[Label, Text] = Field(default_factory=dict)
     contact_pages: Many[Text] = ()
     about_pages: Many[Text] = ()
+    contact_forms: Many[Text] = ()
     technologies: Many[Label] = ()
     status: WebsiteStatus
+    evidence: Many[Text] = ()
+    """What the status was concluded from."""
     pages_read: Many[Text] = ()
     scraper_version: Label
     crawled_at: UtcDatetime
+    """When the newest content that it was read from was fetched."""
     document: UuidText | None = None
+    """The state of the site as a whole."""

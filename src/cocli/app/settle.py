@@ -1,0 +1,32 @@
+"""Settling a campaign: what its workers wrote becomes one record per business."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from cocli.app.documents import opened_documents
+from cocli.app.index import campaign_indexes
+from cocli.index.compaction import Compactor
+from cocli.paths import IndexRef
+from cocli.workers.settling import Settled, Settler
+from cocli.workers.site_document import stored_website
+
+if TYPE_CHECKING:
+    from cocli.app.workspace import Workspace
+
+
+def settle_campaign(workspace: Workspace, name: str) -> Settled:
+    """Pack the campaign's records, bring together what is one business, and hand every website to all its prospects."""
+    indexes = campaign_indexes(workspace, name)
+    with opened_documents(workspace, name) as documents:
+        settler = Settler(
+            indexes.open(IndexRef("prospects", name)),
+            indexes.open(IndexRef("domains")),
+            website_of=partial(stored_website, documents.repository, documents.account, documents.cluster),
+            clock=documents.store.now,
+        )
+        settled = settler.settle()
+    for ref in (IndexRef("emails", name), IndexRef("scraped-tiles")):
+        Compactor(indexes.open(ref)).compact()
+    return settled

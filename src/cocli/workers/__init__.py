@@ -1,0 +1,1 @@
+"""Processes that claim tasks and run the stages."""

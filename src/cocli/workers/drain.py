@@ -1,0 +1,67 @@
+"""How a worker or a supervisor is asked to end: once means finish what is in hand, twice means now."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+
+class Drain:
+    """Plain counting, no locks: it is asked from signal handlers, which may interrupt anything."""
+
+    def __init__(self) -> None:
+        self._times = 0
+
+    @property
+    def asked(self) -> bool:
+        return self._times > 0
+
+    @property
+    def now(self) -> bool:
+        return self._times > 1
+
+    def ask(self) -> None:
+        """Once more than before."""
+        self._times += 1
+
+    def ask_once(self) -> None:
+        """The same wish from another side, such as a supervisor that is gone: it never means `now`."""
+        self._times = max(self._times, 1)
+
+
+@contextmanager
+def obeying_signals(drain: Drain) -> Iterator[None]:
+    """SIGTERM and Ctrl-C ask, for as long as the block runs. Elsewhere than in the main thread nothing is changed."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def ask(number: int, frame: Any) -> None:  # noqa: ARG001  the signature of a handler
+        drain.ask()
+
+    before = {number: signal.signal(number, ask) for number in SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def follow(stream: BinaryIO, drain: Drain) -> None:
+    """Ask once when the stream ends: whoever held its other end is gone, however it died."""
+    number = stream.fileno()  # read by its number: a thread inside of a buffered stream keeps Python from ending
+
+    def read() -> None:
+        while os.read(number, 4096):
+            pass
+        drain.ask_once()
+
+    threading.Thread(target=read, name="leash", daemon=True).start()

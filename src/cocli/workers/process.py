@@ -1,0 +1,160 @@
+"""A worker as a process of its own: started, listened to, measured, drained, and, if need be, killed with its children.
+
+It is held on a leash: its stdin is a pipe whose other end we hold, so it notices our death, however that comes, and
+drains. What it tells us comes line by line on its stdout, what it complains about on its stderr.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+from contextlib import suppress
+from typing import TYPE_CHECKING, BinaryIO, Protocol
+
+from cocli.errors import FormatError
+from cocli.formats import json_records
+from cocli.models.worker_report import WorkerReport
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+_LONGEST_LINE = 1 << 20
+_LAST_LINE = 500
+_LISTENERS_SECONDS = 2.0
+
+
+class Worker(Protocol):
+    """What a supervisor needs of a worker, whoever runs it."""
+
+    @property
+    def pid(self) -> int: ...
+
+    @property
+    def report(self) -> WorkerReport | None:
+        """The newest."""
+        ...
+
+    @property
+    def last_error(self) -> str | None: ...
+
+    def exit_code(self) -> int | None:
+        """None while it runs."""
+        ...
+
+    def memory(self) -> int:
+        """Bytes that it and its children hold now."""
+        ...
+
+    def drain(self) -> None: ...
+
+    def kill(self) -> None: ...
+
+
+class WorkerProcess:
+    """Fits `Worker`."""
+
+    def __init__(
+        self, command: Sequence[str], environ: Mapping[str, str], *, on_complaint: Callable[[str], None]
+    ) -> None:
+        self._process = subprocess.Popen(  # noqa: S603 - our own program, without a shell
+            command,
+            env=dict(environ),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        self._on_complaint = on_complaint
+        self._report: WorkerReport | None = None
+        self._complaint: str | None = None
+        self._listeners = [
+            threading.Thread(target=self._listen, args=(stream, heed), name=f"worker-{self.pid}", daemon=True)
+            for stream, heed in (
+                (self._process.stdout, self._heed_report),
+                (self._process.stderr, self._heed_complaint),
+            )
+        ]
+        for listener in self._listeners:
+            listener.start()
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def report(self) -> WorkerReport | None:
+        return self._report
+
+    @property
+    def last_error(self) -> str | None:
+        return self._complaint or (self._report.last_error if self._report else None)
+
+    def exit_code(self) -> int | None:
+        code = self._process.poll()
+        if code is not None and self._process.stdin and not self._process.stdin.closed:
+            self._bury()
+        return code
+
+    def memory(self) -> int:
+        import psutil
+
+        try:
+            process = psutil.Process(self.pid)
+            return sum(_resident(one) for one in (process, *process.children(recursive=True)))
+        except psutil.Error:
+            return 0  # gone: `exit_code` will say so
+
+    def drain(self) -> None:
+        """Asked twice, it gives back what it has in hand at once."""
+        with suppress(ProcessLookupError):
+            self._process.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self._kill_group()
+        self._process.wait()
+
+    # --- listening
+
+    def _listen(self, stream: BinaryIO, heed: Callable[[bytes], None]) -> None:
+        with stream:
+            while line := stream.readline(_LONGEST_LINE):
+                heed(line)
+
+    def _heed_report(self, line: bytes) -> None:
+        try:
+            self._report = json_records.read(WorkerReport, line, file="a worker's stdout")
+        except FormatError as error:
+            self._heed_complaint(error.message.encode())
+
+    def _heed_complaint(self, line: bytes) -> None:
+        text = line.decode("utf-8", "replace").strip()[:_LAST_LINE]
+        if text and not text.startswith("hint:"):
+            self._complaint = text.removeprefix("error: ")
+            self._on_complaint(self._complaint)
+
+    # --- the end
+
+    def _bury(self) -> None:
+        """Read what it still said, and see that no child of it is left."""
+        if self._process.stdin:
+            with suppress(OSError):  # nothing was ever written to it
+                self._process.stdin.close()
+        self._kill_group()
+        for listener in self._listeners:
+            listener.join(_LISTENERS_SECONDS)
+
+    def _kill_group(self) -> None:
+        """The process leads a group of its own, which has its number."""
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+
+
+def _resident(process: object) -> int:
+    import psutil
+
+    try:
+        return int(process.memory_info().rss)  # type: ignore[attr-defined]
+    except psutil.Error:
+        return 0

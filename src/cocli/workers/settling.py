@@ -1,0 +1,104 @@
+"""Settling: what workers wrote side by side becomes one record per business.
+
+Workers do not wait for each other. Two sources see one shop under two identities; a branch is found after the website
+of its chain was read. So every worker writes only what it saw, and this step looks at everything: which prospects are
+one business, and which of them lack what their website said. Its answer depends on what was written and not on when,
+and settling twice changes nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cocli.index.compaction import Compactor
+from cocli.index.reading import open_reader
+from cocli.index.writing import IndexWriter
+from cocli.merging import move_prospect, reconcile
+from cocli.merging.rules import WEBSITE
+from cocli.workers.site_records import prospect_part
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from datetime import datetime
+
+    from cocli.index.opening import Index
+    from cocli.models.domain import Domain
+    from cocli.models.prospect import Prospect
+    from cocli.models.website import Website
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What a round of settling found and did."""
+
+    prospects: int
+    """Businesses there are now, those left out that are known under another hash."""
+    moved: int
+    """Prospects that turned out to be another one."""
+    joined: int
+    """Prospects that got what their website had said before they were known."""
+
+
+class Settler:
+    """`website_of` finds what was read on a domain at that time, or None; whoever gives it knows where that is."""
+
+    def __init__(
+        self,
+        prospects: Index[Prospect],
+        domains: Index[Domain],
+        *,
+        website_of: Callable[[str, datetime], Website | None],
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._prospects = prospects
+        self._domains = domains
+        self._website_of = website_of
+        self._clock = clock
+        self._writer = IndexWriter(prospects)
+
+    def settle(self) -> Settled:
+        self._pack()
+        moved = self._move()
+        if moved:
+            self._pack()
+        joined = self._join()
+        if joined:
+            self._pack()
+        return Settled(sum(1 for _ in self._businesses()), moved, joined)
+
+    def _pack(self) -> None:
+        Compactor(self._prospects).compact()
+        Compactor(self._domains).compact()
+
+    def _move(self) -> int:
+        reader = open_reader(self._prospects)
+        matches = reconcile(reader.scan())
+        contributions: list[Prospect] = []
+        for old in reader.get_many(sorted(matches)).values():
+            match = matches[old.company_hash]
+            contributions += move_prospect(old, match.company_hash, reason=match.reason, at=self._clock())
+        if contributions:
+            self._writer.append(contributions)
+        return len(matches)
+
+    def _join(self) -> int:
+        read = {one.domain: one.last_crawled for one in open_reader(self._domains).scan()}
+        websites: dict[str, Website | None] = {}
+        joined = []
+        for prospect in self._businesses():
+            domain = prospect.domain
+            at = read.get(domain) if domain else None
+            if domain is None or at is None or WEBSITE in prospect.sources:
+                continue
+            if domain not in websites:
+                websites[domain] = self._website_of(domain, at)
+            website = websites[domain]
+            if website is not None:
+                joined.append(prospect_part(website, prospect))
+        if joined:
+            self._writer.append(joined)
+        return len(joined)
+
+    def _businesses(self) -> Iterator[Prospect]:
+        return (one for one in open_reader(self._prospects).scan() if one.merged_into is None)

@@ -1,0 +1,117 @@
+"""The state of a whole site in the document repository: which pages it was read from, and what that came to.
+
+The document is called `site:{domain}`, the node `site`. It holds no time, so a visit that finds nothing new writes
+nothing; and with its pages it is enough to make the website's record again, without one request.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cocli.documents.document import Document, Source
+from cocli.documents.ids import node_uuid
+from cocli.enrich.page_document import PAGE, page_graph, read_document
+from cocli.enrich.stored_facts import facts_from_json
+from cocli.enrich.website_record import ReadPage, SiteState, website_of
+from cocli.errors import DocumentDeleted, DocumentNotFound, RecordError
+from cocli.fetch.capture import CONNECTOR
+from cocli.identities import datasource_id
+from cocli.models.website import Website
+from cocli.workers.page_shelf import find_page
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from cocli.documents.repository import DocumentRepository
+    from cocli.enrich.facts import PageFacts
+    from cocli.enrich.shelf import Kept
+
+SITE = "site"
+"""The node that makes a site of its pages."""
+
+
+def site_doc(domain: str) -> str:
+    return f"site:{domain}"
+
+
+def site_uuid(domain: str, account: str) -> str:
+    """Known before it is saved: the records name it."""
+    return node_uuid(site_doc(domain), SITE, account)
+
+
+def site_document(account: str, cluster: str, state: SiteState, pages: Sequence[str], website: Website) -> Document:
+    """The state of a site. `pages` are the documents of its pages, in the order in which they were read."""
+    values = website.model_dump(mode="json", exclude={"crawled_at", "document"}, exclude_defaults=True)
+    data: dict[str, Any] = {
+        "asked": state.asked,
+        "status": state.status,
+        "evidence": list(state.evidence),
+        "final_url": state.final_url,
+        "pages": list(pages),
+        "website": values,
+    }
+    empty = _at_its_place(account, cluster, state.domain)
+    return empty.with_source(Source(uri=state.final_url or state.asked)).with_data(SITE, data)
+
+
+def _at_its_place(account: str, cluster: str, domain: str) -> Document:
+    return Document(
+        account=account,
+        connector=CONNECTOR,
+        datasource=datasource_id(account, CONNECTOR),
+        doc=site_doc(domain),
+        address=SITE,
+        cluster=cluster,
+    )
+
+
+def stored_website(
+    repository: DocumentRepository, account: str, cluster: str, domain: str, crawled_at: datetime
+) -> Website | None:
+    """The record of a site as it was read last, on whichever machine; None where none is kept."""
+    document = repository.stored(_at_its_place(account, cluster, domain))
+    if document is None:
+        return None
+    values = {"crawled_at": crawled_at, "document": site_uuid(domain, account)}
+    return Website.model_validate(document.data[SITE]["website"] | values)
+
+
+def rebuild_website(repository: DocumentRepository, account: str, cluster: str, domain: str) -> Website:
+    """The record of a site, made again from its stored pages with the extractors of today. Nothing is asked for."""
+    document = repository.current(account, site_doc(domain), SITE, cluster)
+    row = next(row for row in repository.states(account, document.doc, cluster=cluster) if row.address == SITE)
+    data = document.data[SITE]
+    state = SiteState(domain, data["asked"], data["status"], tuple(data["evidence"]), data["final_url"])
+    pages = []
+    for doc in data["pages"]:
+        kept = find_page(repository, account, doc, document.datasource, blobs=False)
+        if kept is not None:
+            facts = _stored_facts(repository, kept, cluster) or _read_again(repository, kept)
+            pages.append(ReadPage(facts, kept.uuid, kept.saved_at))
+    return website_of(state, pages, at=row.saved_at, document=site_uuid(domain, account))
+
+
+def _stored_facts(repository: DocumentRepository, kept: Kept, cluster: str) -> PageFacts | None:
+    """What the node `page` made of this very content, with the extractors of today."""
+    document = kept.document
+    node = page_graph().node(PAGE)
+    memo = repository.recall(
+        document.account,
+        document.doc,
+        PAGE,
+        cluster,
+        input_digest=document.digest,
+        code_digest=node.code_digest,
+    )
+    if memo is None or memo.output_digest is None:
+        return None
+    reference = document.reference.with_changes(address=PAGE, cluster=cluster, digest=memo.output_digest)
+    try:
+        return facts_from_json(repository.get(document.account, reference).data[PAGE])
+    except (DocumentNotFound, DocumentDeleted, KeyError, RecordError):  # not there as expected: read the page itself
+        return None
+
+
+def _read_again(repository: DocumentRepository, kept: Kept) -> PageFacts:
+    return read_document(repository.load(kept.document))

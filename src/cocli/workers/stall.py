@@ -1,0 +1,104 @@
+"""What is wrong with a cluster, from what its machines and queues say: pure, so that every rule can be tried."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Literal
+
+from cocli.workers.heartbeat import OVERDUE_PERIODS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from datetime import datetime
+
+    from cocli.models.heartbeat import Heartbeat
+    from cocli.queue.base import QueueStats
+
+STALLED = timedelta(minutes=15)
+DISK_LOW_BYTES = 1 << 30
+CLOCK_LIMIT = timedelta(seconds=60)
+
+Kind = Literal["stalled", "overdue", "silent", "idle", "disk", "clock", "parser", "queue"]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that somebody should look at. `subject` is a queue or a host."""
+
+    kind: Kind
+    subject: str
+    message: str
+    hint: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Beat:
+    """A heartbeat as it lies in the store. `written_at` is by the store's clock."""
+
+    heartbeat: Heartbeat
+    written_at: datetime
+
+    @property
+    def skew(self) -> timedelta:
+        """How far the machine's clock is ahead of the store's."""
+        return self.heartbeat.at - self.written_at
+
+    def is_overdue(self, now: datetime) -> bool:
+        period = timedelta(seconds=self.heartbeat.period_seconds)
+        return self.heartbeat.stopped_at is None and now - self.written_at > period * OVERDUE_PERIODS
+
+    def is_alive(self, now: datetime) -> bool:
+        return self.heartbeat.stopped_at is None and not self.is_overdue(now)
+
+
+def queue_problems(
+    stats: Iterable[QueueStats], *, paused: Sequence[str], working: Mapping[str, int], now: datetime
+) -> list[Problem]:
+    """`working` is queue → workers that run somewhere."""
+    found = []
+    for one in stats:
+        waits_since = now - one.oldest if one.oldest else timedelta(0)
+        if one.queue in paused or not one.pending:
+            continue
+        if one.completed_recently == 0 and waits_since >= STALLED:
+            message = f"{one.pending:,} tasks wait, and none was completed in {STALLED.seconds // 60} minutes"
+            found.append(Problem("stalled", one.queue, message, f"cocli queue ls {one.queue}"))
+        elif not working.get(one.queue) and not one.leased and waits_since >= STALLED:
+            message = f"{one.pending:,} tasks wait, and no worker runs"
+            found.append(Problem("idle", one.queue, message, f"cocli worker {one.queue}"))
+    return found
+
+
+def host_problems(beats: Iterable[Beat], *, expected: Iterable[str], now: datetime) -> list[Problem]:
+    """`expected` are the hosts that the configuration asks for workers."""
+    found: list[Problem] = []
+    known = {beat.heartbeat.hostname: beat for beat in beats}
+    for host in expected:
+        beat = known.get(host)
+        if beat is None:
+            hint = "cocli supervisor (on that machine)"
+            found.append(Problem("silent", host, "is to run workers, and never reported", hint))
+        elif beat.heartbeat.stopped_at is not None:
+            hint = "cocli supervisor (on that machine)"
+            found.append(Problem("silent", host, "is to run workers, and its supervisor was stopped", hint))
+    for host, beat in known.items():
+        found += _problems_of(host, beat, now)
+    return found
+
+
+def _problems_of(host: str, beat: Beat, now: datetime) -> list[Problem]:
+    heartbeat, found = beat.heartbeat, list[Problem]()
+    if beat.is_overdue(now):
+        minutes = (now - beat.written_at).total_seconds() / 60
+        message = f"did not report for {minutes:.0f} minutes, though it should every {heartbeat.period_seconds:.0f} s"
+        found.append(Problem("overdue", host, message, f"cocli store rm status/{host}.json (if it is gone for good)"))
+    if not beat.is_alive(now):
+        return found
+    if heartbeat.disk_free_bytes < DISK_LOW_BYTES:
+        found.append(Problem("disk", host, f"has {heartbeat.disk_free_bytes >> 20:,} MiB of disk left"))
+    if abs(beat.skew) > CLOCK_LIMIT:
+        way = "ahead of" if beat.skew > timedelta(0) else "behind"
+        message = f"its clock is {abs(beat.skew.total_seconds()):.0f} s {way} the store's"
+        found.append(Problem("clock", host, message, "Set it by NTP: timedatectl set-ntp true"))
+    return found
