@@ -1,0 +1,172 @@
+"""Exports: which prospects of a campaign go into a file, and where the file goes. How it is written is `exports/`.
+
+Prospects that are excluded, or were merged into others, are left out and counted. What waits to be packed is exported
+like the rest. A file appears whole or not at all.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import tempfile
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, BinaryIO
+
+from cocli.app.companies import exclusions_of
+from cocli.app.index import needed_campaign
+from cocli.app.workspace import Progress, location, no_progress
+from cocli.crm.pages import load_pages
+from cocli.errors import UsageError
+from cocli.exports.columns import chosen
+from cocli.exports.kinds import kind_of
+from cocli.index.reading import open_reader
+from cocli.merging.exclusions import is_excluded
+from cocli.paths import ExportKey
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from cocli.app.index import Indexes
+    from cocli.models.prospect import Prospect
+
+_MATCHING = "SELECT company_hash FROM prospects_all WHERE (\n{where}\n)"
+"""On lines of their own: a comment at the end of a person's condition must not reach the parenthesis."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportOptions:
+    """What to export. Conditions add up: a prospect has to meet all of them."""
+
+    format: str = "csv"
+    columns: Sequence[str] = ()
+    where: str | None = None
+    with_email: bool = False
+    tags: Sequence[str] = ()
+    limit: int | None = None
+
+
+@dataclass(slots=True)
+class ExportReport:
+    """What was written, and what was left out."""
+
+    path: str = ""
+    format: str = ""
+    rows: int = 0
+    bytes: int = 0
+    excluded: int = 0
+    merged: int = 0
+    filtered: int = 0
+    """Those that did not meet the conditions."""
+    without_position: int = 0
+    """Of those written: they are on no map."""
+    columns: list[str] = field(default_factory=list)
+
+
+def export_to_store(indexes: Indexes, options: ExportOptions, progress: Progress = no_progress) -> ExportReport:
+    """Into `campaigns/{campaign}/exports/`, replacing the export of this format that is there."""
+    campaign = needed_campaign(indexes)
+    key = str(ExportKey(campaign.name, kind_of(options.format).file))
+    try:
+        with tempfile.TemporaryFile() as file:
+            report = export_to(indexes, options, file, progress)
+            report.bytes = file.tell()
+            file.seek(0)
+            indexes.store.put(key, file.read())
+    except OSError as error:
+        raise UsageError(
+            reason=f"A temporary file cannot be written: {error.strerror}",
+            hint="Free some space, or name another folder in TMPDIR; nothing was changed.",
+        ) from error
+    report.path = location(indexes.store, key)
+    return report
+
+
+def export_to_file(
+    indexes: Indexes, options: ExportOptions, path: str, progress: Progress = no_progress
+) -> ExportReport:
+    """Into a file, under another name first: whoever finds the file finds it whole."""
+    target = os.path.abspath(os.path.expanduser(path))
+    if os.path.isdir(target):
+        raise UsageError(
+            reason=f"{target} is a folder",
+            hint=f"Name a file: --out {os.path.join(path, kind_of(options.format).file)}",
+        )
+    if not os.path.isdir(os.path.dirname(target)):
+        raise UsageError(reason=f"There is no folder {os.path.dirname(target)}")
+    temporary = f"{target}.tmp-{secrets.token_hex(4)}"
+    try:
+        with open(temporary, "xb") as file:
+            report = export_to(indexes, options, file, progress)
+            file.flush()
+            report.bytes = file.tell()
+            os.fsync(file.fileno())
+        os.replace(temporary, target)
+    except OSError as error:
+        raise UsageError(reason=f"{target} cannot be written: {error.strerror}") from error
+    finally:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
+    report.path = target
+    return report
+
+
+def export_to(
+    indexes: Indexes, options: ExportOptions, out: BinaryIO, progress: Progress = no_progress
+) -> ExportReport:
+    """Write the export to a stream, prospect by prospect."""
+    kind = kind_of(options.format)
+    if options.columns and not kind.has_columns:
+        raise UsageError(reason=f"The columns of {options.format} cannot be chosen: they are the format's own")
+    columns = chosen(options.columns)
+    report = ExportReport(format=options.format, columns=list(columns) if kind.has_columns else [])
+    kind.write(_selected(indexes, options, report, progress), out, columns)
+    return report
+
+
+def _selected(indexes: Indexes, options: ExportOptions, report: ExportReport, progress: Progress) -> Iterator[Prospect]:
+    exclusions = exclusions_of(needed_campaign(indexes))
+    matching = _matching(indexes, options.where)
+    tagged = _tagged(indexes, options.tags)
+    for done, one in enumerate(open_reader(indexes.open(indexes.ref("prospects")), fresh=True).scan(), 1):
+        progress(done)
+        if options.limit is not None and report.rows >= options.limit:
+            return
+        if not _meets(one, options, matching, tagged):
+            report.filtered += 1
+        elif one.merged_into is not None:
+            report.merged += 1
+        elif is_excluded(one, exclusions):
+            report.excluded += 1
+        else:
+            report.rows += 1
+            report.without_position += one.lat is None or one.lon is None
+            yield one
+
+
+def _meets(one: Prospect, options: ExportOptions, matching: set[str] | None, tagged: dict[str, set[str]]) -> bool:
+    if matching is not None and one.company_hash not in matching:
+        return False
+    if options.with_email and not (one.primary_email or one.all_emails):
+        return False
+    return all(tag in one.tags or one.company_hash in tagged[tag] for tag in options.tags)
+
+
+def _matching(indexes: Indexes, where: str | None) -> set[str] | None:
+    """The prospects that a person's condition is true of. It is asked where it can read nothing but the indexes."""
+    if where is None:
+        return None
+    from cocli.app.index_query import QueryOptions, opened_query  # here: without a condition no DuckDB is needed
+
+    with opened_query(indexes, _MATCHING.format(where=where), QueryOptions(fresh=True)) as query:
+        return {str(row[0]) for row in query.result().rows()}
+
+
+def _tagged(indexes: Indexes, tags: Sequence[str]) -> dict[str, set[str]]:
+    """Tag → the companies whose pages have it."""
+    found: dict[str, set[str]] = {tag: set() for tag in tags}
+    if found:
+        for page in load_pages(indexes.store):
+            for tag in found.keys() & set(page.tags):
+                if page.company_hash:
+                    found[tag].add(page.company_hash)
+    return found

@@ -1,0 +1,135 @@
+"""`cocli import`: a file of another program becomes prospects of a campaign."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cocli.cli.context import campaign_of, cli_context, output_of, workspace_of
+from cocli.cli.options import (
+    CampaignOption,
+    DryRunOption,
+    JsonOption,
+    QuietOption,
+    StoreOption,
+    examples,
+    single_command,
+)
+from cocli.cli.output import count_shown
+from cocli.errors import UsageError
+
+if TYPE_CHECKING:
+    from cocli.app.imports import ImportReport
+    from cocli.cli.output import Output
+
+app = single_command()
+
+_SHOWN = 10
+
+
+class ImportFormat(StrEnum):
+    CSV = "csv"
+    VCARD = "vcard"
+    KML = "kml"
+
+
+@app.command(
+    "import",
+    epilog=examples(
+        "cocli import leads.csv --campaign plumbers --dry-run",
+        'cocli import leads.csv --campaign plumbers --map "Firm=name" --map "Remarks=-"',
+        "cocli import contacts.vcf -c plumbers --country DE",
+        "cocli import places.kml -c plumbers --json",
+    ),
+)
+def import_(
+    ctx: typer.Context,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="CSV, vCard or KML; - reads stdin.")],
+    format_: Annotated[
+        ImportFormat | None, typer.Option("--format", help="What it is, where that cannot be seen.", show_default=False)
+    ] = None,
+    map_: Annotated[
+        list[str],
+        typer.Option(
+            "--map",
+            metavar="COLUMN=FIELD",
+            help="Which column is which field; - leaves it out. May be repeated.",
+            show_default=False,
+        ),
+    ] = [],  # noqa: B006  typer copies it
+    country: Annotated[
+        str | None,
+        typer.Option(
+            "--country",
+            metavar="XX",
+            help="The country of rows that name none: for national phone numbers.",
+            show_default=False,
+        ),
+    ] = None,
+    dry_run: DryRunOption = False,
+    campaign: CampaignOption = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Import businesses into a campaign. The same file again adds nothing.
+
+    Columns are recognised by their names in many spellings; --dry-run shows which is taken for what. The file itself
+    is kept, as the source of every value. Rows that are refused are named with the reason, and the others are imported.
+    """
+    from cocli.app.imports import ImportOptions, import_file
+    from cocli.app.queue import chosen_campaign
+    from cocli.cli.progress import ProgressLine
+
+    output = output_of(ctx, as_json=json, quiet=quiet)
+    if country is not None and not (len(country) == 2 and country.isalpha() and country.isascii()):
+        raise UsageError(reason=f'"{country}" is no country', hint="Write its two letters, such as DE or US.")
+    data, name = _content(ctx, file)
+    options = ImportOptions(name, format_.value if format_ else None, tuple(map_), country and country.upper(), dry_run)
+    with workspace_of(ctx, store) as workspace, ProgressLine(output, "rows") as progress:
+        chosen = chosen_campaign(workspace, campaign_of(ctx, campaign)).name
+        report = import_file(workspace, chosen, data, options, progress)
+    if json:
+        status = "would_import" if dry_run else "imported"
+        output.document({"campaign": chosen, "status": status, **asdict(report)})
+    else:
+        _show(output, chosen, report, dry_run=dry_run)
+
+
+def _content(ctx: typer.Context, file: str) -> tuple[bytes, str]:
+    if file == "-":
+        return cli_context(ctx).stdin.read(), "stdin"
+    path = os.path.expanduser(file)
+    try:
+        with open(path, "rb") as opened:
+            return opened.read(), path
+    except OSError as error:
+        raise UsageError(reason=f"{path} cannot be read: {error.strerror}") from error
+
+
+def _show(output: Output, campaign: str, report: ImportReport, *, dry_run: bool) -> None:
+    output.table(("field", "column"), list(report.mapping.items()))
+    if report.unused:
+        output.talk(f"Not used: {', '.join(report.unused)}.")
+    if dry_run and report.examples:
+        for example in report.examples:
+            output.text("\n")
+            output.table(("example", "value"), [(name, value) for name, value in example.items() if value])
+    output.text("\n")
+    counts = ("rows", "new", "changed", "unchanged", "moved", "excluded", "blank", "emails")
+    rows = [(name, getattr(report, name)) for name in counts]
+    output.table(("what", "count"), [*rows, ("refused", len(report.refused))], right=("count",))
+    for one in report.refused[:_SHOWN]:
+        output.talk(f"Refused: row {one.number}: {one.reason}")
+    if len(report.refused) > _SHOWN:
+        output.talk(f"… and {count_shown(len(report.refused) - _SHOWN, 'row')} more: --json names all.")
+    for field, count in report.unread.items():
+        output.talk(f"Not understood: {count_shown(count, 'value')} of {field}; the rest of their rows was read.")
+    if dry_run:
+        output.talk("Nothing was written.")
+    elif report.new or report.changed:
+        output.hint(f"cocli company refresh -c {campaign}")

@@ -1,0 +1,100 @@
+"""`cocli note`: add, ls"""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Annotated
+
+import typer
+
+from cocli.cli.context import campaign_of, cli_context, output_of, workspace_of
+from cocli.cli.crm_options import CompanyArgument, LimitOption, TagOption, TextArgument, TitleOption, text_from_stdin
+from cocli.cli.options import CampaignOption, JsonOption, QuietOption, StoreOption, command_group, examples
+
+app = command_group("Notes about companies, a Markdown file each.")
+
+
+@app.command(
+    epilog=examples(
+        'cocli note add acme-roofing "Called; ask again in March"',
+        "cocli note add acme-roofing",
+        "cocli note add acme-roofing - --title Visit < visit.md",
+    )
+)
+def add(
+    ctx: typer.Context,
+    company: CompanyArgument,
+    text: TextArgument = None,
+    title: TitleOption = None,
+    tag: TagOption = [],  # noqa: B006  typer copies it
+    campaign: CampaignOption = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Write a note about a company. Its day is that of the campaign's time zone."""
+    from cocli.app.companies import company as find
+    from cocli.app.companies import crm_store
+    from cocli.app.notes import add_note, zone_of
+    from cocli.cli.crm_editing import written_in_editor
+    from cocli.cli.crm_views import added_document
+
+    output = output_of(ctx, as_json=json, quiet=quiet)
+    chosen = campaign_of(ctx, campaign)
+    with workspace_of(ctx, store) as workspace:
+        place = crm_store(workspace, chosen)
+        slug = find(place, company).slug  # before anything is typed for a company that does not exist
+        given = text_from_stdin(ctx, text)
+        if given is None:
+            remedy = f'Write: cocli note add {slug} "TEXT"'
+            given = written_in_editor(output, cli_context(ctx).environ, remedy)
+        added = add_note(place, slug, given, zone_of(workspace, chosen)[1], title=title, tags=tag)
+    if json:
+        output.document({"note": added_document(added)})
+        return
+    output.line(added.path)
+    output.talk(f"Noted about {added.slug}.")
+
+
+@app.command(epilog=examples("cocli note ls acme-roofing", "cocli note ls --limit 0 --json"))
+def ls(
+    ctx: typer.Context,
+    company: Annotated[
+        str | None, typer.Argument(metavar="COMPANY", help="Whose notes; all otherwise.", show_default=False)
+    ] = None,
+    limit: LimitOption = 50,
+    campaign: CampaignOption = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """List notes: of one company, or of all."""
+    from cocli.app.companies import company as find
+    from cocli.app.companies import crm_store
+    from cocli.app.notes import list_notes
+    from cocli.cli.crm_views import entry_document, shortened
+
+    output = output_of(ctx, as_json=json, quiet=quiet)
+    with workspace_of(ctx, store) as workspace:
+        place = crm_store(workspace, campaign_of(ctx, campaign))
+        slug = find(place, company).slug if company else None
+        found = list(islice(list_notes(place, slug), limit + 1 if limit else None))
+    truncated, found = bool(limit and len(found) > limit), found[: limit or None]
+    if json:
+        output.document({"notes": [entry_document(one) for one in found], "truncated": truncated})
+        return
+    if not found:
+        output.talk("There is none.")
+        return
+    rows = [
+        (
+            one.record.date if one.record else "",
+            one.slug,
+            shortened(one.record.title if one.record else f"broken: {one.problem}"),
+            shortened(one.body),
+        )
+        for one in found
+    ]
+    output.table(("date", "company", "title", "text"), rows)
+    if truncated:
+        output.talk(f"The first {limit}; there are more: --limit 0 lists all.")

@@ -1,0 +1,111 @@
+"""vCards of versions 2.1, 3.0 and 4.0: the properties that say who a company is and how to reach it."""
+
+from __future__ import annotations
+
+import quopri
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cocli.crm.imports.decoding import decode
+from cocli.crm.imports.rows import Refused, Row, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_PROPERTY = re.compile(
+    r"(?:[\w-]+\.)?(?P<name>[\w-]+)(?P<parameters>(?:;(?:\"[^\"]*\"|[^:;\"])*)*):(?P<value>.*)", re.DOTALL
+)
+_STRUCTURED = re.compile(r"(?<!\\);")
+_TEXTS = {"FN": "fn", "URL": "website", "CATEGORIES": "category", "NOTE": "note"}
+_ADDRESS = ("", "", "street", "city", "region", "postcode", "country")
+
+
+@dataclass(frozen=True, slots=True)
+class _Property:
+    name: str
+    parameters: str
+    value: str
+
+    @property
+    def text(self) -> str:
+        return _unescaped(self.value)
+
+
+def read_cards(data: bytes, *, file: str) -> Table:  # noqa: ARG001  all readers are called alike
+    """One row per card; a card that is not closed is refused."""
+    decoded = decode(data)
+    table = Table("vcard", decoded.encoding)
+    number, card = 0, None
+    for line in _unfolded(decoded.text):
+        upper = line.strip().upper()
+        if upper == "BEGIN:VCARD":
+            if card is not None:
+                table.refused.append(Refused(number, "the card is not closed by END:VCARD"))
+            number, card = number + 1, dict[str, str]()
+        elif card is None:
+            continue
+        elif upper == "END:VCARD":
+            table.see(card)
+            table.rows.append(Row(number, card))
+            card = None
+        elif match := _PROPERTY.fullmatch(line):
+            _note(card, _Property(match["name"].upper(), match["parameters"].upper(), match["value"]))
+    if card is not None:
+        table.refused.append(Refused(number, "the card is not closed by END:VCARD"))
+    return table
+
+
+def _unfolded(text: str) -> Iterator[str]:
+    """Lines, with those that go on behind a blank, or behind `=` in quoted-printable, put together."""
+    waiting: str | None = None
+    for line in re.split(r"\r\n|\n|\r", text):
+        if waiting is not None and line[:1] in (" ", "\t"):
+            waiting += line[1:]
+        elif waiting is not None and waiting.endswith("=") and "QUOTED-PRINTABLE" in waiting.partition(":")[0].upper():
+            waiting += f"\n{line}"
+        else:
+            if waiting is not None:
+                yield waiting
+            waiting = line
+    if waiting is not None:
+        yield waiting
+
+
+def _note(card: dict[str, str], found: _Property) -> None:
+    """The first of a kind counts, but for addresses of mail, of which all are kept."""
+    found = _plain(found)
+    value = found.text.strip()
+    if found.name == "ADR":
+        parts = [_unescaped(part).strip() for part in _STRUCTURED.split(found.value)]
+        for field, part in zip(_ADDRESS, parts, strict=False):
+            if field and part:
+                card.setdefault(field, part)
+    elif found.name == "ORG":
+        card.setdefault("org", _unescaped(_STRUCTURED.split(found.value)[0]).strip())
+    elif found.name == "GEO":
+        _note_position(card, found.value)
+    elif found.name == "TEL" and "FAX" not in found.parameters:
+        card.setdefault("phone", value.removeprefix("tel:"))
+    elif found.name == "EMAIL":
+        card["email"] = f"{card['email']}; {value}" if "email" in card else value
+    elif value and (name := _TEXTS.get(found.name)):
+        card.setdefault(name, value)
+
+
+def _note_position(card: dict[str, str], value: str) -> None:
+    numbers = re.split(r"[;,]", value.strip().removeprefix("geo:").replace("\\", ""))
+    if len(numbers) >= 2:
+        card.setdefault("lat", numbers[0])
+        card.setdefault("lon", numbers[1])
+
+
+def _plain(found: _Property) -> _Property:
+    if "QUOTED-PRINTABLE" not in found.parameters:
+        return found
+    raw = quopri.decodestring(found.value.encode("utf-8", "replace"))
+    return _Property(found.name, found.parameters, decode(raw).text)
+
+
+def _unescaped(value: str) -> str:
+    return re.sub(r"\\(.)", lambda match: "\n" if match[1] in "nN" else match[1], value)

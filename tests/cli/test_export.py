@@ -1,0 +1,141 @@
+"""`cocli export`, as a person uses it: a campaign in, a whole file out."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from tests.cli.conftest import a_prospect
+
+from cocli.exports.kinds import KINDS
+from cocli.identities import company_hash
+
+
+@pytest.fixture
+def filled(plumbers: Any, write_prospects: Callable[..., None]) -> Any:
+    """A campaign with five prospects, of which one was merged into another and one is excluded."""
+    write_prospects(
+        "acme.example", city="Springfield", rating=4.5, primary_email="info@acme.example", lat=39.8, lon=-89.6
+    )
+    write_prospects("beta.example", city="Springfield", name="=HYPERLINK(1)", tags=("vip",))
+    write_prospects("gamma.example", city="Chatham", all_emails=("g@gamma.example",))
+    write_prospects("moved.example", city="Chatham", merged_into=company_hash("domain:acme.example"))
+    write_prospects("rival.example", city="Springfield")
+    plumbers("campaign", "edit", "plumbers", "--set", "exclude.domains+=rival.example")
+    return plumbers
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(path.read_bytes().decode("utf-8-sig"), newline="")))
+
+
+def test_the_default_place_is_the_campaigns_own(filled: Any, home: Path) -> None:
+    told = filled("export", "plumbers", "--json").json
+    path = home / "data" / "campaigns" / "plumbers" / "exports" / "prospects.csv"
+    assert told["path"] == str(path)
+    assert (told["rows"], told["excluded"], told["merged"], told["filtered"]) == (3, 1, 1, 0)
+    assert told["bytes"] == path.stat().st_size
+    assert sorted(row["name"] for row in rows(path)) == ["=HYPERLINK(1)", "Acme", "Gamma"]
+    assert "Left out: 1 excluded, 1 merged into others." in filled("export", "plumbers").err
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_format_comes_out(filled: Any, home: Path, kind: str) -> None:
+    target = home / "out.bin"
+    told = filled("export", "plumbers", "--format", kind, "--out", str(target), "--json").json
+    assert told["rows"] == 3
+    assert told["bytes"] == target.stat().st_size > 0
+    assert not [name for name in os.listdir(home) if ".tmp-" in name]
+    if kind == "parquet":
+        with duckdb.connect(":memory:") as connection:
+            assert connection.execute("SELECT count(*) FROM read_parquet(?)", [str(target)]).fetchall() == [(3,)]
+    elif kind == "geojson":
+        assert len(json.loads(target.read_text())["features"]) == 3
+        assert told["without_position"] == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        (("--where", "city = 'Springfield'"), ["'=HYPERLINK(1)", "Acme"]),
+        (("--where", "city = 'Springfield' -- only there"), ["'=HYPERLINK(1)", "Acme"]),
+        (("--where", "rating >= 4 or city = 'Chatham'"), ["Acme", "Gamma"]),
+        (("--with-email",), ["Acme", "Gamma"]),
+        (("--tag", "vip"), ["'=HYPERLINK(1)"]),
+        (("--tag", "called"), ["Gamma"]),
+        (("--tag", "vip", "--with-email"), []),
+        (("--where", "false"), []),
+    ],
+)
+def test_filters(filled: Any, home: Path, words: tuple[str, ...], names: list[str]) -> None:
+    filled("company", "refresh")
+    filled("company", "tag", "gamma.example", "called")
+    target = home / "out.csv"
+    result = filled("export", "plumbers", *words, "--format", "csv-xlsx", "--out", str(target), "--json")
+    assert result.code == 0, result.err
+    assert sorted(row["name"] for row in rows(target)) == names
+
+
+def test_limit_and_columns(filled: Any) -> None:
+    printed = filled("export", "plumbers", "--columns", "name,city", "--limit", "1", "--out", "-")
+    assert printed.code == 0
+    assert printed.out.splitlines()[0] == "name,city"
+    assert len(printed.out.splitlines()) == 2
+    assert "Wrote 1 prospect" in printed.err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--where", "nonsense here"), "cannot be run"),
+        (("--where", "1) UNION SELECT content FROM read_text('/etc/passwd') --"), "cannot be run"),
+        (("--where", "city = (select content from read_text('/etc/passwd'))"), "cannot be run"),
+        (("--format", "xlsx"), "no format"),
+        (("--columns", "nmae"), "no column"),
+        (("--columns", "name", "--format", "vcard"), "cannot be chosen"),
+        (("--out", "/nowhere/at/all.csv"), "no folder"),
+        (("--out", "-", "--json"), "excludes --json"),
+    ],
+)
+def test_what_cannot_be_done_says_so_and_leaves_nothing(
+    filled: Any, home: Path, words: tuple[str, ...], said: str
+) -> None:
+    result = filled("export", "plumbers", *words)
+    assert result.code == 2
+    assert said in result.err
+    assert not (home / "data" / "campaigns" / "plumbers" / "exports").exists()
+
+
+def test_a_failed_export_leaves_the_earlier_file(filled: Any, home: Path) -> None:
+    target = home / "out.csv"
+    target.write_text("earlier")
+    assert filled("export", "plumbers", "--where", "nonsense here", "--out", str(target)).code == 2
+    assert target.read_text() == "earlier"
+    assert [name for name in os.listdir(home) if "tmp" in name] == []
+    assert filled("export", "plumbers", "--out", str(home)).code == 2
+
+
+def test_an_empty_campaign_gives_an_empty_file(plumbers: Any, home: Path) -> None:
+    told = plumbers("export", "plumbers", "--json").json
+    assert told["rows"] == 0
+    assert rows(Path(told["path"])) == []
+    assert plumbers("export", "nope").code == 4
+
+
+def test_export_joins_by_the_company_not_by_its_slug(
+    plumbers: Any, home: Path, write_prospects: Callable[..., None]
+) -> None:
+    """Once the export joined on a column that did not exist, and slugs that eleven branches shared."""
+    for number in range(11):
+        write_prospects(f"branch{number}.example", slug="autozone", name="AutoZone", city=f"Town {number}")
+    told = plumbers("export", "plumbers", "--json").json
+    assert told["rows"] == 11
+    assert len({row["city"] for row in rows(Path(told["path"]))}) == 11
+    assert a_prospect("branch0.example").company_hash in {row["company_hash"] for row in rows(Path(told["path"]))}
