@@ -1,0 +1,170 @@
+"""What `--json` prints, command by command: the keys of every document. The reference is made from it."""
+
+_DOCUMENT_ROW = (
+    '"doc", "cluster", "address", "connector", "datasource", "uuid", "version", "digest", "parent_digest", "size", '
+    '"content_type", "filename", "source_uri", "http_status", "saved_at", "deleted_at", "purged_at", "nodes"'
+)
+_JOB = (
+    '{"id", "kind", "state", "cluster", "total", "done", "unchanged", "skipped", "failed", "error", "planned_at", '
+    '"finished_at"}'
+)
+DOCUMENTS = {
+    "cocli init": '{"steps": [{"what", "path", "status": "created" or "already_there"}]}',
+    "cocli campaign new": '{"campaign": {"name", "key", "path"}}',
+    "cocli campaign list": '{"campaigns": [{"name", "queries", "places", "changed", "problem"}]}',
+    "cocli campaign show": '{"campaign", "path", "store", "settings": {section: {key: value}}}',
+    "cocli campaign edit": '{"campaign": {"name", "path", "status": "changed" or "already_so"}}',
+    "cocli campaign rm": '{"campaign", "status": "removed" or "would_remove", "paths", "objects", "bytes"}',
+    "cocli campaign build-mission-index": '{"campaign", "places", "tiles", "phrases", "targets", "added", "already", '
+    '"surplus", "removed", "version", "dry_run", "surplus_examples"}',
+    "cocli campaign queue-mission": '{"campaign", "targets", "sources", "since", "counts": {"tasks", "unread", '
+    '"stale", "blocked", "split", "sidelined"}, "outcomes": {"queued" or "would_queue", "already_…"}, "estimate": '
+    '{"tasks", "requests", "hours", "workers", "store_writes", "dollars", "elapsed_hours"}, "dry_run", "left"}',
+    "cocli campaign queue-scrapes": '{"campaign", "targets": {"places", "tiles", "phrases", "targets", "added", '
+    '"already", "surplus", "removed", "version", "dry_run", "surplus_examples"}, "mission": {"targets", "sources", '
+    '"since", "counts": {"tasks", "unread", "stale", "blocked", "split", "sidelined"}, "outcomes": {"queued" or '
+    '"would_queue", "already_…"}, "estimate", "dry_run", "left"} or null, "estimate": {"tasks", "requests", "hours", '
+    '"workers", "store_writes", "dollars", "elapsed_hours"}}',
+    "cocli campaign coverage": '{"campaign", "at", "since", "sources", "totals": {"name", "pairs", "read", "stale", '
+    '"cut_short", "blocked", "unread", "read_share", "found", "expected", "expected_pairs", "found_of_expected", '
+    '"recapture": {"pairs", "seen", "total", "low", "high", "missing", "completeness"}, "completeness", "oldest_days", '
+    '"newest_days"}, "phrases": [totals], "overlaps": [{"first", "second", "first_found", "second_found", "both", '
+    '"population": as recapture}], "pairs": [{"tile", "phrase", "source", "state", "found", "expected", "missing", '
+    '"age_days"}], "truncated", "written": {kind: path}}',
+    "cocli campaign settle": '{"campaign", "prospects", "moved", "joined"}',
+    "cocli config show": '{"settings": [{"name", "value", "origin", "is_default"}]}',
+    "cocli doctor": '{"ok", "store_safe", "checks": [{"name", "status", "detail", "fix"}]}, status such as ok',
+    "cocli locate": '{"location": {"what", "path", "key", "exists"}}, without a kind {"locations": [the same]}',
+    "cocli queue status": '{"campaign", "queues": [{"queue", "pending", "leased", "expired", "completed", '
+    '"sidelined": {category: count}, "oldest", "completed_recently", "recent_seconds", "rate_per_minute", '
+    '"minutes_left", "problem"}]}',
+    "cocli queue ls": '{"campaign", "queue", "state", "tasks": [{"task_id", "state", "changed", "attempt", "token", '
+    '"worker", "until", "category", "verdict", "detail", "payload"}], "truncated"}',
+    "cocli queue show": '{"campaign", "queue", "task_id", "states", "task", "lease", "completion", "items", '
+    '"sidelined", "problem"}, the records as in format.md',
+    "cocli queue put": '{"campaign", "queue", "task_id", "counts": {"queued", "already_pending", "already_completed", '
+    '"already_sidelined"} or {"would_put"}, "rejected": [{"line", "reason"}]}',
+    "cocli queue release": '{"campaign", "queue", "task_id", "status": "released" or "already_…", "worker", "token", '
+    '"attempt", "until"}',
+    "cocli queue recover": '{"campaign", "queue", "tasks": [{"task_id", "category", "outcome"}], '
+    '"counts": {outcome: count}, "rejected": [{"line", "reason"}]}',
+    "cocli queue sideline": '{"campaign", "queue", "task_id", "status": "sidelined" or "already_…", "worker", "token", '
+    '"attempt", "until"}',
+    "cocli queue purge": '{"campaign", "queue", "status": "removed" or "would_remove", "objects", "bytes", '
+    '"counts": {category: count}, "kept"}',
+    "cocli index status": '{"campaign", "indexes": [{"index", "campaign", "version", "rows", "shards", "bytes", '
+    '"published", "unpacked", "set_aside", "strangers", "damaged", "lost_rows", "has_copy", "problem"}]}',
+    "cocli index get": '{"index", "campaign", "version", "record", "extras"}, the record as in format.md',
+    "cocli index history": '{"index", "campaign", "truncated", "versions": [{"version", "created_at", "writer", '
+    '"rows", "delta_rows", "shards", "bytes", "removed", "lost_rows", "manifest"}]}',
+    "cocli index diff": '{"index", "campaign", "old", "new", "counts": {"added", "removed", "changed"}, '
+    '"differences": [{"key", "kind", "fields": {field: [old, new]}, "record"}], "truncated"}',
+    "cocli index verify": '{"campaign", "ok", "indexes": [{"index", "version", "rows", "shards", "bytes", '
+    '"problems"}]}',
+    "cocli index audit": '{"campaign", "ok", "indexes": [{"index", "version", "rows", "counts": {finding: count}, '
+    '"examples": {finding: [{"where", "detail"}]}}]}',
+    "cocli index query": '{"campaign", "versions": {index: version}, "columns": [{"name", "type"}], "rows": '
+    '[{column: value}], "truncated", "unpacked": {index: count}, "damaged", "rejected"}',
+    "cocli index compact": '{"campaign", "indexes": [{"index", "status": "packed" or "already_packed", "version", '
+    '"rows", "records", "added", "changed", "rejected", "rejects": [{"file", "line", "reason"}], "shards_written", '
+    '"deleted", "left", "strangers"}]}, with --dry-run {"index", "status": "would_pack", "waiting"}',
+    "cocli index consolidate": '{"campaign", "copies": [{"index", "version", "rows", "path", "status": "built" or '
+    '"already_current"}], "searched", "domains", "domains_path", "freed_bytes"}',
+    "cocli index backfill": '{"campaign", "status": "filled", "already_filled" or "would_fill", "prospects", '
+    '"emails", "domains", "rejected"}',
+    "cocli index migrate": '{"campaign", "status": "migrated" or "would_migrate", "plan": {"folder", "options", '
+    '"files", "rows", "records", "rejected", "foreign", "identical", "left_out", "layouts"}, "report", '
+    '"rows": {"before", "after"}}',
+    "cocli index gc": '{"campaign", "status": "collected" or "would_collect", "indexes": [{"index", "kept_versions", '
+    '"live", "young", "condemned", "deleted", "freed_bytes", "strangers"}]}',
+    "cocli index repair": '{"index", "campaign", "status": "repaired" or "already_sound", "version", "pointer", '
+    '"restored", "appended", "losses", "notes"}, with --dry-run "would_repair" and "problems"',
+    "cocli index purge": '{"campaign", "status": "removed", "already_gone" or "would_remove", "removed", "indexes": '
+    '[{"index", "rows", "files", "kept", "campaigns": {campaign: count}}]}',
+    **{
+        f"cocli documents {verb}": document
+        for verb, document in {
+            "save": f'{{"account", "outcome": "created", "unchanged" or "updated", {_DOCUMENT_ROW}}}',
+            "get": '{"account", "doc", "cluster", "address", "connector", "datasource", "uuid", "digest", "current", '
+            '"parent_digest", "source": {"uri", "mime_type", "fetched_at", "http_status", "headers", "filename"}, '
+            '"blobs": {name: {"sha256", "size", "mime_type", "filename"}}, "data": {node: {…}}, "steps": [{"node", '
+            '"code_digest", "input_digest", "at"}], "errors": [{"node", "code", "message", "retryable", "at"}]}',
+            "states": f'{{"account", "doc", "states": [{{{_DOCUMENT_ROW}}}]}}',
+            "ls": f'{{"account", "states": [{{{_DOCUMENT_ROW}}}], "next"}}',
+            "rm": f'{{"account", "dry_run", "states": [{{{_DOCUMENT_ROW}}}]}}',
+            "restore": f'{{"account", "states": [{{{_DOCUMENT_ROW}}}]}}',
+            "purge": f'{{"account", "doc", "dry_run", "states": [{{{_DOCUMENT_ROW}}}], "proofs": [{{"begun_at", '
+            '"purged_at", "purged_by", "reason", "removed": [{"kind", "cluster", "uuid", "digest", "size"}]}]}',
+            "fsck": '{"account", "documents", "objects", "blobs", "rows", "events", "open", "findings": [{"problem", '
+            '"account", "doc", "detail", "repaired"}]}',
+            "replay": f'{{"account", "dry_run", "forecast": {{"documents", "skipped", "to_do"}}, "job": {_JOB}}}',
+            "seed": f'{{"account", "dry_run", "forecast": {{"documents", "skipped", "to_do"}}, "job": {_JOB}}}',
+            "compare": '{"account", "left", "right", "documents", "identical", "different", "only_left", "only_right", '
+            '"unreadable", "fields": [{"path", "same", "changed", "gained", "lost", "examples": [{"doc", "verdict", '
+            '"left", "right"}]}], "examples_only_left", "examples_only_right", "problems"}',
+            "jobs": f'{{"account", "jobs": [{_JOB}]}}',
+            "job": f'{{"account", "job": {_JOB}, "failures": [{{"doc", "address", "code", "error"}}]}}',
+            "token": '{"account", "expires", "token"}',
+        }.items()
+    },
+    "cocli enrich": '{"campaign", "sites": [{"domain", "url", "final_url", "status", "evidence", "retryable", '
+    '"verdict", "title", "description", "primary_email", "emails": [{"email", "page", "method", "context", "label", '
+    '"name", "relation", "document"}], "phones": [{"raw", "e164", "page", "method", "kind", "document"}], "socials": '
+    '[{"network", "profile"}], "contact_forms", "technologies", "pages_read", "problems": [{"url", "reason"}], '
+    '"requests", "stop", "mx": [{"domain", "state", "hosts"}], "saved", "written": {"prospects", "emails", "domains"}, '
+    '"document", "crawled_at"}]}',
+    "cocli source add": '{"status": "added" or "already_added", "file": {"id", "source", "filename", "origin", '
+    '"sha256", "bytes", "copy_bytes", "release", "rows", "places", "unnamed", "bad", "bad_rows": [{"row", "reason"}], '
+    '"covers", "covers_declared", "country", "licence", "attribution", "as_of", "added_at", "path"}}',
+    "cocli source ls": '{"files": [{"id", "source", "filename", "origin", "sha256", "bytes", "copy_bytes", "release", '
+    '"rows", "places", "unnamed", "bad", "bad_rows": [{"row", "reason"}], "covers", "covers_declared", "country", '
+    '"licence", "attribution", "as_of", "added_at", "path"}]}',
+    "cocli source rm": '{"status": "removed" or "would_remove", "file": {"id", "source", "filename", "origin", '
+    '"sha256", "bytes", "copy_bytes", "release", "rows", "places", "unnamed", "bad", "bad_rows": [{"row", "reason"}], '
+    '"covers", "covers_declared", "country", "licence", "attribution", "as_of", "added_at", "path"}}',
+    "cocli source check": '{"source", "rows", "places", "unnamed", "bad", "bad_rows": [{"row", "reason"}], "covers"}',
+    "cocli source fetch": '{"status": "added" or "already_added", "file": {"id", "source", "filename", "origin", '
+    '"sha256", "bytes", "copy_bytes", "release", "rows", "places", "unnamed", "bad", "bad_rows": [{"row", "reason"}], '
+    '"covers", "covers_declared", "country", "licence", "attribution", "as_of", "added_at", "path"}}',
+    "cocli source categories": '{"phrase", "sources": [{"source", "matched_by": "categories" or "words", "categories", '
+    '"words", "files", "found"}]}',
+    "cocli fz": '{"query", "searched", "matches": [{"kind", "id", "campaign", "title", "detail", "path"}], '
+    '"truncated"}',
+    "cocli company ls": '{"companies": [{"slug", "name", "website", "phone", "email", "status", "tags", "campaigns", '
+    '"company_hash", "problem"}], "truncated"}',
+    "cocli company show": '{"company": {"slug", "name", "website", "phone", "email", "status", "tags", "campaigns", '
+    '"company_hash", "problem"}, "path", "record", "body", "notes": [{"slug", "name", "title", "date", "tags", "text", '
+    '"problem"}], "meetings": [the same with "place", "attendees"]}, the record as in format.md',
+    "cocli company new": '{"company": {"slug", "path", "status": "created" or "already_there"}}',
+    "cocli company open": '{"company": {"slug", "path", "status": "changed" or "already_so"}}',
+    "cocli company tag": '{"company": {"slug", "path", "status": "changed" or "already_so"}}',
+    "cocli company untag": '{"company": {"slug", "path", "status": "changed" or "already_so"}}',
+    "cocli company exclude": '{"slug", "campaign", "setting", "value", "status": "excluded", '
+    '"included" or "already_so"}',
+    "cocli company refresh": '{"campaigns", "status": "refreshed" or "would_refresh", "counts": {"prospects", '
+    '"created", "changed", "unchanged", "excluded", "moved", "removed_meanwhile"}, "problems"}',
+    "cocli person ls": '{"people": [{"slug", "name", "role", "company", "email", "phone", "tags", "problem"}], '
+    '"truncated"}',
+    "cocli person show": '{"person": {"slug", "name", "role", "company", "email", "phone", "tags", "problem"}, "path", '
+    '"body"}',
+    "cocli person new": '{"person": {"slug", "path", "status": "created" or "already_there"}}',
+    "cocli person open": '{"person": {"slug", "path", "status": "changed" or "already_so"}}',
+    "cocli note add": '{"note": {"slug", "title", "date", "path", "status": "created"}}',
+    "cocli note ls": '{"notes": [{"slug", "name", "title", "date", "tags", "text", "problem"}], "truncated"}',
+    "cocli meeting add": '{"meeting": {"slug", "title", "date", "path", "status": "created"}}',
+    "cocli meeting ls": '{"meetings": [{"slug", "name", "title", "date", "tags", "text", "problem", "place", '
+    '"attendees", "at"}], "truncated"}',
+    "cocli meeting next": '{"meetings": [{"slug", "name", "title", "date", "tags", "text", "problem", "place", '
+    '"attendees", "at"}], "truncated"}',
+    "cocli export": '{"campaign", "path", "format", "rows", "bytes", "excluded", "merged", "filtered", '
+    '"without_position", "columns"}',
+    "cocli import": '{"campaign", "status": "imported" or "would_import", "format", "encoding", "delimiter", '
+    '"mapping": {field: column}, "unused", "rows", "blank", "new", "changed", "unchanged", "moved", "excluded", '
+    '"emails", "unread": {field: count}, "refused": [{"number", "reason", "text"}], "examples": [{"row", "emails", '
+    'fields of a place}], "document"}',
+    "cocli store ls": '{"entries": [{"key", "size", "modified", "etag", "folder"}]}',
+    "cocli store put": '{"key", "etag", "bytes"}',
+    "cocli store rm": '{"key", "status": "removed" or "would_remove", "objects", "bytes"}',
+    "cocli store du": '{"folders": [{"key", "objects", "bytes"}], "total": {"objects", "bytes"}}',
+}
+"""The document of every command that has `--json`; a test runs each of them and compares."""
