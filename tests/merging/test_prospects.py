@@ -101,6 +101,7 @@ def test_every_gold_value_keeps_where_it_came_from() -> None:
     pages = website(
         final_url="https://kettle.example/",
         emails=(FoundEmail(email="info@kettle.example", page="/", method="mailto"),),
+        primary_email="info@kettle.example",
     )
     merged = merge_prospects(seen, website_to_prospect(pages, seen))
     for field in ("name", "slug", "place_id", "phone", "lat", "lon", "socials.facebook"):
@@ -190,6 +191,7 @@ def test_website_to_everything() -> None:
             FoundPhone(raw="217 555 0100", e164="+12175550100", page="/", method="tel"),
         ),
         socials={"facebook": "https://facebook.com/kettle"},
+        primary_email="info@kettle.example",
     )
     contribution = website_to_prospect(pages, gold)
     assert (contribution.company_hash, contribution.campaign) == (gold.company_hash, "roofers")

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from math import isfinite
 from typing import Any
 
+from cocli.exports.cells import harmless
 from cocli.models.record import render_utc
-
-_FORMULA = re.compile(r"[=+\-@\t\r]")
 
 
 def plain_value(value: Any, kind: str = "") -> Any:
@@ -44,12 +42,7 @@ def csv_cell(value: Any, *, raw: bool = False) -> Any:
         return render_utc(plain)
     if isinstance(plain, (list, dict)):
         plain = json.dumps(plain, ensure_ascii=False, default=_text)
-    return plain if raw else harmless_cell(plain)
-
-
-def harmless_cell(value: Any) -> Any:
-    """A text that could be taken for a formula gets an apostrophe in front; numbers stay numbers."""
-    return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value
+    return harmless(plain) if isinstance(plain, str) and not raw else plain
 
 
 def _text(value: object) -> str:

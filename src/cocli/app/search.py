@@ -44,6 +44,8 @@ class Search:
     """What can be searched. `problems` are campaigns that had to be left out."""
 
     copy: SearchCopy
+    companies: Store
+    """Where the files of the companies are."""
     unpacked: list[str] = field(default_factory=list)
     """Campaigns whose prospects were never packed."""
     problems: list[str] = field(default_factory=list)
@@ -52,7 +54,8 @@ class Search:
 def open_search(workspace: Workspace, campaign: str | None, progress: Progress = no_progress) -> Search:
     """Companies, and the prospects of one campaign or of all."""
     parts: list[Part] = []
-    search = Search(SearchCopy(()))
+    indexes = campaign_indexes(workspace, campaign)
+    search = Search(SearchCopy(()), indexes.store)
     names = [campaign] if campaign else sorted(campaign_names(workspace.store))
     for name in names:
         try:
@@ -66,7 +69,7 @@ def open_search(workspace: Workspace, campaign: str | None, progress: Progress =
             search.unpacked.append(name)
         else:
             parts.append(part)
-    parts.append(companies_part(campaign_indexes(workspace, campaign), progress))
+    parts.append(companies_part(indexes, progress))
     search.copy = SearchCopy(parts)
     return search
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import tempfile
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,7 +11,7 @@ import typer
 from cocli.cli.confirm import interactive
 from cocli.cli.context import campaign_of, cli_context, output_of, workspace_of
 from cocli.cli.options import CampaignOption, JsonOption, QuietOption, StoreOption, examples, single_command
-from cocli.errors import Conflict, UsageError
+from cocli.errors import UsageError
 from cocli.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -23,6 +21,7 @@ if TYPE_CHECKING:
     from cocli.app.search_copy import Entry
     from cocli.app.workspace import Workspace
     from cocli.cli.output import Output
+    from cocli.store.base import Store
 
 app = single_command()
 
@@ -63,14 +62,15 @@ def fz(
     with workspace_of(ctx, store) as workspace:
         with ProgressLine(output, "companies read") as progress:
             search = open_search(workspace, campaign_of(ctx, campaign), progress)
+        companies = search.companies
         _warn(output, search)
         if not interactive(output):
-            _list(output, workspace, search, query, limit, path=path)
+            _list(output, companies, search, query, limit, path=path)
             return
         chosen = _pick(output, environ, search, query, builtin=builtin)
         if chosen is None:
             raise typer.Exit(ExitCode.INTERRUPTED)
-        _open(output, environ, workspace, search.copy.entry(chosen), path=path)
+        _open(output, environ, workspace, companies, search.copy.entry(chosen), path=path)
 
 
 def _warn(output: Output, search: Search) -> None:
@@ -82,15 +82,15 @@ def _warn(output: Output, search: Search) -> None:
             output.hint(f"cocli index compact prospects -c {name}")
 
 
-def _list(output: Output, workspace: Workspace, search: Search, query: str, limit: int, *, path: bool) -> None:
+def _list(output: Output, store: Store, search: Search, query: str, limit: int, *, path: bool) -> None:
     numbers, more = search.copy.best(query, limit)
     entries = [search.copy.entry(number) for number in numbers]
     if output.as_json:
-        matches = [_match(workspace, entry) for entry in entries]
+        matches = [_match(store, entry) for entry in entries]
         output.document({"query": query, "searched": len(search.copy), "matches": matches, "truncated": more})
     elif path:
         for entry in entries:
-            output.line(_path(workspace, entry))
+            output.line(_path(store, entry))
     elif entries:
         rows = [(one.kind, one.title, one.detail, one.campaign, one.id) for one in entries]
         output.table(("kind", "name", "what", "campaign", "id"), rows)
@@ -100,18 +100,18 @@ def _list(output: Output, workspace: Workspace, search: Search, query: str, limi
         output.talk(f"The best {limit}; there are more: --limit {limit * 5}")
 
 
-def _match(workspace: Workspace, entry: Entry) -> dict[str, object]:
+def _match(store: Store, entry: Entry) -> dict[str, object]:
     document: dict[str, object] = asdict(entry)
     del document["key"], document["stamp"]
-    return {**document, "campaign": entry.campaign or None, "path": _path(workspace, entry)}
+    return {**document, "campaign": entry.campaign or None, "path": _path(store, entry)}
 
 
-def _path(workspace: Workspace, entry: Entry) -> str:
+def _path(store: Store, entry: Entry) -> str:
     """The file of a company; for a prospect, which lies in a shard with others, the command that shows it."""
     from cocli.app.workspace import location
 
     if entry.key:
-        return location(workspace.store, entry.key)
+        return location(store, entry.key)
     return f"cocli index get prospects {entry.id} -c {entry.campaign}"
 
 
@@ -130,45 +130,21 @@ def _pick(output: Output, environ: Mapping[str, str], search: Search, query: str
     return pick(search.copy, query, output.stderr)
 
 
-def _open(output: Output, environ: Mapping[str, str], workspace: Workspace, entry: Entry, *, path: bool) -> None:
+def _open(
+    output: Output, environ: Mapping[str, str], workspace: Workspace, store: Store, entry: Entry, *, path: bool
+) -> None:
     if path:
-        output.line(_path(workspace, entry))
+        output.line(_path(store, entry))
     elif entry.key:
-        _edit(output, environ, workspace, entry.key)
+        from cocli.app.store_browser import read_object
+        from cocli.cli.crm_editing import edit_file
+
+        if edit_file(output, environ, store, read_object(store, entry.key)):
+            output.talk("Changed.")
+        output.line(_path(store, entry))
     else:
         from cocli.app.search import record_of
         from cocli.cli.index_views import show_record
 
         show_record(output, record_of(workspace, entry))
-        output.hint(_path(workspace, entry))
-
-
-def _edit(output: Output, environ: Mapping[str, str], workspace: Workspace, key: str) -> None:
-    """In the person's editor, on a copy: what somebody else changed meanwhile is not overwritten."""
-    from cocli.app.store_browser import read_object, write_object
-    from cocli.cli.editor import open_editor
-
-    stored = read_object(workspace.store, key)
-    descriptor, draft = tempfile.mkstemp(prefix="cocli-", suffix=".md")
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(stored.data)
-    open_editor(environ, draft)
-    with open(draft, "rb") as file:
-        content = file.read()
-    if content != stored.data:
-        try:
-            write_object(workspace.store, key, content, if_match=stored.etag)
-        except Conflict as error:
-            raise UsageError(
-                reason=f"{key} was changed by somebody else meanwhile; theirs stays",
-                hint=f"Your text is kept in {draft}",
-            ) from error
-        output.talk("Changed.")
-    os.unlink(draft)
-    output.line(_where(workspace, key))
-
-
-def _where(workspace: Workspace, key: str) -> str:
-    from cocli.app.workspace import location
-
-    return location(workspace.store, key)
+        output.hint(_path(store, entry))

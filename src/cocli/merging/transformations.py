@@ -142,7 +142,7 @@ def website_to_prospect(website: Website, prospect: Prospect) -> Prospect:
             "website": website.final_url,
             "domain": website.domain if website.final_url else None,
             "socials": dict(website.socials),
-            "primary_email": _primary(website.emails, website.domain),
+            "primary_email": website.primary_email,
         }
     else:
         emails = ()
@@ -160,18 +160,6 @@ def website_to_prospect(website: Website, prospect: Prospect) -> Prospect:
         ),
         **values,
     )
-
-
-def _primary(emails: tuple[FoundEmail, ...], domain: str) -> str | None:
-    """The first address on the company's own domain, a role's before a person's; else the first of all."""
-    if not emails:
-        return None
-    order = {"role": 0, "person": 1}
-
-    def rank(found: FoundEmail) -> tuple[bool, int]:
-        return own_domain(found.email.rsplit("@", 1)[-1]) != domain, order.get(found.label or "", 2)
-
-    return min(emails, key=rank).email
 
 
 def website_to_domain(website: Website, company: str | None = None) -> Domain:

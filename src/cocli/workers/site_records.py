@@ -131,15 +131,13 @@ def theirs(website: Website) -> tuple[FoundEmail, ...]:
 
 
 def prospect_part(website: Website, prospect: Prospect) -> Prospect:
-    """What the website says of a prospect, the primary address by the rule of the extractors."""
+    """What the website says of a prospect: only its own addresses, and no fax for a phone."""
     said = website.with_changes(
         emails=theirs(website),
         phones=tuple(phone for phone in website.phones if phone.kind != "fax"),
         title=website.title if website.status == "alive" else None,
     )
     part = website_to_prospect(said, prospect)
-    if part.primary_email != website.primary_email:
-        part = part.with_changes(primary_email=website.primary_email)
     return part.with_changes(origins=_precise(part.origins, website))
 
 
