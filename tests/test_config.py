@@ -406,6 +406,10 @@ def edited(*changes: str, unset: tuple[str, ...] = ()) -> ConfigFile:
     return apply_changes(campaign_file(COMMENTED), all_changes, campaign="plumbers")
 
 
+def test_adding_to_a_list_that_has_a_default_keeps_the_default() -> None:
+    assert edited("prospecting.sources+=google-maps").data["prospecting"]["sources"] == ["overture", "google-maps"]
+
+
 def test_an_edit_keeps_comments_and_order() -> None:
     result = edited("fetch.rate=2.5", "prospecting.queries+=emergency plumber")
     for comment in re.findall(r"#.*", COMMENTED):

@@ -11,6 +11,7 @@ from typing import Any
 
 from cocli.config.file import ConfigFile, read_config
 from cocli.config.lines import join_key, split_key
+from cocli.config.schema import settings
 from cocli.config.values import value_from_text
 from cocli.errors import ConfigError, UsageError
 
@@ -102,12 +103,18 @@ def _apply(document: Any, change: Change, *, commented: bool) -> None:
         table[name] = change.value
     elif change.operator is Operator.APPEND:
         if name not in table:
-            table[name] = []
+            table[name] = _default_list(change.path)
         if change.value in table[name]:
             raise UsageError(reason=f"{change} has {change.value!r} already")
         table[name].append(_new_item(change.value, table[name], commented))
     else:
         _take_away(table, name, change)
+
+
+def _default_list(path: tuple[str, ...]) -> list[Any]:
+    """What a list that is not in the file holds all the same: adding to it must not take that away."""
+    default = next((setting.default for setting in settings() if setting.path == path), None)
+    return list(default) if isinstance(default, tuple) else []
 
 
 def _take_away(table: Any, name: str, change: Change) -> None:
