@@ -173,3 +173,33 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(contexts: tuple[ssl.SS
         assert outcome.kind is Failure.TLS
 
     assert with_server(contexts, run, trusted=False).asked == []
+
+
+def test_a_handshake_that_is_cancelled_leaves_no_open_socket() -> None:
+    """A site's time may be over while its server is still silent; what was open then must not stay open."""
+
+    async def scenario() -> None:
+        closed = asyncio.Event()
+
+        async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            while await reader.read(1000):
+                pass  # the client's first words are read, and never answered
+            closed.set()
+            writer.close()
+
+        server = await asyncio.start_server(silent, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+
+        async def resolve(host: str, asked: int) -> list[tuple[str, int]]:
+            return [("127.0.0.1", port)]
+
+        async with Fetcher(SETTINGS, resolve=resolve) as fetcher:
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0.5):
+                    await fetcher.fetch("https://secure.example/")
+            async with asyncio.timeout(5):
+                await closed.wait()
+        server.close()
+        await server.wait_closed()
+
+    asyncio.run(scenario())

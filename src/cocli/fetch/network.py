@@ -17,6 +17,7 @@ from cocli.fetch.resolver import Endpoint
 from cocli.fetch.signals import Breakdown
 
 if TYPE_CHECKING:
+    import ssl
     from collections.abc import Iterable, Sequence
 
     from cocli.fetch.guard import Guard
@@ -47,7 +48,8 @@ class GuardedNetwork(httpcore2.AsyncNetworkBackend):
         problem: Exception | None = None
         for endpoint in permitted[: self._limits.addresses]:
             try:
-                return await self._sockets.connect_tcp(*endpoint, timeout=wait, socket_options=socket_options)
+                stream = await self._sockets.connect_tcp(*endpoint, timeout=wait, socket_options=socket_options)
+                return ClosingStream(stream)
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
                 problem = error  # the name may have another address
         if isinstance(problem, httpcore2.ConnectTimeout):
@@ -68,6 +70,37 @@ class GuardedNetwork(httpcore2.AsyncNetworkBackend):
         if not found:
             raise Breakdown(Failure.NO_SUCH_HOST, f"{host} has no address")
         return [Endpoint(address, to) for address, to in found]
+
+
+class ClosingStream(httpcore2.AsyncNetworkStream):
+    """A stream that is closed when its handshake is cancelled: the library closes it after its own errors only."""
+
+    def __init__(self, stream: httpcore2.AsyncNetworkStream) -> None:
+        self._stream = stream
+
+    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109  the library's
+        return await self._stream.read(max_bytes, timeout)
+
+    async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109  the library's
+        await self._stream.write(buffer, timeout)
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+    async def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109  the library's
+    ) -> httpcore2.AsyncNetworkStream:
+        try:
+            return await self._stream.start_tls(ssl_context, server_hostname, timeout)
+        except asyncio.CancelledError:
+            await self._stream.aclose()
+            raise
+
+    def get_extra_info(self, info: str) -> object:
+        return self._stream.get_extra_info(info)
 
 
 def _is_address(host: str) -> bool:
