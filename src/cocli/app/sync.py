@@ -1,0 +1,238 @@
+"""Sync for people: which folder and which bucket, what would be done, doing it, and the copies that are left.
+
+The folder is the data home, the bucket the store that the campaign (or `--store`) names.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from cocli.app.folders import children
+from cocli.config.places import cache_home, state_home
+from cocli.errors import UnknownCampaign, UsageError
+from cocli.index.cache import FolderCache
+from cocli.paths import campaign_folder
+from cocli.store.etag import content_etag
+from cocli.sync.deciding import Action, Wishes
+from cocli.sync.engine import Syncer
+from cocli.sync.folder import Folder
+from cocli.sync.kinds import Part
+from cocli.sync.pair import Pair
+from cocli.sync.selection import Selection
+from cocli.sync.state import SyncState, state_path
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from cocli.app.workspace import Campaign, Workspace
+    from cocli.index.cache import Cache
+    from cocli.paths import IndexRef
+    from cocli.store.base import Store
+    from cocli.sync.plan import Plan
+    from cocli.sync.report import IndexMoved, Report, Watcher
+
+SMART = (Part.CONFIG, Part.INDEXES, Part.COMPANIES)
+"""What somebody who works with the results needs: documents and completions are asked for when they are wanted."""
+_SIDE_BY_SIDE = 32
+
+
+@dataclass(slots=True)
+class Sync:
+    """A pair, opened, with what was asked for."""
+
+    pair: Pair
+    selection: Selection
+    campaign: Campaign | None
+    indexes: list[str] = field(default_factory=list)
+
+    def run(
+        self,
+        wishes: Wishes,
+        *,
+        many_deletions: bool = False,
+        bandwidth: float | None = None,
+        watcher: Watcher | None = None,
+    ) -> Report:
+        """Bring both sides together. `TooManyDeletions` unless they are said to be meant."""
+        more: dict[str, Any] = {} if watcher is None else {"watcher": watcher}
+        syncer = Syncer(self.pair, self.selection, wishes, indexes=self.indexes, bandwidth=bandwidth, **more)
+        return syncer.run(many_deletions=many_deletions)
+
+    def look(self, wishes: Wishes) -> Look:
+        """What a run would do; nothing is changed."""
+        syncer = Syncer(self.pair, self.selection, wishes, indexes=self.indexes)
+        plan = syncer.plan()
+        return Look(plan, syncer.look_at_indexes(plan))
+
+    def standing(self) -> Standing:
+        """What differs, and since when."""
+        state = self.pair.state
+        return Standing(
+            folder=str(self.pair.folder.store.address),
+            bucket=self.pair.bucket.address,
+            last_run=state.fact("last_run"),
+            last_whole_run=state.fact("last_whole_run"),
+            last_direction=state.fact("last_direction"),
+            state=state.path,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    plan: Plan
+    indexes: list[IndexMoved]
+
+    @property
+    def in_agreement(self) -> bool:
+        waiting = any(step.action not in (Action.ADOPT, Action.FORGET) for step in self.plan.steps)
+        return not waiting and all(one.outcome == "unchanged" for one in self.indexes) and not self.plan.failed
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    folder: str
+    bucket: str
+    last_run: str | None
+    last_whole_run: str | None
+    last_direction: str | None
+    state: str
+
+
+@contextmanager
+def open_sync(
+    workspace: Workspace,
+    campaign: str | None,
+    *,
+    parts: Iterable[Part] = (),
+    include: Iterable[str] = (),
+    exclude: Iterable[str] = (),
+) -> Iterator[Sync]:
+    """The pair of a campaign (or of the store that is configured), locked for this process until it is closed."""
+    chosen, bucket = _bucket(workspace, campaign)
+    home = str(workspace.settings.data_home.value)
+    _refuse_itself(home, bucket)
+    environ = workspace.settings.environ
+    folder = Folder(home)
+    try:
+        path = state_path(state_home(environ), folder.address, bucket.address)
+        state = SyncState(path, local=folder.address, remote=bucket.address)
+        try:
+            cache = _cache_in(os.path.join(cache_home(environ), "sync"))
+            pair = Pair(folder, bucket, state, socket.gethostname(), side_by_side=_threads, cache=cache)
+            documents = str(chosen.settings.model().documents.prefix) if chosen is not None else "uploads"
+            selection = Selection(frozenset(parts), campaign, tuple(include), tuple(exclude), documents)
+            known = Part.INDEXES not in selection.parts or (selection.only_versions and bool(state.indexes()))
+            yield Sync(pair, selection, chosen, _indexes(campaign, bucket, folder, known=known))
+        finally:
+            state.close()
+    finally:
+        folder.close()
+
+
+def _bucket(workspace: Workspace, campaign: str | None) -> tuple[Campaign | None, Store]:
+    if campaign is None:
+        return None, workspace.store
+    try:
+        chosen = workspace.campaign(campaign)
+    except UnknownCampaign:
+        if workspace.settings.flags.store is None:
+            raise
+        return None, workspace.store  # nothing was pushed yet, and nothing is here: the address was said
+    return chosen, chosen.store
+
+
+def _refuse_itself(home: str, bucket: Store) -> None:
+    if os.path.realpath(os.path.expanduser(home)) == os.path.realpath(bucket.address):
+        raise UsageError(
+            reason="There is nothing to sync with: the store is the data home itself",
+            hint="Name a bucket: --store s3://bucket, COCLI_STORE, or [storage] url in the campaign's config.toml.",
+        )
+
+
+def _indexes(campaign: str | None, bucket: Store, folder: Folder, *, known: bool) -> list[str]:
+    """The folders of indexes: those here, and where none is known yet those in the bucket."""
+    above = [f"{campaign_folder(campaign)}indexes/"] if campaign is not None else []
+    above.append("indexes/")
+    found = {f"{base}{name}/" for base in above for name in _names_in(os.path.join(folder.address, base))}
+    if not known:
+        found |= {f"{base}{name}" for base in above for name in children(bucket, base) if isinstance(name, str)}
+    return sorted(found)
+
+
+def _names_in(path: str) -> list[str]:
+    try:
+        return [name for name in os.listdir(path) if os.path.exists(os.path.join(path, name, "LATEST"))]
+    except OSError:
+        return []  # no index is here yet
+
+
+def _cache_in(base: str) -> Callable[[str, IndexRef], Cache]:
+    import hashlib
+
+    def cache(address: str, ref: IndexRef) -> Cache:
+        name = hashlib.sha256(address.encode()).hexdigest()[:16]
+        return FolderCache(os.path.join(base, name, ref.folder.rstrip("/")))
+
+    return cache
+
+
+def _threads(action: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
+    from concurrent.futures import ThreadPoolExecutor
+
+    every = list(items)
+    if len(every) < 2:
+        return [action(item) for item in every]
+    with ThreadPoolExecutor(min(_SIDE_BY_SIDE, len(every)), thread_name_prefix="cocli-sync") as pool:
+        return list(pool.map(action, every))
+
+
+# --- conflict copies
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictCopy:
+    """A version that lost its name to somebody else's."""
+
+    key: str
+    copy: str
+    size: int
+    original_exists: bool
+
+
+def conflict_copies(sync: Sync) -> list[ConflictCopy]:
+    """Every copy that waits to be looked at, in the folder."""
+    from cocli.sync.kinds import original_of
+
+    found = sync.pair.folder.walk([""], lambda _key, _reason: None)
+    copies = [(original, key) for key in found if (original := original_of(key)) is not None]
+    return [ConflictCopy(key, copy, found[copy].size, key in found) for key, copy in sorted(copies)]
+
+
+def resolve(sync: Sync, copy: str, *, take: str) -> ConflictCopy:
+    """End a conflict: `copy` puts it in the place of the file, `file` drops it. The next sync tells everybody."""
+    from cocli.sync.kinds import original_of
+
+    key = original_of(copy)
+    if key is None:
+        raise UsageError(reason=f"{copy} is no conflict copy", hint="See which there are with: cocli sync resolve")
+    folder = sync.pair.folder
+    kept = folder.read(copy, folder.now_ns())
+    original = folder.stamp(key)
+    if take == "copy":
+        if original is None:
+            folder.store.put(key, kept.data, if_absent=True)
+        else:
+            folder.replace(key, kept.data, folder.store.get(key).etag)
+    folder.remove(copy, content_etag(kept.data))
+    return ConflictCopy(key, copy, kept.stamp.size, original is not None)
+
+
+def texts(sync: Sync, copy: ConflictCopy) -> tuple[str, str]:
+    """The file and its copy, to be compared."""
+    store = sync.pair.folder.store
+    there = store.get(copy.key).data if copy.original_exists else b""
+    return there.decode("utf-8", "replace"), store.get(copy.copy).data.decode("utf-8", "replace")

@@ -1,0 +1,100 @@
+"""The three-way comparison of one key: what was there, what is here, what is there, and so what is to be done.
+
+Pure: nothing is read or written here. `docs/sync.md` has the same table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from cocli.sync.kinds import Rule
+
+if TYPE_CHECKING:
+    from cocli.sync.kinds import Kind
+    from cocli.sync.pair import Direction
+
+
+class Action(StrEnum):
+    UPLOAD = "upload"
+    DOWNLOAD = "download"
+    SETTLE = "settle"
+    """Both have it and may differ: compare, then settle by the kind's rule."""
+    DELETE_THERE = "delete there"
+    DELETE_HERE = "delete here"
+    ADOPT = "adopt"
+    """Both have the same: only remember it."""
+    FORGET = "forget"
+    """Neither has it any more."""
+    HOLD = "hold"
+    """Deleted on one side. Not followed without being told to, and not brought back either."""
+    BEHIND = "behind"
+    """There is something new over there; this direction does not fetch it."""
+    AHEAD = "ahead"
+    """There is something new here; this direction does not send it."""
+    NOTHING = "nothing"
+
+
+class Change(StrEnum):
+    """What became of one side since both agreed."""
+
+    NEVER = "never there"
+    SAME = "same"
+    NEW = "new"
+    """There, though nobody remembers it."""
+    CHANGED = "changed"
+    GONE = "gone"
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What a run may do."""
+
+    direction: Direction
+    delete: bool = False
+    """Whether deletions are followed."""
+    restore: bool = False
+    """Whether what was deleted here is fetched again."""
+
+
+def decide(here: Change, there: Change, kind: Kind, wishes: Wishes) -> Action:
+    """What to do about a key; `here` and `there` are each compared with what both had."""
+    up, down = wishes.direction.up and not kind.pull_only, wishes.direction.down
+    if here is Change.GONE and there is Change.GONE:
+        return Action.FORGET
+    if there in (Change.NEVER, Change.GONE) and here in (Change.NEW, Change.CHANGED):
+        return Action.UPLOAD if up else Action.AHEAD  # an edit outlives a deletion
+    if here in (Change.NEVER, Change.GONE) and there in (Change.NEW, Change.CHANGED):
+        return Action.DOWNLOAD if down else Action.BEHIND
+    if here is Change.GONE:
+        return _deleted_here(kind, wishes, up=up, down=down)
+    if there is Change.GONE:
+        return _deleted_there(kind, wishes, down=down)
+    return _both_there(here, there, kind, up=up, down=down)
+
+
+def _deleted_here(kind: Kind, wishes: Wishes, *, up: bool, down: bool) -> Action:
+    if wishes.restore and down:
+        return Action.DOWNLOAD
+    if not up:
+        return Action.HOLD
+    return Action.DELETE_THERE if wishes.delete or kind.consumed else Action.HOLD
+
+
+def _deleted_there(kind: Kind, wishes: Wishes, *, down: bool) -> Action:
+    if not down:
+        return Action.HOLD
+    return Action.DELETE_HERE if wishes.delete or kind.consumed else Action.HOLD
+
+
+def _both_there(here: Change, there: Change, kind: Kind, *, up: bool, down: bool) -> Action:
+    if here is Change.SAME and there is Change.SAME:
+        return Action.NOTHING
+    if kind.rule is Rule.IMMUTABLE:
+        return Action.ADOPT  # whatever its stamp says: the name is the content
+    if there is Change.SAME:
+        return Action.UPLOAD if up else Action.AHEAD
+    if here is Change.SAME:
+        return Action.DOWNLOAD if down else Action.BEHIND
+    return Action.SETTLE

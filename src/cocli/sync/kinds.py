@@ -1,0 +1,159 @@
+"""What a key is, for a sync: the one table of kinds, and what happens to each. docs/sync.md shows the same table.
+
+Taken apart by its folders and not by `cocli.paths.parse`: a listing has a hundred thousand keys, and this is asked for
+each that is not known yet. A test holds that both agree.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from typing import NamedTuple
+
+from cocli.paths import GLOBAL_INDEXES
+
+
+class Part(StrEnum):
+    """What a person can ask for by name (`--only`)."""
+
+    CONFIG = "config"
+    INDEXES = "indexes"
+    """Published versions: pointer, manifests, shards."""
+    RECORDS = "records"
+    """What waits to be packed: loose records and batches."""
+    COMPANIES = "companies"
+    """Companies, people, notes, meetings."""
+    COMPLETIONS = "completions"
+    DOCUMENTS = "documents"
+    REPORTS = "reports"
+    """Reports and exports."""
+    STATUS = "status"
+    OTHER = "other"
+
+
+class Rule(StrEnum):
+    """What happens where both sides have something else."""
+
+    IMMUTABLE = "immutable"
+    """By name only: what is there is the same. Never compared, never in conflict."""
+    VERSIONS = "versions"
+    """Not file by file: `indexes` moves whole versions by their manifests."""
+    MERGE = "merge"
+    """Two records of one key become one, by the index's own merge function."""
+    NEWEST = "newest"
+    """Machines write it: the newer one wins, by what it says of itself."""
+    DOCUMENT = "document"
+    """The higher version wins; the other one is kept beside it, under its digest."""
+    PERSON = "person"
+    """A person wrote it: both are kept."""
+    NEVER = "never"
+    """Mutable state with one owner. A copy of it would be wrong a moment later."""
+
+
+class Kind(NamedTuple):
+    name: str
+    part: Part
+    rule: Rule
+    pull_only: bool = False
+    consumed: bool = False
+    """It goes away by being packed into a version: its absence is followed without `--delete`."""
+
+
+CONFIG = Kind("config", Part.CONFIG, Rule.PERSON)
+QUEUE_STATE = Kind("queue state", Part.OTHER, Rule.NEVER)
+COMPLETION = Kind("completion", Part.COMPLETIONS, Rule.IMMUTABLE)
+VERSION = Kind("index version", Part.INDEXES, Rule.VERSIONS)
+DESCRIPTION = Kind("index description", Part.RECORDS, Rule.NEWEST)
+BATCH = Kind("batch", Part.RECORDS, Rule.IMMUTABLE, consumed=True)
+LOOSE = Kind("loose record", Part.RECORDS, Rule.MERGE, consumed=True)
+MARKDOWN = Kind("company or person", Part.COMPANIES, Rule.PERSON)
+REPORT = Kind("report", Part.REPORTS, Rule.NEWEST)
+HEARTBEAT = Kind("heartbeat", Part.STATUS, Rule.NEWEST, pull_only=True)
+COMMAND = Kind("command", Part.OTHER, Rule.NEVER)
+PROBE = Kind("probe", Part.OTHER, Rule.NEVER)
+DOCUMENT = Kind("document", Part.DOCUMENTS, Rule.DOCUMENT)
+DOCUMENT_VERSION = Kind("document version", Part.DOCUMENTS, Rule.IMMUTABLE)
+OTHER = Kind("other", Part.OTHER, Rule.PERSON)
+
+KINDS = (
+    CONFIG, MARKDOWN, VERSION, BATCH, LOOSE, DESCRIPTION, COMPLETION, QUEUE_STATE, DOCUMENT, DOCUMENT_VERSION, REPORT,
+    HEARTBEAT, COMMAND, PROBE, OTHER,
+)  # fmt: skip
+"""Every kind, as docs/sync.md lists them."""
+
+_UUID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+_STATE = re.compile(rf"[^/]+/{_UUID}\.pb\Z")
+_KEPT = re.compile(rf"(?:{_UUID}/[0-9a-f]{{64}}\.pb|blobs/[0-9a-f]{{64}}\.bin|{_UUID}\.[0-9a-f]{{64}}\.damaged)\Z")
+_CONFLICT = re.compile(r"\.conflict-[^/]+-\d{8}T\d{6}Z(?:-[0-9a-f]{8})?(?P<ending>\.[a-z0-9]+)?\Z")
+_FOLDERS_OF_A_DOCUMENT = 6
+
+
+def kind_of(key: str) -> Kind:
+    """What a key is. Whatever is not known belongs to a person: of that both sides are kept."""
+    if original_of(key) is not None:
+        return MARKDOWN if key.startswith(("companies/", "people/")) else OTHER
+    first, _, rest = key.partition("/")
+    if first == "campaigns":
+        return _of_campaign(rest.partition("/")[2])
+    if first == "indexes":
+        name, _, below = rest.partition("/")
+        return _of_index(name, below) if name in GLOBAL_INDEXES else OTHER
+    if first in _FIRST:
+        return _FIRST[first]
+    return _document(key)
+
+
+def original_of(key: str) -> str | None:
+    """The file that a conflict copy stands beside; None for every other key."""
+    if ".conflict-" not in key:
+        return None
+    found = _CONFLICT.search(key)
+    return key[: found.start()] + (found["ending"] or "") if found else None
+
+
+def index_of(key: str) -> str | None:
+    """The folder of the index that a key lies in."""
+    first, _, rest = key.partition("/")
+    if first == "indexes":
+        return f"indexes/{rest.partition('/')[0]}/"
+    parts = key.split("/", 4)
+    return "/".join(parts[:4]) + "/" if len(parts) > 4 and first == "campaigns" and parts[2] == "indexes" else None
+
+
+_FIRST = {"companies": MARKDOWN, "people": MARKDOWN, "status": HEARTBEAT, "commands": COMMAND, "probes": PROBE}
+
+
+def _of_campaign(below: str) -> Kind:
+    folder, _, rest = below.partition("/")
+    match folder:
+        case "config.toml" | "categories.csv":
+            return CONFIG if not rest else OTHER
+        case "queues":
+            return COMPLETION if rest.split("/", 2)[1:2] == ["completed"] else QUEUE_STATE
+        case "indexes":
+            name, _, inside = rest.partition("/")
+            return _of_index(name, inside) if inside else OTHER
+        case "exports" | "reports" | "quality":
+            return REPORT
+    return OTHER
+
+
+def _of_index(name: str, inside: str) -> Kind:
+    folder, _, below = inside.partition("/")
+    if folder in ("shards", "manifests") and below:
+        return VERSION
+    if folder == "wal" and below:
+        return BATCH
+    if not below:
+        return {"LATEST": VERSION, "datapackage.json": DESCRIPTION}.get(folder, OTHER)
+    return LOOSE if inside.endswith((".usv", ".csv")) and name else OTHER
+
+
+def _document(key: str) -> Kind:
+    parts = key.split("/")
+    if len(parts) > _FOLDERS_OF_A_DOCUMENT:
+        if _STATE.search("/".join(parts[-2:])):
+            return DOCUMENT
+        if _KEPT.search(key):
+            return DOCUMENT_VERSION
+    return OTHER

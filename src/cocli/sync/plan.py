@@ -1,0 +1,271 @@
+"""The plan of a run: every key that is not as both had it, and what is to be done about it. Nothing is changed yet."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from cocli.errors import ChangedWhileRead, CocliError, NotFound, StoreError, TooManyDeletions
+from cocli.key_parts import is_key
+from cocli.store.base import ObjectInfo
+from cocli.store.etag import content_etag
+from cocli.sync import remote
+from cocli.sync.deciding import Action, Change, Wishes, decide
+from cocli.sync.kinds import Kind, Rule
+from cocli.sync.pair import Direction
+from cocli.sync.state import Row, row_of
+
+if TYPE_CHECKING:
+    from cocli.sync.folder import Stamp
+    from cocli.sync.pair import Pair
+    from cocli.sync.selection import Selection
+
+DELETION_LIMIT = 20
+"""Per cent of what both had. More in one run is more likely a mistake than a wish."""
+_FEW = 50
+"""Files that nobody remembers, up to which a push does not list the bucket."""
+_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
+_DONE = (Action.UPLOAD, Action.DOWNLOAD, Action.SETTLE, Action.DELETE_HERE, Action.DELETE_THERE)
+
+
+@dataclass(slots=True)
+class Step:
+    """What is to be done about one key."""
+
+    key: str
+    kind: Kind
+    action: Action
+    stamp: Stamp | None
+    """The file here, as it looked."""
+    there: ObjectInfo | None
+    row: Row | None
+
+    @property
+    def size(self) -> int:
+        """The bytes that it moves, about."""
+        if self.action is Action.UPLOAD:
+            return self.stamp.size if self.stamp else 0
+        if self.action is Action.DOWNLOAD:
+            return self.there.size if self.there else 0
+        if self.action is Action.SETTLE:
+            return max(self.stamp.size if self.stamp else 0, self.there.size if self.there else 0)
+        return 0
+
+
+@dataclass(slots=True)
+class Plan:
+    steps: list[Step] = field(default_factory=list)
+    refreshed: dict[str, Row] = field(default_factory=dict)
+    """Files that only look different: their rows are written anew."""
+    failed: dict[str, CocliError] = field(default_factory=dict)
+    skipped: dict[str, str] = field(default_factory=dict)
+    """What cannot be brought over, and why: bad names, links."""
+    unchanged: int = 0
+    known: int = 0
+    """Files that both had."""
+    pointers: set[str] = field(default_factory=set)
+    """Folders of indexes that were seen on either side."""
+    here: dict[str, Stamp] = field(default_factory=dict)
+    there: dict[str, ObjectInfo] = field(default_factory=dict)
+
+    def of(self, *actions: Action) -> list[Step]:
+        return [step for step in self.steps if step.action in actions]
+
+    @property
+    def counts(self) -> Counter[str]:
+        return Counter(step.action.value for step in self.steps)
+
+    @property
+    def bytes(self) -> int:
+        return sum(step.size for step in self.steps)
+
+    @property
+    def does_nothing(self) -> bool:
+        return not self.of(*_DONE)
+
+    def check_deletions(self) -> None:
+        """Refuse to go on where more is to be deleted than anybody may have meant."""
+        for action, where in ((Action.DELETE_THERE, "in the bucket"), (Action.DELETE_HERE, "in the folder")):
+            count = sum(not step.kind.consumed for step in self.of(action))
+            if count * 100 > self.known * DELETION_LIMIT:
+                raise TooManyDeletions(
+                    key="", reason="", deletions=count, known=self.known, where=where, limit=DELETION_LIMIT
+                )
+
+
+def make_plan(pair: Pair, selection: Selection, wishes: Wishes) -> Plan:
+    """Look at both sides and compare them with what they had."""
+    return _Planner(pair, selection, wishes).plan()
+
+
+class _Planner:
+    def __init__(self, pair: Pair, selection: Selection, wishes: Wishes) -> None:
+        self._pair = pair
+        self._selection = selection
+        self._wishes = wishes
+        self._plan = Plan()
+        self._choose = selection.chooser()
+        self._looked = 0
+
+    def plan(self) -> Plan:
+        pair, plan = self._pair, self._plan
+        rows = pair.state.rows()
+        self._looked = pair.folder.now_ns()
+        self._look(rows)
+        chosen = self._chosen(rows)
+        plan.known = sum(key in rows for key in chosen)
+        self._compare(rows, chosen)
+        self._refuse_cases()
+        return plan
+
+    def _look(self, rows: dict[str, Row]) -> None:
+        """Both sides, at the same time. A push that has little new to send takes the bucket to be as it was: its
+        writes are conditional, so whatever is not so is noticed where it matters, and a listing is saved."""
+        pair, plan, selection = self._pair, self._plan, self._selection
+        folders, keys = selection.folders(), selection.single_keys()
+
+        def there() -> dict[str, ObjectInfo]:
+            return remote.look(pair.bucket, folders, keys)
+
+        def here() -> dict[str, Stamp]:
+            found = pair.folder.walk(folders, plan.skipped.__setitem__)
+            found.update({key: stamp for key in keys if (stamp := pair.folder.stamp(key)) is not None})
+            return found
+
+        if self._wishes.direction is Direction.PUSH:
+            plan.here = here()
+            new = sum(key not in rows for key in plan.here)
+            if new <= max(_FEW, len(rows) // 10):
+                inside = tuple(folders)
+                known = ((key, row) for key, row in rows.items() if self._is_inside(key, inside))
+                plan.there = {key: _as_it_was(key, row) for key, row in known}
+            else:
+                plan.there = there()
+        else:
+            plan.there, plan.here = pair.side_by_side(lambda look: look(), [there, here])
+
+    def _chosen(self, rows: dict[str, Row]) -> dict[str, Kind | None]:
+        """The keys that this sync is about. A known key that looks the same on both sides is not even classified."""
+        chosen: dict[str, Kind | None] = {}
+        plan, folders = self._plan, tuple(self._selection.folders())
+        here, there = plan.here, plan.there
+        for key, row in rows.items():
+            stamp, info = here.get(key), there.get(key)
+            if (
+                stamp is not None
+                and info is not None
+                and row[:4] == stamp
+                and row.etag == info.etag
+                and not stamp.is_racy(row.looked_ns)
+            ):
+                plan.unchanged += 1
+                continue
+            if stamp is None and info is None and not self._is_inside(key, folders):
+                continue
+            self._choose_key(key, chosen)
+        for key in (*here, *there):
+            if key not in rows and key not in chosen:
+                self._choose_key(key, chosen)
+        return chosen
+
+    def _is_inside(self, key: str, folders: tuple[str, ...]) -> bool:
+        return key.startswith(folders) or key in self._selection.single_keys()
+
+    def _choose_key(self, key: str, chosen: dict[str, Kind | None]) -> None:
+        if key.endswith("/LATEST"):
+            self._plan.pointers.add(key.removesuffix("LATEST"))
+            return
+        kind = self._choose(key)
+        if kind is None:
+            return
+        if not is_key(key):
+            self._plan.skipped[key] = "cannot be a name in a folder: letters, digits and ._~@+=,- only"
+            return
+        chosen[key] = kind
+
+    def _compare(self, rows: dict[str, Row], chosen: dict[str, Kind | None]) -> None:
+        plan = self._plan
+        plan.known += plan.unchanged
+        infos = [info for key in chosen if (info := plan.there.get(key)) is not None and info.etag is None]
+        tags = remote.etags(self._pair.bucket, infos, plan.failed.__setitem__) if infos else {}
+        for key, kind in chosen.items():
+            if kind is None or key in plan.failed:
+                continue
+            info = plan.there.get(key)
+            if info is not None and info.etag is None:
+                info = info._replace(etag=tags[key]) if key in tags else None
+            step = self._step(key, kind, plan.here.get(key), info, rows.get(key))
+            if step is not None:
+                plan.steps.append(step)
+
+    def _step(self, key: str, kind: Kind, stamp: Stamp | None, info: ObjectInfo | None, row: Row | None) -> Step | None:
+        try:
+            here = self._change_here(key, kind, stamp, row)
+        except (ChangedWhileRead, StoreError) as error:
+            self._plan.failed[key] = error
+            return None
+        there = _change_there(kind, info, row)
+        action = decide(here, there, kind, self._wishes)
+        if action is Action.NOTHING:
+            self._plan.unchanged += 1
+            return None
+        return Step(key, kind, action, stamp, info, row)
+
+    def _change_here(self, key: str, kind: Kind, stamp: Stamp | None, row: Row | None) -> Change:
+        if stamp is None:
+            return Change.NEVER if row is None else Change.GONE
+        if row is None:
+            return Change.NEW
+        if kind.rule is Rule.IMMUTABLE or (row[:4] == stamp and not stamp.is_racy(row.looked_ns)):
+            return Change.SAME
+        if stamp.size != row.size:
+            return Change.CHANGED
+        try:
+            content = self._pair.folder.read(key, self._looked)
+        except NotFound:
+            return Change.GONE
+        if content_etag(content.data) != row.digest:
+            return Change.CHANGED
+        self._plan.refreshed[key] = row_of(content.stamp, self._looked, row.digest, row.etag)
+        return Change.SAME
+
+    def _refuse_cases(self) -> None:
+        """In a folder that does not tell `A` from `a`, one of two such keys has to stay away."""
+        if self._pair.folder.case_sensitive:
+            return
+        names: dict[str, str] = {}
+        for key in self._plan.here:
+            names.update((name.lower(), name) for name in _and_folders(key))
+        kept: list[Step] = []
+        for step in self._plan.steps:
+            if step.action is Action.DOWNLOAD and step.stamp is None:
+                taken = next(
+                    (had for name in _and_folders(step.key) if (had := names.get(name.lower(), name)) != name), ""
+                )
+                if taken:
+                    reason = f"differs from {taken} by case only, and this folder cannot hold both"
+                    self._plan.skipped[step.key] = reason
+                    continue
+                names.update((name.lower(), name) for name in _and_folders(step.key))
+            kept.append(step)
+        self._plan.steps = kept
+
+
+def _and_folders(key: str) -> list[str]:
+    """A key and the folders above it."""
+    parts = key.split("/")
+    return ["/".join(parts[:length]) for length in range(1, len(parts) + 1)]
+
+
+def _as_it_was(key: str, row: Row) -> ObjectInfo:
+    return ObjectInfo(key, row.size, _LONG_AGO, row.etag)
+
+
+def _change_there(kind: Kind, info: ObjectInfo | None, row: Row | None) -> Change:
+    if info is None:
+        return Change.NEVER if row is None else Change.GONE
+    if row is None:
+        return Change.NEW
+    return Change.SAME if kind.rule is Rule.IMMUTABLE or info.etag == row.etag else Change.CHANGED

@@ -1,0 +1,189 @@
+"""What both sides had when they last agreed: one SQLite file per pair, on this machine.
+
+A row is written after its file was brought over, never before; a crash in between leaves a file that is found to be
+the same on both sides by its content. A lost state file loses no data: without it nothing is deleted, and what is the
+same is recognised. Rows are few bytes each; a hundred thousand are read in a fraction of a second.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import sqlite3
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from cocli.errors import SyncBusy, SyncError
+from cocli.sync.folder import Stamp
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+_SCHEMA = """
+create table if not exists files (
+    key text primary key, size integer, modified_ns integer, changed_ns integer, inode integer, looked_ns integer,
+    digest text, etag text
+) without rowid;
+create table if not exists indexes (folder text primary key, local text, remote text) without rowid;
+create table if not exists facts (name text primary key, value text) without rowid;
+"""
+_VERSION = 1
+
+
+class Row(NamedTuple):
+    """One file as both sides had it. `looked_ns` is when its content was known, by the folder's clock."""
+
+    size: int
+    modified_ns: int
+    changed_ns: int
+    inode: int
+    looked_ns: int
+    digest: str
+    """The etag of the content in the folder; empty for what is known by name only."""
+    etag: str
+    """The etag in the bucket."""
+
+    @property
+    def stamp(self) -> Stamp:
+        return Stamp(*self[:4])
+
+
+def row_of(stamp: Stamp, looked_ns: int, digest: str, etag: str) -> Row:
+    return Row(*stamp, looked_ns, digest, etag)
+
+
+class KnownVersions(NamedTuple):
+    """Of an index: the version here whose records the bucket has, and the version there whose records we have."""
+
+    local: str
+    remote: str
+
+
+def state_path(state_home: str, local: str, remote: str) -> str:
+    """The file of a pair. Addresses are told apart exactly: the same bucket by another name is another pair."""
+    name = hashlib.sha256(f"{local}\n{remote}".encode()).hexdigest()[:16]
+    return os.path.join(state_home, "sync", f"{name}.sqlite3")
+
+
+class SyncState:
+    """Held by one process at a time: `SyncBusy` for every other one."""
+
+    def __init__(self, path: str, *, local: str = "", remote: str = "") -> None:
+        self.path = path
+        self.was_damaged = False
+        try:
+            os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+            self._lock = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise _unusable(path, error) from error
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(self._lock)
+            raise SyncBusy(local=local, remote=remote) from None
+        try:
+            self._connection = self._open()
+            self.remember({"local": local, "remote": remote})
+        except BaseException:  # whatever it was, the next one must be able to try
+            os.close(self._lock)
+            raise
+
+    def close(self) -> None:
+        self._connection.close()
+        os.close(self._lock)
+
+    # --- files
+
+    def rows(self) -> dict[str, Row]:
+        every = self._connection.execute(
+            "select key, size, modified_ns, changed_ns, inode, looked_ns, digest, etag from files"
+        )
+        return {one[0]: Row._make(one[1:]) for one in every}
+
+    def advance(self, rows: Mapping[str, Row], gone: Iterable[str] = ()) -> None:
+        """Remember files as both sides have them now, and forget what both have not. All of it, or nothing."""
+        with self._transaction() as transaction:
+            transaction.executemany(
+                "insert or replace into files values (?, ?, ?, ?, ?, ?, ?, ?)",
+                [(key, *row) for key, row in rows.items()],
+            )
+            transaction.executemany("delete from files where key = ?", [(key,) for key in gone])
+
+    # --- indexes
+
+    def known_versions(self, folder: str) -> KnownVersions:
+        found = self._connection.execute("select local, remote from indexes where folder = ?", (folder,)).fetchone()
+        return KnownVersions(*found) if found else KnownVersions("", "")
+
+    def know_versions(self, folder: str, known: KnownVersions) -> None:
+        with self._transaction() as transaction:
+            transaction.execute("insert or replace into indexes values (?, ?, ?)", (folder, *known))
+
+    def indexes(self) -> list[str]:
+        return [one for (one,) in self._connection.execute("select folder from indexes order by folder")]
+
+    # --- facts for people
+
+    def remember(self, facts: Mapping[str, str]) -> None:
+        with self._transaction() as transaction:
+            transaction.executemany("insert or replace into facts values (?, ?)", list(facts.items()))
+
+    def fact(self, name: str) -> str | None:
+        found = self._connection.execute("select value from facts where name = ?", (name,)).fetchone()
+        return None if found is None else str(found[0])
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        try:
+            with self._connection as transaction:
+                yield transaction
+        except sqlite3.Error as error:
+            raise _unusable(self.path, error) from error
+
+    def _open(self) -> sqlite3.Connection:
+        try:
+            return _connect(self.path)
+        except sqlite3.OperationalError as error:
+            raise _unusable(self.path, error) from error  # full or read-only: it is no damage
+        except sqlite3.DatabaseError:
+            # Set aside, not removed: without a state nothing is deleted, so going on is safe.
+            self.was_damaged = True
+            for ending in ("", "-wal", "-shm"):
+                if os.path.exists(self.path + ending):
+                    os.replace(self.path + ending, f"{self.path}.damaged{ending}")
+            return _connect(self.path)
+
+
+def _connect(path: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, check_same_thread=False)
+    try:
+        connection.execute("pragma journal_mode = wal")
+        connection.execute("pragma synchronous = normal")
+        connection.executescript(_SCHEMA)
+        (version,) = connection.execute("pragma user_version").fetchone()
+        _check_version(version)
+        connection.execute(f"pragma user_version = {_VERSION}")
+        connection.execute("select count(*) from facts").fetchone()
+    except BaseException:  # an open connection would hold the file that is about to be set aside
+        connection.close()
+        raise
+    return connection
+
+
+def _unusable(path: str, error: Exception) -> SyncError:
+    reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+    hint = (
+        "Free some space, or name another folder with COCLI_STATE_HOME; what was brought over stays, nothing is lost."
+    )
+    return SyncError(key=path, reason=f"the state cannot be kept: {reason}", hint=hint)
+
+
+def _check_version(version: int) -> None:
+    if version not in (0, _VERSION):
+        raise sqlite3.DatabaseError(f"version {version} is that of another program")
+
+
+def fact_time(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
