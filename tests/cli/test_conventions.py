@@ -90,6 +90,13 @@ RUNS: dict[str, tuple[str, ...]] = {
     "cocli config show": (),
     "cocli doctor": (),
     "cocli locate": ("campaign", "plumbers"),
+    "cocli worker": ("enrichment", "--once", "-c", "plumbers"),
+    "cocli supervisor": ("--for", "1s", "--poll", "0.2", "--host", "h", "-c", "plumbers"),
+    "cocli command send": ("add-query drain cleaner", "-c", "plumbers"),
+    "cocli command ls": ("-c", "plumbers"),
+    "cocli command show": ("2", "-c", "plumbers"),
+    "cocli cluster status": ("plumbers",),
+    "cocli cluster top": ("plumbers",),
     "cocli queue status": ("plumbers",),
     "cocli queue ls": ("gm-list", "-c", "plumbers"),
     "cocli queue show": ("gm-list", "a", "-c", "plumbers"),
@@ -151,6 +158,12 @@ RUNS: dict[str, tuple[str, ...]] = {
     "cocli meeting next": (),
     "cocli export": ("plumbers",),
     "cocli import": ("leads.csv", "-c", "plumbers", "--dry-run"),
+    "cocli sync push": ("--store", "memory://"),
+    "cocli sync pull": ("--store", "memory://"),
+    "cocli sync both": ("--store", "memory://"),
+    "cocli sync status": ("--store", "memory://"),
+    "cocli sync resolve": ("--store", "memory://"),
+    "cocli smart-sync": ("plumbers", "--store", "memory://"),
     "cocli store ls": (),
     "cocli store put": ("k", "-"),
     "cocli store rm": ("campaigns", "-r", "--dry-run"),
@@ -175,6 +188,8 @@ def test_json_is_one_document_with_the_documented_keys(
         assert plumbers("documents", "replay", "-c", "plumbers").code == 0
     if command in ("cocli campaign queue-mission", "cocli campaign coverage"):
         assert plumbers("campaign", "build-mission-index", "plumbers").code == 0
+    if command == "cocli command show":
+        assert plumbers("command", "send", "pause", "-c", "plumbers").code == 0
     if command == "cocli documents restore":
         assert plumbers("documents", "rm", "a", "-c", "plumbers").code == 0
     if command.startswith(("cocli company", "cocli person", "cocli note", "cocli meeting", "cocli import")):

@@ -8,6 +8,14 @@ _JOB = (
     '{"id", "kind", "state", "cluster", "total", "done", "unchanged", "skipped", "failed", "error", "planned_at", '
     '"finished_at"}'
 )
+_SYNC_RUN = (
+    '{"direction", "folder", "bucket", "campaign", "dry_run", "counts": {"uploaded", "downloaded", "merged", '
+    '"kept_both", "deleted_there", "deleted_here", "held_here", "held_there", "behind", "ahead", "adopted", '
+    '"forgotten"}, "unchanged", "bytes_up", "bytes_down", "indexes": [{"index", "outcome", "version", "objects", '
+    '"bytes", "records"}], "conflicts": [{"key", "copy"}], "failed": [{"key", "code", "message"}], "skipped": '
+    '[{"key", "reason"}], "seconds"}, with --dry-run "counts" by action such as "upload", "bytes", "steps": '
+    '[{"key", "action", "bytes"}]'
+)
 DOCUMENTS = {
     "cocli init": '{"steps": [{"what", "path", "status": "created" or "already_there"}]}',
     "cocli campaign new": '{"campaign": {"name", "key", "path"}}',
@@ -35,6 +43,26 @@ DOCUMENTS = {
     "cocli config show": '{"settings": [{"name", "value", "origin", "is_default"}]}',
     "cocli doctor": '{"ok", "store_safe", "checks": [{"name", "status", "detail", "fix"}]}, status such as ok',
     "cocli locate": '{"location": {"what", "path", "key", "exists"}}, without a kind {"locations": [the same]}',
+    "cocli worker": '{"campaign", "queue", "worker", "ended": {"completed", "already_completed", "waiting", '
+    '"sidelined", "lost", "released"}, "completed", "rate_per_minute", "seconds", "whole", "last_error"}; '
+    "whole is false where something was given back unfinished",
+    "cocli supervisor": '{"campaign", "host", "completed": {queue: count}, "restarts", "commands", "whole"}',
+    "cocli command send": '{"campaign", "commands": [{"id", "target", "text", "state", "sent_by", "sent_at", "host", '
+    '"message", "at"}]}; state is waiting, running, done, already or failed',
+    "cocli command ls": '{"campaign", "commands": [{"id", "target", "text", "state", "sent_by", "sent_at", "host", '
+    '"message", "at"}]}',
+    "cocli command show": '{"campaign", "id", "target", "text", "state", "sent_by", "sent_at", "host", "message", '
+    '"at"}',
+    "cocli cluster status": '{"campaign", "at", "hosts": [{"host", "state", "campaign", "seen_seconds_ago", '
+    '"clock_ahead_seconds", "started_at", "stopped_at", "cpu_percent", "ram_percent", "ram_bytes", "disk_free_bytes", '
+    '"temperature", "versions": {"cocli", "python", "system"}, "workers": {queue: count}, "active": {queue: count}, '
+    '"completed": {queue: count}, "rates_per_minute": {queue: rate}, "last_error"}], "queues": [as of queue status: '
+    '{"queue", "pending", "leased", "expired", "completed", "sidelined", "oldest", "completed_recently", '
+    '"recent_seconds", "rate_per_minute", "minutes_left", "problem"}], "paused", '
+    '"problems": [{"kind", "subject", "message", "hint"}]}; exit code 1 if there are problems',
+    "cocli cluster top": 'as `cluster status`: {"campaign", "at", "hosts", "queues": [{"queue", "pending", "leased", '
+    '"expired", "completed", "sidelined", "oldest", "completed_recently", "recent_seconds", "rate_per_minute", '
+    '"minutes_left", "problem"}], "paused", "problems"}',
     "cocli queue status": '{"campaign", "queues": [{"queue", "pending", "leased", "expired", "completed", '
     '"sidelined": {category: count}, "oldest", "completed_recently", "recent_seconds", "rate_per_minute", '
     '"minutes_left", "problem"}]}',
@@ -162,6 +190,16 @@ DOCUMENTS = {
     '"mapping": {field: column}, "unused", "rows", "blank", "new", "changed", "unchanged", "moved", "excluded", '
     '"emails", "unread": {field: count}, "refused": [{"number", "reason", "text"}], "examples": [{"row", "emails", '
     'fields of a place}], "document"}',
+    "cocli sync push": _SYNC_RUN,
+    "cocli sync pull": _SYNC_RUN,
+    "cocli sync both": _SYNC_RUN,
+    "cocli sync status": '{"folder", "bucket", "campaign", "counts": {action such as "upload": files}, "unchanged", '
+    '"bytes", "indexes": [{"index", "outcome", "version", "objects", "bytes", "records"}], "steps": [{"key", '
+    '"action", "bytes"}], "failed": [{"key", "code", "message"}], "skipped": [{"key", "reason"}], "last_run", '
+    '"last_whole_run", '
+    '"last_direction", "state", "copies": [{"key", "copy", "size", "original_exists"}]}',
+    "cocli sync resolve": '{"copies": [{"key", "copy", "size", "original_exists"}], "taken": "file", "copy" or null}',
+    "cocli smart-sync": _SYNC_RUN,
     "cocli store ls": '{"entries": [{"key", "size", "modified", "etag", "folder"}]}',
     "cocli store put": '{"key", "etag", "bytes"}',
     "cocli store rm": '{"key", "status": "removed" or "would_remove", "objects", "bytes"}',
