@@ -9,7 +9,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gen
 	--no-header --no-annotate pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint format types layers pytest soak bench lock clean
+.PHONY: help demo test check lint format types layers pytest browser soak bench lock clean
 
 help: ## Show what can be done here
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -35,8 +35,15 @@ types: $(VENV)/.dev ## Check the types
 layers: $(VENV)/.dev ## Check that dependencies point down only
 	@$(BIN)/lint-imports
 
-pytest: $(VENV)/.dev ## Run the tests alone: make pytest ARGS='tests/store -k race'
+pytest: $(VENV)/.dev browser ## Run the tests alone: make pytest ARGS='tests/store -k race'
 	@$(BIN)/pytest -n auto --dist worksteal -q $(ARGS)
+
+browser: ## Install Chromium for the tests that need one: as root by apt; else say how
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || { \
+		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+			echo "setting up: Chromium, by apt-get"; \
+			apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes chromium >/dev/null; \
+		else false; fi || echo "no Chromium: the tests that need a browser are skipped; as root: apt-get install chromium"; }
 
 soak: $(VENV)/.dev ## Simulate 20,000 schedules: make soak SCENARIO=tests/index/index_scenario.py:IndexScenario SEEDS=20000
 	@$(BIN)/python -m cocli.testing.simulator $(SCENARIO) --seeds $(SEEDS) --jobs 2
