@@ -34,9 +34,16 @@ class Heartbeat(Record):
     key = ("hostname",)
 
     hostname: Label
+    machine: Label | None = None
+    """Made up once per machine: two machines of one name are told apart by it."""
     campaign: CampaignName
     at: UtcDatetime
+    """By the machine's own clock: the store's tells how far that one is off."""
     started_at: UtcDatetime
+    stopped_at: UtcDatetime | None = None
+    """The supervisor ended as it should: nothing more is to be expected."""
+    period_seconds: Annotated[float, Field(gt=0)] = 120.0
+    """When to expect the next one."""
     cpu_percent: Percent
     ram_percent: Percent
     ram_bytes: Count
@@ -48,4 +55,6 @@ class Heartbeat(Record):
     active: dict[QueueName, Many[ActiveTask]] = Field(default_factory=dict)
     completed: dict[QueueName, Count] = Field(default_factory=dict)
     """Queue → tasks finished since the start."""
+    rates: dict[QueueName, Annotated[float, Field(ge=0)]] = Field(default_factory=dict)
+    """Queue → tasks finished per minute, lately."""
     last_error: Text | None = None

@@ -40,7 +40,13 @@ class Wish:
     arguments: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return shlex.join((self.verb, *self.arguments))
+        """As a person would type it: with quotes only where they are needed."""
+        plain = " ".join((self.verb, *self.arguments))
+        try:
+            is_plain = shlex.split(plain) == plain.split(" ")
+        except ValueError:
+            is_plain = False
+        return plain if is_plain else shlex.join((self.verb, *self.arguments))
 
     @property
     def concerns_hosts(self) -> bool:

@@ -180,7 +180,7 @@ def _temperature() -> float | None:
 
     with suppress(AttributeError, OSError):  # not every system has sensors
         found = [one.current for sensor in psutil.sensors_temperatures().values() for one in sensor]
-        return max((float(one) for one in found if one is not None), default=None)
+        return max(found, default=None)
     return None
 
 

@@ -129,10 +129,12 @@ class WorkerProcess:
             self._heed_complaint(error.message.encode())
 
     def _heed_complaint(self, line: bytes) -> None:
-        text = line.decode("utf-8", "replace").strip()[:_LAST_LINE]
-        if text and not text.startswith("hint:"):
-            self._complaint = text.removeprefix("error: ")
-            self._on_complaint(self._complaint)
+        text = line.decode("utf-8", "replace").strip()[:_LAST_LINE].removeprefix("error: ")
+        if not text:
+            return
+        if not text.startswith("hint: "):
+            self._complaint = text
+        self._on_complaint(text)
 
     # --- the end
 

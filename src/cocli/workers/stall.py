@@ -53,7 +53,7 @@ class Beat:
 
 
 def queue_problems(
-    stats: Iterable[QueueStats], *, paused: Sequence[str], working: Mapping[str, int], now: datetime
+    stats: Iterable[QueueStats], *, campaign: str, paused: Sequence[str], working: Mapping[str, int], now: datetime
 ) -> list[Problem]:
     """`working` is queue → workers that run somewhere."""
     found = []
@@ -63,10 +63,10 @@ def queue_problems(
             continue
         if one.completed_recently == 0 and waits_since >= STALLED:
             message = f"{one.pending:,} tasks wait, and none was completed in {STALLED.seconds // 60} minutes"
-            found.append(Problem("stalled", one.queue, message, f"cocli queue ls {one.queue}"))
+            found.append(Problem("stalled", one.queue, message, f"cocli queue ls {one.queue} -c {campaign}"))
         elif not working.get(one.queue) and not one.leased and waits_since >= STALLED:
             message = f"{one.pending:,} tasks wait, and no worker runs"
-            found.append(Problem("idle", one.queue, message, f"cocli worker {one.queue}"))
+            found.append(Problem("idle", one.queue, message, f"cocli worker {one.queue} -c {campaign}"))
     return found
 
 

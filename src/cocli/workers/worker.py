@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cocli.errors import CocliError, LeaseLost, WorkerGaveUp
+from cocli.errors import CocliError, LeaseLost, ParserAlarm, SourceResting, WorkerGaveUp
 from cocli.models.completion import Failed
 from cocli.models.task import TaskError
 from cocli.workers.tally import LOST, RELEASED, Tally
@@ -38,6 +38,8 @@ class Patience:
     """Between two looks into an empty queue; spread, so that workers do not look together."""
     trouble_first: float = 1.0
     trouble_longest: float = 60.0
+    rest: float = 60.0
+    """Between two questions whether a source that rests may be asked again."""
     troubles: int = 8
     """Failures of this machine in a row before the worker gives up."""
     drain: float = 60.0
@@ -123,6 +125,12 @@ class Worker:
             return self._end(claim, verdict)
         except LeaseLost:
             self._over(claim, LOST)
+        except SourceResting as error:
+            self._release(claim)
+            self._rest(error)
+        except ParserAlarm:
+            self._release(claim)
+            raise  # nothing more is to be read by anybody
         except (CocliError, OSError, MemoryError) as error:
             self._release(claim)
             self._trouble(error)
@@ -200,6 +208,15 @@ class Worker:
         patience = self._patience
         longest = min(patience.trouble_first * 2.0 ** (self._troubles - 1), patience.trouble_longest)
         self._stop.wait(longest * (0.5 + self._random.random() / 2))
+
+    def _rest(self, error: SourceResting) -> None:
+        """Nothing is wrong, but nothing is to be asked now. Nobody waits for that who only wants to empty the queue."""
+        self.tally.failed(error.message)
+        if self._on_trouble:
+            self._on_trouble(error.message)
+        if self._until_empty:
+            self._stop.set()
+        self._stop.wait(self._patience.rest)
 
     def _release(self, claim: Claim) -> None:
         try:

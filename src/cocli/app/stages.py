@@ -1,0 +1,199 @@
+"""The stages by their names: opens what each needs of a campaign, and closes it again."""
+
+from __future__ import annotations
+
+import time
+from contextlib import AsyncExitStack, ExitStack, contextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from cocli.app.documents import opened_documents
+from cocli.app.fetching import chosen_proxy, open_fetcher
+from cocli.app.google_maps import open_book, open_maps
+from cocli.app.index import campaign_indexes
+from cocli.app.sources import library_of, open_places
+from cocli.errors import UsageError
+from cocli.fetch.browser import Browser, check_browser
+from cocli.fetch.settings import Settings as FetchSettings
+from cocli.identities import company_hash
+from cocli.index.writing import IndexWriter
+from cocli.merging.exclusions import Exclusions
+from cocli.merging.transformations import place_identity
+from cocli.paths import IndexRef
+from cocli.queue.opening import get_queue
+from cocli.sources.google_maps.quality_book import DETAILS_PARSER, LIST_PARSER
+from cocli.sources.open_places.kinds import KIND_NAMES
+from cocli.workers.commands import WORKED
+from cocli.workers.enrichment import Enrichment, Keeping
+from cocli.workers.enrichment_stage import EnrichmentStage
+from cocli.workers.google_maps import DetailsSinks, DetailsStage, GoogleMapsSource, PatientStage
+from cocli.workers.listing import GOOGLE_MAPS, ListStage, Sinks
+from cocli.workers.open_places import OpenPlacesSource
+from cocli.workers.site_records import SiteRecords
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from cocli.app.documents import Documents
+    from cocli.app.index import Indexes
+    from cocli.app.workspace import Campaign, Workspace
+    from cocli.fetch.fetcher import Fetcher
+    from cocli.models.place import Place
+    from cocli.queue.base import Queue
+    from cocli.workers.listing import Source
+    from cocli.workers.stage import Stage
+
+
+class _Closable(Protocol):
+    def close(self) -> None: ...
+
+
+C = TypeVar("C", bound=_Closable)
+
+
+@contextmanager
+def open_stage(workspace: Workspace, campaign: Campaign, name: str, *, worker: str) -> Iterator[Stage]:
+    """The stage that works off a queue. What this machine lacks for it is said now, and not with the first task."""
+    if name not in WORKED:
+        raise UsageError(reason=f'There are no workers of "{name}"', hint=f"There are: {', '.join(WORKED)}.")
+    with ExitStack() as stack:
+        documents = stack.enter_context(opened_documents(workspace, campaign.name))
+        indexes = campaign_indexes(workspace, campaign.name)
+        if name == "gm-list":
+            stage: Stage = _listing(stack, workspace, campaign, documents, indexes, worker)
+        elif name == "gm-details":
+            stage = _details(stack, campaign, documents, indexes, worker)
+        else:
+            stage = _enrichment(campaign, documents, indexes, worker)
+        stack.callback(stage.close)
+        yield stage
+
+
+def campaign_queue(campaign: Campaign, name: str, *, worker: str | None = None, check: bool = False) -> Queue:
+    return get_queue(campaign.settings.model(), campaign.store, name, worker=worker, check=check)
+
+
+# --- gm-list
+
+
+def _listing(
+    stack: ExitStack, workspace: Workspace, campaign: Campaign, documents: Documents, indexes: Indexes, worker: str
+) -> Stage:
+    sinks = Sinks(
+        documents.repository,
+        IndexWriter(indexes.open(IndexRef("prospects", campaign.name))),
+        IndexWriter(indexes.open(IndexRef("scraped-tiles"))),
+        *(_closed_with(stack, campaign_queue(campaign, name)) for name in WORKED),
+    )
+    stage = ListStage(
+        _sources(stack, workspace, campaign, worker),
+        sinks,
+        campaign=campaign.name,
+        worker=worker,
+        exclusions=_exclusions(campaign),
+        clock=campaign.store.now,
+        needs_details=_lacks_website(_site_records(indexes, campaign.name)),
+    )
+    return PatientStage(stage)
+
+
+def _sources(stack: ExitStack, workspace: Workspace, campaign: Campaign, worker: str) -> dict[str, Source]:
+    """Those that the campaign names, all of them: a task that asks for another one would be set aside. And whatever
+    else this machine has files of, for tasks of an earlier plan."""
+    wanted = campaign.settings.model().prospecting.sources
+    library = library_of(workspace.settings.environ)
+    found: dict[str, Source] = {}
+    if GOOGLE_MAPS in wanted:
+        reader = _closed_with(stack, open_maps(campaign, worker))
+        found[GOOGLE_MAPS] = GoogleMapsSource(reader, open_book(campaign, LIST_PARSER))
+    for kind in KIND_NAMES:
+        if kind in wanted or library.files(kind):
+            found[kind] = OpenPlacesSource(stack.enter_context(open_places(workspace, campaign, kind)))
+    return found
+
+
+def _lacks_website(records: SiteRecords) -> Callable[[Place], bool]:
+    """A place is visited for its website, where neither the list nor an earlier visit had one."""
+
+    def lacks(place: Place) -> bool:
+        if place.website is not None:
+            return False
+        known = records.prospects([company_hash(place_identity(place, domain_is_free=False))])
+        return not any(one.website for one in known)
+
+    return lacks
+
+
+# --- gm-details
+
+
+def _details(stack: ExitStack, campaign: Campaign, documents: Documents, indexes: Indexes, worker: str) -> Stage:
+    records = _site_records(indexes, campaign.name)
+
+    def still_needed(place_id: str) -> bool:
+        return not any(one.website for one in records.prospects([company_hash(place_id)]))
+
+    sinks = DetailsSinks(
+        documents.repository,
+        IndexWriter(indexes.open(IndexRef("prospects", campaign.name))),
+        _closed_with(stack, campaign_queue(campaign, "enrichment")),
+    )
+    stage = DetailsStage(
+        _closed_with(stack, open_maps(campaign, worker)),
+        open_book(campaign, DETAILS_PARSER),
+        sinks,
+        campaign=campaign.name,
+        exclusions=_exclusions(campaign),
+        still_needed=still_needed,
+    )
+    return PatientStage(stage)
+
+
+# --- enrichment
+
+
+def _enrichment(campaign: Campaign, documents: Documents, indexes: Indexes, worker: str) -> EnrichmentStage:
+    section = campaign.settings.model().fetch
+    settings = FetchSettings.of(section, proxy=chosen_proxy(section, worker))
+    records = _site_records(indexes, campaign.name)
+
+    browsing = AsyncExitStack()
+    if section.browser:
+        check_browser()
+
+    def enrichment(fetcher: Fetcher) -> Enrichment:
+        render = None
+        if section.browser:
+            browser = Browser(fetcher)
+            browsing.push_async_callback(browser.close)
+            render = browser.render
+        return Enrichment(
+            fetcher.fetch,
+            render=render,
+            clock=lambda: datetime.now(UTC),
+            keeping=Keeping(documents.repository, documents.account, documents.cluster, records),
+            exclusions=_exclusions(campaign),
+        )
+
+    return EnrichmentStage(lambda: open_fetcher(section, settings), enrichment, close=browsing.aclose)
+
+
+# --- all of them
+
+
+def _closed_with(stack: ExitStack, opened: C) -> C:
+    stack.callback(opened.close)
+    return opened
+
+
+def _site_records(indexes: Indexes, campaign: str) -> SiteRecords:
+    return SiteRecords(
+        domains=indexes.open(IndexRef("domains")),
+        prospects=indexes.open(IndexRef("prospects", campaign)),
+        emails=indexes.open(IndexRef("emails", campaign)),
+        clock=time.monotonic,
+    )
+
+
+def _exclusions(campaign: Campaign) -> Exclusions:
+    return Exclusions.of(campaign.settings.model().exclude)

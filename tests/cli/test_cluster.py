@@ -1,0 +1,139 @@
+"""`cocli cluster` and `cocli command`: what people and cron see."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cocli.formats import json_records
+from cocli.models.heartbeat import ActiveTask, Heartbeat, Versions
+from cocli.paths import HeartbeatKey
+from cocli.store import open_store
+
+
+@pytest.fixture
+def report(home: Path) -> Any:
+    """A machine reports."""
+
+    def write(host: str, **values: Any) -> None:
+        now = datetime.now(UTC)
+        known: dict[str, Any] = {
+            "hostname": host,
+            "machine": host,
+            "campaign": "plumbers",
+            "at": now,
+            "started_at": now - timedelta(hours=1),
+            "cpu_percent": 12.0,
+            "ram_percent": 34.0,
+            "ram_bytes": 1 << 33,
+            "disk_free_bytes": 5 << 30,
+            "versions": Versions(cocli="0.1.0", python="3.11", system="Linux"),
+            "workers": {"enrichment": 2},
+            "active": {"enrichment": (ActiveTask(task_id="acme.com", worker="w", claimed_at=now),)},
+            "completed": {"enrichment": 7},
+            "rates": {"enrichment": 3.5},
+        }
+        heartbeat = Heartbeat.checked(known | values)
+        open_store(str(home / "data")).put(str(HeartbeatKey(host)), json_records.render(heartbeat))
+
+    return write
+
+
+def test_all_is_well(plumbers: Any, report: Any) -> None:
+    report("pi1")
+    shown = plumbers("cluster", "status", "plumbers")
+    assert shown.code == 0, shown.err
+    assert "pi1" in shown.out
+    assert "alive" in shown.out
+    assert "enrichment 2" in shown.out
+    as_json = plumbers("cluster", "status", "plumbers", "--json").json
+    (host,) = as_json["hosts"]
+    assert (host["state"], host["active"], host["rates_per_minute"]) == (
+        "alive",
+        {"enrichment": 1},
+        {"enrichment": 3.5},
+    )
+    assert as_json["problems"] == []
+    once = plumbers("cluster", "top", "plumbers")
+    assert once.code == 0
+    assert once.out == shown.out
+
+
+def test_cron_is_told_by_the_exit_code(plumbers: Any, report: Any) -> None:
+    report("pi1", at=datetime.now(UTC) - timedelta(minutes=10), disk_free_bytes=1, last_error="\x1b[31mred")
+    plumbers("campaign", "edit", "plumbers", "--set", "workers.pi2.enrichment=1")
+    shown = plumbers("cluster", "status", "plumbers")
+    assert shown.code == 1
+    assert "problem (clock): pi1: its clock is 600 s behind the store's" in shown.out
+    assert "problem (disk): pi1" in shown.out
+    assert "problem (silent): pi2: is to run workers, and never reported" in shown.out
+    assert "\x1b" not in shown.out
+    kinds = [one["kind"] for one in plumbers("cluster", "status", "plumbers", "--json").json["problems"]]
+    assert sorted(kinds) == ["clock", "disk", "silent"]
+
+
+def test_a_live_view_on_a_terminal(plumbers: Any, report: Any) -> None:
+
+    report("pi1")
+    leader, follower = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "cocli", "cluster", "top", "plumbers", "--every", "0.5"],
+        stdin=follower,
+        stdout=follower,
+        stderr=follower,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "120", "LINES": "40"},
+    )
+    os.close(follower)
+    seen, until = b"", time.monotonic() + 40
+    while b"pi1" not in seen and time.monotonic() < until:
+        if select.select([leader], [], [], 0.5)[0]:
+            seen += os.read(leader, 65536)
+    process.send_signal(signal.SIGINT)
+    while select.select([leader], [], [], 5)[0]:
+        try:
+            seen += os.read(leader, 65536)
+        except OSError:
+            break  # the terminal is closed
+    assert process.wait(20) == 130
+    os.close(leader)
+    assert b"pi1" in seen
+    assert b"enrichment" in seen
+
+
+def test_sending_listing_and_showing(plumbers: Any) -> None:
+    sent = plumbers("command", "send", "add-query drain cleaner", "-c", "plumbers", "--json").json
+    (one,) = sent["commands"]
+    assert (one["state"], one["target"], one["text"]) == ("waiting", "all", "add-query drain cleaner")
+    done = plumbers("supervisor", "--host", "h1", "--for", "3s", "--poll", "0.2", "-c", "plumbers", "--json")
+    assert done.json["commands"] == 1
+    (row,) = plumbers("command", "ls", "-c", "plumbers", "--json").json["commands"]
+    assert (row["state"], row["host"]) == ("done", "h1")
+    assert "tasks queued" in row["message"]
+    assert "drain cleaner" in plumbers("command", "show", one["id"], "-c", "plumbers").out
+    assert "drain cleaner" in plumbers("campaign", "show", "plumbers").out
+
+
+def test_refreshing_the_report(plumbers: Any, home: Path) -> None:
+    assert plumbers("command", "send", "refresh-report", "-c", "plumbers").code == 0
+    plumbers("supervisor", "--host", "h1", "--for", "4s", "--poll", "0.2", "-c", "plumbers")
+    (row,) = plumbers("command", "ls", "-c", "plumbers", "--json").json["commands"]
+    assert row["state"] == "done", row
+    assert (home / "data/campaigns/plumbers/reports/report.json").exists()
+
+
+def test_a_wrong_command_is_not_sent(plumbers: Any) -> None:
+    refused = plumbers("command", "send", "add-qery x", "-c", "plumbers")
+    assert refused.code == 2
+    assert "Did you mean: add-query" in refused.err
+    assert "There is none" in plumbers("command", "ls", "-c", "plumbers").err
+    assert plumbers("command", "show", "2026", "-c", "plumbers").code == 4
