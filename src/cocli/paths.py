@@ -50,6 +50,11 @@ def queue_folder(campaign: str, queue: str, state: str = "") -> str:
     return f"{folder}{encode_part(state)}/" if state else folder
 
 
+def quality_folder(campaign: str) -> str:
+    """Where the self-checks of a campaign's parsers lie."""
+    return f"{campaign_folder(campaign)}quality/"
+
+
 def probe_folder(name: str) -> str:
     """Where a store is tried out. What lies there is nobody's data and is removed afterwards."""
     return f"probes/{encode_part(name)}/"
@@ -442,12 +447,10 @@ class HeartbeatKey(Key):
 
 @_kind
 @dataclass(frozen=True, slots=True)
-class CommandKey(Key):
-    """`target` is a host name, or `all`."""
-
-    TEMPLATE: ClassVar[str] = "commands/{target}/{command_id}.json"
-    target: str
-    command_id: str
+class ParserQualityKey(Key):
+    TEMPLATE: ClassVar[str] = "campaigns/{campaign}/quality/{parser}.json"
+    campaign: str
+    parser: str
 
 
 # --- made for people and dashboards --------------------------------------------------------------------------------

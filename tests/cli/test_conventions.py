@@ -72,6 +72,8 @@ def test_every_command_that_reads_or_changes_has_json() -> None:
         "cocli store cat",
         "cocli completion",
         "cocli documents serve",
+        "cocli enrichment serve",
+        "cocli demo",  # its last line is JSON
     }
 
 
@@ -87,6 +89,11 @@ RUNS: dict[str, tuple[str, ...]] = {
     "cocli campaign queue-scrapes": ("plumbers", "--limit", "5"),
     "cocli campaign coverage": ("plumbers",),
     "cocli campaign settle": ("plumbers",),
+    "cocli campaign achieve-goal": ("plumbers", "--companies", "1", "--watch"),
+    "cocli campaign missing-emails": ("plumbers",),
+    "cocli campaign enqueue-batch": ("plumbers", "again.csv", "--batch", "again"),
+    "cocli campaign evaluate-batch": ("plumbers", "again"),
+    "cocli campaign re-extract": ("plumbers",),
     "cocli config show": (),
     "cocli doctor": (),
     "cocli locate": ("campaign", "plumbers"),
@@ -158,6 +165,9 @@ RUNS: dict[str, tuple[str, ...]] = {
     "cocli meeting next": (),
     "cocli export": ("plumbers",),
     "cocli import": ("leads.csv", "-c", "plumbers", "--dry-run"),
+    "cocli campaign kml": ("plumbers", "--what", "prospects"),
+    "cocli report": ("plumbers",),
+    "cocli why": ("acme.example", "name", "-c", "plumbers"),
     "cocli sync push": ("--store", "memory://"),
     "cocli sync pull": ("--store", "memory://"),
     "cocli sync both": ("--store", "memory://"),
@@ -188,6 +198,11 @@ def test_json_is_one_document_with_the_documented_keys(
         assert plumbers("documents", "replay", "-c", "plumbers").code == 0
     if command in ("cocli campaign queue-mission", "cocli campaign coverage"):
         assert plumbers("campaign", "build-mission-index", "plumbers").code == 0
+    if command in ("cocli campaign enqueue-batch", "cocli campaign evaluate-batch"):
+        monkeypatch.chdir(home)
+        (home / "again.csv").write_text("domain\nacme.example\nacme.com\n")
+    if command == "cocli campaign evaluate-batch":
+        assert plumbers("campaign", "enqueue-batch", "plumbers", "again.csv", "--batch", "again").code == 0
     if command == "cocli command show":
         assert plumbers("command", "send", "pause", "-c", "plumbers").code == 0
     if command == "cocli documents restore":

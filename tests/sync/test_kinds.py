@@ -42,7 +42,6 @@ EXAMPLES: list[tuple[object, kinds.Kind]] = [
     (paths.MeetingKey("acme", "lunch"), kinds.MARKDOWN),
     (paths.PersonKey("jane"), kinds.MARKDOWN),
     (paths.HeartbeatKey("pi"), kinds.HEARTBEAT),
-    (paths.CommandKey("pi", "1"), kinds.COMMAND),
     (paths.ReportKey("c"), kinds.REPORT),
     ("campaigns/c/quality/google-maps.json", kinds.REPORT),
     (paths.ExportKey("c", "list.csv"), kinds.REPORT),

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cocli.cli import campaign_coverage, campaign_mission, campaign_settle
+from cocli.cli import (
+    campaign_coverage,
+    campaign_goal,
+    campaign_kml,
+    campaign_mission,
+    campaign_passes,
+    campaign_settle,
+)
 from cocli.cli.context import cli_context, output_of, workspace_of
 from cocli.cli.options import (
     CampaignArgument,
@@ -261,4 +268,7 @@ def _report_removal(output: Output, removal: Removal, status: str, sentence: str
 
 app.add_typer(campaign_mission.app)
 app.add_typer(campaign_coverage.app)
+app.add_typer(campaign_kml.app)
 app.add_typer(campaign_settle.app)
+app.add_typer(campaign_passes.app)
+app.add_typer(campaign_goal.app)

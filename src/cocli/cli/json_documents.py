@@ -16,6 +16,11 @@ _SYNC_RUN = (
     '[{"key", "reason"}], "seconds"}, with --dry-run "counts" by action such as "upload", "bytes", "steps": '
     '[{"key", "action", "bytes"}]'
 )
+_DIFFERENCES = (
+    '"sites", "emails": {"recovered", "lost", "changed", "same", "still_none"}, "phones": the same, '
+    '"statuses": [{"change", "count"}], "examples": [{"domain", "difference", "before": {"status", "primary_email", '
+    '"emails", "phones"}, "after": the same}]}'
+)
 DOCUMENTS = {
     "cocli init": '{"steps": [{"what", "path", "status": "created" or "already_there"}]}',
     "cocli campaign new": '{"campaign": {"name", "key", "path"}}',
@@ -39,7 +44,22 @@ DOCUMENTS = {
     '"newest_days"}, "phrases": [totals], "overlaps": [{"first", "second", "first_found", "second_found", "both", '
     '"population": as recapture}], "pairs": [{"tile", "phrase", "source", "state", "found", "expected", "missing", '
     '"age_days"}], "truncated", "written": {kind: path}}',
+    "cocli campaign achieve-goal": '{"campaign", "met", "ending": "met", "exhausted", "budget" or "interrupted", '
+    '"goal": {"emails", "companies"}, "missing": {"emails", "companies"}, "records": {"companies", "with_website", '
+    '"with_email", "emails"}, "targets", "queues": {queue: {"pending", "in_hand", "later", "completed", '
+    '"sidelined"}}, "seconds", "rate_per_minute", "report", "html", "whole"}',
     "cocli campaign settle": '{"campaign", "prospects", "moved", "joined"}',
+    "cocli campaign missing-emails": '{"campaign", "prospects", "missing", "reasons": [{"reason", "count"}], "rows": '
+    '[{"company_hash", "name", "domain", "website", "country", "reason", "evidence"}], "written"}',
+    "cocli campaign enqueue-batch": '{"campaign", "batch", "key", "sites", "outcomes": {"queued" or "would_queue", '
+    '"already_…"}, "rejected": [{"line", "reason"}], "dry_run"}',
+    "cocli campaign evaluate-batch": '{"campaign", "batch", "created_at", "tasks": {"completed", "sidelined", '
+    '"waiting"}, "before": {"prospects", "with_email"}, "now": {"prospects", "with_email"}, ' + _DIFFERENCES,
+    "cocli campaign re-extract": '{"campaign", "cluster", "dry_run", "job": {"id", "state", "total", "failed"}, '
+    '"pages": {"compared", "identical", "different", "unreadable", "facts": [{"field", "same", "gained", "lost"}]}, '
+    '"applied": {"sites", "prospects", "emails"} or null, ' + _DIFFERENCES + ', with --dry-run "forecast": '
+    '{"documents", "skipped", "to_do"}',
+    "cocli campaign kml": '{"campaign", "path", "what", "tiles", "prospects", "without_position", "bytes"}',
     "cocli config show": '{"settings": [{"name", "value", "origin", "is_default"}]}',
     "cocli doctor": '{"ok", "store_safe", "checks": [{"name", "status", "detail", "fix"}]}, status such as ok',
     "cocli locate": '{"location": {"what", "path", "key", "exists"}}, without a kind {"locations": [the same]}',
@@ -190,6 +210,21 @@ DOCUMENTS = {
     '"mapping": {field: column}, "unused", "rows", "blank", "new", "changed", "unchanged", "moved", "excluded", '
     '"emails", "unread": {field: count}, "refused": [{"number", "reason", "text"}], "examples": [{"row", "emails", '
     'fields of a place}], "document"}',
+    "cocli report": '{"schema", "campaign", "at", "version", "prospects", "merged", "funnel": [{"name", "unit", '
+    '"count", "share"}], "coverage": {"sources", "targets", "readings", "read", "stale", "cut_short", "blocked", '
+    '"unread", "found", "completeness"} or null, "fields": [{"field", "filled", "share"}], "emails": {"addresses", '
+    '"prospects", "by_source": [{"name", "count"}], "by_method", "by_relation", "by_label", "by_verification": the '
+    'same}, "sources", "categories", "domains": the same, "queues": [{"queue", "pending", "leased", "expired", '
+    '"completed", "sidelined": {category: count}, "rate_per_minute", "problem"}], "trend": [{"at", "told_by", '
+    '"prospects", "with_email", "addresses", "read"}], "versions": {index: version}, "unpacked": {index: count}, '
+    '"path", "problem", "written"}',
+    "cocli why": '{"campaign", "company_hash", "name", "moved_from", "merged", "fields": [{"field", "value", '
+    '"source", "observed_at", "document", "reason"}]}, with a field {"campaign", "company_hash", "name", "field", '
+    '"value", "rule", "meaning", "moved_from", "merged", "observations": [{"value", "source", "observed_at", '
+    '"told_by", "kept", "weight", "reason", "document", "record"}], "emails": [{"email", "page", "method", '
+    '"context", "label", "name", "relation", "verification", "first_seen", "last_seen", "document"}], "documents": '
+    '[{"uuid", "doc", "connector", "node", "uri", "fetched_at", "saved_at", "digest", "version", "kept_at", '
+    '"command", "catalogued", "deleted_at", "made_of"}], "problems"}',
     "cocli sync push": _SYNC_RUN,
     "cocli sync pull": _SYNC_RUN,
     "cocli sync both": _SYNC_RUN,

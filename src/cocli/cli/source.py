@@ -169,7 +169,7 @@ def check(
 @app.command(
     epilog=examples(
         "cocli source fetch overture --bbox 5.0,52.0,5.3,52.2",
-        "cocli source fetch overture --bbox 5.0,52.0,5.3,52.2 --release 2026-01-21.0 --from /mnt/overture",
+        "cocli source fetch overture --bbox 5.0,52.0,5.3,52.2 --release 2026-01-21.0 --from ~/overture",
     )
 )
 def fetch(

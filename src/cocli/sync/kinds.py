@@ -69,7 +69,6 @@ LOOSE = Kind("loose record", Part.RECORDS, Rule.MERGE, consumed=True)
 MARKDOWN = Kind("company or person", Part.COMPANIES, Rule.PERSON)
 REPORT = Kind("report", Part.REPORTS, Rule.NEWEST)
 HEARTBEAT = Kind("heartbeat", Part.STATUS, Rule.NEWEST, pull_only=True)
-COMMAND = Kind("command", Part.OTHER, Rule.NEVER)
 PROBE = Kind("probe", Part.OTHER, Rule.NEVER)
 DOCUMENT = Kind("document", Part.DOCUMENTS, Rule.DOCUMENT)
 DOCUMENT_VERSION = Kind("document version", Part.DOCUMENTS, Rule.IMMUTABLE)
@@ -77,7 +76,7 @@ OTHER = Kind("other", Part.OTHER, Rule.PERSON)
 
 KINDS = (
     CONFIG, MARKDOWN, VERSION, BATCH, LOOSE, DESCRIPTION, COMPLETION, QUEUE_STATE, DOCUMENT, DOCUMENT_VERSION, REPORT,
-    HEARTBEAT, COMMAND, PROBE, OTHER,
+    HEARTBEAT, PROBE, OTHER,
 )  # fmt: skip
 """Every kind, as docs/sync.md lists them."""
 
@@ -120,7 +119,7 @@ def index_of(key: str) -> str | None:
     return "/".join(parts[:4]) + "/" if len(parts) > 4 and first == "campaigns" and parts[2] == "indexes" else None
 
 
-_FIRST = {"companies": MARKDOWN, "people": MARKDOWN, "status": HEARTBEAT, "commands": COMMAND, "probes": PROBE}
+_FIRST = {"companies": MARKDOWN, "people": MARKDOWN, "status": HEARTBEAT, "probes": PROBE}
 
 
 def _of_campaign(below: str) -> Kind:

@@ -1,0 +1,161 @@
+"""`cocli report`: what a campaign has and lacks, on the terminal, as JSON and as a page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cocli.cli.context import campaign_of, output_of, workspace_of
+from cocli.cli.options import (
+    CampaignOption,
+    JsonOption,
+    OptionalCampaignArgument,
+    QuietOption,
+    StoreOption,
+    examples,
+    single_command,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cocli.app.report import MadeReport
+    from cocli.cli.output import Output
+    from cocli.models.report import Counted, Report
+
+app = single_command()
+_SHOWN = 8
+
+
+@app.command(
+    epilog=examples(
+        "cocli report plumbers",
+        "cocli report -c plumbers --html report.html",
+        "cocli report plumbers --out reports/ --json",
+    )
+)
+def report(
+    ctx: typer.Context,
+    name: OptionalCampaignArgument = None,
+    html: Annotated[
+        str | None,
+        typer.Option(
+            "--html", metavar="FILE", help="Also write one page with everything into FILE.", show_default=False
+        ),
+    ] = None,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            "--out", metavar="FOLDER", help="Also write report.json and report.html into FOLDER.", show_default=False
+        ),
+    ] = None,
+    campaign: CampaignOption = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Say what a campaign has and lacks: how far it came, what is known, which addresses, how it goes on.
+
+    The figures are counted now, what waits to be packed included, and kept as reports/report.json of the campaign. The
+    page needs no network and runs no script.
+    """
+    from cocli.app.queue import chosen_campaign
+    from cocli.app.report import make_report, write_folder, write_html
+    from cocli.cli.progress import ProgressLine
+
+    output = output_of(ctx, as_json=json, quiet=quiet)
+    with workspace_of(ctx, store) as workspace, ProgressLine(output, "targets") as progress:
+        chosen = chosen_campaign(workspace, campaign_of(ctx, name or campaign)).name
+        made = make_report(workspace, chosen, progress)
+    written = [write_html(made, html)] if html is not None else []
+    written += write_folder(made, out) if out is not None else []
+    if json:
+        output.document(report_document(made, written))
+        return
+    show_report(output, made.report)
+    _talk(output, made, written)
+
+
+def report_document(made: MadeReport, written: Sequence[str]) -> dict[str, Any]:
+    from cocli.models.report import Report
+
+    values = made.report.model_dump(mode="json")
+    return {"schema": Report.schema_id, **values, "path": made.path, "problem": made.problem, "written": list(written)}
+
+
+def show_report(output: Output, report: Report) -> None:
+    rows = [(step.name, f"{step.count:,}", _percent(step.share)) for step in report.funnel]
+    output.table(("step", "count", "share"), rows, right=("count", "share"))
+    output.text("\n")
+    fields = [one for one in report.fields if one.filled]
+    output.table(
+        ("field", "filled", "share"),
+        [(one.field, f"{one.filled:,}", _percent(one.share)) for one in fields],
+        right=("filled", "share"),
+    )
+    for title, counted in _parts(report):
+        if counted:
+            output.text("\n")
+            rest = counted[_SHOWN:]
+            cells = [(one.name, f"{one.count:,}") for one in counted[:_SHOWN]]
+            cells += [(f"… {len(rest)} more", f"{sum(one.count for one in rest):,}")] if rest else []
+            output.table((title, "count"), cells, right=("count",))
+    output.text("\n")
+    _show_queues(output, report)
+
+
+def _parts(report: Report) -> list[tuple[str, Sequence[Counted]]]:
+    emails = report.emails
+    return [
+        ("addresses by relation", emails.by_relation),
+        ("addresses by method", emails.by_method),
+        ("addresses by source", emails.by_source),
+        ("addresses by verification", emails.by_verification),
+        ("domains by status", report.domains),
+        ("sources", report.sources),
+        ("categories", report.categories),
+    ]
+
+
+def _show_queues(output: Output, report: Report) -> None:
+    columns = ("queue", "waiting", "in work", "done", "set aside", "/min")
+    rows = [
+        (one.queue, f"cannot be counted: {one.problem}", "", "", "", "")
+        if one.problem
+        else (
+            one.queue,
+            one.pending,
+            one.leased,
+            one.completed,
+            sum(one.sidelined.values()),
+            _rate(one.rate_per_minute),
+        )
+        for one in report.queues
+    ]
+    output.table(columns, rows, right=columns[1:])
+
+
+def _talk(output: Output, made: MadeReport, written: Sequence[str]) -> None:
+    for path in [made.path, *written]:
+        if path:
+            output.talk(f"Wrote {path}.")
+    if made.problem:
+        output.talk(f"warning: report.json was not kept: {made.problem}")
+    before = made.report.trend[-2] if len(made.report.trend) > 1 else None
+    if before is not None and before.told_by == "report":
+        more = made.report.prospects - before.prospects
+        reached = made.report.emails.prospects - (before.with_email or 0)
+        output.talk(f"Since {before.at:%Y-%m-%d %H:%M}Z: {more:+,} prospects, {reached:+,} with an e-mail address.")
+    if not made.report.prospects:
+        output.hint(f"cocli campaign queue-mission {made.report.campaign} --dry-run")
+    elif not written:
+        output.hint(f"cocli report {made.report.campaign} --html report.html")
+
+
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"{share:.1%}"
+
+
+def _rate(rate: float | None) -> str:
+    return "" if rate is None else f"{rate:.1f}"
