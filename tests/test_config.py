@@ -292,12 +292,17 @@ EXAMPLES = {
     "documents.prefix": "pages",
     "documents.max_message_bytes": "4096",
     "fetch.robots": "false",
+    "fetch.browser": "true",
     "fetch.rate": "2.5",
     "fetch.proxies": '["http://proxy:3128"]',
+    "queue.paused": '["gm-list"]',
     "fetch.allow_networks": '["10.20.0.0/16"]',
     "fetch.allow_ports": "[8081]",
     "fetch.timeout_seconds": "2.5",
     "fetch.max_page_bytes": "4096",
+    "google_maps.url": "https://maps.example",
+    "google_maps.pause_seconds": "2.5",
+    "google_maps.timeout_seconds": "2.5",
     "aws.account_id": "123456789012",
     "web.domain": "leads.example.com",
     "auth.provider": "token",
@@ -306,10 +311,19 @@ EXAMPLES = {
 }
 NUMBERS = {
     *("prospecting.goal", "queue.lease_seconds", "queue.attempts", "web.port", "fetch.concurrency"),
+    "google_maps.pages_per_day",
     *("documents.inline_limit", "documents.grpc_port", "documents.http_port", "documents.max_upload_bytes"),
 }
 TOML_VALUES = {
-    *("fetch.robots", "fetch.rate", "fetch.timeout_seconds", "fetch.max_page_bytes", "documents.max_message_bytes")
+    *(
+        "fetch.robots",
+        "fetch.browser",
+        "fetch.rate",
+        "fetch.timeout_seconds",
+        "fetch.max_page_bytes",
+        "documents.max_message_bytes",
+    ),
+    *("google_maps.pause_seconds", "google_maps.timeout_seconds"),
 }
 
 

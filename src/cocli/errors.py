@@ -56,15 +56,19 @@
     │   ├── UnknownJob              also said of another account's
     │   ├── JobBusy                 somebody else runs it
     │   └── CrewLost                retryable: a process or a machine of a job is gone
-    ├── ServiceError                the document service, seen from outside
+    ├── ServiceError                a service of ours, seen from outside
     │   ├── TokenRefused            who calls is not known, or not any more
     │   ├── TooLarge                a request or an answer is larger than the service allows
+    │   ├── TooManyRequests         retryable: one token asks more often than the service answers
     │   └── ServiceUnavailable      retryable: it did not answer, or not in time
-    ├── SourceError                 files of open places
+    ├── SourceError                 files of open places, and pages of Google Maps
     │   ├── SourceMissing           no file of the source is loaded
     │   ├── SourceRefused           a file is not what it must be
     │   ├── UnusableRow             a row of a file cannot become a place
-    │   └── SourceUnreachable       retryable: there is no network, or no extension for it
+    │   ├── SourceUnreachable       retryable: there is no network, or no extension for it
+    │   ├── PageUnread              retryable: a page did not load, or the browser failed
+    │   ├── SourceResting           retryable: enough was asked for now
+    │   └── ParserAlarm             a parser does not find any more what it used to find
     ├── SyncError                   a folder and a bucket cannot be brought together as they are
     │   ├── SyncBusy                another sync of the same two is running
     │   ├── TooManyDeletions        more would be deleted than anybody may have meant
@@ -506,7 +510,7 @@ class QueryError(IndexProblem):
 
 
 class ServiceError(CocliError):
-    """The document service failed: {reason}"""
+    """The service failed: {reason}"""
 
     code = "service"
 
@@ -527,8 +531,17 @@ class TooLarge(ServiceError):
     remedy = "Ask for less, or raise the limit in [documents] on the machine that serves."
 
 
+class TooManyRequests(ServiceError):
+    """This token has asked {limit} times within a minute; the next answer is in {wait} seconds."""
+
+    code = "too_many_requests"
+    exit_code = ExitCode.UNAVAILABLE
+    retryable = True
+    remedy = "Wait, or raise the limit on the machine that serves, with: cocli enrichment serve --per-minute N"
+
+
 class ServiceUnavailable(ServiceError):
-    """The document service at {address} cannot be reached: {reason}"""
+    """The service at {address} cannot be reached: {reason}"""
 
     code = "service_unavailable"
     exit_code = ExitCode.UNAVAILABLE
@@ -642,6 +655,31 @@ class SourceUnreachable(SourceError):
     exit_code = ExitCode.UNAVAILABLE
     retryable = True
     remedy = "Try again with a network, or bring a file and add it with: cocli source add FILE"
+
+
+class PageUnread(SourceError):
+    """{source}: the page of {what} could not be read: {reason}"""
+
+    code = "page_unread"
+    exit_code = ExitCode.UNAVAILABLE
+    retryable = True
+
+
+class SourceResting(SourceError):
+    """{source} rests until {until}: {reason}."""
+
+    code = "source_resting"
+    exit_code = ExitCode.UNAVAILABLE
+    retryable = True
+    remedy = "Workers go on by themselves then. The pace is set in [google_maps] of the campaign's configuration."
+
+
+class ParserAlarm(SourceError):
+    """{source} is not read any further: {reason}"""
+
+    code = "parser_alarm"
+    exit_code = ExitCode.DATA
+    remedy = "Look at a page that was saved lately. To go on as it is: cocli store rm {key}"
 
 
 class WorkerError(CocliError):

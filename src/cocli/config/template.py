@@ -144,7 +144,14 @@ _SHARED = """\
 # concurrency = 32               # requests at a time, over all sites
 # timeout_seconds = 30.0         # for the head of an answer, and again for its body
 # max_page_bytes = 5242880       # what is longer is cut off
+# browser = false                # let a browser fill pages that are empty without scripts: pip install 'cocli[browser]'
 # hosts_file = "hosts.json"      # host names that lead elsewhere: {"example.com": ["10.20.0.7", 8080]}
+
+# [google_maps]                  # only where sources names google-maps
+# url = "https://www.google.com"
+# pages_per_day = 400            # of one machine, over all its workers
+# pause_seconds = 6.0            # between two pages, on average
+# timeout_seconds = 45.0         # for a page to show anything
 
 # [aws]
 # profile = "default"

@@ -178,6 +178,8 @@ class FetchSection(Part):
     """For the head of an answer, and again for its whole body."""
     max_page_bytes: Annotated[int, Field(ge=1024, le=104_857_600)] = 5_242_880
     """What is longer is cut off."""
+    browser: bool = False
+    """Let a browser fill pages that are empty without scripts. Needs the extra `browser` and Chromium."""
     hosts_file: Text | None = None
     """A JSON file of host names with the address and port they lead to; all other names are looked up as always."""
 
@@ -190,6 +192,19 @@ class FetchSection(Part):
             except ValueError as error:
                 raise ValueError(f"entry {number} is not a range of addresses such as 10.20.0.0/16") from error
         return networks
+
+
+class GoogleMapsSection(Part):
+    """`[google_maps]`: how slowly Google Maps is read, where the campaign names it as a source."""
+
+    url: Annotated[str, StringConstraints(pattern=r"^https?://[^/?#\s]+/?$")] = "https://www.google.com"
+    """Whose maps are read."""
+    pages_per_day: Annotated[int, Field(ge=1, le=100_000)] = 400
+    """Of one machine, over all its workers and campaigns."""
+    pause_seconds: Annotated[float, Field(ge=0, le=3600)] = 6.0
+    """Between two pages of one machine, on average."""
+    timeout_seconds: Annotated[float, Field(gt=0, le=600)] = 45.0
+    """For a page to show anything."""
 
 
 class AwsSection(Part):
@@ -235,6 +250,7 @@ class CampaignConfig(Record):
     cluster: ClusterSection = ClusterSection()
     documents: DocumentsSection = DocumentsSection()
     fetch: FetchSection = FetchSection()
+    google_maps: GoogleMapsSection = GoogleMapsSection()
     aws: AwsSection = AwsSection()
     web: WebSection = WebSection()
     auth: AuthSection = AuthSection()

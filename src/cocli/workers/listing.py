@@ -136,14 +136,14 @@ class ListStage:
         before = self._sinks.documents.stored(document, blobs=True)
         if before is None:
             return None
-        return {place.source_id for place in source.parse(before)}
+        return {place.source_id for place in source.parse(before)} or None  # it was blocked, or says nothing
 
     def _write(self, done: Pass, wanted: ListWork) -> None:
         welcome = [place for place in done.places if is_excluded(place, self._exclusions) is None]
         prospects = [self._prospect(place.with_changes(document=done.document)) for place in welcome]
         if prospects:
             self._sinks.prospects.append(_by_company(prospects))
-        self._sinks.enrichment.put_many(_enrichment(prospects))
+        self._sinks.enrichment.put_many(website_tasks(prospects))
         if done.source == GOOGLE_MAPS:
             self._sinks.details.put_many(_details(welcome, self._needs_details))
         if done.capture.reach == "cut_short" and wanted.tile.size > Tile.FLOOR:
@@ -183,7 +183,7 @@ def _by_company(prospects: Iterable[Prospect]) -> list[Prospect]:
     return sorted(prospects, key=lambda one: (one.company_hash, one.source_ids))
 
 
-def _enrichment(prospects: Iterable[Prospect]) -> list[NewTask]:
+def website_tasks(prospects: Iterable[Prospect]) -> list[NewTask]:
     """One task per website of one's own; a shop that closed for good is not asked."""
     wanted: dict[str, EnrichmentWork] = {}
     for one in prospects:

@@ -11,6 +11,7 @@ from cocli.sources.google_maps.answers import Answer, read_answer
 from cocli.sources.google_maps.documents import answers_of, asked_of, page_of
 from cocli.sources.google_maps.init_state import State, only_place, read_state
 from cocli.sources.google_maps.links import read_place_link
+from cocli.sources.google_maps.nothing_found import says_nothing_found
 from cocli.sources.google_maps.sighting import Circumstances, Identity, Sighting, identify, merge, to_place
 from cocli.sources.google_maps.tree import parse_html
 from cocli.sources.google_maps.verdicts import Shown, Verdict, look
@@ -53,7 +54,8 @@ def read(document: Document) -> Reading:
     url = document.source.uri or ""
     tile, phrase, place_id = asked_of(document)
     listed = place_id is None
-    shown = look(parse_html(html), url=url, status=document.source.http_status, one=not listed)
+    tree = parse_html(html)
+    shown = look(tree, url=url, status=document.source.http_status, one=not listed)
     state = read_state(html) if shown.verdict.kind in _READABLE else State()
     if shown.panel is not None and state.echo is None:
         state = replace(state, echo=only_place(html))
@@ -67,7 +69,10 @@ def read(document: Document) -> Reading:
         for rank, sighting in enumerate(sightings, start=1)
         if (place := to_place(sighting, around, rank if listed else None))
     ]
-    return Reading(_verdict(shown.verdict, answers, state, places), tuple(places))
+    verdict = _verdict(shown.verdict, answers, state, places)
+    if verdict.kind == "shell" and says_nothing_found(tree, url, phrase):
+        verdict = Verdict("empty", "Maps says that it finds nothing", end_seen=True)
+    return Reading(verdict, tuple(places))
 
 
 @dataclass(frozen=True, slots=True)

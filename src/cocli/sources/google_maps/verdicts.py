@@ -1,4 +1,4 @@
-"""What kind of page a document holds. Only a list or a single place is data; everything else is a verdict.
+"""What kind of page a document holds. Only a list, a single place or a proof that there is none is data.
 
 Judged by structure, which is the same in every language: forms and where they lead, roles, ids, what Maps calls its
 parts in its own log. A page that did not load is never taken for an empty list.
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from cocli.sources.google_maps.details_dom import Panel
     from cocli.sources.google_maps.sighting import Sighting
 
-Kind = Literal["list", "single", "area", "consent", "limited_view", "blocked", "error", "shell"]
+Kind = Literal["list", "single", "empty", "area", "consent", "limited_view", "blocked", "error", "shell"]
 LOG_LIMITED_VIEW = "295516"
 """What Maps calls the link that explains the limited view."""
 RATED_AT_LEAST = 4
@@ -42,7 +42,7 @@ class Verdict:
 
     @property
     def is_data(self) -> bool:
-        return self.kind in ("list", "single")
+        return self.kind in ("list", "single", "empty")
 
 
 @dataclass(frozen=True, slots=True)
