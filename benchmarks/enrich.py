@@ -1,9 +1,14 @@
-"""How fast contacts are read from pages, how many forms are recovered, and how far ahead of plain regular expressions.
+"""How fast contacts are read from pages and sites, how many forms are recovered, beside Scrapy and regular expressions.
 
 The pages are the hand-made ones of `benchmarks/contacts` (every form and every negative), or another folder in their
 layout: `make bench NAME=enrich ARGS=folder=…`. Speed is that of all extractors on one core, in processor time, on pages
 that are padded to the size and the density of ordinary pages (30 kB, some 250 elements); accuracy is that of
 `python -m benchmarks.contacts`, with its peers in the same run.
+
+Crawling is whole enrichment (`cocli.workers.enrichment`) of ordinary sites of the demo town on loopback, two processes,
+beside two processes of Scrapy that read the same pages with links and a plain regular expression; in turns, the median
+counts. The sites are served by a process of their own on the same cores. Memory is the peak of one process over
+`memory_sites=5000`. `crawl=0` leaves both out.
 """
 
 from __future__ import annotations
@@ -11,29 +16,14 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+from benchmarks._enrich_crawl import measure_crawling, measure_memory
+from benchmarks._enrich_pages import padded as with_filling
 from benchmarks.contacts.peers import PEERS
 from benchmarks.contacts.scorer import Finder, Score, score
 from benchmarks.contacts.truth import Labelled, read_truth
 from benchmarks.harness import Bench
 
 CONTACTS = Path(__file__).parent / "contacts"
-PAGE_BYTES = 30_000
-"""What an ordinary page of a small company weighs, without images and outside scripts."""
-_SECTION = """<section class="teaser teaser--wide u-padding-top-large u-background-light" id="abschnitt-{n}">
-<h2 class="teaser__title headline headline--second">Leistung {n}: Steildach, Flachdach und Fassade</h2>
-<img class="teaser__image" src="/img/bild-{n}-1200x800.jpg"
- srcset="/img/bild-{n}-600x400.jpg 600w, /img/bild-{n}@2x.jpg 2400w" sizes="(max-width: 600px) 100vw, 600px"
- alt="Ein Dach im Ilmtal, gedeckt mit Ziegeln" width="1200" height="800" loading="lazy">
-<p>Wir decken seit 1912 Dächer im Ilmtal, mit Ziegel, Schiefer und Blech, und kommen zu jedem Dach am {n}. des Monats.
-Vom ersten Gespräch bis zur Abnahme haben Sie einen Ansprechpartner, und was wir sagen, das halten wir.</p>
-<svg viewBox="0 0 24 24" width="24" height="24"><path
- d="M12 2C8.13 2 5 5.13 5 9c0 5.25 7 13 7 13s7-7.75 7-13c0-3.87-3.13-7-7-7zm0
- 9.5a2.5 2.5 0 0 1 0-5 2.5 2.5 0 0 1 0 5z" fill="currentColor"></path></svg>
-<a class="button button--primary" href="/leistungen/abschnitt-{n}">Mehr dazu</a>
-<script>window.dataLayer = window.dataLayer || [];
-dataLayer.push({{event: "sichtbar", abschnitt: {n}, zeit: Date.now()}});</script>
-</section>
-"""
 
 
 def main(bench: Bench) -> None:
@@ -41,6 +31,9 @@ def main(bench: Bench) -> None:
     pages = read_truth(folder)
     _measure_speed(bench, pages, padded=folder == CONTACTS)
     _measure_accuracy(bench, pages)
+    if "crawl=0" not in bench.arguments:
+        measure_crawling(bench)
+        measure_memory(bench)
 
 
 def _folder(bench: Bench) -> Path:
@@ -50,7 +43,7 @@ def _folder(bench: Bench) -> Path:
 
 def _measure_speed(bench: Bench, pages: list[Labelled], *, padded: bool) -> None:
     rounds = bench.size("rounds", 5)
-    bodies = [(page, _padded(page.path.read_bytes()) if padded else page.path.read_bytes()) for page in pages]
+    bodies = [(page, with_filling(page.path.read_bytes()) if padded else page.path.read_bytes()) for page in pages]
     size = sum(len(body) for _, body in bodies) / len(bodies) / 1000
     rates: dict[str, float] = {}
     bench.note(f"{rounds} rounds over {len(bodies)} pages of {size:.0f} kB, in turns with the peers")
@@ -66,15 +59,6 @@ def _measure_speed(bench: Bench, pages: list[Labelled], *, padded: bool) -> None
         "pages_s_core", rates["cocli"], unit="pages/s", peer="scrapy idiom, three facts", peer_value=rates["scrapy"],
         ratio=rates["cocli"] / rates["scrapy"], conditions=conditions,
     )  # fmt: skip
-
-
-def _padded(body: bytes) -> bytes:
-    """The page with ordinary sections before its end."""
-    head, closing, tail = body.partition(b"</body>")
-    sections: list[bytes] = []
-    while len(head) + len(tail) + sum(len(section) for section in sections) < PAGE_BYTES:
-        sections.append(_SECTION.format(n=len(sections) + 1).encode())
-    return head + b"".join(sections) + closing + tail
 
 
 def _seconds(find: Finder, bodies: list[tuple[Labelled, bytes]]) -> float:

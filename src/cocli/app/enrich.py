@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from cocli.app.documents import opened_documents
 from cocli.app.fetching import open_fetcher as configured_fetcher
+from cocli.app.fetching import opened_browser
 from cocli.app.index import campaign_indexes
 from cocli.app.workspace import no_progress
 from cocli.enrich.mx import MailHosts, name_servers
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
     from cocli.app.workspace import Progress, Workspace
     from cocli.config.resolve import Settings
+    from cocli.enrich.site import Render
     from cocli.fetch.fetcher import Fetcher
     from cocli.workers.enrichment import Enriched
 
@@ -68,13 +70,14 @@ def enrich_sites(
     settings = workspace.campaign(campaign).settings if campaign else workspace.settings
     fetching = fetch_section(settings)
     saves = campaign is not None if wishes.save is None else wishes.save
-    with _kept(workspace, campaign) if saves else _not_kept() as keeping:
+    with opened_keeping(workspace, campaign) if saves else _not_kept() as keeping:
         if keeping is not None:
-            works = [_with_prospects(keeping, work) for work in works]
+            works = [with_prospects(keeping, work) for work in works]
 
-        def enrichment(fetcher: Fetcher) -> Enrichment:
+        def enrichment(fetcher: Fetcher, render: Render | None) -> Enrichment:
             return Enrichment(
                 fetcher.fetch,
+                render=render,
                 clock=lambda: datetime.now(UTC),
                 shelf=NoShelf(),
                 keeping=keeping,
@@ -85,9 +88,15 @@ def enrich_sites(
 
         proxy = fetching.proxies[0] if fetching.proxies else None
         opened = open_fetcher or partial(configured_fetcher, fetching)
-        return asyncio.run(
-            _all(works, lambda: opened(FetchSettings.of(fetching, proxy=proxy)), enrichment, on_progress)
-        )
+
+        async def read_all() -> list[Enriched]:
+            async with (
+                opened(FetchSettings.of(fetching, proxy=proxy)) as fetcher,
+                opened_browser(fetching, fetcher) as render,
+            ):
+                return await _all(works, enrichment(fetcher, render), on_progress)
+
+        return asyncio.run(read_all())
 
 
 def site_work(name: str, country: str | None = None) -> EnrichmentWork:
@@ -122,27 +131,24 @@ def exclude_section(settings: Settings) -> ExcludeSection:
 
 async def _all(
     works: Sequence[EnrichmentWork],
-    open_fetcher: Callable[[], Fetcher],
-    enrichment: Callable[[Fetcher], Enrichment],
+    stage: Enrichment,
     on_progress: Progress,
 ) -> list[Enriched]:
     slots, done = asyncio.Semaphore(SITES_AT_ONCE), 0
-    async with open_fetcher() as fetcher:
-        stage = enrichment(fetcher)
 
-        async def one(work: EnrichmentWork) -> Enriched:
-            nonlocal done
-            async with slots:
-                found = await stage.enrich(work)
-            done += 1
-            on_progress(done)
-            return found
+    async def one(work: EnrichmentWork) -> Enriched:
+        nonlocal done
+        async with slots:
+            found = await stage.enrich(work)
+        done += 1
+        on_progress(done)
+        return found
 
-        return await asyncio.gather(*map(one, works))
+    return await asyncio.gather(*map(one, works))
 
 
 @contextmanager
-def _kept(workspace: Workspace, campaign: str | None) -> Iterator[Keeping]:
+def opened_keeping(workspace: Workspace, campaign: str | None) -> Iterator[Keeping]:
     """The campaign's documents and indexes; without a campaign, the user's own documents and the shared domains."""
     with ExitStack() as stack:
         documents = stack.enter_context(opened_documents(workspace, campaign))
@@ -161,7 +167,7 @@ def _not_kept() -> Iterator[None]:
     yield None
 
 
-def _with_prospects(keeping: Keeping, work: EnrichmentWork) -> EnrichmentWork:
+def with_prospects(keeping: Keeping, work: EnrichmentWork) -> EnrichmentWork:
     """The campaign's prospects on this domain, and their country where none was given."""
     prospects = keeping.records.prospects_of(work.domain)
     countries = {prospect.country for prospect in prospects if prospect.country}

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cocli.cli.context import campaign_of, output_of, workspace_of
 from cocli.cli.options import CampaignOption, JsonOption, QuietOption, StoreOption, examples, single_command
 from cocli.errors import UsageError
+
+if TYPE_CHECKING:
+    from cocli.app.enrich import EnrichWishes
+    from cocli.app.enriched_site import EnrichedSite
+    from cocli.app.workspace import Workspace
+    from cocli.cli.progress import ProgressLine
 
 app = single_command()
 
@@ -19,6 +26,7 @@ app = single_command()
         "cocli enrich example.com https://www.example.org/kontakt --country DE --json",
         "cocli enrich example.com --campaign plumbers",
         "cocli enrich example.com --pages 3 --mx",
+        "cocli enrich example.com --server https://server:8790 --token-file token",
     )
 )
 def enrich(
@@ -49,6 +57,25 @@ def enrich(
             show_default=False,
         ),
     ] = None,
+    server: Annotated[
+        str | None,
+        typer.Option(
+            "--server",
+            metavar="URL",
+            help="Let an enrichment service read them; see cocli enrichment serve.",
+            show_default=False,
+        ),
+    ] = None,
+    token_file: Annotated[
+        Path | None,
+        typer.Option("--token-file", metavar="FILE", help="The token for the service.", show_default=False),
+    ] = None,
+    certificate: Annotated[
+        Path | None,
+        typer.Option(
+            "--certificate", metavar="FILE", help="Whom to trust beside the usual ones (PEM).", show_default=False
+        ),
+    ] = None,
     store: StoreOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
@@ -56,20 +83,27 @@ def enrich(
     """Read websites and show how to reach whoever is behind them: what was found, on which page, by which method.
 
     The home page is read first, then contact, imprint, about and team, until an address of the site's own and a phone
-    are found. robots.txt is kept to. With a campaign, what is found goes into its records.
+    are found. robots.txt is kept to. With a campaign, what is found goes into its records; with --server that is a
+    campaign of the machine that serves.
     """
-    from cocli.app.enrich import EnrichWishes, enrich_sites
-    from cocli.cli.enrich_views import enriched_document, show_enriched
+    from cocli.app.enrich import EnrichWishes
+    from cocli.cli.enrich_views import show_enriched
     from cocli.cli.progress import ProgressLine
 
     output = output_of(ctx, as_json=json, quiet=quiet)
     wishes = EnrichWishes(_country(country), pages, seconds, save, mx)
     chosen = campaign_of(ctx, campaign)
-    with workspace_of(ctx, store) as workspace, ProgressLine(output, "sites read") as progress:
-        found = enrich_sites(workspace, chosen, sites, wishes, on_progress=progress)
     saved = chosen is not None if save is None else save
+    with ProgressLine(output, "sites read") as progress:
+        if server is not None:
+            found = _by_server(server, token_file, certificate, sites, chosen, wishes, progress)
+        else:
+            if token_file or certificate:
+                raise UsageError(reason="--token-file and --certificate are for a service: name it with --server URL")
+            with workspace_of(ctx, store) as workspace:
+                found = _here(workspace, chosen, sites, wishes, progress, saved=saved)
     if json:
-        documents = [enriched_document(one, saved=saved) for one in found]
+        documents = [one.model_dump(mode="json") for one in found]
         output.document({"campaign": chosen, "sites": documents})
         return
     for number, one in enumerate(found):
@@ -78,9 +112,51 @@ def enrich(
         show_enriched(output, one)
     if saved:
         where = f" -c {chosen}" if chosen else ""
-        output.hint(f"cocli documents states site:{found[0].website.domain}{where}")
+        output.hint(f"cocli documents states site:{found[0].domain}{where}")
     elif chosen is None:
         output.talk("Nothing was kept: --campaign NAME or --save keeps it.")
+
+
+def _here(
+    workspace: Workspace,
+    campaign: str | None,
+    sites: list[str],
+    wishes: EnrichWishes,
+    progress: ProgressLine,
+    *,
+    saved: bool,
+) -> list[EnrichedSite]:
+    from cocli.app.enrich import enrich_sites
+    from cocli.app.enriched_site import enriched_site
+
+    found = enrich_sites(workspace, campaign, sites, wishes, on_progress=progress)
+    return [enriched_site(one, saved=saved) for one in found]
+
+
+def _by_server(
+    server: str,
+    token_file: Path | None,
+    certificate: Path | None,
+    sites: list[str],
+    campaign: str | None,
+    wishes: EnrichWishes,
+    progress: ProgressLine,
+) -> list[EnrichedSite]:
+    from cocli.app.enrich import site_work
+    from cocli.app.enrichment_service import request_of
+    from cocli.service.enrichment_client import EnrichmentClient, enrich_by_service
+
+    if token_file is None:
+        raise UsageError(
+            reason="a service needs a token: --token-file FILE", hint="Make one there: cocli documents token"
+        )
+    try:
+        token = token_file.read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(reason=f"{token_file} cannot be read: {error}") from error
+    requests = [request_of(site_work(name).url, campaign, wishes) for name in sites]
+    with EnrichmentClient(server, token, certificate=str(certificate) if certificate else None) as client:
+        return enrich_by_service(client, requests, on_progress=progress)
 
 
 def _country(code: str | None) -> str | None:

@@ -37,6 +37,7 @@ _TO = r"(?:-|–|—|bis|to|till|through|thru|à|au|a|al|t/m|tot|do|até|έως|
 _SPAN = re.compile(rf"(?<!\w)(?P<first>{_NAME})\.?(?: ?{_TO} ?(?P<last>{_NAME})\.?)?(?!\w)", re.IGNORECASE)
 _CLOCK = r"(?P<{0}h>[01]?\d|2[0-4])(?:[:.h](?P<{0}m>[0-5]\d)| ?h)? ?(?:uhr)? ?(?P<{0}p>[ap]\.?m\.?)?"
 _TIMES = re.compile(rf"(?<!\d){_CLOCK.format('o')} ?{_TO} ?{_CLOCK.format('c')}(?!\d)", re.IGNORECASE)
+_NUMBER = re.compile(r"\d+")
 _SCHEMA = re.compile(
     r"((?:mo|tu|we|th|fr|sa|su)(?:[,-](?:mo|tu|we|th|fr|sa|su))*+) (\d\d:\d\d)-(\d\d:\d\d)", re.IGNORECASE
 )
@@ -92,7 +93,7 @@ def _in_text(page: Page) -> Iterator[HoursFinding]:
     """The lines that name a span of time, and the lines before those that begin with one."""
     dutch = page.language.lower().startswith("nl")
     text, done = page.text, -1
-    for count, times in enumerate(_TIMES.finditer(text)):
+    for count, times in enumerate(_times(text)):
         if count >= MAX_TIMES:
             return
         start = text.rfind("\n", max(0, times.start() - _LINE), times.start()) + 1
@@ -104,6 +105,15 @@ def _in_text(page: Page) -> Iterator[HoursFinding]:
         line, _, following = text[start : start + 2 * _LINE].partition("\n")
         if len(line) < _LINE:
             yield from _of_line(page, line, following.partition("\n")[0][:60], start, dutch)
+
+
+def _times(text: str) -> Iterator[re.Match[str]]:
+    """Spans of time. They begin with a number, and numbers are found much faster than spans."""
+    end = 0
+    for number in _NUMBER.finditer(text):
+        if number.start() >= end and (found := _TIMES.match(text, number.start())):
+            end = found.end()
+            yield found
 
 
 def _of_line(page: Page, line: str, following: str, position: int, dutch: bool) -> Iterator[HoursFinding]:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 CONTEXT_CHARS = 70
 MAX_JSON = 500_000
 MAX_JSON_DEPTH = 40
+_PLAIN_PATH = re.compile(r"(?:/[\w~%-][\w.~%-]*+)*+/?(?:\?[\w=&%.~-]++)?", re.ASCII)
+"""An address within the same host, in which nothing is left to resolve."""
 _TOO_DEEP = re.compile(r"[\[{]")
 
 
@@ -139,10 +141,18 @@ class Page:
     def text_of(self, element: Element) -> str:
         return self.text[element.start : element.end]
 
+    @cached_property
+    def _root(self) -> str:
+        """Scheme and host of the address that links are relative to."""
+        return urljoin(self.base or self.url, "/").removesuffix("/")
+
     def absolute(self, href: str) -> str | None:
         """A link's address in full, or None where it is none."""
+        href = href.strip()
+        if href[:1] == "/" and _PLAIN_PATH.fullmatch(href):
+            return self._root + href  # what joining comes to, at a tenth of its price: most links of a page are such
         try:
-            return urljoin(self.base or self.url, href.strip())
+            return urljoin(self.base or self.url, href)
         except ValueError:  # such as http://[x: what is not an address leads nowhere
             return None
 

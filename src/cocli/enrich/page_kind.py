@@ -49,7 +49,6 @@ _WORDS: tuple[tuple[PageKind, re.Pattern[str]], ...] = (
 _HOME = re.compile(r"/?(?:index|home|default|start|main)?(?:\.[a-z]{2,5})?/?\Z|/[a-z]{2}(?:-[a-z]{2})?/?\Z")
 
 
-@lru_cache(maxsize=4096)
 def kind_of(url: str, title: str = "") -> PageKind:
     """By the path; where that says nothing, by the title."""
     try:
@@ -58,8 +57,14 @@ def kind_of(url: str, title: str = "") -> PageKind:
         url = path = ""
     if url and _HOME.match(path):
         return "home"
-    for text in (path[:300], title[:100].lower().replace(" ", "-")):
-        for kind, pattern in _WORDS:
-            if pattern.search(text):
-                return kind
+    kind = _by_words(path[:300])
+    return kind if kind != "other" else _by_words(title[:100].lower().replace(" ", "-"))
+
+
+@lru_cache(maxsize=8192)
+def _by_words(text: str) -> PageKind:
+    """Remembered without the host: sites call their pages by the same few names."""
+    for kind, pattern in _WORDS:
+        if pattern.search(text):
+            return kind
     return "other"

@@ -18,6 +18,7 @@ from cocli.enrich.forwarding import forward_of
 from cocli.enrich.page_choice import PageChoice, has_enough
 from cocli.enrich.page_document import country_asked, parse_document, read_document
 from cocli.enrich.page_url import is_root, page_key, root_of, site_of_url
+from cocli.enrich.script_shell import shell_evidence
 from cocli.enrich.site_links import links_of, links_to
 from cocli.enrich.sitemap import read_sitemap
 from cocli.enrich.triage import Expected, Triage, triage_address, triage_move, triage_page
@@ -45,6 +46,12 @@ Stop = Literal["enough", "pages", "time", "nothing-left", "triage"]
 
 class Fetch(Protocol):
     async def __call__(self, url: str, *, validators: Validators | None = None) -> Outcome: ...
+
+
+class Render(Protocol):
+    async def __call__(self, page: Fetched) -> Outcome:
+        """The page after its scripts ran."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,19 +105,23 @@ async def read_site(
     *,
     fetch: Fetch,
     shelf: Shelf,
+    render: Render | None = None,
     settings: SiteSettings = SiteSettings(),  # noqa: B008  frozen
     country: str | None = None,
     expected: Expected = Expected(),  # noqa: B008  frozen
     exclusions: Exclusions | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> SiteReading:
-    """Read the website at an address. `country` is that of the place, `expected` what is known of the company."""
+    """Read the website at an address. `country` is that of the place, `expected` what is known of the company.
+
+    Pages that only scripts fill are handed to `render`, where there is a browser.
+    """
     reading = SiteReading(asked=url, site=site_of_url(url))
     reading.triage = triage_address(url, exclusions)
     if reading.triage is not None:
         reading.stop = "triage"
         return reading
-    reader = _Reader(reading, fetch, shelf, settings, country, expected, clock, clock() + settings.seconds)
+    reader = _Reader(reading, fetch, shelf, render, settings, country, expected, clock, clock() + settings.seconds)
     await reader.run()
     return reading
 
@@ -120,6 +131,7 @@ class _Reader:
     reading: SiteReading
     fetch: Fetch
     shelf: Shelf
+    render: Render | None
     settings: SiteSettings
     country: str | None
     expected: Expected
@@ -273,10 +285,21 @@ class _Reader:
         if isinstance(kept, str):
             self.reading.problems.append(Problem(url, kept))
             return None
-        page = parse_document(kept.document)
-        where = outcome.final_url
         status = outcome.status if isinstance(outcome, Fetched) else 200
-        return _Entered(url, where, status, page, PageRead(where, kept, read_document(kept.document, page)))
+        entered = _entered(url, outcome.final_url, status, kept)
+        if self.render is None or self._left() <= 0 or not shell_evidence(entered.page, entered.read.facts):
+            return entered
+        return await self._rendered(entered, self.render) or entered
+
+    async def _rendered(self, shell: _Entered, render: Render) -> _Entered | None:
+        """What a browser makes of a page that is empty without one: a document of its own. It has limits of its own."""
+        outcome = await render(page_of(shell.read.kept.document))
+        if not isinstance(outcome, Fetched):
+            if isinstance(outcome, (Failed, Refused)):
+                self._note(shell.url, outcome)
+            return None
+        kept = await self.shelf.keep(outcome, self.country)
+        return _entered(shell.asked, outcome.final_url, shell.status, kept)
 
     async def _kept(self, url: str, outcome: Fetched | NotModified) -> Kept | str:
         """The page on the shelf, or why there is none."""
@@ -304,3 +327,8 @@ class _Entered:
     status: int
     page: Page
     read: PageRead
+
+
+def _entered(asked: str, where: str, status: int, kept: Kept) -> _Entered:
+    page = parse_document(kept.document)
+    return _Entered(asked, where, status, page, PageRead(where, kept, read_document(kept.document, page)))

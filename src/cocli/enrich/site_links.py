@@ -116,4 +116,6 @@ def _link(page: Page, element: Element, site: str) -> SiteLink | None:
     if address is None:
         return None
     text = page.text_of(element)[:MAX_TEXT].strip() or element.get("title") or element.get("aria-label")
-    return site_link(address, site, " ".join(text[:MAX_TEXT].split()))
+    text = " ".join(text[:MAX_TEXT].split())
+    # Most links are of no use by their words alone: those are not taken apart any further.
+    return None if kind_of(address, text) == "other" else site_link(address, site, text)

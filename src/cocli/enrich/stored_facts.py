@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from dataclasses import asdict, fields, is_dataclass, replace
 from enum import Enum
@@ -22,7 +23,7 @@ from cocli.models.place import Day
 from cocli.models.website import ContactLabel
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Hashable, Mapping
 
 _HALF = re.compile(r"[\ud800-\udfff]")
 _NAMES: Mapping[str, Any] = {
@@ -65,12 +66,24 @@ def _mended(value: Any) -> Any:
             return value
         return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     if isinstance(value, (tuple, frozenset)):
-        return type(value)(map(_mended, value)) if value else value
-    if is_dataclass(value) and not isinstance(value, type):
-        old = {field.name: getattr(value, field.name) for field in fields(value)}
-        new = {name: _mended(one) for name, one in old.items()}
-        return value if all(new[name] is old[name] for name in old) else replace(value, **new)
-    return value
+        if not value:
+            return value
+        items = [_mended(one) for one in value]
+        return value if all(map(operator.is_, items, value)) else type(value)(items)
+    if value is None or isinstance(value, (int, float)):
+        return value
+    changed = {}
+    for name in _field_names(cast("Hashable", type(value))):
+        old = getattr(value, name)
+        if (new := _mended(old)) is not old:
+            changed[name] = new
+    return replace(value, **changed) if changed else value
+
+
+@cache
+def _field_names(kind: Hashable) -> tuple[str, ...]:
+    """Of a dataclass; nothing else has any."""
+    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()
 
 
 def _plain(value: Any) -> Any:

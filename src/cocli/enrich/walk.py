@@ -74,7 +74,7 @@ def _read_head(tree: LexborHTMLParser, page: Page) -> Styles:
             page.meta.setdefault(name.strip().lower()[:100], (attributes["content"] or "")[:5000])
     base = tree.css_first("base[href]")
     if base is not None:
-        page.base = page.absolute(base.attributes.get("href") or "") or page.base
+        page.base = Page(url=page.url).absolute(base.attributes.get("href") or "") or page.base
     page.language = page.language or page.meta.get("content-language", "")[:20]
     return read_styles([node.text() for node in tree.css("style")])
 
@@ -84,13 +84,8 @@ def _is_small(node: LexborNode) -> bool:
     return len(node.text()) < MAX_DECOY
 
 
-@dataclass(slots=True)
-class _Open:
-    """An element that the walk is inside of."""
-
-    node: LexborNode
-    element: Element | None
-    break_after: str
+_Open = tuple[LexborNode, Element | None, str]
+"""An element that the walk is inside of: its node, what was noted of it, how its text ends. Bare, there are so many."""
 
 
 @dataclass(slots=True)
@@ -132,10 +127,14 @@ class _Walk:
             return None
         break_after = "\n" if tag in _BLOCK else "\t" if tag in _CELL else ""
         if break_after:
-            self._break(break_after)
+            if self.last != "\n":
+                self._break(break_after)
         elif tag in _LINKS:
             self.at_link_edge = True
-        element = self._note(tag, attributes)
+        element: Element | None = None
+        if attributes or tag in _STRUCTURE:
+            element = Element(tag, attributes, self.length, self.element)
+            self.page.elements.append(element)
         styled = bool(attributes) and self.styles.concern(attributes)
         if styled and self.styles.hides(tag, attributes) and _is_small(node):
             if element is not None and tag != "input":
@@ -150,7 +149,7 @@ class _Walk:
             if element is not None:
                 element.end = self.length
             return None
-        self.inside.append(_Open(node, element, break_after))
+        self.inside.append((node, element, break_after))
         if element is not None:
             self.element = element
             if styled and self.styles.reverses(tag, attributes):
@@ -159,25 +158,19 @@ class _Walk:
         return child
 
     def _leave(self) -> LexborNode:
-        left = self.inside.pop()
-        if left.element is not None:
-            left.element.end = self.length
-            self.element = left.element.parent
-            if self.backwards and ":backwards" in left.element.attributes:
-                del left.element.attributes[":backwards"]
+        node, element, break_after = self.inside.pop()
+        if element is not None:
+            element.end = self.length
+            self.element = element.parent
+            if self.backwards and ":backwards" in element.attributes:
+                del element.attributes[":backwards"]
                 self.backwards -= 1
-        if left.break_after:
-            self._break(left.break_after)
-        elif left.element is not None and left.element.tag in _LINKS:
+        if break_after:
+            if self.last != "\n":
+                self._break(break_after)
+        elif element is not None and element.tag in _LINKS:
             self.at_link_edge = True
-        return left.node
-
-    def _note(self, tag: str, attributes: dict[str, str | None]) -> Element | None:
-        if not attributes and tag not in _STRUCTURE:
-            return None
-        element = Element(tag, attributes, self.length, self.element)
-        self.page.elements.append(element)
-        return element
+        return node
 
     def _script(self, tag: str, node: LexborNode, attributes: dict[str, str | None]) -> None:
         if tag == "script":

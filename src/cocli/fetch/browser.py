@@ -67,6 +67,12 @@ def find_chromium() -> str:
     raise MissingExtra(feature=FEATURE, package="Chromium", extra="browser", hint=hint)
 
 
+def check_browser() -> None:
+    """Raise `MissingExtra` where this machine has no browser, or not what drives it."""
+    _check_extra()
+    find_chromium()
+
+
 def _check_extra() -> None:
     try:
         import playwright.async_api  # noqa: F401 - is it there?

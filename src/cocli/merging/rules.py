@@ -192,5 +192,8 @@ EXCEPTIONS: Mapping[type[Record], Mapping[str, Mapping[str, int]]] = {
         # Which record goes on is decided by the newest look at all of them, not by who looked.
         "merged_into": dict.fromkeys(SOURCES, SOURCES[IMPORT]),
     },
+    # Whose an address or a domain is: the same.
+    EmailEntry: {"company_hash": dict.fromkeys(SOURCES, SOURCES[IMPORT])},
+    Domain: {"company_hash": dict.fromkeys(SOURCES, SOURCES[IMPORT])},
 }
 """Where a source counts differently for one field."""

@@ -9,7 +9,6 @@ The answer is the receipt as JSON; an error is `{"error": {…}}` as the command
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
@@ -19,9 +18,10 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from cocli.app.documents import UPLOAD, Upload, upload
-from cocli.errors import CocliError, ServiceUnavailable, TokenRefused, TooLarge, UsageError
+from cocli.errors import CocliError, UsageError
 from cocli.models.record import render_utc
-from cocli.service.statuses import INTERNAL, logged, status_of, told
+from cocli.service.http_common import bearer, not_here, read_body, refusal
+from cocli.service.statuses import INTERNAL, logged
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from cocli.documents.receipt import Receipt
 
 UPLOAD_SECONDS = 600.0
-_PATIENCE_SECONDS = 2.0
-"""With who sends more than is taken."""
 _PARAMETERS = frozenset({"doc", "uri", "connector", "datasource", "filename"})
 
 
@@ -69,57 +67,19 @@ class HttpService:
 
     async def save(self, request: Request) -> Response:
         try:
-            account = self._account(request)
+            account = self._tokens.account(bearer(request), self._clock())
             given = _parameters(request)
-            data = await self._body(request)
+            limit = self._documents.section.max_upload_bytes
+            data = await read_body(request, limit=limit, seconds=self._seconds, what="the file")
             receipt = await run_in_threadpool(upload, self._documents.of(account), _wish(request, given, data))
             return JSONResponse(_receipt(receipt), status_code=201 if receipt.outcome == "created" else 200)
         except ClientDisconnect:
             return Response(status_code=400)  # nobody is there to read it
         except CocliError as error:
-            return self._refusal(error)
+            return refusal(error, self._log)
         except Exception as error:  # noqa: BLE001  whatever it is, a caller gets a status and no trace
             self._log(logged(error))
             return JSONResponse({"error": INTERNAL}, status_code=500)
-
-    def _refusal(self, error: CocliError) -> Response:
-        status = status_of(error)[1]
-        if status >= 500:
-            self._log(logged(error))
-        headers = {"Connection": "close"} if isinstance(error, TooLarge) else {}
-        if status == 401:
-            headers["WWW-Authenticate"] = "Bearer"
-        return JSONResponse({"error": told(error)}, status_code=status, headers=headers)
-
-    def _account(self, request: Request) -> str:
-        given = request.headers.getlist("authorization")
-        if len(given) != 1 or not given[0].startswith("Bearer "):
-            raise TokenRefused(reason="the request has none, or more than one")
-        return self._tokens.account(given[0].removeprefix("Bearer "), self._clock())
-
-    async def _body(self, request: Request) -> bytes:
-        """The file, piece by piece: one that is too large, or never ends, is not kept and not read to its end."""
-        limit = self._documents.section.max_upload_bytes
-        announced = request.headers.get("content-length", "")
-        size = int(announced) if announced.isdecimal() and int(announced) > limit else 0
-        body = bytearray()
-        try:
-            async with asyncio.timeout(_PATIENCE_SECONDS if size > limit else self._seconds) as patience:
-                async for piece in request.stream():
-                    if size > limit:
-                        continue  # who is cut off while sending may never see the answer
-                    body += piece
-                    if len(body) > limit:
-                        size = len(body)
-                        body.clear()
-                        patience.reschedule(asyncio.get_running_loop().time() + _PATIENCE_SECONDS)
-        except TimeoutError as error:
-            if size <= limit:
-                reason = f"the file did not arrive within {self._seconds:g} seconds"
-                raise ServiceUnavailable(address="this address", reason=reason) from error
-        if size > limit:
-            raise TooLarge(what="the file", size=announced or f"more than {limit}", limit=limit)
-        return bytes(body)
 
 
 def _parameters(request: Request) -> dict[str, str]:
@@ -158,7 +118,4 @@ def _receipt(receipt: Receipt) -> dict[str, Any]:
 
 
 async def _not_here(request: Request, error: HTTPException) -> Response:  # noqa: ARG001  the framework's signature
-    reason = "there is POST /v1/documents and GET /healthz, and nothing else"
-    return JSONResponse(
-        {"error": told(UsageError(reason=reason))}, status_code=error.status_code, headers=error.headers
-    )
+    return not_here(error, "POST /v1/documents and GET /healthz")

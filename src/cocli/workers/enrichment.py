@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from cocli.enrich.facts import PageFacts
     from cocli.enrich.mx import MailHosts, MxAnswer
     from cocli.enrich.shelf import Shelf
-    from cocli.enrich.site import Fetch
+    from cocli.enrich.site import Fetch, Render
     from cocli.graph.node import NodeContext
     from cocli.merging.exclusions import Exclusions
     from cocli.models.prospect import Prospect
@@ -77,6 +77,7 @@ class Enrichment:
         clock: Callable[[], datetime],
         shelf: Shelf | None = None,
         keeping: Keeping | None = None,
+        render: Render | None = None,
         settings: SiteSettings | None = None,
         exclusions: Exclusions | None = None,
         mail_hosts: MailHosts | None = None,
@@ -86,6 +87,7 @@ class Enrichment:
         if shelf is None:
             raise UsageError(reason="an enrichment needs a shelf for its pages, or a place to keep what it learns")
         self._fetch = fetch
+        self._render = render
         self._clock = clock
         self._shelf = shelf
         self._keeping = keeping
@@ -125,6 +127,7 @@ class Enrichment:
             url,
             fetch=self._fetch,
             shelf=self._shelf,
+            render=self._render,
             settings=self._settings,
             country=work.country,
             expected=Expected(

@@ -32,12 +32,20 @@ class EnrichmentStage:
 
     queue = QUEUE
 
-    def __init__(self, open_fetcher: Callable[[], Fetcher], enrichment: Callable[[Fetcher], Enrichment]) -> None:
+    def __init__(
+        self,
+        open_fetcher: Callable[[], Fetcher],
+        enrichment: Callable[[Fetcher], Enrichment],
+        *,
+        close: Callable[[], Coroutine[Any, Any, None]] | None = None,
+    ) -> None:
+        """`close` lets go of what the enrichment uses beside the fetcher, before the fetcher itself goes."""
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="enrichment", daemon=True)
         self._thread.start()
         self._fetcher = self._call(_entered(open_fetcher))
         self._enrichment = enrichment(self._fetcher)
+        self._close = close
 
     def run(self, task: Task, work: Work) -> Verdict:
         """Read the site of a task. Once the lease is lost, reading stops: somebody else does it."""
@@ -60,7 +68,7 @@ class EnrichmentStage:
 
     def close(self) -> None:
         """Stop what is still being read, and let go of every connection."""
-        self._call(_wound_up(self._fetcher))
+        self._call(_wound_up(self._fetcher, self._close))
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
@@ -69,11 +77,13 @@ class EnrichmentStage:
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
 
 
-async def _wound_up(fetcher: Fetcher) -> None:
+async def _wound_up(fetcher: Fetcher, close: Callable[[], Coroutine[Any, Any, None]] | None) -> None:
     others = asyncio.all_tasks() - {asyncio.current_task()}
     for task in others:
         task.cancel()
     await asyncio.gather(*others, return_exceptions=True)
+    if close is not None:
+        await close()
     await fetcher.__aexit__(None, None, None)
     await asyncio.get_running_loop().shutdown_default_executor()
     await asyncio.sleep(0)  # transports say goodbye in the next round of the loop

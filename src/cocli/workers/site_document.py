@@ -6,6 +6,7 @@ nothing; and with its pages it is enough to make the website's record again, wit
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cocli.documents.document import Document, Source
@@ -77,19 +78,50 @@ def stored_website(
     return Website.model_validate(document.data[SITE]["website"] | values)
 
 
-def rebuild_website(repository: DocumentRepository, account: str, cluster: str, domain: str) -> Website:
-    """The record of a site, made again from its stored pages with the extractors of today. Nothing is asked for."""
-    document = repository.current(account, site_doc(domain), SITE, cluster)
+@dataclass(frozen=True, slots=True)
+class StoredSite:
+    """What is kept of a site beside its pages."""
+
+    account: str
+    state: SiteState
+    docs: tuple[str, ...]
+    """The documents of its pages, in the order in which they were read."""
+    saved_at: datetime
+
+    def pages(self, repository: DocumentRepository) -> list[Kept]:
+        """Those that are still there, without their bodies."""
+        datasource = datasource_id(self.account, CONNECTOR)
+        found = (find_page(repository, self.account, doc, datasource, blobs=False) for doc in self.docs)
+        return [kept for kept in found if kept is not None]
+
+
+def stored_site(repository: DocumentRepository, account: str, cluster: str, domain: str) -> StoredSite | None:
+    """What this machine's catalogue knows of a site; None where it knows none."""
+    try:
+        document = repository.current(account, site_doc(domain), SITE, cluster)
+    except (DocumentNotFound, DocumentDeleted):  # that is the answer
+        return None
     row = next(row for row in repository.states(account, document.doc, cluster=cluster) if row.address == SITE)
     data = document.data[SITE]
     state = SiteState(domain, data["asked"], data["status"], tuple(data["evidence"]), data["final_url"])
+    return StoredSite(account, state, tuple(data["pages"]), row.saved_at)
+
+
+def rebuild_website(
+    repository: DocumentRepository, account: str, cluster: str, domain: str, *, facts_in: str | None = None
+) -> Website:
+    """The record of a site, made again from its stored pages with the extractors of today. Nothing is asked for.
+
+    `facts_in` is the cluster into which the pages were replayed, where that is another one.
+    """
+    stored = stored_site(repository, account, cluster, domain)
+    if stored is None:
+        raise DocumentNotFound(doc=site_doc(domain), place=f"{cluster}/{SITE}")
     pages = []
-    for doc in data["pages"]:
-        kept = find_page(repository, account, doc, document.datasource, blobs=False)
-        if kept is not None:
-            facts = _stored_facts(repository, kept, cluster) or _read_again(repository, kept)
-            pages.append(ReadPage(facts, kept.uuid, kept.saved_at))
-    return website_of(state, pages, at=row.saved_at, document=site_uuid(domain, account))
+    for kept in stored.pages(repository):
+        facts = _stored_facts(repository, kept, facts_in or cluster) or _read_again(repository, kept)
+        pages.append(ReadPage(facts, kept.uuid, kept.saved_at))
+    return website_of(stored.state, pages, at=stored.saved_at, document=site_uuid(domain, account))
 
 
 def _stored_facts(repository: DocumentRepository, kept: Kept, cluster: str) -> PageFacts | None:

@@ -1,0 +1,74 @@
+"""What the HTTP services share: who calls, a body within bounds, and errors as the one envelope."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from starlette.responses import JSONResponse
+
+from cocli.errors import ServiceUnavailable, TokenRefused, TooLarge, TooManyRequests, UsageError
+from cocli.service.statuses import logged, status_of, told
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from starlette.exceptions import HTTPException
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from cocli.errors import CocliError
+
+_PATIENCE_SECONDS = 2.0
+"""With who sends more than is taken."""
+
+
+def bearer(request: Request) -> str:
+    """The token of a request, unchecked."""
+    given = request.headers.getlist("authorization")
+    if len(given) != 1 or not given[0].startswith("Bearer "):
+        raise TokenRefused(reason="the request has none, or more than one")
+    return given[0].removeprefix("Bearer ")
+
+
+async def read_body(request: Request, *, limit: int, seconds: float, what: str) -> bytes:
+    """The body, piece by piece: one that is too large, or never ends, is not kept and not read to its end."""
+    announced = request.headers.get("content-length", "")
+    size = int(announced) if announced.isdecimal() and int(announced) > limit else 0
+    body = bytearray()
+    try:
+        async with asyncio.timeout(_PATIENCE_SECONDS if size > limit else seconds) as patience:
+            async for piece in request.stream():
+                if size > limit:
+                    continue  # who is cut off while sending may never see the answer
+                body += piece
+                if len(body) > limit:
+                    size = len(body)
+                    body.clear()
+                    patience.reschedule(asyncio.get_running_loop().time() + _PATIENCE_SECONDS)
+    except TimeoutError as error:
+        if size <= limit:
+            reason = f"{what} did not arrive within {seconds:g} seconds"
+            raise ServiceUnavailable(address="this address", reason=reason) from error
+    if size > limit:
+        raise TooLarge(what=what, size=announced or f"more than {limit}", limit=limit)
+    return bytes(body)
+
+
+def refusal(error: CocliError, log: Callable[[str], None]) -> Response:
+    """An error as an answer. What went wrong inside is for the log."""
+    status = status_of(error)[1]
+    if status >= 500:
+        log(logged(error))
+    headers = {"Connection": "close"} if isinstance(error, TooLarge) else {}
+    if status == 401:
+        headers["WWW-Authenticate"] = "Bearer"
+    if isinstance(error, TooManyRequests):
+        headers["Retry-After"] = str(error.details["wait"])
+    return JSONResponse({"error": told(error)}, status_code=status, headers=headers)
+
+
+def not_here(error: HTTPException, there_is: str) -> Response:
+    """For an address or a method that the service does not have."""
+    envelope = {"error": told(UsageError(reason=f"there is {there_is}, and nothing else"))}
+    return JSONResponse(envelope, status_code=error.status_code, headers=error.headers)

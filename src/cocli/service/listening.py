@@ -1,0 +1,130 @@
+"""Where a service listens, and with which certificate: what all services of this package share."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import TYPE_CHECKING
+
+from cocli.errors import ConfigError, MissingExtra, ServiceUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from starlette.types import ASGIApp
+
+    from cocli.models.campaign import DocumentsSection
+
+GRACE_SECONDS = 10.0
+_LOOK_SECONDS = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class Tls:
+    certificate_file: str
+    key_file: str
+    certificate: bytes
+    key: bytes
+
+
+def load_tls(section: DocumentsSection) -> Tls | None:
+    """The certificate that is configured, checked together with its key; None where there is none."""
+    if section.tls_certificate is None and section.tls_key is None:
+        return None
+    if section.tls_certificate is None or section.tls_key is None:
+        raise ConfigError(reason="[documents] has one of tls_certificate and tls_key; both are needed, or neither")
+    files = [os.path.expanduser(path) for path in (section.tls_certificate, section.tls_key)]
+    certificate, key = map(_read, files)
+    import ssl
+
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(*files)
+    except (ssl.SSLError, OSError) as error:
+        raise ConfigError(reason=f"{files[0]} and {files[1]} are no certificate and its key: {error}") from error
+    return Tls(files[0], files[1], certificate, key)
+
+
+def check_encrypted(host: str, tls: Tls | None, *, insecure: bool, said: str) -> None:
+    """Beyond this machine nothing is served in the clear, unless somebody says that a proxy does it."""
+    if tls is None and not insecure and not is_this_machine(host):
+        raise ConfigError(
+            reason=f"{said} is {host}, and there is no certificate: tokens would travel in the clear",
+            hint="Set tls_certificate and tls_key in [documents], or say --insecure behind a proxy that has them.",
+        )
+
+
+def listening(host: str, port: int, hint: str) -> socket.socket:
+    """A socket that listens already: whoever is told the address can connect."""
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        bound = socket.socket(family, socket.SOCK_STREAM)
+        try:
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            bound.bind((host, port))
+            bound.listen(128)
+        except OSError:
+            bound.close()
+            raise
+    except OSError as error:
+        raise ServiceUnavailable(address=f"{host}:{port}", reason=os.strerror(error.errno or 0), hint=hint) from error
+    return bound
+
+
+@contextmanager
+def served(
+    application: ASGIApp, bound: socket.socket, tls: Tls | None, *, at_once: int, lifespan: bool = False
+) -> Iterator[None]:
+    """Serve an application in a thread of its own while the block runs; then what is under way has ten seconds."""
+    try:
+        import uvicorn
+    except ImportError as error:
+        raise MissingExtra(feature="The HTTP service", package="uvicorn", extra="http") from error
+    config = uvicorn.Config(
+        application,
+        log_config=None,
+        access_log=False,
+        lifespan="on" if lifespan else "off",
+        server_header=False,
+        limit_concurrency=at_once,
+        timeout_graceful_shutdown=int(GRACE_SECONDS),
+        ssl_certfile=tls.certificate_file if tls else None,
+        ssl_keyfile=tls.key_file if tls else None,
+    )
+    config.load()
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]}, name="http", daemon=True)
+    thread.start()
+    while not server.started and thread.is_alive():
+        time.sleep(_LOOK_SECONDS)
+    try:
+        if not server.started:
+            raise ServiceUnavailable(address=str(bound.getsockname()[1]), reason="it did not start")
+        yield
+    finally:
+        server.should_exit = True
+        thread.join(GRACE_SECONDS + 5)
+        bound.close()
+
+
+def is_this_machine(host: str) -> bool:
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+def _read(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise ConfigError(reason=f"{path} cannot be read: {os.strerror(error.errno or 0)}") from error

@@ -1,0 +1,140 @@
+"""Second passes on the command line, from the first look to the last, against websites of the demo town."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cocli.testing.town import Town, WebsiteServer, build_town, serve_websites, write_hosts
+from cocli.testing.town.site import Site
+
+Cocli = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def town() -> Town:
+    return build_town(seed=4)
+
+
+@pytest.fixture(scope="module")
+def websites(town: Town) -> Iterator[WebsiteServer]:
+    with serve_websites(town) as server:
+        yield server
+
+
+@pytest.fixture
+def sites(town: Town, websites: WebsiteServer, home: Path, write_prospects: Any) -> dict[str, Site]:
+    """One of each kind, all of them prospects; the town is all there is."""
+    write_hosts(websites, home / "hosts.json")
+    text = (home / "hosts.json").read_text("utf-8").rstrip().removesuffix("}")
+    (home / "hosts.json").write_text(text + ', "*": null}', "utf-8")
+    (home / "user.toml").write_text(
+        f'[fetch]\nrate = 100.0\nhosts_file = "{home}/hosts.json"\nallow_networks = ["127.0.0.0/8"]\n'
+    )
+    found: dict[str, Site] = {}
+    for kind in ("ordinary", "form-only", "no-such-name"):
+        found[kind] = next(site for site in town.sites.values() if site.kind == kind)
+        write_prospects(found[kind].domain, website=found[kind].url)
+    return found
+
+
+def test_from_missing_addresses_to_what_another_pass_brought(
+    plumbers: Cocli, sites: dict[str, Site], home: Path
+) -> None:
+    missing = plumbers("campaign", "missing-emails", "plumbers", "--csv", str(home / "missing.csv"))
+    assert missing.code == 0, missing.err
+    assert "not-yet-read" in missing.out
+    assert "enqueue-batch plumbers" in missing.err
+    with (home / "missing.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["domain"] for row in rows} == {site.domain for site in sites.values()}
+    queued = plumbers("campaign", "enqueue-batch", "plumbers", str(home / "missing.csv"), "--batch", "first")
+    assert queued.code == 0, queued.err
+    assert "evaluate-batch plumbers first" in queued.err
+    waiting = plumbers("campaign", "evaluate-batch", "plumbers", "first")
+    assert "3 waiting" in waiting.err
+    worked = plumbers("worker", "enrichment", "-c", "plumbers", "--once")
+    assert worked.code == 0, worked.err
+    found = plumbers("campaign", "evaluate-batch", "plumbers", "first", "--json").json
+    assert (found["before"]["with_email"], found["now"]["with_email"]) == (0, 1)
+    assert found["emails"] == {"recovered": 1, "lost": 0, "changed": 0, "same": 0, "still_none": 2}
+    (example,) = found["examples"]
+    assert example["after"]["primary_email"] == sites["ordinary"].emails[0].address
+    shown = plumbers("campaign", "evaluate-batch", "plumbers", "first")
+    assert sites["ordinary"].emails[0].address in shown.out
+    left = plumbers("campaign", "missing-emails", "plumbers", "--json").json
+    assert {(one["reason"], one["count"]) for one in left["reasons"]} == {("form-only", 1), ("dead", 1)}
+    (only,) = plumbers("campaign", "missing-emails", "plumbers", "--reason", "form-only", "--json").json["rows"]
+    assert only["domain"] == sites["form-only"].domain
+
+
+def test_stored_pages_are_extracted_again(plumbers: Cocli, sites: dict[str, Site], websites: WebsiteServer) -> None:
+    site = sites["ordinary"]
+    assert plumbers("enrich", site.url, "-c", "plumbers").code == 0
+    asked = len(websites.requests)
+    planned = plumbers("campaign", "re-extract", "plumbers", "--dry-run", "--json").json
+    assert planned["forecast"]["to_do"] >= 1
+    done = plumbers("campaign", "re-extract", "plumbers", "--cluster", "trial", "--apply", "--json")
+    assert done.code == 0, done.err
+    assert (done.json["cluster"], done.json["job"]["state"], done.json["job"]["failed"]) == ("trial", "done", 0)
+    assert (done.json["emails"]["same"], done.json["sites"], done.json["applied"]["sites"]) == (1, 1, 0)
+    shown = plumbers("campaign", "re-extract", "plumbers")
+    assert "say the same" in shown.err
+    assert len(websites.requests) == asked
+    compared = plumbers("documents", "compare", "main", "trial", "-c", "plumbers", "--json").json
+    assert compared["identical"] == compared["documents"] >= 1
+
+
+def test_csv_on_stdout(plumbers: Cocli, write_prospects: Any) -> None:
+    write_prospects("acme.com")
+    result = plumbers("campaign", "missing-emails", "plumbers", "--csv", "-")
+    assert result.code == 0, result.err
+    heading, row = result.out.splitlines()
+    assert heading.startswith("company_hash,name,domain")
+    assert "not-yet-read" in row
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("missing-emails", "plumbers", "--reason", "bad-luck"), "Known reasons"),
+        (("missing-emails", "plumbers", "--csv", "/nowhere/x.csv"), "cannot be written"),
+        (("enqueue-batch", "plumbers", "/nowhere/x.csv"), "cannot be read"),
+        (("evaluate-batch", "plumbers", "unheard-of"), "Known batches: none"),
+        (("re-extract", "plumbers", "--cluster", "main"), "lives in"),
+    ],
+)
+def test_mistakes_are_named(plumbers: Cocli, words: tuple[str, ...], said: str) -> None:
+    result = plumbers("campaign", *words)
+    assert result.code == 2
+    assert said in result.err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--server", "https://127.0.0.1:1"), "--token-file"),
+        (("--token-file", "x"), "--server"),
+        (("--server", "https://127.0.0.1:1", "--token-file", "/nowhere/token"), "cannot be read"),
+        (("--server", "http://server.example", "--token-file", "token"), "in the clear"),
+    ],
+)
+def test_a_server_needs_a_token_and_encryption(
+    cocli: Cocli, home: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], said: str
+) -> None:
+    monkeypatch.chdir(home)
+    (home / "token").write_text("cocli1.x\n")
+    result = cocli("enrich", "example.com", *words)
+    assert result.code == 2
+    assert said in result.err
+
+
+def test_a_server_that_is_not_there(cocli: Cocli, home: Path) -> None:
+    (home / "token").write_text("cocli1.x\n")
+    result = cocli("enrich", "example.com", "--server", "http://127.0.0.1:9", "--token-file", str(home / "token"))
+    assert result.code == 6
+    assert "cocli enrichment serve" in result.err
