@@ -9,7 +9,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gen
 	--no-header --no-annotate pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint format types layers pytest browser soak bench lock clean
+.PHONY: help demo test check lint format types layers pytest browser soak chaos bench lock clean
 
 help: ## Show what can be done here
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -36,7 +36,7 @@ layers: $(VENV)/.dev ## Check that dependencies point down only
 	@$(BIN)/lint-imports
 
 pytest: $(VENV)/.dev browser ## Run the tests alone: make pytest ARGS='tests/store -k race'
-	@$(BIN)/pytest -n auto --dist worksteal -q $(ARGS)
+	@$(BIN)/pytest -n 3 --dist worksteal -q $(ARGS)
 
 browser: ## Install Chromium for the tests that need one: as root by apt; else say how
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || { \
@@ -47,6 +47,9 @@ browser: ## Install Chromium for the tests that need one: as root by apt; else s
 
 soak: $(VENV)/.dev ## Simulate 20,000 schedules: make soak SCENARIO=tests/index/index_scenario.py:IndexScenario SEEDS=20000
 	@$(BIN)/python -m cocli.testing.simulator $(SCENARIO) --seeds $(SEEDS) --jobs 2
+
+chaos: $(VENV)/.dev ## Kill the processes of the main job at random until it ends: takes long
+	@$(BIN)/pytest -q tests/chaos/soak.py
 
 bench: $(VENV)/.bench ## List the benchmarks, or run one: make bench NAME=usv
 	@$(BIN)/python -m benchmarks $(NAME) $(ARGS)

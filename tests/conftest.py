@@ -11,7 +11,13 @@ from hypothesis import HealthCheck, settings
 
 from cocli.testing import servers
 
-settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
+settings.register_profile(
+    "suite",
+    deadline=None,
+    max_examples=int(os.environ.get("COCLI_TEST_EXAMPLES", "40")),
+    suppress_health_check=[HealthCheck.too_slow],
+    print_blob=True,
+)
 settings.load_profile("suite")
 
 

@@ -27,5 +27,7 @@ class ExitCode(IntEnum):
     """The store ignores conditional writes, so nothing can be coordinated through it."""
     MISSING_EXTRA = 10
     """The feature needs an optional package that is not installed."""
+    GOAL_MISSED = 11
+    """`campaign achieve-goal` ended before its goal was met: nothing is left to do, or the budget is over."""
     INTERRUPTED = 130
     """Stopped by Ctrl-C."""

@@ -250,10 +250,12 @@ def _keys(value: Any) -> set[str]:
 
 
 def _free_keys(document: Any) -> set[str]:
-    """The keys of a campaign's settings, and values of settings, which are tables themselves; those of records."""
+    """The keys of a campaign's settings, and values of settings, which are tables themselves; of records; of queues."""
     for name in ("task", "record", "plan", "versions", "data", "mapping"):
         if name in document:
             return _keys([document[name], *(document.get(part, ()) for part in ("rows", "blobs", "examples"))])
+    if isinstance(queues := document.get("queues"), dict):
+        return set(queues)
     free = document.get("settings")
     return _keys(free) if isinstance(free, dict) else _keys([row["value"] for row in free or []])
 

@@ -57,7 +57,7 @@ def mission(cocli: Any, *words: str) -> Any:
     return result.json
 
 
-BOTH = ("--set", "prospecting.sources+=overture", "--set", "prospecting.sources+=google-maps")
+BOTH = ("--set", "prospecting.sources+=google-maps")
 TILES = ["39.8_-89.6", "39.8_-89.7", "39.9_-89.6", "39.9_-89.7"]
 
 

@@ -23,10 +23,10 @@ def settle_campaign(workspace: Workspace, name: str) -> Settled:
         settler = Settler(
             indexes.open(IndexRef("prospects", name)),
             indexes.open(IndexRef("domains")),
+            indexes.open(IndexRef("emails", name)),
             website_of=partial(stored_website, documents.repository, documents.account, documents.cluster),
             clock=documents.store.now,
         )
         settled = settler.settle()
-    for ref in (IndexRef("emails", name), IndexRef("scraped-tiles")):
-        Compactor(indexes.open(ref)).compact()
+    Compactor(indexes.open(IndexRef("scraped-tiles"))).compact()
     return settled

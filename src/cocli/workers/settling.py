@@ -2,8 +2,8 @@
 
 Workers do not wait for each other. Two sources see one shop under two identities; a branch is found after the website
 of its chain was read. So every worker writes only what it saw, and this step looks at everything: which prospects are
-one business, and which of them lack what their website said. Its answer depends on what was written and not on when,
-and settling twice changes nothing.
+one business, which of them lack what their website said, and whose a domain or an address is. Its answer depends on
+what was written and not on when, and settling twice changes nothing.
 """
 
 from __future__ import annotations
@@ -15,7 +15,10 @@ from cocli.index.compaction import Compactor
 from cocli.index.reading import open_reader
 from cocli.index.writing import IndexWriter
 from cocli.merging import move_prospect, reconcile
-from cocli.merging.rules import WEBSITE
+from cocli.merging.rules import MATCHING, WEBSITE
+from cocli.models.domain import Domain
+from cocli.models.email import EmailEntry
+from cocli.models.origin import Origin
 from cocli.workers.site_records import prospect_part
 
 if TYPE_CHECKING:
@@ -23,7 +26,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from cocli.index.opening import Index
-    from cocli.models.domain import Domain
     from cocli.models.prospect import Prospect
     from cocli.models.website import Website
 
@@ -47,12 +49,14 @@ class Settler:
         self,
         prospects: Index[Prospect],
         domains: Index[Domain],
+        emails: Index[EmailEntry] | None = None,
         *,
         website_of: Callable[[str, datetime], Website | None],
         clock: Callable[[], datetime],
     ) -> None:
         self._prospects = prospects
         self._domains = domains
+        self._emails = emails
         self._website_of = website_of
         self._clock = clock
         self._writer = IndexWriter(prospects)
@@ -65,7 +69,7 @@ class Settler:
         joined = self._join()
         if joined:
             self._pack()
-        return Settled(sum(1 for _ in self._businesses()), moved, joined)
+        return Settled(self._assign(), moved, joined)
 
     def _pack(self) -> None:
         Compactor(self._prospects).compact()
@@ -100,5 +104,53 @@ class Settler:
             self._writer.append(joined)
         return len(joined)
 
+    def _assign(self) -> int:
+        """Say whose every domain and address is; how many businesses there are.
+
+        Where branches share one, it is that of the first of them by its hash: whoever was read first does not matter.
+        """
+        count, of_domain, of_email = 0, dict[str, str](), dict[str, str]()
+        for one in self._businesses():
+            count += 1
+            if one.domain:
+                _first(of_domain, one.domain, one.company_hash)
+            for email in one.all_emails:
+                _first(of_email, email, one.company_hash)
+        at = self._clock()
+        IndexWriter(self._domains).append(
+            Domain(domain=known.domain, company_hash=company, origins=_settled(at))
+            for known in open_reader(self._domains).scan()
+            if (company := of_domain.get(known.domain)) is not None and company != known.company_hash
+        )
+        if self._emails is not None:
+            Compactor(self._emails).compact()
+            IndexWriter(self._emails).append(
+                _owned(known, company, at)
+                for known in open_reader(self._emails).scan()
+                if (company := of_email.get(known.email)) is not None and company != known.company_hash
+            )
+            Compactor(self._emails).compact()
+        Compactor(self._domains).compact()
+        return count
+
     def _businesses(self) -> Iterator[Prospect]:
         return (one for one in open_reader(self._prospects).scan() if one.merged_into is None)
+
+
+def _first(owners: dict[str, str], thing: str, company: str) -> None:
+    owners[thing] = min(owners.get(thing, company), company)
+
+
+def _owned(known: EmailEntry, company: str, at: datetime) -> EmailEntry:
+    return EmailEntry(
+        email=known.email,
+        domain=known.domain,
+        company_hash=company,
+        first_seen=known.first_seen,
+        last_seen=known.last_seen,
+        origins=_settled(at),
+    )
+
+
+def _settled(at: datetime) -> tuple[Origin, ...]:
+    return (Origin(fields=("company_hash",), source=MATCHING, observed_at=at),)

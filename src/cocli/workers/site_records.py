@@ -65,7 +65,11 @@ class SiteRecords:
         self._emails = _Known(emails, clock) if emails is not None else None
 
     def prospects(self, hashes: Iterable[str]) -> list[Prospect]:
-        """The prospects of these hashes, as they are known now; one that moved is known by where it moved to."""
+        """The prospects of these hashes, as they are known now; one that moved is known by where it moved to.
+
+        A task names prospects that were written before it was put: one that an older look did not see is looked for
+        again, so that what a site comes to does not depend on when it was read.
+        """
         found: dict[str, Prospect] = {}
         for name in hashes:
             prospect = self._prospect(name)
@@ -92,20 +96,20 @@ class SiteRecords:
         mx: Mapping[str, MxAnswer] | None = None,
     ) -> Written:
         """Write what a site says. Killed in between, the next visit writes the rest: all of it can be done twice."""
-        company = prospects[0].company_hash if len(prospects) == 1 else None
-        emails = self._write_emails(website, company, mx or {})
+        # Whose the address and the domain are is settled later: one worker does not see all branches of a chain.
+        emails = self._write_emails(website, mx or {})
         changed = sum(self._write_prospect(website, prospect) for prospect in prospects)
-        domain = website_to_domain(website.with_changes(crawled_at=at), company)
+        domain = website_to_domain(website.with_changes(crawled_at=at))
         self._domains.put(_with_mail(domain, (mx or {}).get(website.domain), at))
         return Written(changed, emails, 1)
 
-    def _write_emails(self, website: Website, company: str | None, mx: Mapping[str, MxAnswer]) -> int:
+    def _write_emails(self, website: Website, mx: Mapping[str, MxAnswer]) -> int:
         if self._emails is None:
             return 0
         written = 0
         for found in theirs(website):
             # One at a time, because each names the document of its own page.
-            (entry,) = website_to_emails(website.with_changes(emails=(found,), document=found.document), company)
+            (entry,) = website_to_emails(website.with_changes(emails=(found,), document=found.document))
             written += self._emails.put(_verified(entry, mx.get(entry.domain), entry.last_seen))
         return written
 
@@ -117,7 +121,7 @@ class SiteRecords:
     def _prospect(self, name: str) -> Prospect | None:
         if self._prospects is None:
             return None
-        prospect = self._prospects.get(name)
+        prospect = self._prospects.sought(name)
         for _ in range(MAX_MOVES):
             if prospect is None or prospect.merged_into is None:
                 return prospect
@@ -202,6 +206,17 @@ class _Known:
         reader = self.reader()
         with self._lock:
             return self._written[key] if key in self._written else reader.get(key)
+
+    def sought(self, key: str) -> Any | None:
+        """The same, with another look if an older one does not show it. Threads that miss together look once."""
+        began = self._clock()
+        found = self.get(key)
+        if found is None:
+            with self._lock:
+                if self._looked <= began:
+                    self._reader = None
+            found = self.get(key)
+        return found
 
     def get_by(self, *fields: str) -> Any | None:
         return self.get(self._index.spec.key_text(*fields))

@@ -1,0 +1,167 @@
+"""The main job from end to end: 2,000 businesses of a bigger town, by the number of worker processes.
+
+The town's web server runs in a process of its own, on the same machine: what it costs is told apart. Politeness is
+set to the most that is allowed, because the town would else be waited for, and not worked on.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+import psutil
+
+from benchmarks.harness import Bench
+from cocli.app.workspace import open_workspace
+from cocli.config.resolve import Flags
+from cocli.testing.town import build_town, serve_websites, truth_of
+from cocli.testing.town.campaign import CAMPAIGN, TownHome, found_campaign
+from cocli.testing.town.score import businesses_of, score_of
+from cocli.testing.town.town import Town
+from cocli.testing.town.websites import WebsiteServer
+
+_EVERY = 0.2
+_PATIENCE = 1.0
+_STAGES = ("gm-list", "enrichment", "achieve-goal")
+
+
+@dataclass
+class Watch:
+    """What the processes of a run use, looked at a few times a second."""
+
+    processor: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+    """Stage → seconds."""
+    peak: int = 0
+
+    def follow(self, pid: int, over: threading.Event) -> None:
+        seconds: dict[int, tuple[str, float]] = {}
+        while not over.wait(_EVERY):
+            held = 0
+            for process in _family(pid):
+                try:
+                    with process.oneshot():
+                        words, times = process.cmdline(), process.cpu_times()
+                        held += process.memory_info().rss
+                except psutil.Error:
+                    continue  # it ended just now
+                stage = next((name for name in _STAGES if name in words), "other")
+                seconds[process.pid] = (stage, times.user + times.system)
+            self.peak = max(self.peak, held)
+        for stage, used in seconds.values():
+            self.processor[stage] += used
+
+
+def main(bench: Bench) -> None:
+    size, most = bench.size("businesses", 2000), bench.size("workers", 4)
+    town = build_town(size=size)
+    counts = [count for count in (1, 2, 4, 8) if count <= most]
+    rates: dict[int, float] = {}
+    for count in counts:
+        bench.note(f"{size:,} businesses, {count} process(es) for websites")
+        rates[count] = _measured(bench, town, count, best=count == counts[-1])
+    for count, rate in rates.items():
+        bench.measure(
+            f"businesses_per_min_{count}",
+            rate,
+            unit="/min",
+            conditions=f"{count} enrichment process(es) of 8 threads, 1 gm-list",
+        )
+    bench.measure("businesses_per_min", max(rates.values()), unit="/min", conditions="the best of these")
+
+
+def _measured(bench: Bench, town: Town, workers: int, *, best: bool) -> float:
+    with tempfile.TemporaryDirectory(prefix="bench-campaign-") as folder, _served(bench, town) as (websites, server):
+        home = TownHome(Path(folder))
+        found_campaign(home, town, websites, ["queue.attempts=1"])
+        asked = server.requests()
+        started = time.perf_counter()
+        watch = _run(home, workers)
+        seconds = time.perf_counter() - started
+        with open_workspace(home.environ, Flags()) as workspace:
+            score = score_of(businesses_of(workspace, CAMPAIGN), truth_of(town), "overture")
+        if score.businesses_recall < 1.0 or score.email_recall < 0.97:
+            raise AssertionError(f"the result is wrong: {score}")
+        bench.note(f"{score.planned:,} businesses, {score.right:,} e-mails in {seconds:.1f} s; {dict(watch.processor)}")
+        if best:
+            _tell(bench, watch, score.planned, server.requests() - asked, seconds)
+    return score.planned / seconds * 60
+
+
+def _tell(bench: Bench, watch: Watch, businesses: int, requests: int, seconds: float) -> None:
+    bench.measure("requests_per_business", requests / businesses, conditions="to websites, by their server's record")
+    bench.measure("peak_mib", watch.peak / (1 << 20), unit="MiB", conditions="all processes together, server apart")
+    whole = sum(watch.processor.values())
+    for stage in _STAGES:
+        name = stage.replace("-", "_")
+        bench.measure(f"cpu_share_{name}", watch.processor[stage] / whole, conditions=f"of {whole:.1f} s of processor")
+    bench.measure("cpu_busy", whole / seconds / (os.cpu_count() or 1), conditions=f"of {os.cpu_count()} processors")
+
+
+def _run(home: TownHome, workers: int) -> Watch:
+    words = ["campaign", "achieve-goal", CAMPAIGN, "--work", "--workers", str(workers), "--json"]
+    watch, over = Watch(), threading.Event()
+    with subprocess.Popen(
+        [sys.executable, "-m", "cocli", *words], env=home.environ, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL
+    ) as process:
+        follower = threading.Thread(target=watch.follow, args=(process.pid, over))
+        follower.start()
+        out, _ = process.communicate()
+        over.set()
+        follower.join()
+    if not json.loads(out)["met"]:
+        raise AssertionError(f"it did not end: {out.decode()}")
+    return watch
+
+
+def _family(pid: int) -> list[psutil.Process]:
+    try:
+        head = psutil.Process(pid)
+        return [head, *head.children(recursive=True)]
+    except psutil.Error:
+        return []
+
+
+# --- the town's server, in a process of its own
+
+
+@dataclass
+class _Server:
+    connection: Connection
+
+    def requests(self) -> int:
+        self.connection.send("requests")
+        return int(self.connection.recv())
+
+
+@contextmanager
+def _served(bench: Bench, town: Town) -> Iterator[tuple[WebsiteServer, _Server]]:
+    context = get_context("spawn")
+    here, there = context.Pipe()
+    process = context.Process(target=_serve, args=(len(town.businesses), there), daemon=True)
+    process.start()
+    port, refusing = here.recv()
+    bench.note(f"the town's websites listen on port {port}")
+    try:
+        yield WebsiteServer(town, lambda _: 0.0, port=port, refusing_port=refusing), _Server(here)
+    finally:
+        here.send("end")
+        process.join()
+
+
+def _serve(size: int, connection: Connection) -> None:
+    with serve_websites(build_town(size=size), patience=_PATIENCE) as server:
+        connection.send((server.port, server.refusing_port))
+        while connection.recv() != "end":
+            connection.send(len(server.requests))

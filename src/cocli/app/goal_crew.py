@@ -1,0 +1,141 @@
+"""Who does the work on the way to a goal: worker processes of this machine, or the machines of a cluster."""
+
+from __future__ import annotations
+
+import random
+import secrets
+import socket
+import sys
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from cocli.app.cluster import read_beats
+from cocli.errors import WorkerGaveUp
+from cocli.workers.commands import WORKED
+from cocli.workers.process import WorkerProcess
+from cocli.workers.slot import Care
+from cocli.workers.supervisor import Supervisor, Wanted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from cocli.app.workspace import Campaign, Workspace
+    from cocli.workers.drain import Drain
+
+_LOOK_SECONDS = 0.2
+_HOPELESS = 5
+"""So many workers died before any of them ended a task."""
+_HALF_HOPELESS = 25
+"""… or before any of one queue did: the others go on all the while."""
+_CARE = Care(backoff_first=0.5, backoff_longest=15.0, healthy=15.0, look=1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class CrewWishes:
+    watch: bool | None = None
+    """Only watch what others do; None: if there are others."""
+    counts: Mapping[str, int] = field(default_factory=dict)
+    """Queue → worker processes. For queues that are not named: what the configuration asks of this machine, or one."""
+
+
+class Crew(Protocol):
+    own: bool
+    """Processes of this machine."""
+    queues: tuple[str, ...]
+    """The queues that somebody works on."""
+    hosts: tuple[str, ...]
+    """The machines that work, where they are others."""
+
+    def run(self, drain: Drain, on_tick: Callable[[], None]) -> bool:
+        """Work, or watch, until asked to stop; True if everything in hand came to its end."""
+        ...
+
+
+class OwnWorkers:
+    """Processes of this machine. They notice when we are gone, however we died, and end what they have in hand."""
+
+    own = True
+    hosts: tuple[str, ...] = ()
+
+    def __init__(
+        self, workspace: Workspace, campaign: str, counts: Mapping[str, int], say: Callable[[str], None]
+    ) -> None:
+        self.queues = tuple(name for name in WORKED if counts.get(name))
+        wanted = Wanted(dict(counts), "goal")
+        self._supervisor = Supervisor(
+            lambda: wanted,
+            _spawner(workspace, campaign, say),
+            rng=random.Random(secrets.randbits(64)),  # noqa: S311 - spreads waits, hides nothing
+            care=_CARE,
+        )
+
+    def run(self, drain: Drain, on_tick: Callable[[], None]) -> bool:
+        def tick() -> None:
+            self._refuse_hopeless()
+            on_tick()
+
+        try:
+            return self._supervisor.run(drain, on_tick=tick)
+        except BaseException:
+            self._supervisor.retire_all("it failed")
+            raise
+
+    def _refuse_hopeless(self) -> None:
+        """A machine that cannot work at all says so, instead of trying for ever."""
+        died = self._supervisor.restarts
+        if died < _HOPELESS:
+            return
+        completed = self._supervisor.completed()
+        without = [queue for queue in self.queues if not completed.get(queue)]
+        if without and (len(without) == len(self.queues) or died >= _HALF_HOPELESS):
+            reason = self._supervisor.last_error or "its workers die"
+            raise WorkerGaveUp(queue=", ".join(without), times=died, reason=reason)
+
+
+class Others:
+    """The machines of a cluster: they work without us."""
+
+    own = False
+    queues: tuple[str, ...] = WORKED
+
+    def __init__(self, hosts: tuple[str, ...]) -> None:
+        self.hosts = hosts
+
+    def run(self, drain: Drain, on_tick: Callable[[], None]) -> bool:
+        while not drain.asked:
+            on_tick()
+            time.sleep(_LOOK_SECONDS)
+        return True
+
+
+def open_crew(workspace: Workspace, campaign: Campaign, wishes: CrewWishes, say: Callable[[str], None]) -> Crew:
+    hosts = working_hosts(campaign)
+    if wishes.watch or (wishes.watch is None and hosts):
+        return Others(hosts)
+    return OwnWorkers(workspace, campaign.name, {**own_counts(campaign), **wishes.counts}, say)
+
+
+def working_hosts(campaign: Campaign) -> tuple[str, ...]:
+    """The machines that reported lately that they have workers for this campaign; this one may be among them."""
+    now = campaign.store.now()
+    alive = [beat.heartbeat for beat in read_beats(campaign.store).beats if beat.is_alive(now)]
+    return tuple(one.hostname for one in alive if one.campaign == campaign.name and any(one.workers.values()))
+
+
+def own_counts(campaign: Campaign) -> dict[str, int]:
+    config = campaign.settings.model()
+    asked = {name: count for name, count in config.workers.get(socket.gethostname(), {}).items() if count}
+    needed = ("gm-list", "enrichment", *(("gm-details",) if "google-maps" in config.prospecting.sources else ()))
+    return {name: asked.get(name, 1) for name in needed}
+
+
+def _spawner(workspace: Workspace, campaign: str, say: Callable[[str], None]) -> Callable[[str, str], WorkerProcess]:
+    flags, environ = workspace.settings.flags, workspace.settings.environ
+    store = ["--store", flags.store] if flags.store else []
+
+    def spawn(queue: str, name: str) -> WorkerProcess:
+        command = [sys.executable, "-m", "cocli", "worker", queue, "--campaign", campaign, *store, "--supervised"]
+        return WorkerProcess(command, environ, on_complaint=lambda line: say(f"{name}: {line}"))
+
+    return spawn

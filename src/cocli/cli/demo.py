@@ -1,0 +1,38 @@
+"""`cocli demo`: runs the demo, which is no part of the product's layers, in a process of its own."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from cocli.cli.context import cli_context
+from cocli.cli.options import examples, single_command
+
+app = single_command()
+
+
+@app.command(epilog=examples("cocli demo", "cocli demo my-demo", "cocli demo --maps", "cocli demo --keep"))
+def demo(
+    ctx: typer.Context,
+    folder: Annotated[
+        str | None,
+        typer.Argument(metavar="FOLDER", help="Where to keep everything: new, empty, or of an earlier demo."),
+    ] = None,
+    maps: Annotated[
+        bool, typer.Option("--maps", help="Search on a map with Chromium (extra: browser), instead of open data.")
+    ] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="Without a folder: keep the temporary one.")] = False,
+) -> None:
+    """Do the whole job on a made-up town: plan, search, read websites, write company pages and a report.
+
+    Nothing leaves this machine. At the end it is counted what was found of what there is. Your own data and settings
+    are not touched. The last line is JSON.
+    """
+    import subprocess
+    import sys
+
+    words = [*([folder] if folder else []), *(["--maps"] if maps else []), *(["--keep"] if keep else [])]
+    command = [sys.executable, "-m", "cocli.demo", *words]
+    done = subprocess.run(command, env=dict(cli_context(ctx).environ), check=False)  # noqa: S603 - our own program
+    raise typer.Exit(done.returncode)

@@ -1,0 +1,23 @@
+"""The main job with its processes killed at random: the result is that of a run that nobody disturbed.
+
+A small one. `make chaos` runs those that take minutes (`soak.py`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cocli.testing.town.records import Outcome
+
+PATIENCE = 250.0
+
+
+def test_killed_at_random_on_a_folder(field_of: Any, undisturbed: Outcome) -> None:
+    home = field_of.machine("home")
+    storm = field_of.storm(field_of.goal(home), period=1.0, growth=1.2, mercy=1.5)
+    assert storm.rage(PATIENCE), storm.log_of("goal")
+    assert len(storm.kills) >= 2
+    after = field_of.outcome(home)
+    assert after.differences(undisturbed) == []
+    assert after.leftovers == ()
+    assert all(state.in_hand == 0 for state in after.states.values())

@@ -1,0 +1,128 @@
+"""Settling: what it says of a domain and an address does not depend on who was read first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import permutations
+from typing import Any
+
+import pytest
+
+from cocli.identities import company_hash
+from cocli.index.cache import MemoryCache
+from cocli.index.opening import Index, open_index
+from cocli.index.reading import open_reader
+from cocli.index.writing import IndexWriter
+from cocli.merging.rules import WEBSITE
+from cocli.models.domain import Domain
+from cocli.models.email import EmailEntry
+from cocli.models.origin import Origin
+from cocli.models.prospect import Prospect
+from cocli.paths import IndexRef
+from cocli.store.memory import MemoryStore
+from cocli.workers.settling import Settler
+from cocli.workers.site_records import SiteRecords
+
+NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
+BRANCHES = ("north", "south", "west")
+ADDRESS = "office@chain.example"
+
+
+class Campaign:
+    def __init__(self) -> None:
+        store = MemoryStore()
+        self.prospects: Index[Any] = open_index(store, IndexRef("prospects", "c"), MemoryCache())
+        self.emails: Index[Any] = open_index(store, IndexRef("emails", "c"), MemoryCache())
+        self.domains: Index[Any] = open_index(store, IndexRef("domains"), MemoryCache())
+        self.hours = 1
+
+    def found(self, *names: str) -> None:
+        IndexWriter(self.prospects).append(a_branch(name) for name in names)
+
+    def read(self, **values: Any) -> None:
+        """The website of the chain was read by a worker."""
+        origins = (Origin(fields=("domain", *values), source=WEBSITE, observed_at=NOON),)
+        entry = {"email": ADDRESS, "domain": "chain.example", "first_seen": NOON, "last_seen": NOON}
+        IndexWriter(self.emails).put(EmailEntry.checked(entry | {"origins": origins} | values))
+        IndexWriter(self.domains).put(Domain(domain="chain.example", last_crawled=NOON))
+
+    def settle(self) -> None:
+        self.hours += 1
+        Settler(
+            self.prospects,
+            self.domains,
+            self.emails,
+            website_of=lambda _domain, _at: None,
+            clock=lambda: NOON + timedelta(hours=self.hours),
+        ).settle()
+
+    def owners(self) -> tuple[str | None, str | None]:
+        (email,) = open_reader(self.emails, fresh=True).scan()
+        (domain,) = open_reader(self.domains, fresh=True).scan()
+        return email.company_hash, domain.company_hash
+
+
+def a_branch(name: str) -> Prospect:
+    return Prospect(
+        company_hash=company_hash(f"name:chain {name}"),
+        slug="chain",
+        name="Chain",
+        street=f"1 {name} street",
+        lat=38.0 + BRANCHES.index(name),
+        lon=-101.0,
+        domain="chain.example",
+        all_emails=(ADDRESS,),
+        campaign="c",
+        first_seen=NOON,
+        updated_at=NOON,
+        source_ids=(f"overture:{name}",),
+    )
+
+
+FIRST = min(company_hash(f"name:chain {name}") for name in BRANCHES)
+
+
+@pytest.mark.parametrize("order", list(permutations(BRANCHES)))
+def test_whose_it_is_does_not_depend_on_the_order(order: Sequence[str]) -> None:
+    campaign = Campaign()
+    campaign.read()
+    for name in order:
+        campaign.found(name)
+        campaign.settle()
+    assert campaign.owners() == (FIRST, FIRST)
+
+
+def test_what_an_earlier_version_wrote_is_put_right() -> None:
+    campaign = Campaign()
+    campaign.found(*BRANCHES)
+    campaign.read(company_hash=max(company_hash(f"name:chain {name}") for name in BRANCHES))
+    campaign.settle()
+    assert campaign.owners() == (FIRST, FIRST)
+
+
+def test_settling_twice_writes_nothing() -> None:
+    campaign = Campaign()
+    campaign.found(*BRANCHES)
+    campaign.read()
+    campaign.settle()
+    versions = [open_reader(index).version for index in (campaign.prospects, campaign.emails, campaign.domains)]
+    campaign.settle()
+    assert versions == [open_reader(index).version for index in (campaign.prospects, campaign.emails, campaign.domains)]
+
+
+def test_a_task_finds_its_prospect_though_the_last_look_is_older() -> None:
+    """A worker that looked before the search had ended read the website for nobody."""
+    campaign = Campaign()
+    now = 0.0
+
+    def clock() -> float:
+        nonlocal now
+        now += 0.001
+        return now
+
+    records = SiteRecords(domains=campaign.domains, prospects=campaign.prospects, clock=clock)
+    wanted = a_branch("north").company_hash
+    assert records.prospects([wanted]) == []
+    campaign.found("north")
+    assert [one.company_hash for one in records.prospects([wanted])] == [wanted]
