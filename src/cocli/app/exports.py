@@ -6,14 +6,13 @@ like the rest. A file appears whole or not at all.
 
 from __future__ import annotations
 
-import os
-import secrets
 import tempfile
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, BinaryIO
 
 from cocli.app.companies import exclusions_of
 from cocli.app.index import needed_campaign
+from cocli.app.whole_file import absolute, whole_file
 from cocli.app.workspace import Progress, location, no_progress
 from cocli.crm.pages import load_pages
 from cocli.errors import UsageError
@@ -84,29 +83,11 @@ def export_to_store(indexes: Indexes, options: ExportOptions, progress: Progress
 def export_to_file(
     indexes: Indexes, options: ExportOptions, path: str, progress: Progress = no_progress
 ) -> ExportReport:
-    """Into a file, under another name first: whoever finds the file finds it whole."""
-    target = os.path.abspath(os.path.expanduser(path))
-    if os.path.isdir(target):
-        raise UsageError(
-            reason=f"{target} is a folder",
-            hint=f"Name a file: --out {os.path.join(path, kind_of(options.format).file)}",
-        )
-    if not os.path.isdir(os.path.dirname(target)):
-        raise UsageError(reason=f"There is no folder {os.path.dirname(target)}")
-    temporary = f"{target}.tmp-{secrets.token_hex(4)}"
-    try:
-        with open(temporary, "xb") as file:
-            report = export_to(indexes, options, file, progress)
-            file.flush()
-            report.bytes = file.tell()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    except OSError as error:
-        raise UsageError(reason=f"{target} cannot be written: {error.strerror}") from error
-    finally:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
-    report.path = target
+    """Into a file: whoever finds the file finds it whole."""
+    with whole_file(path) as file:
+        report = export_to(indexes, options, file, progress)
+        report.bytes = file.tell()
+    report.path = absolute(path)
     return report
 
 

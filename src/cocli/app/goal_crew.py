@@ -77,7 +77,7 @@ class OwnWorkers:
 
         try:
             return self._supervisor.run(drain, on_tick=tick)
-        except BaseException:
+        except BaseException:  # whatever it was, it goes on from here; nobody may be left working
             self._supervisor.retire_all("it failed")
             raise
 

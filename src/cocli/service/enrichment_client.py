@@ -133,7 +133,7 @@ def enrich_by_service(
             for number, one in enumerate(threads.map(client.enrich, requests), start=1):
                 found.append(one)
                 on_progress(number)
-        except BaseException:
+        except BaseException:  # also Ctrl-C: what has not begun is not asked any more
             threads.shutdown(wait=False, cancel_futures=True)
             raise
     return found

@@ -62,7 +62,7 @@ class EnrichmentStage:
                     raise  # not our waiting is over, but the work failed so
                 try:
                     work.check()
-                except BaseException:
+                except BaseException:  # the lease is lost, or the store: goes on from here
                     running.cancel()
                     raise
 

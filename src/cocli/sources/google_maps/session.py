@@ -107,7 +107,7 @@ class Session:
                         continue  # the browser died, which may be nobody's fault but its own: once more in a new one
                     reason = error.message.partition("\n")[0][:300]
                     raise PageUnread(source=SOURCE, what=what, reason=reason) from error
-                except BaseException:
+                except BaseException:  # goes on from here
                     await self._clear()  # a mistake of ours: no page of it is left open
                     raise
         raise AssertionError("a page is read or it is not")
