@@ -119,7 +119,7 @@ def _scrapy(task: dict[str, Any]) -> dict[str, Any]:
     seen: dict[str, Any] = {"pages": 0, "sites": 0, "began": 0.0, "ended": 0.0}
     with_email: set[str] = set()
 
-    class Contacts(scrapy.Spider):
+    class Contacts(scrapy.Spider):  # type: ignore[misc]  # its types are not looked at
         name = "contacts"
         links = LinkExtractor()
 

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from benchmarks._maps_pages import Business, business, card, details_answer, list_page, message, search_answer, state_of
-from benchmarks.places_parsing import _check, _document, _made_up
 from cocli.cli.eval import main
 from cocli.sources.google_maps.evaluate import evaluate
 
@@ -113,4 +112,6 @@ def test_real_pages(captures: Path) -> None:
 
 def test_the_benchmark_reads_the_same_with_both_parsers() -> None:
     pytest.importorskip("bs4", reason="BeautifulSoup is installed with the benchmarks")
+    from benchmarks.places_parsing import _check, _document, _made_up
+
     _check([_document(page) for page in _made_up()])
