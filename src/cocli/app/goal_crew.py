@@ -78,7 +78,7 @@ class OwnWorkers:
         try:
             return self._supervisor.run(drain, on_tick=tick)
         except BaseException:  # whatever it was, it goes on from here; nobody may be left working
-            self._supervisor.retire_all("it failed")
+            self._supervisor.end("it failed")
             raise
 
     def _refuse_hopeless(self) -> None:

@@ -114,6 +114,7 @@ class WorkerProcess:
     def kill(self) -> None:
         self._kill_group()
         self._process.wait()
+        self._bury()
 
     # --- listening
 

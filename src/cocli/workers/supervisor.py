@@ -137,6 +137,14 @@ class Supervisor:
             slot.fingerprint = ""
         return len(chosen)
 
+    def end(self, reason: str) -> None:
+        """Let all workers go and wait for them, a few seconds at most: for somebody who cannot go on."""
+        self.retire_all(reason)
+        self._hurry()
+        while self._leaving:
+            self._see_off()
+            time.sleep(_TICK_SECONDS)
+
     def retire_all(self, reason: str) -> None:
         for slot in list(self._slots.values()):
             self._retire(slot, reason)
@@ -208,7 +216,6 @@ class Supervisor:
                     continue
                 self.note(f"{one.name} did not end in time and was killed")
                 one.worker.kill()
-                one.worker.exit_code()
                 whole = False
             self._count(one.queue, one.worker)
             self._say(f"{one.name} ended")
