@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
-from itertools import permutations
+from itertools import count, permutations
 from typing import Any
 
 import pytest
@@ -20,6 +20,7 @@ from cocli.models.email import EmailEntry
 from cocli.models.origin import Origin
 from cocli.models.prospect import Prospect
 from cocli.paths import IndexRef
+from cocli.store.base import Store
 from cocli.store.memory import MemoryStore
 from cocli.workers.settling import Settler
 from cocli.workers.site_records import SiteRecords
@@ -30,15 +31,16 @@ ADDRESS = "office@chain.example"
 
 
 class Campaign:
-    def __init__(self) -> None:
-        store = MemoryStore()
-        self.prospects: Index[Any] = open_index(store, IndexRef("prospects", "c"), MemoryCache())
-        self.emails: Index[Any] = open_index(store, IndexRef("emails", "c"), MemoryCache())
+    def __init__(self, store: Store | None = None, name: str = "c", hours: Iterator[int] | None = None) -> None:
+        store = store or MemoryStore()
+        self.prospects: Index[Any] = open_index(store, IndexRef("prospects", name), MemoryCache())
+        self.emails: Index[Any] = open_index(store, IndexRef("emails", name), MemoryCache())
         self.domains: Index[Any] = open_index(store, IndexRef("domains"), MemoryCache())
-        self.hours = 1
+        self.name = name
+        self.hours = hours or count(2)
 
-    def found(self, *names: str) -> None:
-        IndexWriter(self.prospects).append(a_branch(name) for name in names)
+    def found(self, *branches: str) -> None:
+        IndexWriter(self.prospects).append(a_branch(one, self.name) for one in branches)
 
     def read(self, **values: Any) -> None:
         """The website of the chain was read by a worker."""
@@ -48,13 +50,13 @@ class Campaign:
         IndexWriter(self.domains).put(Domain(domain="chain.example", last_crawled=NOON))
 
     def settle(self) -> None:
-        self.hours += 1
+        at = NOON + timedelta(hours=next(self.hours))
         Settler(
             self.prospects,
             self.domains,
             self.emails,
             website_of=lambda _domain, _at: None,
-            clock=lambda: NOON + timedelta(hours=self.hours),
+            clock=lambda: at,
         ).settle()
 
     def owners(self) -> tuple[str | None, str | None]:
@@ -63,7 +65,7 @@ class Campaign:
         return email.company_hash, domain.company_hash
 
 
-def a_branch(name: str) -> Prospect:
+def a_branch(name: str, campaign: str = "c") -> Prospect:
     return Prospect(
         company_hash=company_hash(f"name:chain {name}"),
         slug="chain",
@@ -73,7 +75,7 @@ def a_branch(name: str) -> Prospect:
         lon=-101.0,
         domain="chain.example",
         all_emails=(ADDRESS,),
-        campaign="c",
+        campaign=campaign,
         first_seen=NOON,
         updated_at=NOON,
         source_ids=(f"overture:{name}",),
@@ -109,6 +111,23 @@ def test_settling_twice_writes_nothing() -> None:
     versions = [open_reader(index).version for index in (campaign.prospects, campaign.emails, campaign.domains)]
     campaign.settle()
     assert versions == [open_reader(index).version for index in (campaign.prospects, campaign.emails, campaign.domains)]
+
+
+@pytest.mark.parametrize("order", list(permutations(BRANCHES)))
+def test_campaigns_that_share_a_domain_agree_whose_it_is(order: Sequence[str]) -> None:
+    """Each knows other branches. They settle in turn, and none undoes what another one wrote."""
+    store, hours = MemoryStore(), count(2)
+    campaigns = [Campaign(store, f"c{number}", hours) for number, _ in enumerate(order)]
+    for campaign, branch in zip(campaigns, order, strict=True):
+        campaign.found(branch)
+        campaign.read()
+    for campaign in (*campaigns, *campaigns):
+        campaign.settle()
+    version = open_reader(campaigns[0].domains).version
+    for campaign in campaigns:
+        campaign.settle()
+        assert campaign.owners()[1] == FIRST
+    assert open_reader(campaigns[0].domains).version == version
 
 
 def test_a_task_finds_its_prospect_though_the_last_look_is_older() -> None:

@@ -108,9 +108,14 @@ class Settler:
         """Say whose every domain and address is; how many businesses there are.
 
         Where branches share one, it is that of the first of them by its hash: whoever was read first does not matter.
+        Domains are shared between campaigns, and that holds between their businesses as well: else each campaign would
+        undo what another one settled.
         """
-        count, of_domain, of_email = 0, dict[str, str](), dict[str, str]()
-        for one in self._businesses():
+        count, of_domain, of_email, ours = 0, dict[str, str](), dict[str, str](), set[str]()
+        for one in open_reader(self._prospects).scan():
+            ours.add(one.company_hash)
+            if one.merged_into is not None:
+                continue
             count += 1
             if one.domain:
                 _first(of_domain, one.domain, one.company_hash)
@@ -120,7 +125,7 @@ class Settler:
         IndexWriter(self._domains).append(
             Domain(domain=known.domain, company_hash=company, origins=_settled(at))
             for known in open_reader(self._domains).scan()
-            if (company := of_domain.get(known.domain)) is not None and company != known.company_hash
+            if (company := of_domain.get(known.domain)) is not None and _gives_way(known.company_hash, company, ours)
         )
         if self._emails is not None:
             Compactor(self._emails).compact()
@@ -139,6 +144,13 @@ class Settler:
 
 def _first(owners: dict[str, str], thing: str, company: str) -> None:
     owners[thing] = min(owners.get(thing, company), company)
+
+
+def _gives_way(owner: str | None, company: str, ours: set[str]) -> bool:
+    """Whether a domain passes to `company`. The owner that another campaign named keeps it, if it is the first."""
+    if owner is None or owner in ours:
+        return owner != company
+    return company < owner
 
 
 def _owned(known: EmailEntry, company: str, at: datetime) -> EmailEntry:
