@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import time
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
@@ -96,20 +97,32 @@ def achieve_goal(
         crew = open_crew(chosen, campaign, wishes.crew, watcher.say)
         if crew.own:
             _check_sources(chosen, campaign)
-        run = _Run(chosen, campaign, wishes, crew, drain, watcher)
-        run.plan()
-        run.tick()  # what is there may be enough: then nobody has to start
-        whole = crew.run(run.inner, run.tick)
-        while not run.is_over():
+        with ThreadPoolExecutor(1, "look") as looker:
+            run = _Run(chosen, campaign, wishes, crew, drain, watcher, looker)
+            run.plan()
+            run.look()  # what is there may be enough: then nobody has to start
             whole = crew.run(run.inner, run.tick)
-        return run.finish(whole=whole)
+            while not run.is_over():
+                whole = crew.run(run.inner, run.tick)
+            return run.finish(whole=whole)
 
 
 class _Run:
-    """One run: `plan`, `tick` again and again, `finish`."""
+    """One run: `plan`, `look`, `tick` again and again, `finish`.
+
+    Looking and settling may take long. They happen in a thread, one at a time: meanwhile workers that die are replaced,
+    and whoever says stop is heard.
+    """
 
     def __init__(
-        self, workspace: Workspace, campaign: Campaign, wishes: GoalWishes, crew: Crew, drain: Drain, watcher: Watcher
+        self,
+        workspace: Workspace,
+        campaign: Campaign,
+        wishes: GoalWishes,
+        crew: Crew,
+        drain: Drain,
+        watcher: Watcher,
+        looker: ThreadPoolExecutor,
     ) -> None:
         self._workspace = workspace
         self._campaign = campaign
@@ -118,6 +131,8 @@ class _Run:
         self._crew = crew
         self._asked = drain
         self._watcher = watcher
+        self._looker = looker
+        self._looking: Future[None] | None = None
         self._started = time.monotonic()
         self._pace = Pace()
         self._look_at = 0.0
@@ -154,16 +169,30 @@ class _Run:
             return
         if self._asked.asked:
             self._end("interrupted")
+        elif self._looking is not None:
+            self._heed(self._looking)
         elif time.monotonic() >= self._look_at:
-            try:
-                self._look()
-            except CocliError as error:
-                if not error.retryable:
-                    raise
-                self._watcher.say(f"cannot look now: {error.message}")
-                self._look_at = time.monotonic() + self._wishes.looks.count
-            else:
-                self._judge()
+            self._looking = self._looker.submit(self._look)
+
+    def look(self) -> None:
+        """Look now, and wait for it."""
+        self._looking = self._looker.submit(self._look)
+        self._heed(self._looking, wait=True)
+
+    def _heed(self, looking: Future[None], *, wait: bool = False) -> None:
+        """Draw the conclusions from a look that has ended."""
+        if not (wait or looking.done()):
+            return
+        self._looking = None
+        try:
+            looking.result()
+        except CocliError as error:
+            if not error.retryable:
+                raise
+            self._watcher.say(f"cannot look now: {error.message}")
+            self._look_at = time.monotonic() + self._wishes.looks.count
+        else:
+            self._judge()
 
     def _look(self) -> None:
         started = time.monotonic()
@@ -226,6 +255,9 @@ class _Run:
         """Bring together what was in hand at the end. Where the number was one of businesses known twice, go on."""
         if self._asked.now:
             return True
+        if self._looking is not None:
+            self._looking.exception()  # it ends first; what it found, or met, is looked at again here
+            self._looking = None
         settle_campaign(self._workspace, self._campaign.name)
         self._count()
         self._standing = replace(self._standing, settled=True)
