@@ -87,8 +87,11 @@ class Below:
         whole = [Put(self._prefix + put.key, put.data, put.if_absent, put.if_match) for put in puts]
         return list(self._inner.put_many(whole))
 
-    def delete_many(self, keys: Iterable[str]) -> Sequence[StoreError | None]:
-        return list(self._inner.delete_many([self._prefix + key for key in keys]))
+    def delete_many(
+        self, keys: Iterable[str], *, if_match: Mapping[str, str] | None = None
+    ) -> Sequence[StoreError | None]:
+        etags = {self._prefix + key: etag for key, etag in (if_match or {}).items()}
+        return list(self._inner.delete_many([self._prefix + key for key in keys], if_match=etags))
 
     def now(self) -> datetime:
         return self._inner.now()  # type: ignore[no-any-return]

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from cocli.errors import Conflict, IndexDamaged, StoreError, UsageError
+from cocli.errors import Conflict, IndexDamaged, UsageError
 from cocli.index.changes import Changes
 from cocli.index.consumed import ConsumedObject, read_consumed
 from cocli.index.latest import current_pointer
@@ -225,15 +225,12 @@ class Compactor(Generic[R]):
         done += [(contents.key, contents.etag) for contents in current.read if contents.reason is None]
         batches = [key for key, _ in done if WalKey.fits(key)]
         loose = [] if self._index.spec.keeps_loose else [one for one in done if not WalKey.fits(one[0])]
-        for answer in self._index.store.delete_many(batches):
+        store = self._index.store
+        # One that was rewritten since it was read waits for the next round, as does one that cannot be deleted now:
+        # the version's list has its name.
+        for answer in (
+            *store.delete_many(batches),
+            *store.delete_many([key for key, _ in loose], if_match=dict(loose)),
+        ):
             report.deleted += answer is None
             report.left += answer is not None
-        for position, (key, etag) in enumerate(loose):
-            try:
-                self._index.store.delete(key, if_match=etag)
-                report.deleted += 1
-            except Conflict:
-                report.left += 1  # rewritten since it was read: it waits for the next round
-            except StoreError:
-                report.left += len(loose) - position  # they are named in the version's list: the next round goes on
-                return

@@ -21,7 +21,7 @@ from datetime import datetime  # noqa: TC003 - a NamedTuple's annotations are re
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from cocli.errors import StoreError
 
@@ -90,8 +90,11 @@ class Store(Protocol):
         """Write concurrently. One failure does not stop the others: each answer is an etag or the error."""
         ...
 
-    def delete_many(self, keys: Iterable[str]) -> Sequence[StoreError | None]:
-        """Remove many objects unconditionally, in as few requests as the backend can."""
+    def delete_many(
+        self, keys: Iterable[str], *, if_match: Mapping[str, str] | None = None
+    ) -> Sequence[StoreError | None]:
+        """Remove many objects, in as few requests as the backend can. Those that `if_match` has an etag of are removed
+        only if it is still theirs, concurrently: a `Conflict` stands where that does not hold."""
         ...
 
     def now(self) -> datetime:

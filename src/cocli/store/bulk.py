@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 from cocli.errors import StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from cocli.store.base import Put, Store
 
@@ -25,3 +25,7 @@ def answer(action: Callable[[Item], Result], item: Item) -> Result | StoreError:
 
 def put_one(store: Store, put: Put) -> str:
     return store.put(put.key, put.data, if_absent=put.if_absent, if_match=put.if_match)
+
+
+def delete_one(store: Store, etags: Mapping[str, str], key: str) -> None:
+    store.delete(key, if_match=etags.get(key))

@@ -12,7 +12,7 @@ from cocli.store.base import Put, StoredObject
 from cocli.store.wrapper import WrappedStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from cocli.store.base import Store
 
@@ -49,9 +49,11 @@ class CachedStore(WrappedStore):
         super().delete(key, if_match=if_match)
         self._forget([key])
 
-    def delete_many(self, keys: Iterable[str]) -> Sequence[StoreError | None]:
+    def delete_many(
+        self, keys: Iterable[str], *, if_match: Mapping[str, str] | None = None
+    ) -> Sequence[StoreError | None]:
         asked = list(keys)
-        answers = super().delete_many(asked)
+        answers = super().delete_many(asked, if_match=if_match)
         self._forget(asked)
         return answers
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from cocli.store.wrapper import WrappedStore
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from cocli.errors import StoreError
     from cocli.store.base import ObjectInfo, Put, Store, StoredObject
@@ -66,10 +66,13 @@ class CountingStore(WrappedStore):
         self._count(put=len(asked), bytes_out=sum(len(put.data) for put in asked))
         return super().put_many(asked)
 
-    def delete_many(self, keys: Iterable[str]) -> Sequence[StoreError | None]:
+    def delete_many(
+        self, keys: Iterable[str], *, if_match: Mapping[str, str] | None = None
+    ) -> Sequence[StoreError | None]:
         asked = list(keys)
-        self._count(delete=len(asked), delete_requests=-(-len(asked) // _PAGE))
-        return super().delete_many(asked)
+        single = sum(key in (if_match or {}) for key in asked)
+        self._count(delete=len(asked), delete_requests=single - (single - len(asked)) // _PAGE)
+        return super().delete_many(asked, if_match=if_match)
 
     def _count(self, **kinds: int) -> None:
         with self._lock:

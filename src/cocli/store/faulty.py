@@ -13,11 +13,11 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from cocli.errors import Unavailable
-from cocli.store.bulk import answer, put_one
+from cocli.store.bulk import answer, delete_one, put_one
 from cocli.store.wrapper import WrappedStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from cocli.errors import StoreError
     from cocli.store.base import ObjectInfo, Put, Store, StoredObject
@@ -87,8 +87,10 @@ class FaultyStore(WrappedStore):
     def put_many(self, puts: Iterable[Put]) -> Sequence[str | StoreError]:
         return [answer(partial(put_one, self), put) for put in puts]
 
-    def delete_many(self, keys: Iterable[str]) -> Sequence[StoreError | None]:
-        return [answer(self.delete, key) for key in keys]
+    def delete_many(
+        self, keys: Iterable[str], *, if_match: Mapping[str, str] | None = None
+    ) -> Sequence[StoreError | None]:
+        return [answer(partial(delete_one, self, if_match or {}), key) for key in keys]
 
     def _do(self, name: str, key: str, action: Callable[[], Result]) -> Result:
         self._operations += 1

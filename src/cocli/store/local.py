@@ -35,7 +35,7 @@ from cocli.store.etag import content_etag
 from cocli.store.stripes import StripedLocks, StripesTimeout
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from cocli.store.base import Put
 
@@ -181,12 +181,15 @@ class LocalStore:
                 answers += [answer(partial(put_one, self), put) for put in batch]
         return answers
 
-    def delete_many(self, keys: Iterable[str]) -> Sequence[StoreError | None]:
+    def delete_many(
+        self, keys: Iterable[str], *, if_match: Mapping[str, str] | None = None
+    ) -> Sequence[StoreError | None]:
         """One after the other; folders that became empty go in the end, and are synchronised once."""
         answers: list[StoreError | None] = []
+        etags = if_match or {}
         touched: dict[str, None] = {}
         for key in keys:
-            folder = answer(self._delete, key)
+            folder = answer(partial(self._delete, if_match=etags.get(key)), key)
             answers.append(folder if isinstance(folder, StoreError) else None)
             if isinstance(folder, str):
                 touched[folder] = None

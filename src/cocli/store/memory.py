@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 from cocli.errors import AlreadyExists, Conflict, NotFound
 from cocli.key_parts import check_key, check_prefix
 from cocli.store.base import ObjectInfo, StoredObject
-from cocli.store.bulk import answer, put_one
+from cocli.store.bulk import answer, delete_one, put_one
 from cocli.store.conditions import check_put
 from cocli.store.etag import content_etag
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from cocli.errors import StoreError
     from cocli.store.base import Put
@@ -83,8 +83,10 @@ class MemoryStore:
     def put_many(self, puts: Iterable[Put]) -> Sequence[str | StoreError]:
         return [answer(partial(put_one, self), put) for put in puts]
 
-    def delete_many(self, keys: Iterable[str]) -> Sequence[StoreError | None]:
-        return [answer(self.delete, key) for key in keys]
+    def delete_many(
+        self, keys: Iterable[str], *, if_match: Mapping[str, str] | None = None
+    ) -> Sequence[StoreError | None]:
+        return [answer(partial(delete_one, self, if_match or {}), key) for key in keys]
 
     def now(self) -> datetime:
         return self._clock()

@@ -25,14 +25,14 @@ from obstore.store import S3Store as Client
 from cocli.errors import AlreadyExists, Conflict, NotFound, StoreError, Unavailable
 from cocli.key_parts import check_key, check_prefix, is_key
 from cocli.store.base import ObjectInfo, StoredObject
-from cocli.store.bulk import answer, put_one
+from cocli.store.bulk import answer, delete_one, put_one
 from cocli.store.conditions import check_put
 from cocli.store.credentials import find_credentials
 from cocli.store.s3_errors import FOREIGN_ERRORS, REFUSED, S3Errors
 from cocli.store.server_clock import ServerClock
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     import httpx2
@@ -47,6 +47,7 @@ _LIST_PAGE = 1000
 _TRIES = 6
 _FIRST_WAIT = 0.1
 _SIGNED_FOR = timedelta(minutes=1)
+_DATE_TIMEOUT = 10.0  # a header is a small answer
 _PATIENT = {
     "max_retries": _TRIES - 1,
     "retry_timeout": timedelta(seconds=30),
@@ -148,12 +149,18 @@ class S3Store:
     def put_many(self, puts: Iterable[Put]) -> Sequence[str | StoreError]:
         return list(self._executor().map(partial(answer, partial(put_one, self)), puts))
 
-    def delete_many(self, keys: Iterable[str]) -> Sequence[StoreError | None]:
+    def delete_many(
+        self, keys: Iterable[str], *, if_match: Mapping[str, str] | None = None
+    ) -> Sequence[StoreError | None]:
         every = list(keys)
         refused = {key: error for key in every if (error := answer(check_key, key)) is not None}
-        good = [key for key in every if key not in refused]
+        etags = if_match or {}
+        good = [key for key in every if key not in refused and key not in etags]
         batches = [good[start : start + _DELETE_BATCH] for start in range(0, len(good), _DELETE_BATCH)]
         answers = dict(refused)
+        single = [key for key in every if key in etags and key not in refused]
+        alone = self._executor().map(partial(answer, partial(delete_one, self, etags)), single)
+        answers |= {key: failed for key, failed in zip(single, alone, strict=True) if failed is not None}
         for batch, failed in zip(
             batches, self._executor().map(partial(answer, self._delete_batch), batches), strict=True
         ):
@@ -254,25 +261,27 @@ class S3Store:
     def _ask_time(self) -> str:
         # Any answer carries the server's date, a refusal as well: so nothing has to be signed.
         for pause in _pauses():
-            status, text = self._send("HEAD", f"{self._endpoint}/", {}, header="date")
+            status, text = self._send("HEAD", f"{self._endpoint}/", {}, header="date", timeout=_DATE_TIMEOUT)
             if text and status:
                 return text
             time.sleep(pause)
-        raise Unavailable(address=self._address, reason="it does not tell the time")
+        raise Unavailable(address=self._address, reason=text or "it does not tell the time")
 
-    def _send(self, method: str, url: str, headers: dict[str, str], *, header: str = "") -> tuple[int, str]:
-        """The status and the body (or one header); status 0 stands for no answer."""
+    def _send(
+        self, method: str, url: str, headers: dict[str, str], *, header: str = "", timeout: float = 60
+    ) -> tuple[int, str]:
+        """The status and the body (or one header); status 0 stands for no answer, and the text says why."""
         import httpx2
 
         with self._lock:
             if self._http is None:
                 # The library would log the whole signed address, and whoever reads the log could use it.
                 logging.getLogger("httpx2").setLevel(logging.WARNING)
-                self._http = httpx2.Client(timeout=httpx2.Timeout(60, connect=5))
+                self._http = httpx2.Client()
         try:
-            response = self._http.request(method, url, headers=headers)
+            response = self._http.request(method, url, headers=headers, timeout=httpx2.Timeout(timeout, connect=5))
         except httpx2.HTTPError as error:
-            return 0, "" if header else str(error)
+            return 0, str(error) or type(error).__name__
         return response.status_code, response.headers.get(header, "") if header else response.text
 
 

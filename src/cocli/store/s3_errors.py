@@ -27,6 +27,18 @@ FOREIGN_ERRORS = (BaseError, FileNotFoundError, OSError, ValueError)
 
 _CODE = re.compile(r"<Code>(\w+)</Code>")
 _STATUS = re.compile(r"status code: (\d{3})")
+_PREAMBLE = re.compile(
+    r"^Generic S3 error: (?:Error performing list request: )?Error performing \w+ \S+ in \S+"
+    r"(?:, after \d+ retries, max_retries: \d+, retry_timeout: \S+)?\s+- "
+)
+"""What the library says before it comes to the point."""
+_NO_ANSWER = (
+    (re.compile(r"failed to lookup address information"), "there is no such host, or no network"),
+    (re.compile(r'\bmessage: "([^"]+)"'), ""),  # of the operating system: Connection refused, No route to host
+    (re.compile(r"\bkind: Timeout\b"), "no answer in time"),
+    (re.compile(r"\bIncompleteMessage\b"), "the connection was cut"),
+)
+"""Why there was no answer, where the library's page of debugging tells."""
 _DENYING_CODES = frozenset(
     {"AuthorizationHeaderMalformed", "ExpiredToken", "InvalidToken", "SignatureDoesNotMatch", "AccessDenied"}
 )
@@ -69,7 +81,8 @@ class S3Errors:
             return StoreFull(address=self.address, reason=_brief(text), key=key)
         if status and 400 <= status < 500 and status not in (408, 409, 429):
             return StoreError(key=key, reason=f"{self.address}: {_brief(text)}")
-        reason = f"{_brief(text) or 'no answer'} (credentials: {self.credentials})"
+        reason = "" if status else _why_no_answer(text)
+        reason = reason or f"{_brief(text) or 'no answer'} (credentials: {self.credentials})"
         return Unavailable(address=self.address, reason=reason, key=key)
 
     def check_bucket(self, text: str) -> None:
@@ -87,6 +100,13 @@ def _error_code(text: str) -> str:
 
 def _brief(text: str) -> str:
     """The first line, with the server's own code; the library appends a page of debugging to it."""
-    line = text.split("\n", 1)[0].split("<?xml", 1)[0].strip(" :")
+    line = _PREAMBLE.sub("", text.split("\n", 1)[0].split("<?xml", 1)[0]).strip(" :")
     code = _error_code(text)
     return f"{line} ({code})" if code and code not in line else line
+
+
+def _why_no_answer(text: str) -> str:
+    for pattern, words in _NO_ANSWER:
+        if match := pattern.search(text):
+            return words or match[1]
+    return ""

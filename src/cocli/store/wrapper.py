@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from cocli.errors import StoreError
@@ -41,8 +41,10 @@ class WrappedStore:
     def put_many(self, puts: Iterable[Put]) -> Sequence[str | StoreError]:
         return self.inner.put_many(puts)
 
-    def delete_many(self, keys: Iterable[str]) -> Sequence[StoreError | None]:
-        return self.inner.delete_many(keys)
+    def delete_many(
+        self, keys: Iterable[str], *, if_match: Mapping[str, str] | None = None
+    ) -> Sequence[StoreError | None]:
+        return self.inner.delete_many(keys, if_match=if_match)
 
     def now(self) -> datetime:
         return self.inner.now()

@@ -13,7 +13,7 @@ from cocli.errors import CocliError
 from cocli.testing.simulator.request import Request
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from cocli.errors import StoreError
@@ -60,8 +60,11 @@ class ClientStore:
             [Request(self._process, "put", put.key, put.data, put.if_absent, put.if_match) for put in puts]
         )
 
-    def delete_many(self, keys: Iterable[str]) -> Sequence[StoreError | None]:
-        return self._ask_all([Request(self._process, "delete", key) for key in keys])
+    def delete_many(
+        self, keys: Iterable[str], *, if_match: Mapping[str, str] | None = None
+    ) -> Sequence[StoreError | None]:
+        etags = if_match or {}
+        return self._ask_all([Request(self._process, "delete", key, if_match=etags.get(key)) for key in keys])
 
     def now(self) -> datetime:
         self._process.current()
