@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import select
 import signal
 import subprocess
@@ -17,8 +18,9 @@ import pytest
 
 from cocli.formats import json_records
 from cocli.models.heartbeat import ActiveTask, Heartbeat, Versions
-from cocli.paths import HeartbeatKey
+from cocli.paths import HeartbeatKey, quality_folder
 from cocli.store import open_store
+from cocli.testing.ports import free_ports
 
 
 @pytest.fixture
@@ -66,7 +68,8 @@ def test_all_is_well(plumbers: Any, report: Any) -> None:
     assert as_json["problems"] == []
     once = plumbers("cluster", "top", "plumbers")
     assert once.code == 0
-    assert once.out == shown.out
+    seen = re.compile(r"alive +\d+ s ")
+    assert seen.sub("", once.out) == seen.sub("", shown.out)
 
 
 def test_cron_is_told_by_the_exit_code(plumbers: Any, report: Any) -> None:
@@ -82,8 +85,27 @@ def test_cron_is_told_by_the_exit_code(plumbers: Any, report: Any) -> None:
     assert sorted(kinds) == ["clock", "disk", "silent"]
 
 
-def test_a_live_view_on_a_terminal(plumbers: Any, report: Any) -> None:
+def test_what_cannot_be_read_is_told_beside_the_rest(plumbers: Any, report: Any, home: Path) -> None:
+    report("pi1")
+    store = open_store(str(home / "data"))
+    store.put("status/pi2.json", b"{")
+    store.put(f"{quality_folder('plumbers')}google-maps/list.json", b"[]")
+    endpoint = f"http://127.0.0.1:{free_ports(1)[0]}"
+    plumbers("campaign", "edit", "plumbers", "--set", "queue.provider=sqs", "--set", f"aws.endpoint={endpoint}")
+    shown = plumbers("cluster", "status", "plumbers", "--json")
+    assert shown.code == 1, shown.err
+    assert [one["host"] for one in shown.json["hosts"]] == ["pi1"]
+    problems = {(one["kind"], one["subject"].rpartition("/")[2]): one for one in shown.json["problems"]}
+    assert set(problems) == {
+        ("silent", "pi2.json"),
+        ("parser", "list.json"),
+        *(("queue", name) for name in ("gm-list", "gm-details", "enrichment")),
+    }
+    assert problems["parser", "list.json"]["hint"].startswith("cocli store rm ")
+    assert endpoint in problems["queue", "gm-list"]["message"]
 
+
+def test_a_live_view_on_a_terminal(plumbers: Any, report: Any) -> None:
     report("pi1")
     leader, follower = pty.openpty()
     process = subprocess.Popen(
@@ -92,6 +114,8 @@ def test_a_live_view_on_a_terminal(plumbers: Any, report: Any) -> None:
         stdout=follower,
         stderr=follower,
         env={**os.environ, "TERM": "xterm", "COLUMNS": "120", "LINES": "40"},
+        # A shell's background job ignores it, and so would whatever that starts: this process among them.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509  it takes no lock
     )
     os.close(follower)
     seen, until = b"", time.monotonic() + 40
@@ -99,13 +123,17 @@ def test_a_live_view_on_a_terminal(plumbers: Any, report: Any) -> None:
         if select.select([leader], [], [], 0.5)[0]:
             seen += os.read(leader, 65536)
     process.send_signal(signal.SIGINT)
-    while select.select([leader], [], [], 5)[0]:
+    until = time.monotonic() + 40
+    while time.monotonic() < until and select.select([leader], [], [], 5)[0]:
         try:
             seen += os.read(leader, 65536)
         except OSError:
             break  # the terminal is closed
-    assert process.wait(20) == 130
-    os.close(leader)
+    try:
+        assert process.wait(20) == 130
+    finally:
+        process.kill()
+        os.close(leader)
     assert b"pi1" in seen
     assert b"enrichment" in seen
 
@@ -121,6 +149,14 @@ def test_sending_listing_and_showing(plumbers: Any) -> None:
     assert "tasks queued" in row["message"]
     assert "drain cleaner" in plumbers("command", "show", one["id"], "-c", "plumbers").out
     assert "drain cleaner" in plumbers("campaign", "show", "plumbers").out
+    late = plumbers("command", "send", "pause", "-c", "plumbers", "--wait", "0.2")
+    assert late.code == 6, "nobody is there to execute it"
+    assert "waiting" in late.out
+    assert "No supervisor of the campaign is running now" in late.err
+    assert "cocli cluster status plumbers" in late.err
+    unknown = plumbers("command", "send", "restart", "--host", "h2", "-c", "plumbers")
+    assert unknown.code == 2
+    assert "Known hosts: h1" in unknown.err
 
 
 def test_refreshing_the_report(plumbers: Any, home: Path) -> None:

@@ -264,7 +264,7 @@ class ReusedId(Mutant):
 class TrustsItsOwnClock(Mutant):
     """Expiry is judged by the worker's wall clock."""
 
-    caught_by = "ended a task that it had lost|is in"
+    caught_by = "ended a task that it had lost|is in|was claimed under token"
 
     def break_it(self, queue: Any, world: Any) -> None:
         class WallClock:

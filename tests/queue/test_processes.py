@@ -19,10 +19,10 @@ from cocli.models.completion import Completion, Ok
 from cocli.queue.base import NewTask
 from cocli.queue.leased import LeasedQueue
 from cocli.store import open_store
+from cocli.testing.effort import effort
 from cocli.testing.servers import S3Server
 
-TASKS = int(os.environ.get("COCLI_TEST_TASKS", "0"))
-"""Says how many tasks, for a longer run than the suite's."""
+TASKS_LOCALLY, TASKS_ON_S3 = effort(1500), effort(300)
 HERE = Path(__file__).parent
 
 
@@ -36,7 +36,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.mark.timeout(600)
 def test_killed_workers_lose_nothing_and_do_nothing_twice(url: str, tmp_path: Path) -> None:
-    tasks, log = TASKS or (1200 if url.startswith("s3") else 5000), tmp_path / "log"
+    tasks, log = TASKS_ON_S3 if url.startswith("s3") else TASKS_LOCALLY, tmp_path / "log"
     log.mkdir()
     done = subprocess.run(
         [sys.executable, HERE / "kill_workers.py", url, str(tasks), "8", log],

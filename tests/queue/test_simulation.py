@@ -1,4 +1,4 @@
-"""The queue under the simulator: a few hundred seeds here, 20,000 by `make soak`; and proof that it would see a bug."""
+"""The queue under the simulator: some seeds here, 20,000 by `make soak`; and proof that it would see a bug."""
 
 from __future__ import annotations
 
@@ -7,19 +7,24 @@ from pathlib import Path
 
 import pytest
 
+from cocli.testing.effort import effort
 from cocli.testing.simulator import assert_caught, assert_clean
 
 sys.path.insert(0, str(Path(__file__).parent))  # the scenario is a program's target as well, so it is no package
 from queue_scenario import MUTANTS, Mutant, QueueScenario  # type: ignore[import-not-found,unused-ignore]
 
+SHARP = (162, 361, 226, 265, 70, 71, 80, 153, 20, 63)
+"""Seeds that are known to catch the variants that hardly any seed catches. After a change of the queue they may be
+others: then the search for a variant takes longer, and `python -m cocli.testing.simulator` on it shows one to name."""
+
 
 def test_the_queue_holds_under_every_schedule() -> None:
-    batch = assert_clean(QueueScenario, range(250))
-    assert batch.tally["claimed"] > 1000
-    assert batch.tally["crashed"] > 500
-    assert batch.tally["recovered"] > 10
+    batch = assert_clean(QueueScenario, (*SHARP, *range(effort(70))))
+    assert batch.tally["claimed"] > 300
+    assert batch.tally["crashed"] > 150
+    assert batch.tally["recovered"] > 3
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.__name__)
 def test_each_broken_variant_is_caught(mutant: type[Mutant]) -> None:
-    assert_caught(mutant, within_seeds=500, match=mutant.caught_by)
+    assert_caught(mutant, within_seeds=500, first=SHARP, match=mutant.caught_by)

@@ -17,11 +17,13 @@ from hypothesis import strategies as st
 
 from cocli.app.campaign import new_campaign
 from cocli.app.command_effects import Execution
-from cocli.app.commands import find_command, list_commands, send_command
+from cocli.app.command_listing import find_command, list_commands
+from cocli.app.commands import send_command
 from cocli.app.workspace import Workspace, open_workspace
 from cocli.config.resolve import Flags
 from cocli.config.template import Place
 from cocli.errors import NotFound, Unavailable, UsageError
+from cocli.models.campaign import CampaignConfig
 from cocli.models.command import Acknowledgement, Command
 from cocli.queue.base import Category, NewTask
 from cocli.queue.leased import LeasedQueue
@@ -31,6 +33,7 @@ from cocli.workers.commands import ALL, USAGE, WORKED, Wish, command_queue, excl
 from cocli.workers.supervisor import Supervisor, Wanted
 
 NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
+C = CampaignConfig.model_validate({"campaign": {"name": "c"}})
 
 
 # --- the grammar
@@ -132,13 +135,13 @@ def acknowledged(one: Command) -> Acknowledgement:
 
 
 def an_executor(
-    store: MemoryStore, execute: Callable[[Command], Acknowledgement], worker: str = "a"
+    store: MemoryStore, execute: Callable[[Command], Acknowledgement], worker: str = "a", target: str = ALL
 ) -> CommandExecutor:
-    return CommandExecutor(store, "c", (ALL, worker), execute, worker=worker, say=lambda _: None)
+    return CommandExecutor(lambda: C, store, target, execute, worker=worker, say=lambda _: None)
 
 
 def send(store: MemoryStore, *commands: Command, target: str = ALL) -> None:
-    queue = open_command_queue(store, "c", target)
+    queue = open_command_queue(C, store, target)
     for number, one in enumerate(commands):
         queue.put(command_task(one, f"{number:06x}"))
     queue.close()
@@ -165,7 +168,7 @@ def test_two_supervisors_execute_each_command_once_and_in_order() -> None:
     assert log == [str(number) for number in range(30)]
     for one in executors:
         one.close()
-    stats = open_command_queue(store, "c", ALL).stats()
+    stats = open_command_queue(C, store, ALL).stats()
     assert (stats.completed, stats.pending) == (30, 0)
 
 
@@ -177,8 +180,8 @@ def test_a_command_for_a_host_is_executed_there_only() -> None:
         return acknowledged(one)
 
     send(store, command("restart"), target="b")
-    assert an_executor(store, execute, "a").step() == 0
-    assert an_executor(store, execute, "b").step() == 1
+    assert an_executor(store, execute, "a", "a").step() == 0
+    assert an_executor(store, execute, "b", "b").step() == 1
     assert len(log) == 1
 
 
@@ -195,7 +198,7 @@ def test_a_refused_command_is_set_aside_and_does_not_hold_up_the_next() -> None:
     executor.step()
     executor.step()
     executor.close()
-    stats = open_command_queue(store, "c", ALL).stats()
+    stats = open_command_queue(C, store, ALL).stats()
     assert (stats.completed, dict(stats.sidelined)) == (1, {"failed": 1})
 
 
@@ -215,7 +218,7 @@ def test_a_store_that_is_away_delays_a_command_and_those_behind_it() -> None:
 
 def test_something_else_in_the_queue_is_set_aside() -> None:
     store = MemoryStore()
-    queue = open_command_queue(store, "c", ALL)
+    queue = open_command_queue(C, store, ALL)
     queue.put(NewTask("x", {"verb": "explode"}))
     executor = an_executor(store, acknowledged)
     executor.step()
@@ -242,7 +245,7 @@ def tell(workspace: Workspace) -> Callable[..., list[Acknowledgement]]:
         (sent,) = send_command(workspace.campaign("plumbers"), text, host)
         execution = Execution(workspace, "plumbers", "pi1", _idle_supervisor())
         campaign = workspace.campaign("plumbers")
-        claim = open_command_queue(campaign.store, "plumbers", sent.target).claim()
+        claim = open_command_queue(campaign.settings.model(), campaign.store, sent.target).claim()
         assert claim is not None
         meant = Command.model_validate(dict(claim.task.payload))
         return [execution(meant), execution(meant)]
@@ -348,9 +351,9 @@ def test_commands_are_listed_with_what_became_of_them(workspace: Workspace) -> N
     send_command(campaign, "add-query x")
     send_command(campaign, "remove-location Nowhere")
     executor = CommandExecutor(
+        campaign.settings.model,
         campaign.store,
-        "plumbers",
-        (ALL,),
+        ALL,
         Execution(workspace, "plumbers", "pi1", _idle_supervisor()),
         worker="pi1",
         say=lambda _: None,

@@ -55,7 +55,7 @@ def test_what_the_heart_writes_the_cluster_reads(tmp_path: Path) -> None:
     assert beat.heartbeat.hostname == "pi 1"
     assert abs(beat.skew) < timedelta(seconds=30)
     assert beat.heartbeat.disk_free_bytes > 0
-    assert not host_problems([beat], expected=["pi 1"], now=store.now())
+    assert not host_problems([beat], expected={"pi 1": {"gm-list": 1}}, now=store.now())
     store.put("status/broken.json", b"{}")
     ((key, reason),) = read_beats(store).unreadable
     assert key == "status/broken.json"
@@ -155,14 +155,17 @@ MINUTES = timedelta(minutes=1)
         (a_beat(skew=2 * MINUTES), ["clock"]),
         (a_beat(skew=timedelta(seconds=20)), []),
         (a_beat(age=7 * MINUTES, disk_free_bytes=1), ["overdue"]),
+        (a_beat(last_error="it ended with code 4", workers={"gm-list": 1}), ["missing"]),
+        (a_beat(last_error="it ended with code 4", workers={"gm-list": 2}), []),
+        (a_beat(workers={"enrichment": 2}), []),
     ],
 )
 def test_hosts(beat: Beat, kinds: list[str]) -> None:
-    assert [one.kind for one in host_problems([beat], expected=["pi1"], now=NOON)] == kinds
+    assert [one.kind for one in host_problems([beat], expected={"pi1": {"gm-list": 2}}, now=NOON)] == kinds
 
 
 def test_a_host_that_never_reported_is_missed() -> None:
-    (problem,) = host_problems([a_beat()], expected=["pi1", "pi2"], now=NOON)
+    (problem,) = host_problems([a_beat()], expected={"pi1": {}, "pi2": {"gm-list": 1}}, now=NOON)
     assert (problem.kind, problem.subject) == ("silent", "pi2")
 
 
@@ -185,6 +188,25 @@ def stats(**values: object) -> QueueStats:
 )
 def test_queues(one: QueueStats, paused: tuple[str, ...], kinds: list[str]) -> None:
     assert [found.kind for found in queue_problems([one], campaign="c", paused=paused, working={}, now=NOON)] == kinds
+
+
+@pytest.mark.parametrize(
+    ("recently", "leased", "minutes", "kinds"),
+    [
+        (0, 0, None, ["idle"]),
+        (0, 1, None, []),
+        (0, 1, 14, []),
+        (0, 1, 15, ["stalled"]),
+        (1, 1, 99, []),
+        (1, 0, None, []),
+    ],
+)
+def test_queues_of_sqs_which_does_not_tell_since_when_tasks_wait(
+    recently: int, leased: int, minutes: int | None, kinds: list[str]
+) -> None:
+    one = QueueStats("gm-list", 5, leased, None, 9, {}, None, recently, timedelta(minutes=15))
+    working = {} if minutes is None else {"gm-list": NOON - timedelta(minutes=minutes)}
+    assert [found.kind for found in queue_problems([one], campaign="c", paused=(), working=working, now=NOON)] == kinds
 
 
 def test_a_heartbeat_of_an_older_program_is_read() -> None:

@@ -13,6 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from cocli.errors import ConfigError
 from cocli.models.worker_report import WorkerReport
+from cocli.testing.effort import effort
 from cocli.workers.slot import Care
 from cocli.workers.supervisor import Supervisor, Wanted
 
@@ -217,5 +218,5 @@ class Hardship(RuleBasedStateMachine):
         assert len(self.world.alive) == 1
 
 
-Hardship.TestCase.settings = settings(max_examples=25, stateful_step_count=15)
+Hardship.TestCase.settings = settings(max_examples=effort(20), stateful_step_count=15)
 TestHardship = Hardship.TestCase

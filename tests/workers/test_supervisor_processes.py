@@ -8,6 +8,7 @@ import secrets
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -20,10 +21,12 @@ import pytest
 
 from cocli.app.campaign import edit_campaign, new_campaign
 from cocli.app.cluster import read_beats
-from cocli.app.commands import list_commands, send_command
+from cocli.app.command_listing import list_commands
+from cocli.app.commands import send_command
 from cocli.app.index import campaign_indexes
 from cocli.app.planning import build_targets
 from cocli.app.planning_queue import queue_mission
+from cocli.app.report import make_report, read_report
 from cocli.app.sources import FileClaims, add_source
 from cocli.app.supervisor import SupervisorWishes, run_supervisor, wanted_of
 from cocli.app.workspace import Campaign, Workspace, open_workspace
@@ -77,7 +80,7 @@ class Cluster:
     def log(self) -> str:
         return "\n".join(path.read_text() for path in self.home.glob("*.log"))
 
-    def wait_for(self, what: Callable[[], bool], seconds: float = PATIENCE) -> None:
+    def wait_for(self, what: Callable[[], object], seconds: float = PATIENCE) -> None:
         until = time.monotonic() + seconds
         while not what():
             assert time.monotonic() < until, f"it did not happen in {seconds} s:\n{self.log()}"
@@ -183,6 +186,22 @@ def test_two_supervisors_execute_each_command_once_though_one_is_killed(cluster:
     stopped = {one.heartbeat.hostname: one.heartbeat.stopped_at for one in read_beats(campaign.store).beats}
     assert stopped["h1"] is None
     assert stopped["h2"] is not None
+
+
+def test_a_report_that_is_kept_shows_what_a_command_changed(cluster: Cluster, workspace: Workspace) -> None:
+    new_campaign(workspace, cluster.name, ["plumber"], [Place("Springfield", 39.85, -89.65, 0.5)])
+    campaign, drain = workspace.campaign(cluster.name), Drain()
+    assert make_report(workspace, cluster.name).report.coverage is None, "nothing is planned yet"
+    wishes = SupervisorWishes(host="h1", poll=0.2)
+    thread = threading.Thread(target=run_supervisor, args=(workspace, campaign, wishes, drain, lambda _: None))
+    thread.start()
+    try:
+        send_command(campaign, "add-query roofer")
+        cluster.wait_for(lambda: (kept := read_report(campaign.store, cluster.name).coverage) and kept.targets == 2)
+    finally:
+        drain.ask_once()
+        thread.join(PATIENCE)
+    assert not thread.is_alive()
 
 
 def test_what_a_file_asks_of_a_host(cluster: Cluster, workspace: Workspace) -> None:

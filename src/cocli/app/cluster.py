@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cocli.app.queue import queue_status
-from cocli.errors import FormatError, StoreError
+from cocli.app.queue import QueueStatus, queue_status
+from cocli.errors import CocliError, FormatError, NotFound, StoreError
 from cocli.formats import json_records
 from cocli.models.heartbeat import Heartbeat
-from cocli.paths import STATUS_FOLDER
-from cocli.sources.google_maps.quality_book import quality_of
+from cocli.paths import STATUS_FOLDER, quality_folder
 from cocli.workers.commands import WORKED
-from cocli.workers.google_maps import parser_problems
 from cocli.workers.stall import Beat, Problem, host_problems, queue_problems
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from cocli.app.queue import QueueStatus
     from cocli.app.workspace import Campaign
     from cocli.store.base import Store
 
@@ -51,11 +47,13 @@ def read_beats(store: Store) -> Beats:
     keys = [info.key for info in store.list(STATUS_FOLDER) if info.key.count("/") == 1 and info.key.endswith(".json")]
     beats, unreadable = [], []
     for key, answer in zip(keys, store.get_many(keys), strict=True):
-        if isinstance(answer, StoreError):
+        if isinstance(answer, NotFound):
             continue  # gone since it was listed
         try:
+            if isinstance(answer, StoreError):
+                raise answer
             heartbeat = json_records.read(Heartbeat, answer.data, file=key)
-        except FormatError as error:
+        except (FormatError, StoreError) as error:  # told with the others: one bad file must not hide the rest
             unreadable.append((key, error.message))
             continue
         beats.append(Beat(heartbeat, answer.modified))
@@ -65,17 +63,18 @@ def read_beats(store: Store) -> Beats:
 def cluster_status(campaign: Campaign) -> ClusterStatus:
     config, now = campaign.settings.model(), campaign.store.now()
     found = read_beats(campaign.store)
-    queues = tuple(queue_status(campaign, name) for name in WORKED)
-    working = Counter[str]()
+    queues = tuple(_queue(campaign, name, now) for name in WORKED)
+    working: dict[str, datetime] = {}
     for beat in found.beats:
         if beat.is_alive(now) and beat.heartbeat.campaign == campaign.name:
-            working.update(beat.heartbeat.workers)
+            for queue in (queue for queue, count in beat.heartbeat.workers.items() if count):
+                working[queue] = min(beat.heartbeat.started_at, working.get(queue, now))
     paused = config.queue.paused
-    expected = [
-        host
+    wanted = (
+        (host, {queue: count for queue, count in counts.items() if count and queue not in paused})
         for host, counts in config.workers.items()
-        if any(count for queue, count in counts.items() if queue not in paused)
-    ]
+    )
+    expected = {host: counts for host, counts in wanted if counts}
     problems = [
         *queue_problems(
             [one.stats for one in queues if one.stats is not None],
@@ -86,7 +85,37 @@ def cluster_status(campaign: Campaign) -> ClusterStatus:
         ),
         *(Problem("queue", one.name, one.problem) for one in queues if one.problem is not None),
         *host_problems(found.beats, expected=expected, now=now),
-        *parser_problems(quality_of(campaign.store, campaign.name)),
-        *(Problem("silent", key, f"is not a heartbeat: {message}") for key, message in found.unreadable),
+        *_parser_problems(campaign),
+        *(
+            Problem("silent", key, f"is not a heartbeat: {message}", f"cocli store rm {key}")
+            for key, message in found.unreadable
+        ),
     ]
     return ClusterStatus(campaign.name, now, found.beats, queues, tuple(problems), paused)
+
+
+def _queue(campaign: Campaign, name: str, now: datetime) -> QueueStatus:
+    try:
+        return queue_status(campaign, name)
+    except CocliError as error:  # SQS may be away while the store is not: the machines are worth seeing all the same
+        return QueueStatus(name, now, problem=error.message)
+
+
+def _parser_problems(campaign: Campaign) -> list[Problem]:
+    """The alarms of all self-checks that can be read, and which cannot."""
+    from cocli.sources.google_maps.quality_book import ParserQuality
+    from cocli.workers.google_maps import parser_problems  # with all parsers: who only sends a command needs none
+
+    store, found = campaign.store, list[Problem]()
+    keys = sorted(info.key for info in store.list(quality_folder(campaign.name)))
+    for key, answer in zip(keys, store.get_many(keys), strict=True):
+        if isinstance(answer, NotFound):
+            continue  # taken away since it was listed
+        try:
+            if isinstance(answer, StoreError):
+                raise answer
+            found += parser_problems([json_records.read(ParserQuality, answer.data, file=key)])
+        except (FormatError, StoreError) as error:  # told with the others: one bad file must not hide the rest
+            message = f"its self-check cannot be read: {error.message}"
+            found.append(Problem("parser", key, message, f"cocli store rm {key} (it is counted anew)"))
+    return found

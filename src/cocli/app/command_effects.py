@@ -18,28 +18,43 @@ from cocli.models.command import Acknowledgement, Command
 from cocli.workers.commands import WORKED, Wish, exclusion_of, scale_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from cocli.app.workspace import Workspace
     from cocli.config.template import Place
+    from cocli.models.command import Verb
     from cocli.workers.supervisor import Supervisor
 
 _QUERIES = ("prospecting", "queries")
 _LOCATIONS = ("prospecting", "locations")
 _PAUSED = ("queue", "paused")
+_COUNTED: frozenset[Verb] = frozenset(
+    {"add-query", "remove-query", "add-location", "remove-location", "add-exclude", "remove-exclude", "recover"}
+)
 
 
 class Execution:
     """What each command does. All of it can be done twice: then the second time finds it done."""
 
-    def __init__(self, workspace: Workspace, campaign: str, host: str, supervisor: Supervisor) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        campaign: str,
+        host: str,
+        supervisor: Supervisor,
+        on_change: Callable[[], None] = lambda: None,
+    ) -> None:
         self._workspace = workspace
         self._campaign = campaign
         self._host = host
         self._supervisor = supervisor
+        self._on_change = on_change
+        """Called when something has changed that is counted in reports."""
 
     def __call__(self, command: Command) -> Acknowledgement:
         done, message = self._do(command)
+        if done and command.verb in _COUNTED:
+            self._on_change()
         return Acknowledgement(
             command=str(Wish(command.verb, command.arguments)),
             sent_by=command.sent_by,
@@ -64,7 +79,7 @@ class Execution:
                 kind, value = exclusion_of(arguments[0])
                 return self._listed(("exclude", kind), (value,), add=command.verb == "add-exclude")
             case "pause" | "resume":
-                return self._listed(_PAUSED, arguments or WORKED, add=command.verb == "pause")
+                return self._pause(arguments or WORKED, pause=command.verb == "pause")
             case "scale":
                 return self._scale(dict(scale_of(one) for one in arguments), command.host)
             case "restart":
@@ -96,6 +111,14 @@ class Execution:
             return False, f"{name} has it already" if add else f"{name} does not have it"
         self._edit([Change(path, operator, value) for value in changed])
         return True, f"{', '.join(changed)}: {'added to' if add else 'removed from'} {name}"
+
+    def _pause(self, queues: Sequence[str], *, pause: bool) -> tuple[bool, str]:
+        known = self._data(_PAUSED) or []
+        changed = [queue for queue in queues if (queue in known) != pause]
+        if not changed:
+            return False, f"{', '.join(queues)}: {'paused already' if pause else 'not paused'}"
+        self._listed(_PAUSED, changed, add=pause)
+        return True, f"{', '.join(changed)}: {'paused' if pause else 'resumed'}"
 
     def _add_locations(self, places: list[Place]) -> tuple[bool, str]:
         known = {one["name"]: one for one in self._data(_LOCATIONS) or []}

@@ -1,4 +1,4 @@
-"""Running a supervisor: one per host, with its configuration watched, its heart beating, and commands obeyed."""
+"""Running a supervisor: one per host, with its configuration watched. What goes on beside it is `upkeep`."""
 
 from __future__ import annotations
 
@@ -9,17 +9,15 @@ import random
 import secrets
 import socket
 import sys
-import threading
 import time
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from cocli.app.command_effects import Execution
+from cocli.app.upkeep import Upkeep
 from cocli.config.places import state_home
 from cocli.errors import CocliError, ConfigError, SupervisorRunning
-from cocli.workers.command_execution import CommandExecutor
-from cocli.workers.commands import ALL, WORKED
+from cocli.workers.commands import WORKED
 from cocli.workers.heartbeat import PERIOD_SECONDS, Heart
 from cocli.workers.process import WorkerProcess
 from cocli.workers.slot import Care
@@ -32,7 +30,6 @@ if TYPE_CHECKING:
     from cocli.models.campaign import CampaignConfig
     from cocli.workers.drain import Drain
 
-_MESSAGE_LENGTH = 500
 _FREE_OF_RESTART = {"queries", "locations", "locations_csv", "area", "goal"}
 """Settings of `[prospecting]` that planners read, and workers do not."""
 
@@ -71,7 +68,7 @@ def run_supervisor(
     state = state_home(workspace.settings.environ)
     with ExitStack() as stack:
         stack.enter_context(_alone(state, campaign, host))
-        watch = ConfigWatch(workspace, campaign.name, host)
+        watch = ConfigWatch(workspace, campaign, host)
         supervisor = Supervisor(
             watch.wanted,
             _spawner(workspace, campaign.name, say),
@@ -92,7 +89,7 @@ def run_supervisor(
         watch.look()
         if not watch.wanted().counts:
             say(f"[workers.{host}] of {campaign.name} asks for no workers yet")
-        upkeep = _Upkeep(workspace, campaign, host, watch, supervisor, heart, wishes.poll, drain, say)
+        upkeep = Upkeep(workspace, campaign, host, watch, supervisor, heart, wishes.poll, drain, say)
         upkeep.start()
         stack.callback(upkeep.stop)
         whole = supervisor.run(drain, seconds=wishes.seconds)
@@ -106,10 +103,12 @@ def run_supervisor(
 class ConfigWatch:
     """What the campaign's file asks of a host. `look` reads it, `wanted` answers at once."""
 
-    def __init__(self, workspace: Workspace, campaign: str, host: str) -> None:
+    def __init__(self, workspace: Workspace, campaign: Campaign, host: str) -> None:
         self._workspace = workspace
-        self._campaign = campaign
+        self._campaign = campaign.name
         self._host = host
+        self.config = campaign.settings.model()
+        """The last that could be read."""
         self._etag: str | None = None
         self._wanted = Wanted()
         self._error: CocliError | None = None
@@ -127,12 +126,12 @@ class ConfigWatch:
         stored = self._workspace.store.get(str(CampaignConfigKey(self._campaign)))
         if stored.etag == self._etag:
             return
-        self._etag = stored.etag
         try:
-            config = self._workspace.campaign(self._campaign).settings.model()
-            self._wanted = wanted_of(config, self._host)
+            self.config = self._workspace.campaign(self._campaign).settings.model()
+            self._wanted = wanted_of(self.config, self._host)
         except ConfigError as error:  # somebody is writing it: what held before holds on
             self._error = error
+        self._etag = stored.etag
 
 
 def wanted_of(config: CampaignConfig, host: str) -> Wanted:
@@ -152,79 +151,6 @@ def _fingerprint(config: CampaignConfig) -> str:
         mode="json", exclude={"workers": True, "queue": {"paused"}, "prospecting": _FREE_OF_RESTART}
     )
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
-
-
-class _Upkeep:
-    """What needs the store, in threads of its own: a store that hangs must not keep dead workers from successors."""
-
-    def __init__(
-        self,
-        workspace: Workspace,
-        campaign: Campaign,
-        host: str,
-        watch: ConfigWatch,
-        supervisor: Supervisor,
-        heart: Heart,
-        poll: float,
-        drain: Drain,
-        say: Callable[[str], None],
-    ) -> None:
-        self._watch = watch
-        self._supervisor = supervisor
-        self._heart = heart
-        self._poll = poll
-        self._drain = drain
-        self._stopped = threading.Event()
-        execution = Execution(workspace, campaign.name, host, supervisor)
-        self._executor = CommandExecutor(
-            campaign.store, campaign.name, (ALL, host), execution, worker=f"supervisor-{host}", say=say
-        )
-        self._threads = [
-            threading.Thread(target=self._repeat, args=(action, seconds), name=name, daemon=True)
-            for name, action, seconds in (
-                ("config", self._look, poll),
-                ("heart", self._beat, min(poll, 1.0)),
-                ("commands", self._obey, poll),
-            )
-        ]
-        self.commands = 0
-        self.fatal: CocliError | None = None
-
-    def start(self) -> None:
-        for thread in self._threads:
-            thread.start()
-
-    def stop(self) -> None:
-        self._stopped.set()
-        for thread in self._threads:
-            thread.join(10.0)
-        self._executor.close()
-
-    def _repeat(self, action: Callable[[], None], seconds: float) -> None:
-        while not self._stopped.is_set():
-            try:
-                action()
-            except SupervisorRunning as error:
-                self.fatal = error
-                self._drain.ask_once()
-                return
-            except CocliError as error:
-                self._supervisor.note(error.message)
-            except Exception as error:  # noqa: BLE001  a mistake here must not silence the machine: its heart tells
-                self._supervisor.note(f"{type(error).__name__}: {error}"[:_MESSAGE_LENGTH])
-            self._stopped.wait(seconds)
-
-    def _look(self) -> None:
-        self._watch.look()
-
-    def _beat(self) -> None:
-        self._heart.beat_if_due()
-
-    def _obey(self) -> None:
-        if done := self._executor.step():
-            self.commands += done
-            self._watch.look()
-            self._supervisor.look_soon()
 
 
 def _spawner(workspace: Workspace, campaign: str, say: Callable[[str], None]) -> Callable[[str, str], WorkerProcess]:

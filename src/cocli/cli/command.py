@@ -10,14 +10,16 @@ import typer
 from cocli.cli.context import output_of
 from cocli.cli.options import CampaignOption, JsonOption, QuietOption, StoreOption, command_group, examples
 from cocli.cli.queue_options import queue_campaign
+from cocli.exit_codes import ExitCode
 
 if TYPE_CHECKING:
-    from cocli.app.commands import CommandRow
+    from cocli.app.command_listing import CommandRow
+    from cocli.app.commands import Sent
     from cocli.app.workspace import Campaign
     from cocli.cli.output import Output
 
 app = command_group("Tell the supervisors of a campaign what to do, from anywhere, and see what became of it.")
-_ENDED = ("done", "already", "failed")
+_LOOK_SECONDS = 0.5
 
 
 @app.command(
@@ -32,7 +34,7 @@ _ENDED = ("done", "already", "failed")
 def send(
     ctx: typer.Context,
     command: Annotated[
-        str,
+        list[str],
         typer.Argument(
             metavar="COMMAND",
             help="add-query, remove-query, add-location, remove-location, add-exclude, remove-exclude, scale, pause, "
@@ -45,7 +47,9 @@ def send(
     ] = None,
     wait: Annotated[
         float,
-        typer.Option("--wait", metavar="SECONDS", min=0, help="Wait so long for what becomes of it."),
+        typer.Option(
+            "--wait", metavar="SECONDS", min=0, help="Wait so long for what becomes of it; code 6 if nothing does."
+        ),
     ] = 0.0,
     campaign: CampaignOption = None,
     store: StoreOption = None,
@@ -53,12 +57,17 @@ def send(
     quiet: QuietOption = False,
 ) -> None:
     """Send a command. It is checked first; one supervisor executes it (`restart`: each host its own)."""
-    from cocli.app.commands import send_command
+    import shlex
 
+    from cocli.app.commands import listeners, send_command
+
+    text = command[0] if len(command) == 1 else shlex.join(command)
     output = output_of(ctx, as_json=json, quiet=quiet)
     with queue_campaign(ctx, store, campaign) as chosen:
-        sent = send_command(chosen, command, host)
-        rows = _awaited(chosen, [one.id for one in sent], wait) if wait else []
+        sent = send_command(chosen, text, host)
+        rows = _awaited(chosen, sent, wait) if wait else []
+        if not (all(row.is_over for row in rows) and rows) and not listeners(chosen):
+            output.talk("No supervisor of the campaign is running now: it waits for one.")
     if json:
         known = {row.id: _document(row) for row in rows}
         waiting = {"state": "waiting", "host": None, "message": None}
@@ -72,7 +81,11 @@ def send(
             output.line(one.id)
         output.hint(f"cocli command ls -c {chosen.name}")
     if any(row.state == "failed" for row in rows):
-        raise typer.Exit(1)
+        raise typer.Exit(int(ExitCode.FAILURE))
+    if not all(row.is_over for row in rows):
+        output.talk(f"Not all is executed after {wait:g} s. It stays sent.")
+        output.hint(f"cocli cluster status {chosen.name}")
+        raise typer.Exit(int(ExitCode.UNAVAILABLE))
 
 
 @app.command(epilog=examples("cocli command ls -c plumbers", "cocli command ls -c plumbers --limit 0 --json"))
@@ -85,7 +98,7 @@ def ls(
     quiet: QuietOption = False,
 ) -> None:
     """List commands and what became of them, the newest first."""
-    from cocli.app.commands import list_commands
+    from cocli.app.command_listing import list_commands
 
     output = output_of(ctx, as_json=json, quiet=quiet)
     with queue_campaign(ctx, store, campaign) as chosen:
@@ -108,7 +121,7 @@ def show(
     quiet: QuietOption = False,
 ) -> None:
     """Show one command: who sent it, who executed it, and what came of it."""
-    from cocli.app.commands import find_command
+    from cocli.app.command_listing import find_command
 
     output = output_of(ctx, as_json=json, quiet=quiet)
     with queue_campaign(ctx, store, campaign) as chosen:
@@ -121,18 +134,19 @@ def show(
             output.line(f"{name:8} {value}")
 
 
-def _awaited(campaign: Campaign, ids: list[str], seconds: float) -> list[CommandRow]:
-    """The rows of these commands once they ended, or as they are when the time is up."""
+def _awaited(campaign: Campaign, sent: list[Sent], seconds: float) -> list[CommandRow]:
+    """What became of these commands once all ended, or as they are when the time is up."""
     import time
 
-    from cocli.app.commands import list_commands
+    from cocli.app.command_listing import what_became_of
 
     until = time.monotonic() + seconds
     while True:
-        rows = [row for row in list_commands(campaign, 0) if row.id in ids]
-        if time.monotonic() >= until or all(row.state in _ENDED for row in rows):
+        rows = [what_became_of(campaign, one) for one in sent]
+        left = until - time.monotonic()
+        if left <= 0 or all(row.is_over for row in rows):
             return rows
-        time.sleep(0.5)
+        time.sleep(min(_LOOK_SECONDS, left))
 
 
 def _show(output: Output, rows: list[CommandRow]) -> None:

@@ -8,6 +8,9 @@ A standard queue delivers a message twice now and then, and SQS has no fencing n
 times that the message was received (more if a note of the task says so), and what makes a result single is the
 completion: it is created if absent, so the first one is the result. A worker whose visibility has run out by its own
 clock is refused at ack if it cannot renew it; where it cannot know, the first completion wins.
+
+What waits in SQS cannot be listed. Where people want to see it (`listed`), a copy of each task lies in the store while
+it waits: for looking only, nobody claims it.
 """
 
 from __future__ import annotations
@@ -18,7 +21,6 @@ import secrets
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
-from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from cocli.errors import FormatError, LeaseLost, NotFound, QueueError, QueueUnusable, Unavailable
@@ -32,7 +34,7 @@ from cocli.queue.places import Places
 from cocli.queue.runtime import ThreadRuntime
 from cocli.queue.sideline import Sideline
 from cocli.queue.sqs_connection import LONGEST_POLL, LONGEST_VISIBILITY, ReceiptExpired, SqsConnection
-from cocli.queue.sqs_messages import Outbox, task_of
+from cocli.queue.sqs_messages import ListedOutbox, Outbox, task_of
 from cocli.queue.sqs_notes import Notes, SqsClaim
 from cocli.queue.sqs_putting import SqsPutter
 from cocli.queue.statistics import Statistics
@@ -77,6 +79,7 @@ class SqsQueue(HoldingQueue[SqsClaim]):
         lease_seconds: float = 300,
         attempts: int = 5,
         poll_seconds: int = POLL_SECONDS,
+        listed: bool = False,
         runtime: Runtime | None = None,
         rng: random.Random | None = None,
     ) -> None:
@@ -90,8 +93,7 @@ class SqsQueue(HoldingQueue[SqsClaim]):
         self._connection = connection
         self._attempts = attempts
         self._seconds = math.ceil(lease_seconds)
-        # The visibility counts from some moment of the poll; we count from its start, so it must be short beside it.
-        self._poll = max(0, min(poll_seconds, LONGEST_POLL, self._seconds // 3))
+        self._poll = max(0, min(poll_seconds, LONGEST_POLL))
         self._runtime = runtime or ThreadRuntime()
         self._random = rng or random.Random(secrets.randbits(64))  # noqa: S311 - for spreading, not for secrets
         self._tidied_at = self._runtime.monotonic()
@@ -99,11 +101,12 @@ class SqsQueue(HoldingQueue[SqsClaim]):
         self._keeper = LeaseKeeper(self._runtime, self._renew_kept, lease_seconds=self._seconds)
         self._notes = Notes(store, self._places, self._nonce)
         expiry = timedelta(seconds=self._seconds)
-        outbox = Outbox(connection)
-        requeue = partial(_send_again, outbox)
-        self._sideline = Sideline(store, self._places, self._nonce, settled_after=expiry, requeue=requeue)
+        self._outbox = ListedOutbox(connection, store, self._places) if listed else Outbox(connection)
+        self._sideline = Sideline(store, self._places, self._nonce, settled_after=expiry, requeue=self._send_again)
         self._statistics = Statistics(store, self._places, name, expiry)
-        self._putter = SqsPutter(store, self._places, campaign, name, self._nonce, outbox=outbox, runtime=self._runtime)
+        self._putter = SqsPutter(
+            store, self._places, campaign, name, self._nonce, outbox=self._outbox, runtime=self._runtime
+        )
 
     def connect(self) -> None:
         """Make sure that the queue is there, instead of finding out later."""
@@ -122,6 +125,8 @@ class SqsQueue(HoldingQueue[SqsClaim]):
     def claim(self) -> SqsClaim | None:
         """A task to work on, or None if none came while we waited."""
         while True:
+            # The visibility counts from some moment of the poll, we count from its start: where that makes a difference
+            # (`_is_ours`), a renewal proves that the task is still ours.
             asked_at = self._runtime.monotonic()
             message = self._connection.receive(visibility=self._seconds, wait=self._poll)
             if message is None:
@@ -145,7 +150,7 @@ class SqsQueue(HoldingQueue[SqsClaim]):
         # ended anywhere.
         again = message.receives > 1
         if self._sideline.is_final(task) if again else self._is_completed(task):
-            self._drop(message, task if again else None)
+            self._drop(message, task, noted=again)
             return None
         claim = self._claim(message, task, noted, asked_at)
         if claim.attempt > self._attempts:
@@ -182,10 +187,12 @@ class SqsQueue(HoldingQueue[SqsClaim]):
             return False
         return True
 
-    def _drop(self, message: Message, noted: Task | None) -> None:
+    def _drop(self, message: Message, task: Task | None, *, noted: bool) -> None:
         """A message whose task has ended: it goes, and so does what was noted of it."""
-        if noted is not None:
-            self._notes.remove(noted)
+        if task is not None:
+            self._outbox.forget(task.task_id)
+            if noted:
+                self._notes.remove(task)
         with suppress(Unavailable):  # its end is written down: whoever receives it next drops it
             self._connection.delete(message.receipt)
 
@@ -246,7 +253,7 @@ class SqsQueue(HoldingQueue[SqsClaim]):
 
     def _end(self, claim: SqsClaim) -> None:
         claim.over = True
-        self._drop(claim.message, claim.task if claim.etag else None)
+        self._drop(claim.message, claim.task, noted=bool(claim.etag))
 
     def _give_back(
         self, claim: SqsClaim, outcome: Literal["failed", "released"], error: TaskError | None, seconds: float
@@ -287,9 +294,14 @@ class SqsQueue(HoldingQueue[SqsClaim]):
             nonce=self._nonce(),
         )
         self._sideline.add(placeholder, Category.MALFORMED, error.message, (), now)
-        self._drop(message, task)
+        self._drop(message, task, noted=True)
 
     # --- looking after
+
+    def _send_again(self, back: Task) -> str:
+        """Back from the sideline. A crash before its entry goes leaves both; the message carries the later life."""
+        self._outbox.send([(back.task_id, json_records.render(back))])
+        return "recovered"
 
     def stats(self) -> QueueStats:
         """Messages as SQS counts them, which it does approximately; what has ended as the store lists it."""
@@ -311,9 +323,3 @@ class SqsQueue(HoldingQueue[SqsClaim]):
     def close(self) -> None:
         self._keeper.close()
         self._connection.close()
-
-
-def _send_again(outbox: Outbox, back: Task) -> str:
-    """The way back from the sideline. A crash before its entry goes leaves both; the message carries the later life."""
-    outbox.send([(back.task_id, json_records.render(back))])
-    return "recovered"

@@ -1,6 +1,9 @@
 """One queue of Amazon SQS, or of a server that speaks its protocol: the requests, and our own errors for theirs.
 
 boto3 is loaded with the first connection, because it takes longer to load than most commands take to run.
+
+A name that ends in `.fifo` is that of a FIFO queue, as SQS has it: its messages come one by one, in the order in which
+they were sent, and one that is sent twice within five minutes comes once.
 """
 
 from __future__ import annotations
@@ -9,6 +12,7 @@ import re
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from cocli.errors import Denied, MissingExtra, QueueError, QueueUnusable, Unavailable
@@ -20,12 +24,14 @@ if TYPE_CHECKING:
     from botocore.exceptions import ClientError
     from mypy_boto3_sqs import SQSClient
     from mypy_boto3_sqs.literals import QueueAttributeNameType
+    from mypy_boto3_sqs.type_defs import SendMessageBatchRequestEntryTypeDef
 
 LONGEST_VISIBILITY = 43_200
 """Seconds: SQS gives a message back 12 hours after it was received, whatever was renewed meanwhile."""
 LONGEST_POLL = 20
 BATCH = 10
-_NAME = re.compile(r"[A-Za-z0-9_-]{1,80}\Z")
+FIFO = ".fifo"
+_NAME = re.compile(r"(?=.{1,80}\Z)[A-Za-z0-9_-]+(?:\.fifo)?\Z")
 _CONNECT_SECONDS = 5
 _ANSWER_SECONDS = 15
 _TRIES = 4
@@ -97,6 +103,7 @@ class SqsConnection:
             reason = f"{queue_name} is no name for a queue of SQS (80 letters, digits, dashes and underscores at most)"
             raise QueueUnusable(provider="sqs", reason=reason, hint="Shorten the name of the campaign or of the queue.")
         self.queue_name = queue_name
+        self.fifo = queue_name.endswith(FIFO)
         self._endpoint = endpoint
         self._profile = profile
         self._account_id = account_id
@@ -119,12 +126,20 @@ class SqsConnection:
         with self._mapped():
             answer = client.send_message_batch(
                 QueueUrl=url,
-                Entries=[{"Id": str(position), "MessageBody": body} for position, body in enumerate(bodies)],
+                Entries=[self._entry(position, body) for position, body in enumerate(bodies)],
             )
         return [
             Refused(int(entry["Id"]), entry["SenderFault"], f"{entry['Code']}: {entry.get('Message', '')}")
             for entry in answer.get("Failed", [])
         ]
+
+    def _entry(self, position: int, body: str) -> SendMessageBatchRequestEntryTypeDef:
+        entry: SendMessageBatchRequestEntryTypeDef = {"Id": str(position), "MessageBody": body}
+        if self.fifo:
+            entry["MessageGroupId"] = "all"
+            # By its content, which has a nonce: a request that is repeated is one message, a task that came back two.
+            entry["MessageDeduplicationId"] = sha256(body.encode()).hexdigest()
+        return entry
 
     def receive(self, *, visibility: int, wait: int) -> Message | None:
         """One message, waiting for it as long as is asked for; nobody else sees it while its visibility runs."""
@@ -251,13 +266,14 @@ class SqsConnection:
         return QueueError(queue=self.queue_name, reason=f"{self._address} answered: {reason}")
 
     def _missing(self) -> QueueUnusable:
+        kind = "FifoQueue=true," if self.fifo else ""
         where = f" --region {self._region}" + (f" --endpoint-url {self._endpoint}" if self._endpoint else "")
         return QueueUnusable(
             provider="sqs",
             queue=self.queue_name,
             reason=f"there is no queue {self.queue_name} at {self._address}",
             hint=f"Create it with: aws sqs create-queue --queue-name {self.queue_name}{where} "
-            "--attributes MessageRetentionPeriod=1209600",
+            f"--attributes {kind}MessageRetentionPeriod=1209600",
         )
 
     def _denied(self, reason: str) -> Denied:

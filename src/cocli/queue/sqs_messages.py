@@ -6,16 +6,18 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from cocli.errors import FormatError, InvalidKey, QueueError, Unavailable
+from cocli.errors import CocliError, FormatError, InvalidKey, QueueError, StoreError, Unavailable
 from cocli.formats import json_records
 from cocli.models.task import Task
 from cocli.queue.sqs_connection import BATCH
+from cocli.store.base import Put
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from cocli.queue.places import Places
     from cocli.queue.sqs_connection import Message, Refused, SqsConnection
+    from cocli.store.base import Store
 
 LARGEST = 1 << 20
 """Bytes of a message, and of a request: what SQS allows; a queue may be set to less."""
@@ -63,6 +65,9 @@ class Outbox:
         with ThreadPoolExecutor(_SENDERS) as pool:
             list(pool.map(self._send, batches))
 
+    def forget(self, task_id: str) -> None:
+        """A task has ended: what is kept of it while it waits may go. Nothing is, here."""
+
     def _send(self, bodies: list[str]) -> None:
         refused: list[Refused] = []
         for attempt in range(_TRIES):
@@ -107,3 +112,28 @@ class Outbox:
         if self._limit is None:
             self._limit = self._connection.numbers("MaximumMessageSize")[0] or LARGEST
         return self._limit
+
+
+class ListedOutbox(Outbox):
+    """Leaves a copy of what it sends in the store, for those who want to see what waits."""
+
+    def __init__(self, connection: SqsConnection, store: Store, places: Places) -> None:
+        super().__init__(connection)
+        self._store = store
+        self._places = places
+
+    def send(self, records: Iterable[tuple[str, bytes]]) -> None:
+        """The copies first: what is sent may have been done a moment later."""
+        records = list(records)
+        copies = [Put(self._places.task(task_id), record) for task_id, record in records]
+        try:
+            for answer in self._store.put_many(copies):
+                if isinstance(answer, StoreError):
+                    raise answer
+            super().send(records)
+        except CocliError:
+            self._store.delete_many([copy.key for copy in copies])
+            raise
+
+    def forget(self, task_id: str) -> None:
+        self._store.delete(self._places.task(task_id))

@@ -1,7 +1,8 @@
 """How commands reach a supervisor: each target has a queue, a command is a task, its completion the acknowledgement.
 
 So a command that concerns the campaign is executed by one of its supervisors, also when that one dies in the middle:
-then by the next, and every command can be executed twice. They are executed in the order in which they were sent.
+then by the next, and every command can be executed twice. They are executed in the order in which they were sent:
+a FIFO queue of SQS hands out one at a time; on a store, whoever has a later one gives it back.
 """
 
 from __future__ import annotations
@@ -19,35 +20,27 @@ from cocli.models.task import TaskError
 from cocli.paths import task_folder, task_id_of
 from cocli.queue.base import NewTask
 from cocli.queue.leased import LeasedQueue
+from cocli.queue.opening import get_queue
 from cocli.queue.places import Places
 from cocli.workers.commands import command_queue
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from cocli.models.campaign import CampaignConfig
     from cocli.queue.base import Claim, Verdict, Work
-    from cocli.queue.claims import LeasedClaim
+    from cocli.queue.sqs import SqsQueue
     from cocli.store.base import Store
 
-LEASE_SECONDS = 6.0
-"""After so long the next supervisor takes over what a dead one had begun."""
-ATTEMPTS = 3
-_MARGIN = 2.0
 _TOGETHER = 20
-"""Commands taken at a time: claims come in no order, and have to be brought into one."""
+"""Commands taken at a time: a store's claims come in no order, and have to be brought into one."""
 
 
-def open_command_queue(store: Store, campaign: str, target: str, worker: str | None = None) -> LeasedQueue:
-    """Always in the store, whoever carries the campaign's other tasks: a handful of commands needs no broker."""
-    return LeasedQueue(
-        store,
-        campaign,
-        command_queue(target),
-        worker=worker,
-        lease_seconds=LEASE_SECONDS,
-        attempts=ATTEMPTS,
-        margin=_MARGIN,
-    )
+def open_command_queue(
+    config: CampaignConfig, store: Store, target: str, worker: str | None = None
+) -> LeasedQueue | SqsQueue:
+    """By SQS where that carries the campaign's tasks, else in the store."""
+    return get_queue(config, store, command_queue(target), worker=worker)
 
 
 def command_task(command: Command, nonce: str) -> NewTask:
@@ -56,52 +49,70 @@ def command_task(command: Command, nonce: str) -> NewTask:
 
 
 class CommandExecutor:
-    """Takes the commands of some targets, one after the other. `execute` does what one says."""
+    """Takes the commands of one target, one after the other. `execute` does what one says, `config` is the newest."""
 
     def __init__(
         self,
+        config: Callable[[], CampaignConfig],
         store: Store,
-        campaign: str,
-        targets: tuple[str, ...],
+        target: str,
         execute: Callable[[Command], Acknowledgement],
         *,
         worker: str,
         say: Callable[[str], None],
     ) -> None:
+        self._config = config
         self._store = store
+        self._target = target
         self._execute = execute
+        self._worker = worker
         self._say = say
-        self._queues = [
-            (open_command_queue(store, campaign, target, worker), Places(campaign, command_queue(target)))
-            for target in targets
-        ]
+        self._queue: LeasedQueue | SqsQueue | None = None
+        self._opened_for: object = None
+        self._stopped = False
+        self.listening = False
+        """Whether it only waits for what SQS may send: nobody needs to wait for the end of that."""
 
     def step(self) -> int:
-        """Execute what waits now; how many commands came to an end."""
-        return sum(self._serve(queue, places) for queue, places in self._queues)
+        """Execute what waits now; how many commands came to an end. SQS is given some seconds to send one."""
+        config = self._config()
+        self.listening = config.queue.provider == "sqs"
+        try:
+            queue = self._open(config)
+            claims = sorted(queue.claim_many(_TOGETHER), key=lambda claim: claim.task.task_id)
+        finally:
+            self.listening = False
+        if self._stopped:
+            self._give_back(queue, claims)
+            return 0
+        with ExitStack() as holding:
+            works = [holding.enter_context(queue.held(claim)) for claim in claims]
+            return self._in_order(queue, list(zip(claims, works, strict=True)))
+
+    def stop(self) -> None:
+        """Begin nothing more. Who does not listen then is executing a command, and ends soon."""
+        self._stopped = True
 
     def close(self) -> None:
-        for queue, _ in self._queues:
+        queue, self._queue = self._queue, None
+        if queue is not None:
             queue.close()
 
-    def _serve(self, queue: LeasedQueue, places: Places) -> int:
-        done = 0
-        while claims := sorted(queue.claim_many(_TOGETHER), key=lambda claim: claim.task.task_id):
-            with ExitStack() as holding:
-                works = [holding.enter_context(queue.held(claim)) for claim in claims]
-                ended = self._in_order(queue, places, list(zip(claims, works, strict=True)))
-            done += ended
-            if ended < len(claims):
-                break  # the rest has to wait for something
-        return done
+    def _open(self, config: CampaignConfig) -> LeasedQueue | SqsQueue:
+        wanted = (config.queue.provider, config.aws)
+        if self._queue is None or self._opened_for != wanted:
+            self.close()
+            self._queue = open_command_queue(config, self._store, self._target, self._worker)
+            self._opened_for = wanted
+        return self._queue
 
-    def _in_order(self, queue: LeasedQueue, places: Places, held: list[tuple[LeasedClaim, Work]]) -> int:
+    def _in_order(self, queue: LeasedQueue | SqsQueue, held: Sequence[tuple[Claim, Work]]) -> int:
         """Execute them as far as it is their turn, and give the others back; how many came to an end."""
         ended = 0
         for number, (claim, work) in enumerate(held):
             try:
                 work.check()
-                if self._is_early(claim, places):
+                if isinstance(queue, LeasedQueue) and self._is_early(claim):
                     self._give_back(queue, [later for later, _ in held[number:]])
                     break
                 queue.ack(claim, self._run(claim))
@@ -110,13 +121,14 @@ class CommandExecutor:
                 continue  # another supervisor took it over, and acknowledges it
         return ended
 
-    def _give_back(self, queue: LeasedQueue, claims: list[LeasedClaim]) -> None:
+    def _give_back(self, queue: LeasedQueue | SqsQueue, claims: Sequence[Claim]) -> None:
         for claim in claims:
             with suppress(LeaseLost):  # then somebody else has it already
                 queue.release(claim)
 
-    def _is_early(self, claim: Claim, places: Places) -> bool:
+    def _is_early(self, claim: Claim) -> bool:
         """Whether a command that was sent before this one still waits, or is being executed by another."""
+        places = Places(claim.task.campaign, claim.task.queue)
         folders = (task_folder(info.key) for info in self._store.list(places.pending))
         there = (task_id_of(found[0]) for found in folders if found is not None and not found[1])
         return any(not self._is_over(places, task_id) for task_id in there if task_id < claim.task.task_id)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 from cocli.config.schema import nearest
 from cocli.errors import UsageError
 from cocli.models.command import Verb
+from cocli.queue.opening import COMMANDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -112,11 +113,11 @@ def scale_of(argument: str) -> tuple[str, int]:
 def command_queue(target: str) -> str:
     """The queue in which the commands for a host, or for `all` together, wait."""
     if target == ALL:
-        return "commands"
+        return COMMANDS
     if _QUEUE_OF_HOST.fullmatch(target):
-        return f"commands-{target}"
+        return f"{COMMANDS}-{target}"
     plain = re.sub(r"[^a-z0-9-]", "-", target.lower())[:40]
-    return f"commands-{plain}-{sha256(target.encode()).hexdigest()[:8]}"  # two hosts never share one
+    return f"{COMMANDS}-{plain}-{sha256(target.encode()).hexdigest()[:8]}"  # two hosts never share one
 
 
 # --- the arguments of each verb

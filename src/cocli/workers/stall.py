@@ -19,7 +19,10 @@ STALLED = timedelta(minutes=15)
 DISK_LOW_BYTES = 1 << 30
 CLOCK_LIMIT = timedelta(seconds=60)
 
-Kind = Literal["stalled", "overdue", "silent", "idle", "disk", "clock", "parser", "queue"]
+STARTED = timedelta(minutes=1)
+"""After so long a host's workers should run."""
+
+Kind = Literal["stalled", "overdue", "silent", "idle", "missing", "disk", "clock", "parser", "queue"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,28 +56,30 @@ class Beat:
 
 
 def queue_problems(
-    stats: Iterable[QueueStats], *, campaign: str, paused: Sequence[str], working: Mapping[str, int], now: datetime
+    stats: Iterable[QueueStats], *, campaign: str, paused: Sequence[str], working: Mapping[str, datetime], now: datetime
 ) -> list[Problem]:
-    """`working` is queue → workers that run somewhere."""
+    """`working` is queue → since when workers of it run somewhere."""
     found = []
     for one in stats:
-        waits_since = now - one.oldest if one.oldest else timedelta(0)
-        if one.queue in paused or not one.pending:
+        quiet, works_since = one.completed_recently == 0, working.get(one.queue)
+        # SQS does not tell since when a task waits. There, workers that run and complete nothing tell it.
+        since = one.oldest or (works_since or now - STALLED if quiet else now)
+        if one.queue in paused or not one.pending or now - since < STALLED:
             continue
-        if one.completed_recently == 0 and waits_since >= STALLED:
+        if quiet and (one.oldest or works_since):
             message = f"{one.pending:,} tasks wait, and none was completed in {STALLED.seconds // 60} minutes"
             found.append(Problem("stalled", one.queue, message, f"cocli queue ls {one.queue} -c {campaign}"))
-        elif not working.get(one.queue) and not one.leased and waits_since >= STALLED:
+        elif works_since is None and not one.leased:
             message = f"{one.pending:,} tasks wait, and no worker runs"
             found.append(Problem("idle", one.queue, message, f"cocli worker {one.queue} -c {campaign}"))
     return found
 
 
-def host_problems(beats: Iterable[Beat], *, expected: Iterable[str], now: datetime) -> list[Problem]:
-    """`expected` are the hosts that the configuration asks for workers."""
+def host_problems(beats: Iterable[Beat], *, expected: Mapping[str, Mapping[str, int]], now: datetime) -> list[Problem]:
+    """`expected` is host → queue → how many workers the configuration asks for, without those that are paused."""
     found: list[Problem] = []
     known = {beat.heartbeat.hostname: beat for beat in beats}
-    for host in expected:
+    for host, counts in expected.items():
         beat = known.get(host)
         if beat is None:
             hint = "cocli supervisor (on that machine)"
@@ -82,9 +87,23 @@ def host_problems(beats: Iterable[Beat], *, expected: Iterable[str], now: dateti
         elif beat.heartbeat.stopped_at is not None:
             hint = "cocli supervisor (on that machine)"
             found.append(Problem("silent", host, "is to run workers, and its supervisor was stopped", hint))
+        elif beat.is_alive(now):
+            found += _missing_workers(beat, counts)
     for host, beat in known.items():
         found += _problems_of(host, beat, now)
     return found
+
+
+def _missing_workers(beat: Beat, counts: Mapping[str, int]) -> list[Problem]:
+    """Workers that do not get up, or die again and again. One that was asked for just now comes without an error."""
+    heartbeat = beat.heartbeat
+    if heartbeat.last_error is None or heartbeat.at - heartbeat.started_at < STARTED:
+        return []
+    return [
+        Problem("missing", heartbeat.hostname, f"runs {runs} of {count} workers of {queue}: {heartbeat.last_error}")
+        for queue, count in counts.items()
+        if (runs := heartbeat.workers.get(queue, 0)) < count
+    ]
 
 
 def _problems_of(host: str, beat: Beat, now: datetime) -> list[Problem]:

@@ -132,7 +132,7 @@ class Supervisor:
     def restart(self, queues: Iterable[str] = ()) -> int:
         """Replace workers by new ones, those of all queues where none is named; how many."""
         names = set(queues)
-        chosen = [slot for slot in self._slots.values() if slot.worker and (not names or slot.queue in names)]
+        chosen = [slot for slot in list(self._slots.values()) if slot.worker and (not names or slot.queue in names)]
         for slot in chosen:
             slot.fingerprint = ""
         return len(chosen)
@@ -194,7 +194,7 @@ class Supervisor:
         wait = slot.failed(now, self._care, self._random)
         self.restarts += 1
         how = f"was killed by signal {-code}" if code < 0 else f"ended with code {code}"
-        reason = f": {worker.last_error}" if worker.last_error else ""
+        reason = f": {worker.last_error.rstrip('.')}" if worker.last_error else ""
         self.note(f"{slot.name} {how}{reason}; the next one starts in {wait:.0f} s")
 
     def _retire(self, slot: Slot, reason: str) -> None:
