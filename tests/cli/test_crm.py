@@ -210,6 +210,15 @@ def test_notes(acme: Any, home: Path, on_terminal: Callable[..., Any]) -> None:
     assert acme("note", "ls", "--limit", "1").err.count("there are more") == 1
 
 
+def test_a_text_that_cannot_be_kept_is_not_thrown_away(acme: Any, home: Path, on_terminal: Callable[..., Any]) -> None:
+    script = editor(home, r"""printf 'caf\351' > "$1" """)
+    shown = on_terminal("note", "add", "acme", EDITOR=script, TMPDIR=str(home))
+    assert "is not UTF-8" in shown.screen
+    (kept,) = home.glob("cocli-*.md")
+    assert kept.name in "".join(shown.screen.split())
+    assert kept.read_bytes() == b"caf\xe9"
+
+
 def test_meetings_are_in_the_campaigns_zone(acme: Any) -> None:
     assert acme("campaign", "edit", "plumbers", "--set", "campaign.timezone=Europe/Berlin").code == 0
     words = ("meeting", "add", "acme", "2031-07-01 14:30", "-c", "plumbers", "--with", "Jo", "--place", "there")
@@ -243,3 +252,25 @@ def test_a_meeting_without_a_moment_comes_last(acme: Any, home: Path) -> None:
     assert [one["title"] for one in listed] == ["A day", None, "Some day"]
     assert acme("meeting", "ls").code == 0
     assert [one["title"] for one in acme("meeting", "next", "--json").json["meetings"]] == ["A day"]
+
+
+def test_a_company_shows_its_people_however_they_name_it(plumbers: Any, home: Path) -> None:
+    assert plumbers("company", "new", "Acme Roofing").code == 0
+    people = home / "data" / "people"
+    people.mkdir()
+    written = {
+        "a": "acme-roofing",
+        "b": '"[[acme-roofing]]"',
+        "c": '"[[companies/acme-roofing/_index|Acme]]"',
+        "d": "ACME Roofing",
+        "e": "acme",
+        "f": '"[[other]]"',
+    }
+    for name, company in written.items():
+        (people / f"{name}.md").write_text(f"---\nname: {name}\ncompany: {company}\n---\n")
+    shown = plumbers("company", "show", "acme-roofing", "--json").json["people"]
+    assert [one["name"] for one in shown] == ["a", "b", "c", "d"]
+    listed = plumbers("person", "ls", "--company", "acme-roofing", "--json").json["people"]
+    assert [one["name"] for one in listed] == ["a", "b", "c"]
+    assert {one["company"] for one in listed} == {"acme-roofing"}
+    assert "people" in plumbers("company", "show", "acme-roofing").out

@@ -6,6 +6,8 @@ import csv
 import io
 import json
 import os
+import stat
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -139,3 +141,33 @@ def test_export_joins_by_the_company_not_by_its_slug(
     assert told["rows"] == 11
     assert len({row["city"] for row in rows(Path(told["path"]))}) == 11
     assert a_prospect("branch0.example").company_hash in {row["company_hash"] for row in rows(Path(told["path"]))}
+
+
+def test_a_condition_that_is_no_sql_prints_nothing(filled: Any) -> None:
+    """Once the header was printed before the condition was asked."""
+    result = filled("export", "plumbers", "--where", "nonsense", "--out", "-")
+    assert (result.code, result.out) == (2, "")
+
+
+def test_a_pipe_is_written_into(filled: Any, home: Path) -> None:
+    pipe, found = home / "pipe", list[bytes]()
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: found.append(pipe.read_bytes()))
+    reader.start()
+    result = filled("export", "plumbers", "--out", str(pipe), "--columns", "name", "--json")
+    reader.join(60)
+    assert result.code == 0, result.err
+    assert found[0].startswith(b"name\r\n")
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+def test_the_tags_of_a_page_are_exported_with_it(plumbers: Any, write_prospects: Callable[..., None]) -> None:
+    """Once a tag chose the row, and did not stand in it."""
+    write_prospects("acme.example", slug="acme", tags=("imported",))
+    assert plumbers("company", "refresh", "-c", "plumbers").code == 0
+    assert plumbers("company", "tag", "acme", "vip").code == 0
+    for words in (("--tag", "vip", "--tag", "imported"), ("--columns", "tags")):
+        result = plumbers("export", "plumbers", *words, "--out", "-")
+        (row,) = csv.DictReader(io.StringIO(result.out))
+        assert row["tags"] == "imported; plumbers; vip"
+    assert plumbers("export", "plumbers", "--tag", "nope", "--json").json["rows"] == 0

@@ -37,6 +37,18 @@ def test_files_appear_where_they_are_asked_for(plumbers: Any, home: Path) -> Non
     assert sorted(os.listdir(home / "a" / "b")) == ["report.html", "report.json"]
 
 
+def test_both_can_be_printed(plumbers: Any, write_prospects: Any) -> None:
+    """Once a file was made that is called `-`."""
+    write_prospects("acme.example", lat=39.8, lon=-89.65)
+    page = plumbers("report", "plumbers", "--html", "-")
+    assert (page.code, page.out.splitlines()[0], page.out.endswith("</html>\n")) == (0, "<!doctype html>", True)
+    kml = plumbers("campaign", "kml", "plumbers", "--what", "prospects", "--out", "-")
+    assert len(list(fromstring(kml.out.encode()).iter(f"{KML}Placemark"))) == 1
+    assert not Path("-").exists()
+    assert plumbers("report", "plumbers", "--html", "-", "--json").code == 2
+    assert plumbers("campaign", "kml", "plumbers", "--out", "-", "--json").code == 2
+
+
 def test_bad_input_is_told_in_words(cocli: Any, plumbers: Any, home: Path) -> None:
     assert plumbers("report", "nope").code == 4
     without = plumbers("report")

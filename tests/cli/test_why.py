@@ -129,6 +129,38 @@ def test_a_name_that_two_have_is_not_guessed(plumbers: Any, write_prospects: Any
     assert all(one in result.err for one in hashes)
 
 
+def test_a_page_an_address_and_a_number_name_one_branch_of_a_chain(plumbers: Any, write_prospects: Any) -> None:
+    """Once the slugs that `company ls` shows were known to nobody, or were those of all branches."""
+    for number in range(3):
+        contacts = {"phone_e164": f"+1217555010{number}", "all_emails": (f"shop{number}@acme.example",)}
+        write_prospects(f"shop{number}.example", name="Acme", slug="acme", **contacts)
+    assert plumbers("company", "refresh", "-c", "plumbers").code == 0
+    pages = {one["slug"]: one["company_hash"] for one in plumbers("company", "ls", "--json").json["companies"]}
+    assert len(pages) == 3
+    for slug, company in pages.items():
+        assert plumbers("why", slug, "-c", "plumbers", "--json").json["company_hash"] == company
+    by_number = plumbers("why", "+12175550101", "-c", "plumbers", "--json").json["company_hash"]
+    assert plumbers("why", "Shop1@acme.example", "-c", "plumbers", "--json").json["company_hash"] == by_number
+    assert plumbers("why", "Acme", "-c", "plumbers").code == 2
+
+
+def test_what_a_person_wrote_is_said(plumbers: Any, write_prospects: Any, home: Path) -> None:
+    write_prospects("acme.example", slug="acme", phone_e164="+12175550100")
+    assert plumbers("company", "refresh", "-c", "plumbers").code == 0
+    page = home / "data" / "companies" / "acme" / "_index.md"
+    page.write_text(page.read_text().replace("tags:", 'phone: "0800 1\\u202e2"\ntags:'))
+    found = plumbers("why", "acme.example", "phone", "-c", "plumbers", "--json").json
+    assert found["value"] is None
+    assert found["written"] == {"key": "phone", "value": "0800 1\u202e2", "file": str(page)}
+    assert [one["key"] for one in plumbers("why", "acme", "-c", "plumbers", "--json").json["written"]] == ["phone"]
+    shown = plumbers("why", "acme", "phone_e164", "-c", "plumbers")
+    assert "You wrote phone:" in shown.err
+    assert "\u202e" not in shown.err
+    unknown = plumbers("why", "acme", "rating", "-c", "plumbers")
+    assert "Nobody has said anything about it" in unknown.err
+    assert "You wrote" not in unknown.err
+
+
 def test_hostile_texts_are_harmless(plumbers: Any, write_prospects: Any) -> None:
     write_prospects("acme.example", name=HOSTILE, street=HOSTILE)
     for words in (("acme.example",), ("acme.example", "street"), ("acme.example", "address")):

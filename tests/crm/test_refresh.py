@@ -11,6 +11,8 @@ from cocli.crm.drafts import new_company
 from cocli.crm.facts import facts_of
 from cocli.crm.pages import by_hash, find_pages, load_pages
 from cocli.crm.refresh import Refresher, RefreshReport
+from cocli.crm.tagging import with_tag
+from cocli.errors import FormatError
 from cocli.formats import markdown
 from cocli.identities import company_hash
 from cocli.merging.exclusions import Exclusions
@@ -171,9 +173,48 @@ def test_a_broken_page_is_reported_left_and_gets_no_double() -> None:
     broken = page.data.replace(b"tags: [plumbers]", b"tags: [plumbers")
     store.put(page.key, broken)
     report = refresh(store, one.with_changes(phone_e164="+12175550100"))
-    assert [problem.partition(":")[0] for problem in report.problems] == [page.key]
+    assert [problem.partition(", line ")[0] for problem in report.problems] == [page.key]
+    assert report.problems[0].count(page.key) == 1
     assert store.get(page.key).data == broken
     assert slugs(store) == ["acme"]
+
+
+@pytest.mark.parametrize("above", [b"\n\n", b"\r\n", b"# Acme\n\n", b"\xef\xbb\xbf \n", b"---\nmine: 1\n---\n"])
+def test_a_page_with_text_above_its_front_matter_is_reported_left_and_gets_no_double(above: bytes) -> None:
+    """Once the company got a second page, and tagging put a second front matter above the first."""
+    store = MemoryStore()
+    one = prospect("acme.example")
+    refresh(store, one)
+    page = store.get("companies/acme/_index.md")
+    store.put(page.key, above + page.data)
+    for found in (one, one.with_changes(phone_e164="+12175550100")):
+        report = refresh(store, found)
+        assert ["front matter is not at the beginning" in problem for problem in report.problems] == [True]
+    with pytest.raises(FormatError):
+        with_tag(above + page.data, "vip", file=page.key)
+    assert store.get(page.key).data == above + page.data
+    assert slugs(store) == ["acme"]
+
+
+def test_a_page_that_lost_its_key_stays_and_the_new_one_is_named() -> None:
+    store = MemoryStore()
+    one = prospect("acme.example")
+    store.put("companies/acme/_index.md", b"My own words.\n")
+    report = refresh(store, one)
+    assert report.beside == [
+        f"companies/acme/_index.md has no key cocli: and stays as it is; see acme-{one.company_hash[:6]}"
+    ]
+    assert store.get("companies/acme/_index.md").data == b"My own words.\n"
+    assert refresh(store, one) == RefreshReport(prospects=1, unchanged=1)
+
+
+def test_a_page_says_where_a_company_is_and_what_it_does() -> None:
+    store = MemoryStore()
+    values = {"street": "1 Main St", "city": "Springfield", "region": "IL", "postcode": "62701", "country": "US"}
+    refresh(store, prospect("acme.example", website="https://acme.example/", categories=("roofing",), **values))
+    page = store.get("companies/acme/_index.md").data
+    assert b'\n  website: "https://acme.example/"\n' in page
+    assert b'\n  address: "1 Main St, Springfield, IL 62701, US"\n  categories: ["roofing"]\n' in page
 
 
 def test_a_copied_page_is_reported_and_left() -> None:

@@ -270,7 +270,12 @@ def test_parquet_has_the_columns_of_a_prospect(tmp_path: Path) -> None:
     file.write_bytes(written("parquet", prospect(HOSTILE[0]), bare()))
     found = asked(f"SELECT name, lat, updated_at, categories FROM read_parquet('{file}') ORDER BY lat")
     assert found[0][:3] == (HOSTILE[0], 39.8, NOON.replace(tzinfo=None))
-    assert json.loads(found[0][3]) == ["plumber", "roofer, tiler"]
+    assert found[0][3] == ["plumber", "roofer, tiler"]
+    types = {name: type_ for name, type_, *_ in asked(f"DESCRIBE SELECT * FROM read_parquet('{file}')")}
+    lists = ("all_emails", "categories", "phrases", "source_ids", "sources", "tags", "tiles")
+    assert sorted(name for name, type_ in types.items() if type_ == "VARCHAR[]") == list(lists)
+    assert sorted(name for name, type_ in types.items() if type_ == "JSON") == ["hours", "origins", "socials"]
+    assert (types["postcode"], types["lat"], types["review_count"]) == ("VARCHAR", "DOUBLE", "BIGINT")
     file.write_bytes(written("parquet", prospect(), columns=chosen(["name", "email"])))
     assert [column[0] for column in asked(f"DESCRIBE SELECT * FROM read_parquet('{file}')")] == [
         "name",
@@ -322,3 +327,23 @@ def test_every_column_can_be_asked_of_every_prospect() -> None:
     for getter in COLUMNS.values():
         getter(prospect())
         getter(bare())
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["01067", "00", "24/7", "7-11", "1.2.2026", "2026-11-16", "12:30", "123456789012", "1e10", "12E4567", "Mar 1",
+     "MARCH1", "1-Mar", "Sept-12", "TRUE", "false"],
+)  # fmt: skip
+def test_what_a_spreadsheet_would_change_is_marked_as_text(text: str) -> None:
+    """Postcodes lost their zeros, and shops became dates."""
+    (row,) = rows(written("csv-xlsx", prospect(name=text, postcode=text)))
+    assert (row["name"], row["postcode"]) == (f"'{text}", f"'{text}")
+    assert rows(written("csv", prospect(postcode=text)))[0]["postcode"] == text
+    assert rows(written("hubspot", prospect(postcode=text)))[0]["Postal code"] == text
+
+
+@pytest.mark.parametrize(
+    "text", ["62701", "SW1A 1AA", "1st Street", "Bar 1", "March Roofing", "4 Seasons", "'90s", "0 km"]
+)
+def test_what_it_would_not_change_stays(text: str) -> None:
+    assert rows(written("csv-xlsx", prospect(name=text)))[0]["name"] == text

@@ -30,11 +30,11 @@ from cocli.models.email import EmailEntry
 from cocli.models.origin import Origin
 from cocli.models.prospect import Prospect
 from cocli.models.record import Record
-from cocli.models.report import Report, TrendPoint
+from cocli.models.report import Counted, FillRate, Report, TrendPoint
 from cocli.paths import IndexRef, ReportKey
 from cocli.reports.figures import FIELDS
 from cocli.reports.funnel import MOST_POINTS, trend_of
-from cocli.reports.page import plain_text
+from cocli.reports.page import plain_text, render_page
 
 NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
 HOSTILE = "<script>alert(1)</script>\u202e\x1b[31m\"'&{{ 7*7 }}"
@@ -196,6 +196,40 @@ def test_the_policy_allows_exactly_the_style_sheet(workspace: Workspace) -> None
     )
     assert "prefers-color-scheme: dark" in style
     assert "@media print" in style
+
+
+def test_no_share_is_rounded_to_all_or_none_and_no_bar_to_nothing(workspace: Workspace) -> None:
+    made = make_report(workspace, "plumbers")
+    shares = {"name": 1.0, "phone": 0.99999, "website": 0.0001, "domain": 0.5, "street": 0.0}
+    fields = tuple(FillRate(field=name, filled=1, share=share) for name, share in shares.items())
+    rates = render_page(made.report.with_changes(fields=fields), None)
+    table = LexborHTMLParser(rates).css_first('table[aria-label="How much is known"]')
+    assert table is not None
+    assert [cell.text() for cell in table.css("td.soft")] == ["100%", "> 99.9%", "< 0.1%", "50.0%", "0%"]
+    widths = [float(bar.attributes["width"] or "") for bar in table.css("rect")]
+    assert (widths[0], widths[2], widths[3], widths[4]) == (100, 1, 50, 0)
+
+
+def test_long_names_are_shortened_and_long_lists_folded_away(workspace: Workspace) -> None:
+    made = make_report(workspace, "plumbers")
+    names = ["hair_salon", "x" * 5_000, "", *(f"kind {number}" for number in range(15))]
+    counted = tuple(Counted(name=name, count=3) for name in names)
+    tree = LexborHTMLParser(render_page(made.report.with_changes(categories=counted), None))
+    shown = [node.text() for node in tree.css("section:has(table[aria-label=Categories]) th")]
+    assert shown[:3] == ["hair salon", "x" * 59 + "…", "(blank)"]
+    assert len(shown) == len(names)
+    assert [node.text() for node in tree.css("summary")] == ["6 more, 18 together"]
+
+
+def test_the_page_can_be_read_without_seeing_it(workspace: Workspace) -> None:
+    write(workspace, "prospects", some_prospects(Random(1)))
+    tree = LexborHTMLParser(render_html(make_report(workspace, "plumbers")))
+    assert [node.tag for node in tree.css("h1, h2")] == ["h1", *["h2"] * (len(tree.css("h2")))]
+    assert all("aria-label" in table.attributes or table.css("thead th[scope=col]") for table in tree.css("table"))
+    assert all(bar.attributes.get("aria-hidden") == "true" for bar in tree.css("td.b"))
+    assert all("tabindex" in box.attributes for box in tree.css(".scroll"))
+    identifiers = [node.attributes["id"] for node in tree.css("[id]")]
+    assert len(identifiers) == len(set(identifiers))
 
 
 def test_invisible_marks_are_taken_out_of_a_line() -> None:

@@ -13,6 +13,7 @@ from cocli.crm import writing
 from cocli.crm.drafts import new_company
 from cocli.crm.entries import meetings, notes
 from cocli.crm.pages import Page, find_pages, load_pages, page_of
+from cocli.crm.people import people_of
 from cocli.crm.refresh import Refresher, RefreshReport
 from cocli.crm.tagging import check_tag, with_tag, without_tag
 from cocli.errors import NotFound, UsageError
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from cocli.app.workspace import Campaign, Workspace
     from cocli.crm.entries import Entry
+    from cocli.crm.people import PersonPage
     from cocli.models.note import Meeting, Note
     from cocli.store.base import Store
 
@@ -42,6 +44,7 @@ class CompanyView:
     path: str
     notes: tuple[Entry[Note], ...]
     meetings: tuple[Entry[Meeting], ...]
+    people: tuple[PersonPage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +113,8 @@ def company(store: Store, name: str) -> Page:
 
 def show_company(store: Store, name: str) -> CompanyView:
     page = company(store, name)
-    return CompanyView(
-        page, location(store, page.key), tuple(notes(store, page.slug)), tuple(meetings(store, page.slug))
-    )
+    entries = tuple(notes(store, page.slug)), tuple(meetings(store, page.slug))
+    return CompanyView(page, location(store, page.key), *entries, tuple(people_of(store, page.slug, page.title)))
 
 
 # --- changing
@@ -225,4 +227,5 @@ def refresh_companies(
 def _add(total: RefreshReport, one: RefreshReport) -> None:
     for name in ("prospects", "created", "changed", "unchanged", "excluded", "moved", "removed_meanwhile"):
         setattr(total, name, getattr(total, name) + getattr(one, name))
+    total.beside += one.beside
     total.problems += one.problems

@@ -23,9 +23,10 @@ from cocli.merging.exclusions import is_excluded
 from cocli.paths import ExportKey
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from cocli.app.index import Indexes
+    from cocli.merging.exclusions import Exclusions
     from cocli.models.prospect import Prospect
 
 _MATCHING = "SELECT company_hash FROM prospects_all WHERE (\n{where}\n)"
@@ -86,7 +87,7 @@ def export_to_file(
     """Into a file: whoever finds the file finds it whole."""
     with whole_file(path) as file:
         report = export_to(indexes, options, file, progress)
-        report.bytes = file.tell()
+        report.bytes = file.tell() if file.seekable() else 0
     report.path = absolute(path)
     return report
 
@@ -100,36 +101,63 @@ def export_to(
         raise UsageError(reason=f"The columns of {options.format} cannot be chosen: they are the format's own")
     columns = chosen(options.columns)
     report = ExportReport(format=options.format, columns=list(columns) if kind.has_columns else [])
-    kind.write(_selected(indexes, options, report, progress), out, columns)
+    choice = _choice(indexes, options)  # before anything is written: a condition may be no SQL
+    kind.write(_selected(indexes, choice, report, progress), out, columns)
     return report
 
 
-def _selected(indexes: Indexes, options: ExportOptions, report: ExportReport, progress: Progress) -> Iterator[Prospect]:
-    exclusions = exclusions_of(needed_campaign(indexes))
-    matching = _matching(indexes, options.where)
-    tagged = _tagged(indexes, options.tags)
-    for done, one in enumerate(open_reader(indexes.open(indexes.ref("prospects")), fresh=True).scan(), 1):
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """Which prospects go into the file."""
+
+    options: ExportOptions
+    exclusions: Exclusions
+    matching: set[str] | None
+    """Those that the condition is true of; None where there is none."""
+    page_tags: Mapping[str, tuple[str, ...]]
+    """Company → the tags of its page."""
+
+    def tagged(self, one: Prospect) -> Prospect:
+        """With the tags that a person gave its page."""
+        theirs = self.page_tags.get(one.company_hash, ())
+        return one if set(theirs) <= set(one.tags) else one.with_changes(tags=tuple(sorted({*one.tags, *theirs})))
+
+    def is_asked_for(self, one: Prospect) -> bool:
+        if self.matching is not None and one.company_hash not in self.matching:
+            return False
+        if self.options.with_email and not (one.primary_email or one.all_emails):
+            return False
+        return set(self.options.tags) <= set(one.tags)
+
+
+def _choice(indexes: Indexes, options: ExportOptions) -> _Choice:
+    """Pages are read only where somebody asks for tags: there are as many of them as prospects."""
+    wants_tags = bool(options.tags) or (bool(options.columns) and "tags" in chosen(options.columns))
+    return _Choice(
+        options,
+        exclusions_of(needed_campaign(indexes)),
+        _matching(indexes, options.where),
+        _page_tags(indexes) if wants_tags else {},
+    )
+
+
+def _selected(indexes: Indexes, choice: _Choice, report: ExportReport, progress: Progress) -> Iterator[Prospect]:
+    limit = choice.options.limit
+    for done, found in enumerate(open_reader(indexes.open(indexes.ref("prospects")), fresh=True).scan(), 1):
         progress(done)
-        if options.limit is not None and report.rows >= options.limit:
+        if limit is not None and report.rows >= limit:
             return
-        if not _meets(one, options, matching, tagged):
+        one = choice.tagged(found)
+        if not choice.is_asked_for(one):
             report.filtered += 1
         elif one.merged_into is not None:
             report.merged += 1
-        elif is_excluded(one, exclusions):
+        elif is_excluded(one, choice.exclusions):
             report.excluded += 1
         else:
             report.rows += 1
             report.without_position += one.lat is None or one.lon is None
             yield one
-
-
-def _meets(one: Prospect, options: ExportOptions, matching: set[str] | None, tagged: dict[str, set[str]]) -> bool:
-    if matching is not None and one.company_hash not in matching:
-        return False
-    if options.with_email and not (one.primary_email or one.all_emails):
-        return False
-    return all(tag in one.tags or one.company_hash in tagged[tag] for tag in options.tags)
 
 
 def _matching(indexes: Indexes, where: str | None) -> set[str] | None:
@@ -142,12 +170,5 @@ def _matching(indexes: Indexes, where: str | None) -> set[str] | None:
         return {str(row[0]) for row in query.result().rows()}
 
 
-def _tagged(indexes: Indexes, tags: Sequence[str]) -> dict[str, set[str]]:
-    """Tag → the companies whose pages have it."""
-    found: dict[str, set[str]] = {tag: set() for tag in tags}
-    if found:
-        for page in load_pages(indexes.store):
-            for tag in found.keys() & set(page.tags):
-                if page.company_hash:
-                    found[tag].add(page.company_hash)
-    return found
+def _page_tags(indexes: Indexes) -> dict[str, tuple[str, ...]]:
+    return {page.company_hash: page.tags for page in load_pages(indexes.store) if page.company_hash and page.tags}

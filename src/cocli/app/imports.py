@@ -65,6 +65,8 @@ class ImportReport:
     delimiter: str | None
     mapping: dict[str, str]
     unused: list[str]
+    further: dict[str, list[str]] = field(default_factory=dict)
+    """Field → columns that say it too: all addresses are taken, and the first phone number that a row has."""
     rows: int = 0
     blank: int = 0
     new: int = 0
@@ -99,6 +101,7 @@ def import_file(
         delimiter=table.delimiter,
         mapping=dict(mapping.fields),
         unused=list(mapping.unused),
+        further={name: list(columns) for name, columns in mapping.further.items()},
         rows=len(table.rows) + len(table.refused),
         blank=table.blank,
         refused=list(table.refused),
@@ -174,6 +177,7 @@ def _keep_outcome(documents: Documents, kept: _Kept, report: ImportReport) -> No
     intake = documents.repository.current(documents.account, kept.doc, kept.datasource, None)
     outcome = {
         "mapping": report.mapping,
+        "further": report.further,
         "encoding": report.encoding,
         "rows": report.rows,
         "refused": [{"row": one.number, "reason": one.reason, "text": one.text} for one in report.refused],

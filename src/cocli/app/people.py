@@ -3,65 +3,36 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from cocli.app.companies import Changed
 from cocli.app.workspace import location
 from cocli.crm import writing
 from cocli.crm.drafts import draft
+from cocli.crm.people import PersonPage, people, people_of, read_person
 from cocli.crm.tagging import check_tag
-from cocli.errors import FormatError, InvalidKey, NotFound, UsageError
+from cocli.errors import InvalidKey, NotFound, UsageError
 from cocli.formats import markdown
-from cocli.formats.markdown import MarkdownFile
 from cocli.merging.slugs import slug_of
 from cocli.models.person import Person
 from cocli.paths import PersonKey
-from cocli.store.base import StoredObject
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from cocli.store.base import Store
-
-_FOLDER = "people/"
-_LOT = 500
-
-
-@dataclass(frozen=True, slots=True)
-class PersonPage:
-    """One person's file. `person` is None where its front matter cannot be read; `problem` says why."""
-
-    slug: str
-    stored: StoredObject
-    person: Person | None
-    body: str
-    problem: str | None = None
-
-    @property
-    def title(self) -> str:
-        return (self.person.name if self.person else None) or self.slug
+    from cocli.store.base import Store, StoredObject
 
 
 def list_people(store: Store, *, company: str | None = None, tag: str | None = None) -> Iterator[PersonPage]:
     """Every person, or those of a company, or those with a tag."""
-    keys = (info.key for info in store.list(_FOLDER) if PersonKey.fits(info.key))
-    while lot := list(islice(keys, _LOT)):
-        for answer in store.get_many(lot):
-            if not isinstance(answer, StoredObject):
-                if isinstance(answer, NotFound):
-                    continue  # gone meanwhile
-                raise answer
-            page = _read(answer)
-            if page is not None and _is_wanted(page, company, tag):
-                yield page
+    found = people(store) if company is None else people_of(store, company)
+    return (page for page in found if tag is None or (page.person is not None and tag in page.person.tags))
 
 
 def person(store: Store, name: str) -> PersonPage:
     """The person of a slug, or of a name or an address if that is one person's only."""
     try:
-        page = _read(store.get(str(PersonKey(name))))
+        page = read_person(store.get(str(PersonKey(name))))
     except (NotFound, InvalidKey):  # then it is no slug
         page = None
     if page is not None:
@@ -94,17 +65,11 @@ def make_person(store: Store, name: str, tags: Iterable[str], values: dict[str, 
 
 def _is_same(stored: StoredObject, data: bytes) -> bool:
     """Whether the file says of the person what is said now; a person may have written more into it since."""
-    there, said = _read(stored), markdown.read(Person, data)
+    there, said = read_person(stored), markdown.read(Person, data)
     if there is None or there.person is None:
         return False
     names = ("name", "company", "role", "email", "phone")
     return all(getattr(there.person, name) == getattr(said, name) for name in names)
-
-
-def _is_wanted(page: PersonPage, company: str | None, tag: str | None) -> bool:
-    if tag is not None and (page.person is None or tag not in page.person.tags):
-        return False
-    return company is None or (page.person is not None and page.person.company == company)
 
 
 def _known_as(page: PersonPage) -> set[str]:
@@ -112,15 +77,3 @@ def _known_as(page: PersonPage) -> set[str]:
     if page.person:
         names += [text for text in (page.person.email, page.person.phone) if text]
     return {name.casefold() for name in names}
-
-
-def _read(stored: StoredObject) -> PersonPage | None:
-    try:
-        slug = str(PersonKey.parse(stored.key).slug)
-    except InvalidKey:
-        return None  # a file under a name that is no key: not ours to read
-    try:
-        body = MarkdownFile.parse(stored.data, file=stored.key).body.strip()
-        return PersonPage(slug, stored, markdown.read(Person, stored.data, file=stored.key), body)
-    except FormatError as error:  # a person's file need not be in order to be listed
-        return PersonPage(slug, stored, None, stored.data.decode("utf-8", "replace"), error.message)

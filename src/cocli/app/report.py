@@ -21,7 +21,7 @@ from cocli.index.versions import history
 from cocli.models.report import CoverageFigures, QueueFigures, Report
 from cocli.paths import ReportKey
 from cocli.planning.coverage import State
-from cocli.planning.coverage_map import render_svg
+from cocli.planning.coverage_map import legend_of, render_svg
 from cocli.reports.figures import QUESTION, figures_of
 from cocli.reports.funnel import MOST_POINTS, funnel_of, points_of_versions, trend_of
 from cocli.store.settled import create, swap
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from cocli.store.base import Store
 
 _TRIES = 20
+_MAP_HEIGHT = 900.0
 JSON_FILE, HTML_FILE = "report.json", "report.html"
 
 
@@ -80,8 +81,10 @@ def render_html(made: MadeReport) -> str:
     """One page that needs nothing else: no script, no other host."""
     from cocli.reports.page import render_page  # here: the figures alone need no templates
 
-    svg = render_svg(f"Coverage of {made.report.campaign}", made.tiles) if made.tiles else None
-    return render_page(made.report, svg)
+    if not made.tiles:
+        return render_page(made.report, None)
+    svg = render_svg(f"Coverage of {made.report.campaign}", made.tiles, legend=False, tallest=_MAP_HEIGHT)
+    return render_page(made.report, svg, legend_of(made.tiles))
 
 
 def write_html(made: MadeReport, path: str) -> str:

@@ -8,9 +8,10 @@ from cocli.app.documents import opened_documents
 from cocli.app.index import campaign_indexes
 from cocli.app.observations import told_of
 from cocli.app.tracing import Tracer, email_origin
-from cocli.app.why_answers import KEPT, MERGED, Explanation, FieldLine, Observation, Overview
+from cocli.app.why_answers import KEPT, MERGED, Explanation, FieldLine, Observation, Overview, Written
 from cocli.app.why_emails import email_entries, email_observations, email_trail
 from cocli.app.why_prospect import find_prospect
+from cocli.app.workspace import location
 from cocli.config.schema import nearest
 from cocli.errors import UsageError
 from cocli.merging.engine import implied_by_sources
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
 
+    from cocli.app.index import Indexes
     from cocli.app.observations import Told
     from cocli.app.why_prospect import Meant
     from cocli.app.workspace import Workspace
@@ -29,6 +31,15 @@ if TYPE_CHECKING:
 ALIASES = {"email": "primary_email", "emails": "all_emails", "address": "street"}
 _NOT_ASKED = ("origins",)
 _WEIGHED = (Rule.BEST, Rule.PAIRED, Rule.ENTRIES)
+
+
+_KEYS = {
+    "name": ("name",),
+    "phone": ("phone", "phone_e164"),
+    "website": ("website", "domain"),
+    "email": ("primary_email", "all_emails"),
+}
+"""Key of a person's own on a company's page → the fields that it stands before."""
 
 
 # --- all fields
@@ -45,7 +56,14 @@ def overview(workspace: Workspace, campaign: str, who: str) -> Overview:
         origin = email_origin(one, email, trail)
         lines.append(FieldLine(email, trail.source_page if trail else None, *_seen(origin)))
     merged = sorted(record.company_hash for record in meant.merged)
-    return Overview(campaign, one.company_hash, one.name, meant.asked, merged, lines)
+    written = [found for key in _KEYS if (found := _written(indexes, meant, key))]
+    return Overview(campaign, one.company_hash, one.name, meant.asked, merged, lines, written)
+
+
+def _written(indexes: Indexes, meant: Meant, key: str) -> Written | None:
+    page = meant.page
+    value = getattr(page.company, key) if page and page.company else None
+    return Written(key, value, location(indexes.store, page.key)) if page and value else None
 
 
 def _line(one: Prospect, name: str) -> FieldLine:
@@ -86,6 +104,8 @@ def explain(workspace: Workspace, campaign: str, who: str, asked: str) -> Explan
         tracer = Tracer(documents)
         told = told_of(indexes, documents, tracer, meant)
         found = _explanation(campaign, meant, name)
+        key = next((key for key, fields in _KEYS.items() if name in fields), "email" if "@" in name else None)
+        found.written = _written(indexes, meant, key) if key else None
         found.problems = told.problems
         entries = email_entries(indexes, one)
         found.emails = [email_trail(one, email, entries.get(email), told) for email in _addresses(one, name)]

@@ -66,10 +66,21 @@ class Explanation:
     """The hash that was asked for, where the business is known under another one."""
     merged: list[str] = made_by(default_factory=list)
     """The hashes of records that were merged into it."""
+    written: Written | None = None
+    """What a person wrote of it on the company's page. It is shown before the value, and never changed."""
     observations: list[Observation] = made_by(default_factory=list)
     emails: list[EmailTrail] = made_by(default_factory=list)
     documents: list[DocumentView] = made_by(default_factory=list)
     problems: list[str] = made_by(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A key of a person's own."""
+
+    key: str
+    value: str
+    file: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,3 +103,4 @@ class Overview:
     moved_from: str | None
     merged: list[str]
     fields: list[FieldLine]
+    written: list[Written] = made_by(default_factory=list)

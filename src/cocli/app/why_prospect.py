@@ -1,4 +1,4 @@
-"""Which prospect a person means: by hash, place id, domain, slug or name; and who may have been meant instead."""
+"""Which prospect a person means: by hash, place id, page, domain, address, phone or name; and who else may be meant."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cocli.app.index_query import QueryOptions, opened_query
+from cocli.crm.pages import page_about, page_of
 from cocli.errors import NotFound, UsageError
 from cocli.formats.usv_sql import quote_text
 from cocli.identities import company_hash, company_identity, is_place_id
@@ -14,6 +15,7 @@ from cocli.index.reading import open_reader
 
 if TYPE_CHECKING:
     from cocli.app.index import Indexes
+    from cocli.crm.pages import Page
     from cocli.index.reading import IndexReader
     from cocli.models.prospect import Prospect
 
@@ -23,6 +25,8 @@ _SHOWN = 5
 _FOUND = """
 SELECT company_hash, name, city, slug FROM prospects
 WHERE slug = {text} OR lower(name) = lower({text}) OR domain = lower({text}) OR place_id = {text}
+    OR phone_e164 = {text}
+    OR primary_email = lower({text}) OR contains(all_emails::VARCHAR, '"' || lower({text}) || '"')
 ORDER BY name, company_hash LIMIT 50
 """
 _NEAR = """
@@ -44,19 +48,24 @@ class Meant:
     asked: str | None
     """The hash under which it was asked for, where that is another one by now."""
     merged: tuple[Prospect, ...]
+    page: Page | None = None
+    """Its company's page."""
 
 
 def find_prospect(indexes: Indexes, text: str) -> Meant:
     """The prospect that is meant; `NotFound` with the nearest ones, or the candidates if there are several."""
     reader: IndexReader[Prospect] = open_reader(indexes.open(indexes.ref("prospects")), fresh=True)
     wanted = text.strip()
-    named = _by_identity(reader, wanted)
+    page = page_of(indexes.store, wanted)
+    named = _by_identity(reader, wanted) or (reader.get(page.company_hash) if page and page.company_hash else None)
     if named is None:
-        named = _by_words(indexes, reader, wanted)
+        named, page = _by_words(indexes, reader, wanted), None
     prospect = _followed(reader, named)
     asked = None if prospect.company_hash == named.company_hash else named.company_hash
     hashes = _merged_into(indexes, prospect.company_hash)
-    return Meant(prospect, asked, tuple(reader.get_many(sorted(hashes)).values()))
+    if page is None or page.company_hash != prospect.company_hash:
+        page = page_about(indexes.store, prospect)
+    return Meant(prospect, asked, tuple(reader.get_many(sorted(hashes)).values()), page)
 
 
 def _by_identity(reader: IndexReader[Prospect], text: str) -> Prospect | None:

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from enum import StrEnum
-from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from cocli.cli.context import campaign_of, cli_context, output_of, workspace_of
-from cocli.cli.crm_options import CompanyArgument, LimitOption, OneTagOption, TagOption, crm_of
+from cocli.cli.crm_options import (
+    CompanyArgument,
+    EmailOption,
+    LimitOption,
+    NameArgument,
+    OneTagOption,
+    PhoneOption,
+    StatusOption,
+    TagOption,
+    WebsiteOption,
+    crm_of,
+    first_of,
+    talk_of_more,
+)
 from cocli.cli.options import (
     CampaignOption,
     DryRunOption,
@@ -29,7 +41,6 @@ if TYPE_CHECKING:
 app = command_group("The companies of the result: Markdown files that you edit, kept up to date beside your text.")
 
 _Tags = Annotated[list[str], typer.Argument(metavar="TAG...", help="One tag or several.")]
-_Text = Annotated[str | None, typer.Option(metavar="TEXT", show_default=False)]
 
 
 class By(StrEnum):
@@ -60,9 +71,7 @@ def ls(
     output = output_of(ctx, as_json=json, quiet=quiet)
     wanted = campaign_of(ctx, campaign)
     with crm_of(ctx, store, campaign) as place, ProgressLine(output, "read") as progress:
-        found = list_companies(place, tag=tag, campaign=wanted, progress=progress)
-        pages = list(islice(found, limit + 1 if limit else None))
-    truncated, pages = bool(limit and len(pages) > limit), pages[: limit or None]
+        pages, truncated = first_of(list_companies(place, tag=tag, campaign=wanted, progress=progress), limit)
     if json:
         output.document({"companies": [page_document(page) for page in pages], "truncated": truncated})
         return
@@ -71,8 +80,7 @@ def ls(
         output.hint("cocli company refresh")
         return
     output.table(("company", "name", "website", "phone", "email", "tags"), [company_row(page) for page in pages])
-    if truncated:
-        output.talk(f"The first {limit}; there are more: --limit 0 lists all.")
+    talk_of_more(output, limit, truncated=truncated)
 
 
 @app.command(epilog=examples("cocli company show acme-roofing", "cocli company show acme.example --json"))
@@ -107,11 +115,11 @@ def show(
 )
 def new(
     ctx: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="What the company is called.")],
-    website: _Text = None,
-    phone: _Text = None,
-    email: _Text = None,
-    status: _Text = None,
+    name: NameArgument,
+    website: WebsiteOption = None,
+    phone: PhoneOption = None,
+    email: EmailOption = None,
+    status: StatusOption = None,
     tag: TagOption = [],  # noqa: B006  typer copies it
     campaign: CampaignOption = None,
     store: StoreOption = None,
@@ -268,14 +276,15 @@ def refresh(
 
 def _report_refresh(output: Output, done: Refreshed, *, dry_run: bool) -> None:
     report = done.report
-    counts = {name: value for name, value in asdict(report).items() if name != "problems"}
+    counts = {name: value for name, value in asdict(report).items() if isinstance(value, int)}
     if output.as_json:
         document: dict[str, Any] = {"campaigns": done.campaigns, "status": "would_refresh" if dry_run else "refreshed"}
-        output.document({**document, "counts": counts, "problems": report.problems})
+        output.document({**document, "counts": counts, "beside": report.beside, "problems": report.problems})
         return
-    output.table(
-        ("what", "pages"), [(name.replace("_", " "), count) for name, count in counts.items()], right=("pages",)
-    )
+    rows = [(name.replace("_", " "), count) for name, count in counts.items()]
+    output.table(("what", "pages"), [*rows, ("left as they are", len(report.problems))], right=("pages",))
+    for page in report.beside:
+        output.talk(f"A page of its own: {page}")
     for problem in report.problems:
         output.talk(f"Left as it is: {problem}")
     if dry_run:

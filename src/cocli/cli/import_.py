@@ -112,7 +112,8 @@ def _content(ctx: typer.Context, file: str) -> tuple[bytes, str]:
 
 
 def _show(output: Output, campaign: str, report: ImportReport, *, dry_run: bool) -> None:
-    output.table(("field", "column"), list(report.mapping.items()))
+    columns = [(name, ", ".join((column, *report.further.get(name, ())))) for name, column in report.mapping.items()]
+    output.table(("field", "column"), columns)
     if report.unused:
         output.talk(f"Not used: {', '.join(report.unused)}.")
     if dry_run and report.examples:

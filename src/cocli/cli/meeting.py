@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cocli.cli.context import campaign_of, output_of, workspace_of
-from cocli.cli.crm_options import CompanyArgument, LimitOption, text_from_stdin
+from cocli.cli.crm_options import (
+    CompanyArgument,
+    LimitOption,
+    OptionalCompanyArgument,
+    first_of,
+    talk_of_more,
+    text_from_stdin,
+)
 from cocli.cli.options import CampaignOption, JsonOption, QuietOption, StoreOption, command_group, examples
 
 if TYPE_CHECKING:
@@ -74,9 +81,7 @@ def add(
 @app.command(epilog=examples("cocli meeting ls", "cocli meeting ls acme-roofing --json"))
 def ls(
     ctx: typer.Context,
-    company: Annotated[
-        str | None, typer.Argument(metavar="COMPANY", help="Whose meetings; all otherwise.", show_default=False)
-    ] = None,
+    company: OptionalCompanyArgument = None,
     limit: LimitOption = 50,
     campaign: CampaignOption = None,
     store: StoreOption = None,
@@ -90,9 +95,7 @@ def ls(
 @app.command("next", epilog=examples("cocli meeting next", "cocli meeting next --limit 1 --json"))
 def next_(
     ctx: typer.Context,
-    company: Annotated[
-        str | None, typer.Argument(metavar="COMPANY", help="Whose meetings; all otherwise.", show_default=False)
-    ] = None,
+    company: OptionalCompanyArgument = None,
     limit: LimitOption = 10,
     campaign: CampaignOption = None,
     store: StoreOption = None,
@@ -124,14 +127,12 @@ def _list(
         slug = find(place, company).slug if company else None
         after = place.now() if coming else None
         found: list[Appointment] = appointments(place, zone_of(workspace, chosen)[1], slug=slug, after=after)
-    shown = found[: limit or None]
+    shown, truncated = first_of(found, limit)
     if output.as_json:
-        meetings = [appointment_document(one) for one in shown]
-        output.document({"meetings": meetings, "truncated": len(shown) < len(found)})
+        output.document({"meetings": [appointment_document(one) for one in shown], "truncated": truncated})
         return
     if not shown:
         output.talk("There is none.")
         return
     output.table(_COLUMNS, [appointment_row(one) for one in shown])
-    if len(shown) < len(found):
-        output.talk(f"The first {limit}; there are more: --limit 0 lists all.")
+    talk_of_more(output, limit, truncated=truncated)

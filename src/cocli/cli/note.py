@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from itertools import islice
-from typing import Annotated
-
 import typer
 
 from cocli.cli.context import campaign_of, cli_context, output_of, workspace_of
-from cocli.cli.crm_options import CompanyArgument, LimitOption, TagOption, TextArgument, TitleOption, text_from_stdin
+from cocli.cli.crm_options import (
+    CompanyArgument,
+    LimitOption,
+    OptionalCompanyArgument,
+    TagOption,
+    TextArgument,
+    TitleOption,
+    first_of,
+    talk_of_more,
+    text_from_stdin,
+)
 from cocli.cli.options import CampaignOption, JsonOption, QuietOption, StoreOption, command_group, examples
 
 app = command_group("Notes about companies, a Markdown file each.")
@@ -59,9 +66,7 @@ def add(
 @app.command(epilog=examples("cocli note ls acme-roofing", "cocli note ls --limit 0 --json"))
 def ls(
     ctx: typer.Context,
-    company: Annotated[
-        str | None, typer.Argument(metavar="COMPANY", help="Whose notes; all otherwise.", show_default=False)
-    ] = None,
+    company: OptionalCompanyArgument = None,
     limit: LimitOption = 50,
     campaign: CampaignOption = None,
     store: StoreOption = None,
@@ -78,8 +83,7 @@ def ls(
     with workspace_of(ctx, store) as workspace:
         place = crm_store(workspace, campaign_of(ctx, campaign))
         slug = find(place, company).slug if company else None
-        found = list(islice(list_notes(place, slug), limit + 1 if limit else None))
-    truncated, found = bool(limit and len(found) > limit), found[: limit or None]
+        found, truncated = first_of(list_notes(place, slug), limit)
     if json:
         output.document({"notes": [entry_document(one) for one in found], "truncated": truncated})
         return
@@ -96,5 +100,4 @@ def ls(
         for one in found
     ]
     output.table(("date", "company", "title", "text"), rows)
-    if truncated:
-        output.talk(f"The first {limit}; there are more: --limit 0 lists all.")
+    talk_of_more(output, limit, truncated=truncated)

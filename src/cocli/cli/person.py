@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-from itertools import islice
-from typing import Annotated
-
 import typer
 
 from cocli.cli.context import cli_context, output_of
-from cocli.cli.crm_options import LimitOption, OneTagOption, PersonArgument, TagOption, crm_of
+from cocli.cli.crm_options import (
+    CompanyOption,
+    EmailOption,
+    LimitOption,
+    NameArgument,
+    OneTagOption,
+    PersonArgument,
+    PhoneOption,
+    RoleOption,
+    TagOption,
+    crm_of,
+    first_of,
+    talk_of_more,
+)
 from cocli.cli.options import CampaignOption, JsonOption, QuietOption, StoreOption, command_group, examples
 
 app = command_group("The people you talk to: Markdown files that you edit.")
-
-_Text = Annotated[str | None, typer.Option(metavar="TEXT", show_default=False)]
-_Company = Annotated[
-    str | None, typer.Option("--company", metavar="SLUG", help="The company's slug.", show_default=False)
-]
 
 
 @app.command(epilog=examples("cocli person ls", "cocli person ls --company acme-roofing", "cocli person ls --json"))
 def ls(
     ctx: typer.Context,
-    company: _Company = None,
+    company: CompanyOption = None,
     tag: OneTagOption = None,
     limit: LimitOption = 50,
     campaign: CampaignOption = None,
@@ -36,8 +41,7 @@ def ls(
 
     output = output_of(ctx, as_json=json, quiet=quiet)
     with crm_of(ctx, store, campaign) as place:
-        pages = list(islice(list_people(place, company=company, tag=tag), limit + 1 if limit else None))
-    truncated, pages = bool(limit and len(pages) > limit), pages[: limit or None]
+        pages, truncated = first_of(list_people(place, company=company, tag=tag), limit)
     if json:
         output.document({"people": [person_document(page) for page in pages], "truncated": truncated})
         return
@@ -46,8 +50,7 @@ def ls(
         output.hint('cocli person new "NAME" --company SLUG')
         return
     output.table(("person", "name", "role", "company", "email", "phone"), [person_row(page) for page in pages])
-    if truncated:
-        output.talk(f"The first {limit}; there are more: --limit 0 lists all.")
+    talk_of_more(output, limit, truncated=truncated)
 
 
 @app.command(epilog=examples("cocli person show jo-doe", "cocli person show jo@acme.example --json"))
@@ -86,11 +89,11 @@ def show(
 )
 def new(
     ctx: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The person's name.")],
-    company: _Company = None,
-    role: _Text = None,
-    email: _Text = None,
-    phone: _Text = None,
+    name: NameArgument,
+    company: CompanyOption = None,
+    role: RoleOption = None,
+    email: EmailOption = None,
+    phone: PhoneOption = None,
     tag: TagOption = [],  # noqa: B006  typer copies it
     campaign: CampaignOption = None,
     store: StoreOption = None,

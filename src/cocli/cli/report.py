@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cocli.cli.context import campaign_of, output_of, workspace_of
+from cocli.cli.context import campaign_of, cli_context, output_of, workspace_of
 from cocli.cli.options import (
     CampaignOption,
     JsonOption,
@@ -16,6 +16,7 @@ from cocli.cli.options import (
     examples,
     single_command,
 )
+from cocli.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +42,10 @@ def report(
     html: Annotated[
         str | None,
         typer.Option(
-            "--html", metavar="FILE", help="Also write one page with everything into FILE.", show_default=False
+            "--html",
+            metavar="FILE",
+            help="Also write one page with everything into FILE; - prints it, and nothing else.",
+            show_default=False,
         ),
     ] = None,
     out: Annotated[
@@ -61,19 +65,26 @@ def report(
     page needs no network and runs no script.
     """
     from cocli.app.queue import chosen_campaign
-    from cocli.app.report import make_report, write_folder, write_html
+    from cocli.app.report import make_report, render_html, write_folder, write_html
     from cocli.cli.progress import ProgressLine
 
     output = output_of(ctx, as_json=json, quiet=quiet)
+    if html == "-" and json:
+        raise UsageError(reason="--html - prints the page itself, and excludes --json")
     with workspace_of(ctx, store) as workspace, ProgressLine(output, "targets") as progress:
         chosen = chosen_campaign(workspace, campaign_of(ctx, name or campaign)).name
         made = make_report(workspace, chosen, progress)
-    written = [write_html(made, html)] if html is not None else []
+    written = [write_html(made, html)] if html not in (None, "-") else []
     written += write_folder(made, out) if out is not None else []
     if json:
         output.document(report_document(made, written))
         return
-    show_report(output, made.report)
+    if html == "-":
+        stdout = cli_context(ctx).raw_stdout
+        stdout.write(render_html(made).encode())
+        stdout.flush()
+    else:
+        show_report(output, made.report)
     _talk(output, made, written)
 
 
@@ -111,6 +122,7 @@ def _parts(report: Report) -> list[tuple[str, Sequence[Counted]]]:
         ("addresses by relation", emails.by_relation),
         ("addresses by method", emails.by_method),
         ("addresses by source", emails.by_source),
+        ("addresses by label", emails.by_label),
         ("addresses by verification", emails.by_verification),
         ("domains by status", report.domains),
         ("sources", report.sources),

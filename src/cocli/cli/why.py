@@ -12,7 +12,7 @@ from cocli.cli.options import CampaignOption, JsonOption, QuietOption, StoreOpti
 
 if TYPE_CHECKING:
     from cocli.app.tracing import DocumentView
-    from cocli.app.why_answers import EmailTrail, Explanation, Observation, Overview
+    from cocli.app.why_answers import EmailTrail, Explanation, Observation, Overview, Written
     from cocli.cli.output import Output
 
 app = single_command()
@@ -33,7 +33,7 @@ def why(
         str,
         typer.Argument(
             metavar="PROSPECT",
-            help="The prospect: its hash, place id, domain, slug or name.",
+            help="The prospect: its hash, place id, page, domain, e-mail address, phone or name.",
         ),
     ],
     field: Annotated[
@@ -82,6 +82,8 @@ def _show_overview(output: Output, seen: Overview) -> None:
         for one in seen.fields
     ]
     output.table(("field", "value", "source", "observed", "document", "reason"), rows)
+    for written in seen.written:
+        _talk_of_page(output, written)
     output.hint(f"cocli why {seen.company_hash} FIELD -c {seen.campaign}")
 
 
@@ -90,10 +92,14 @@ def _show(output: Output, found: Explanation) -> None:
     output.line(f"{found.field}: {_value(found.value)}")
     output.line(f"rule: {found.rule} ({found.meaning})")
     _talk_of_moves(output, found.moved_from, found.merged)
+    if found.written is not None:
+        _talk_of_page(output, found.written)
     if found.observations:
         output.text("\n")
         columns = ("", "value", "source", "counts", "observed", "told by", "document", "reason")
         output.table(columns, [_row(one) for one in found.observations], right=("counts",))
+    elif found.value in (None, "", (), {}):
+        output.talk("Nobody has said anything about it so far.")
     else:
         output.talk("Nothing is known of who said so: the value is older than the keeping of origins, or was imported.")
     for trail in found.emails:
@@ -153,6 +159,12 @@ def _document_rows(document: DocumentView) -> list[tuple[str, object]]:
 def _show_rows(output: Output, rows: list[tuple[str, object]]) -> None:
     output.text("\n")
     output.table(("what", "value"), [row for row in rows if row[1] not in (None, "")])
+
+
+def _talk_of_page(output: Output, written: Written) -> None:
+    output.talk(
+        f'You wrote {written.key}: "{_short(written.value)}" in {written.file}; it is shown before what was found.'
+    )
 
 
 def _talk_of_moves(output: Output, moved_from: str | None, merged: list[str]) -> None:

@@ -18,8 +18,11 @@ def facts_of(prospect: Prospect) -> CompanyFacts:
         place_id=prospect.place_id,
         name=prospect.name or None,
         domain=prospect.domain,
+        website=prospect.website or None,
         phone_e164=prospect.phone_e164,
         emails=(*primary, *(email for email in prospect.all_emails if email not in primary)),
+        address=prospect.address,
+        categories=prospect.categories,
         campaigns=(prospect.campaign,),
         updated_at=prospect.updated_at,
     )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from cocli.errors import FormatError, InvalidKey, NotFound
 from cocli.formats import markdown, yaml_text
 from cocli.formats.markdown import MarkdownFile
+from cocli.merging.slugs import distinct_slug, slug_of
 from cocli.models.company import Company
 from cocli.paths import CompanyKey
 from cocli.store.base import StoredObject
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from cocli.models.company import CompanyFacts
+    from cocli.models.prospect import Prospect
     from cocli.store.base import Store
 
 FOLDER = "companies/"
@@ -28,6 +30,8 @@ _OURS = re.compile(
     rb"(?P<block>cocli:\r?\n  company_hash: \"(?P<hash>[0-9a-f]{16})\"\r?\n)"
 )
 """The program's key as this program writes it: at the beginning of a line of the front matter, the hash first."""
+_LOWERED = re.compile(rb"^---[ \t]*\r?\n(?:(?!---)[^\n]*\n)*cocli:\r?\n  company_hash: ", re.MULTILINE)
+"""Front matter of this program that does not stand at the beginning of its file."""
 _HASH = re.compile(rb"^\s+[\"']?company_hash[\"']?:\s*[\"']?([0-9a-f]{16})\b", re.MULTILINE)
 
 
@@ -45,7 +49,7 @@ class Page:
     @cached_property
     def _read(self) -> tuple[Company | None, str | None]:
         try:
-            return markdown.read(Company, self.stored.data, file=self.key), None
+            return read_company(self.stored.data, file=self.key), None
         except FormatError as error:  # a person's file need not be in order to be listed
             return None, error.message
 
@@ -103,6 +107,15 @@ class Page:
             return self.stored.data.decode("utf-8", "replace")
 
 
+def read_company(data: bytes, *, file: str) -> Company:
+    """What a company's file says. `FormatError` where it cannot be read, or text stands above its front matter."""
+    company = markdown.read(Company, data, file=file)
+    if company.cocli is None and (lowered := _LOWERED.search(data)):
+        reason = 'the front matter is not at the beginning: move what stands above it below the second "---"'
+        raise FormatError(file=file, line=data.count(b"\n", 0, lowered.start()) + 1, reason=reason)
+    return company
+
+
 def read_page(stored: StoredObject) -> Page:
     return Page(str(CompanyKey.parse(stored.key).slug), stored)
 
@@ -128,6 +141,23 @@ def page_of(store: Store, slug: str) -> Page | None:
         return read_page(store.get(str(CompanyKey(slug))))
     except (NotFound, InvalidKey):  # what cannot be a slug is the slug of nothing
         return None
+
+
+def page_slugs(prospect: Prospect) -> Iterator[str]:
+    """The labels that a page may get, the shortest first. Only letters, digits and dashes are left of hostile ones."""
+    company = prospect.company_hash
+    slug = slug_of(prospect.slug, company)
+    if slug != company:
+        yield slug
+        yield distinct_slug(slug, company)
+        yield f"{slug}-{company}"
+    yield company
+
+
+def page_about(store: Store, prospect: Prospect) -> Page | None:
+    """The page about a prospect, under one of the names that this program gives."""
+    pages = (page_of(store, slug) for slug in page_slugs(prospect))
+    return next((page for page in pages if page and page.company_hash == prospect.company_hash), None)
 
 
 def find_pages(store: Store, name: str) -> list[Page]:

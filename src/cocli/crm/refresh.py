@@ -12,18 +12,16 @@ from typing import TYPE_CHECKING
 from cocli.crm import pages, writing
 from cocli.crm.drafts import new_company, new_moved_note
 from cocli.crm.facts import facts_of, refreshed
-from cocli.crm.pages import Page, read_page
-from cocli.errors import FormatError, NotFound, RecordError, StoreError
+from cocli.crm.pages import Page, page_slugs, read_company, read_page
+from cocli.errors import CocliError, FormatError, NotFound, RecordError, StoreError
 from cocli.formats import markdown
 from cocli.merging.exclusions import is_excluded
-from cocli.merging.slugs import distinct_slug, slug_of
-from cocli.models.company import Company
 from cocli.paths import CompanyKey, NoteKey
 from cocli.store import settled
 from cocli.store.base import Put, StoredObject
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
     from cocli.merging.exclusions import Exclusions
     from cocli.models.company import CompanyFacts
@@ -47,6 +45,8 @@ class RefreshReport:
     """Pages of prospects that are known under another hash now."""
     removed_meanwhile: int = 0
     """Pages that somebody removed while they were being refreshed."""
+    beside: list[str] = field(default_factory=list)
+    """New pages whose name was taken by a page without the program's key: a person's own, or one that lost it."""
     problems: list[str] = field(default_factory=list)
     """Pages that cannot be refreshed, each with the reason. They are left as they are."""
 
@@ -61,9 +61,12 @@ class Refresher:
         self._report = RefreshReport()
         self._pages: dict[str, Page] = {}
         self._taken: set[str] = set()
+        self._unclaimed: set[str] = set()
         self._waiting: list[tuple[Prospect, CompanyFacts, str, StoredObject]] = []
         for page in pages.load_pages(store):
             self._taken.add(page.slug)
+            if page.company_hash is None:
+                self._unclaimed.add(page.slug)
             known = self._pages.setdefault(page.company_hash, page) if page.company_hash else page
             if known is not page:
                 self._report.problems.append(f"{page.key}: {known.key} is about the same company; this one is left")
@@ -101,7 +104,7 @@ class Refresher:
         try:
             changed = self._update(page, lambda known: refreshed(known, facts))
         except (FormatError, RecordError) as error:
-            self._report.problems.append(f"{page.key}: {error.message}")  # a person's to mend; the others go on
+            self._report.problems.append(_problem(page.key, error))  # a person's to mend; the others go on
         except NotFound:
             self._report.removed_meanwhile += 1  # a person removed it just now: not made again in this run
         else:
@@ -115,7 +118,7 @@ class Refresher:
 
         def edit(data: bytes) -> bytes:
             same = data == page.stored.data  # taken apart once already
-            known = page.facts if same and page.company else markdown.read(Company, data, file=page.key).cocli
+            known = page.facts if same and page.company else read_company(data, file=page.key).cocli
             facts = decide(known)
             return data if facts == known else markdown.update(data, facts, file=page.key)
 
@@ -126,11 +129,13 @@ class Refresher:
 
     def _create(self, prospect: Prospect, facts: CompanyFacts, tag: str) -> None:
         """Noted, and written with others: one by one, ten thousand pages would wait for the disk as often."""
-        slugs = (slug for slug in _slugs(prospect) if slug not in self._taken)
-        slug = next(slugs, None)
+        wanted = list(page_slugs(prospect))
+        slug = next((slug for slug in wanted if slug not in self._taken), None)
         if slug is None:
             self._report.problems.append(f"{prospect.company_hash}: every name for its page is taken")
             return
+        if wanted[0] in self._unclaimed:
+            self._report.beside.append(f"{CompanyKey(wanted[0])} has no key cocli: and stays as it is; see {slug}")
         data = new_company(tags=(tag,), facts=facts)
         stored = StoredObject(str(CompanyKey(slug)), data, "", facts.updated_at)
         self._taken.add(slug)
@@ -176,7 +181,7 @@ class Refresher:
         try:
             self._update(page, decide)
         except (FormatError, NotFound) as error:
-            self._report.problems.append(f"{page.key}: {error.message}")  # it can be moved in the next run
+            self._report.problems.append(_problem(page.key, error))  # it can be moved in the next run
             return
         self._note(page, old, new, "This page is about it from now on.")
         del self._pages[old]
@@ -198,20 +203,13 @@ class Refresher:
         return False
 
 
+def _problem(key: str, error: CocliError) -> str:
+    return error.message if key in error.message else f"{key}: {error.message}"
+
+
 def _renamed(page: Page, decide: Callable[[CompanyFacts | None], CompanyFacts]) -> StoredObject:
     """The page as it would be: for a dry run, in which what follows has to see it so."""
     return page.stored._replace(data=markdown.update(page.stored.data, decide(page.facts), file=page.key))
-
-
-def _slugs(prospect: Prospect) -> Iterator[str]:
-    """The labels that a page may get, the shortest first. Only letters, digits and dashes are left of hostile ones."""
-    company = prospect.company_hash
-    slug = slug_of(prospect.slug, company)
-    if slug != company:
-        yield slug
-        yield distinct_slug(slug, company)
-        yield f"{slug}-{company}"
-    yield company
 
 
 def _end(merged: dict[str, str], company: str) -> str:

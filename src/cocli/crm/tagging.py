@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import yaml
 
 from cocli.crm.drafts import written
+from cocli.crm.pages import read_company
 from cocli.errors import FormatError, UsageError
-from cocli.formats import markdown, yaml_text
+from cocli.formats import yaml_text
 from cocli.formats.markdown import MarkdownFile
-from cocli.models.company import Company
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,13 +35,13 @@ def check_tag(tag: str) -> str:
 
 def with_tag(data: bytes, tag: str, *, file: str) -> bytes:
     """The file with the tag; the same bytes where it has it."""
-    tags = list(markdown.read(Company, data, file=file).tags)
+    tags = list(read_company(data, file=file).tags)
     return data if tag in tags else _edited(data, [*tags, tag], lambda front: _added(front, tag), file)
 
 
 def without_tag(data: bytes, tag: str, *, file: str) -> bytes:
     """The file without the tag; the same bytes where it does not have it."""
-    tags = list(markdown.read(Company, data, file=file).tags)
+    tags = list(read_company(data, file=file).tags)
     left = [one for one in tags if one != tag]
     if left == tags:
         return data
@@ -74,7 +74,7 @@ def _edited(data: bytes, expected: list[str], edit: Callable[[str], str | None],
 def _is_as_expected(before: MarkdownFile, after: bytes, expected: list[str], file: str) -> bool:
     try:
         now = MarkdownFile.parse(after, file=file)
-        tags = list(markdown.read(Company, after, file=file).tags)
+        tags = list(read_company(after, file=file).tags)
     except FormatError:
         return False
     others = {name: value for name, value in before.front.items() if name != KEY}

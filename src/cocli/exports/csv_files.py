@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from cocli.exports.cells import clean_text, harmless, readable_phone, web_address
 from cocli.exports.columns import COLUMNS, PHONES, Value
+from cocli.formats.spreadsheets import is_taken_for_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -27,12 +28,12 @@ def write_csv(prospects: Iterable[Prospect], out: BinaryIO, columns: Sequence[st
 
 
 def write_spreadsheet_csv(prospects: Iterable[Prospect], out: BinaryIO, columns: Sequence[str]) -> None:
-    """For a spreadsheet: no formulas, one line per cell, phones that stay readable, a mark that says UTF-8."""
+    """For a spreadsheet: no formulas, one line per cell, phones and postcodes that stay, a mark that says UTF-8."""
     out.write(_BOM)
     with _writer(out) as write:
         write(list(columns))
         for one in prospects:
-            write([_harmless(name, COLUMNS[name](one)) for name in columns])
+            write([_as_shown(name, COLUMNS[name](one)) for name in columns])
 
 
 HUBSPOT: dict[str, Callable[[Prospect], Value]] = {
@@ -58,18 +59,25 @@ def write_hubspot_csv(prospects: Iterable[Prospect], out: BinaryIO, _columns: Se
     with _writer(out) as write:
         write(list(HUBSPOT))
         for one in prospects:
-            write([_harmless("", get(one)) for get in HUBSPOT.values()])
+            write([_harmless(get(one)) for get in HUBSPOT.values()])
 
 
 def _plain(value: Value) -> Value:
     return clean_text(value) if isinstance(value, str) else value
 
 
-def _harmless(name: str, value: Value) -> Value:
-    if not isinstance(value, str):
-        return value  # a number is a number: -89.65 stays one
-    safe = harmless(value)
-    return readable_phone(safe) if name in PHONES and safe.startswith("+") else safe
+def _harmless(value: Value) -> Value:
+    return harmless(value) if isinstance(value, str) else value  # a number is a number: -89.65 stays one
+
+
+def _as_shown(name: str, value: Value) -> Value:
+    """As a spreadsheet shows it: texts that it would take for numbers or dates are marked as texts."""
+    safe = _harmless(value)
+    if not isinstance(safe, str):
+        return safe
+    if name in PHONES and safe.startswith("+"):
+        return readable_phone(safe)
+    return f"'{safe}" if is_taken_for_number(safe) else safe
 
 
 class _writer:  # noqa: N801  a context manager, used as a function

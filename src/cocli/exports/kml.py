@@ -33,7 +33,7 @@ def write_kml(
 
 def _placemark(one: Prospect, columns: Sequence[str]) -> str:
     lines = [f"<Placemark id={quoteattr(f'c{one.company_hash}')}>", _element("name", one.name)]
-    lines.append(_element("address", address_of(one)))
+    lines.append(_element("address", one.address))
     lines.append(_element("phoneNumber", one.phone_e164 or one.phone))
     lines.append(_element("description", _description(one)))
     lines.append("<ExtendedData>")
@@ -45,16 +45,10 @@ def _placemark(one: Prospect, columns: Sequence[str]) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def address_of(one: Prospect) -> str | None:
-    """The address on one line, as people of most countries can read it."""
-    town = " ".join(filter(None, (one.region, one.postcode)))
-    return ", ".join(filter(None, (one.street, one.city, town, one.country))) or None
-
-
 def _description(one: Prospect) -> str | None:
     website = web_address(one.website)
     link = f'<a href="{html_escape(website)}">{html_escape(website)}</a>' if website else None
-    texts = (address_of(one), one.phone_e164 or one.phone, one.primary_email, ", ".join(one.categories))
+    texts = (one.address, one.phone_e164 or one.phone, one.primary_email, ", ".join(one.categories))
     lines = [html_escape(one_line(text)) for text in texts if text]
     return "<br>".join([*lines, *([link] if link else [])]) or None
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 _CHUNK = 1 << 20
+_TEXTS = '["VARCHAR"]'
+_LISTS = frozenset({"categories", "all_emails", "tags", "phrases", "tiles", "sources", "source_ids"})
 
 
 def write_parquet(prospects: Iterable[Prospect], out: BinaryIO, columns: Sequence[str]) -> None:
@@ -30,7 +32,7 @@ def write_parquet(prospects: Iterable[Prospect], out: BinaryIO, columns: Sequenc
             writer.write_many(one.with_extras({}) if one.extras else one for one in prospects)
         connection = duckdb.connect(":memory:", config={"autoinstall_known_extensions": "false"})
         try:
-            selected = ", ".join(map(quote_name, names))
+            selected = ", ".join(_with_type(name) for name in names)
             query = f"SELECT {selected} FROM ({select_usv(Prospect, records)})"  # noqa: S608  quoted names
             connection.sql(query).write_parquet(target, compression="zstd")
         finally:
@@ -38,6 +40,12 @@ def write_parquet(prospects: Iterable[Prospect], out: BinaryIO, columns: Sequenc
         with open(target, "rb") as made:
             while chunk := made.read(_CHUNK):
                 out.write(chunk)
+
+
+def _with_type(name: str) -> str:
+    """Lists of texts are lists of texts in Parquet too; what is more than that (hours, origins) stays JSON."""
+    quoted = quote_name(name)
+    return f"from_json({quoted}, '{_TEXTS}') AS {quoted}" if name in _LISTS else quoted
 
 
 def _own_names(columns: Sequence[str]) -> list[str]:

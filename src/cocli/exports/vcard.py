@@ -43,6 +43,7 @@ def _card(one: Prospect, version: str) -> Iterator[str]:
         yield "KIND:org"
     else:
         yield f"N:{escape(name)};;;;"
+        yield "X-ABSHOWAS:COMPANY"  # version 3.0 has no KIND; without it address books show a person of this name
     yield f"FN:{escape(name)}"
     yield f"ORG:{escape(name)}"
     yield from _contacts(one, is_4)

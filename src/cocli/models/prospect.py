@@ -74,6 +74,12 @@ class Prospect(Record):
     origins: Origins = ()
     """What each value was read from; the merge rules need it to tell the better from the worse."""
 
+    @property
+    def address(self) -> str | None:
+        """The address on one line, as people of most countries can read it."""
+        town = " ".join(filter(None, (self.region, self.postcode)))
+        return ", ".join(filter(None, (self.street, self.city, town, self.country))) or None
+
     def origin_of(self, field: str) -> Origin | None:
         """Which observation the value of a field came from; an entry of a map is `socials.facebook`."""
         return origin_of(self.origins, field)

@@ -17,7 +17,8 @@ from cocli.planning.coverage import State, Totals, tile_state
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-_WIDTH, _MARGIN, _LEGEND_ROW = 1000.0, 40.0, 24.0
+_WIDTH, _MARGIN, _LEGEND_ROW = 1000.0, 64.0, 24.0
+_NARROWEST = 400.0
 _TALLEST = 1400.0
 _JOINED_FROM = 20_000
 """From this many tiles on, neighbours of one state are one rectangle."""
@@ -64,11 +65,11 @@ class _Box:
     title: str
 
 
-def render_svg(title: str, tiles: Mapping[str, Totals]) -> str:
-    """The map alone."""
+def render_svg(title: str, tiles: Mapping[str, Totals], *, legend: bool = True, tallest: float = _TALLEST) -> str:
+    """The map alone; without its legend for a page that has one in words of its own."""
     boxes = _boxes(tiles)
-    frame = _frame([box.tile for box in boxes])
-    height = frame.height + _LEGEND_ROW * (len(STYLES) + 1)
+    frame = _frame([box.tile for box in boxes], tallest)
+    height = frame.height + (_LEGEND_ROW * (len(STYLES) + 1) if legend else 0)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {frame.width:.1f} {height:.1f}" role="img"',
         '  font-family="system-ui, sans-serif" font-size="12">',
@@ -79,7 +80,7 @@ def render_svg(title: str, tiles: Mapping[str, Totals]) -> str:
         '<g stroke="#555555" stroke-width="0.4">',
         *[_rectangle(box, frame) for box in boxes],
         "</g>",
-        *_legend(frame, tiles),
+        *(_legend(frame, tiles) if legend else ()),
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
@@ -109,6 +110,16 @@ svg {{ width: 100%; height: auto; border: 1px solid #ddd; }}
 {render_svg(title, tiles)}</body>
 </html>
 """
+
+
+def legend_of(tiles: Mapping[str, Totals]) -> list[tuple[str, str]]:
+    """State → what it means and how many tiles have it, in the order of the map."""
+    counts: dict[str, int] = {}
+    for totals in tiles.values():
+        state = tile_state(totals)
+        counts[state] = counts.get(state, 0) + 1
+    shown = [(state, words, counts.get(state, 0)) for state, (_, _, words) in STYLES.items()]
+    return [(state, f"{words}: {count:,} tile{'' if count == 1 else 's'}") for state, words, count in shown]
 
 
 def xml_text(text: str) -> str:
@@ -148,7 +159,7 @@ def _title(tile: Tile, totals: Totals, state: str) -> str:
     return f"{tile.lat_name}, {tile.lon_name}: {state}; {counts}; found {totals.found}"
 
 
-def _frame(tiles: list[Tile]) -> _Frame:
+def _frame(tiles: list[Tile], tallest: float) -> _Frame:
     turned = bool(tiles) and max(tile.lon for tile in tiles) - min(tile.lon for tile in tiles) > 180_000
     turned = turned and not any(-90_000 < tile.lon < 90_000 for tile in tiles)
     lons = [tile.lon + (360_000 if turned and tile.lon < 0 else 0) for tile in tiles] or [0]
@@ -156,9 +167,10 @@ def _frame(tiles: list[Tile]) -> _Frame:
     west, east = min(lons) / 1000, (max(lons) + Tile.WHOLE) / 1000
     south, north = min(lats) / 1000, (max(lats) + Tile.WHOLE) / 1000
     narrowing = max(0.05, math.cos(math.radians((south + north) / 2)))
-    scale = min((_WIDTH - 2 * _MARGIN) / ((east - west) * narrowing), (_TALLEST - 2 * _MARGIN) / (north - south))
+    scale = min((_WIDTH - 2 * _MARGIN) / ((east - west) * narrowing), (tallest - 2 * _MARGIN) / (north - south))
     height = (north - south) * scale + 2 * _MARGIN
-    return _Frame(west, north, scale, narrowing, turned, _WIDTH, height)
+    width = max(_NARROWEST, (east - west) * narrowing * scale + 2 * _MARGIN)
+    return _Frame(west, north, scale, narrowing, turned, width, height)
 
 
 def _rectangle(box: _Box, frame: _Frame) -> str:
@@ -193,11 +205,11 @@ def _graticule(frame: _Frame) -> Iterator[str]:
     for tenth in _multiples(frame.west, frame.west + span_lon, step):
         x, lon = frame.x(tenth / 10), (tenth / 10 + 180) % 360 - 180
         yield f'<path d="M{x:.1f} {_MARGIN:.1f}V{bottom:.1f}"/>'
-        yield f'<text x="{x:.1f}" y="{_MARGIN - 8:.1f}" text-anchor="middle" stroke="none">{lon:g}°</text>'
+        yield f'<text x="{x:.1f}" y="{_MARGIN - 14:.1f}" text-anchor="middle" stroke="none">{lon:g}°</text>'
     for tenth in _multiples(frame.north - span_lat, frame.north, step):
         y = frame.y(tenth / 10)
         yield f'<path d="M{_MARGIN:.1f} {y:.1f}H{right:.1f}"/>'
-        yield f'<text x="{_MARGIN - 6:.1f}" y="{y + 4:.1f}" text-anchor="end" stroke="none">{tenth / 10:g}°</text>'
+        yield f'<text x="{_MARGIN - 10:.1f}" y="{y + 5:.1f}" text-anchor="end" stroke="none">{tenth / 10:g}°</text>'
     yield "</g>"
 
 
@@ -208,13 +220,7 @@ def _multiples(low: float, high: float, step: int) -> range:
 
 
 def _legend(frame: _Frame, tiles: Mapping[str, Totals]) -> Iterator[str]:
-    counts: dict[str, int] = {}
-    for totals in tiles.values():
-        state = tile_state(totals)
-        counts[state] = counts.get(state, 0) + 1
-    for number, (state, (_, _, words)) in enumerate(STYLES.items()):
+    for number, (state, label) in enumerate(legend_of(tiles)):
         y = frame.height + number * _LEGEND_ROW
         yield f'<rect x="{_MARGIN:.0f}" y="{y:.1f}" width="28" height="16" fill="url(#{state})" stroke="#555555"/>'
-        count = counts.get(state, 0)
-        label = f"{words}: {count:,} tile{'' if count == 1 else 's'}"
         yield f'<text x="{_MARGIN + 38:.0f}" y="{y + 13:.1f}" fill="#222222">{xml_text(label)}</text>'

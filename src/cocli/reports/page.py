@@ -18,11 +18,14 @@ from markupsafe import Markup
 from cocli.reports.trend_line import trend_line
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
     from cocli.models.report import Report
 
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+_LONGEST = 60
+_LEAST = 0.001
 _WORDS = {
     "name": "name",
     "phone": "phone",
@@ -38,8 +41,8 @@ _WORDS = {
 }
 
 
-def render_page(report: Report, map_svg: str | None) -> str:
-    """`map_svg` is the map of the coverage, already escaped by whoever drew it."""
+def render_page(report: Report, map_svg: str | None, legend: Sequence[tuple[str, str]] = ()) -> str:
+    """`map_svg` is the map of the coverage, already escaped by whoever drew it; `legend` its states in words."""
     folder = resources.files("cocli.reports") / "templates"
     css = (folder / "report.css").read_text("utf-8")
     environment = Environment(
@@ -47,6 +50,7 @@ def render_page(report: Report, map_svg: str | None) -> str:
     )
     environment.filters |= {
         "plain": plain_text,
+        "short": _short,
         "number": _number,
         "percent": _percent,
         "moment": _moment,
@@ -57,9 +61,11 @@ def render_page(report: Report, map_svg: str | None) -> str:
         report=report,
         css=Markup(css),  # noqa: S704  ours
         css_hash=_hash(css),
+        legend=legend,
         map_svg=Markup(map_svg) if map_svg else None,  # noqa: S704  drawn by `planning`, which escapes
         trend=Markup(trend_line(report.trend)),  # noqa: S704  drawn here, of numbers and times
         longest=lambda counted: max((one.count for one in counted), default=0) or 1,
+        width=_width,
     )
 
 
@@ -80,7 +86,24 @@ def _number(value: float | None) -> str:
 
 
 def _percent(value: float | None) -> str:
-    return "" if value is None else f"{value:.1%}"
+    """Not rounded to everything or nothing: 100% is all of them, and 0% none."""
+    if value is None:
+        return ""
+    if value in (0, 1):
+        return f"{value:.0%}"
+    if value < _LEAST:
+        return f"< {_LEAST:.1%}"
+    return f"> {1 - _LEAST:.1%}" if value > 1 - _LEAST else f"{value:.1%}"
+
+
+def _width(value: float, most: float) -> str:
+    """Of a bar, of a hundred; what there is can be seen, however little it is."""
+    return f"{max(1.0, 100 * value / most) if value and most else 0.0:.2f}"
+
+
+def _short(text: str) -> str:
+    """Enough of a text to know it by."""
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1].rstrip()}…"
 
 
 def _moment(value: datetime) -> str:

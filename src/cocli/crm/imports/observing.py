@@ -47,27 +47,40 @@ class Observer:
     country: str | None = None
     """Of rows that name none: national phone numbers are read as numbers of this country."""
     unread: Counter[str] = field(default_factory=Counter)
+    columns: Mapping[str, tuple[str, ...]] = field(init=False)
+    """Field → its columns, put together once and not for each row."""
+
+    def __post_init__(self) -> None:
+        self.columns = {name: self.mapping.columns_of(name) for name in self.mapping.fields}
 
     def observe(self, row: Row) -> Observation | str:
         """The observation, or why there is none."""
-        said = {
-            name: text
-            for name, column in self.mapping.fields.items()
-            if (text := values.text_of(row.cells.get(column))) is not None
-        }
+        said = self._said(row)
         if "name" not in said or not any(character.isalnum() for character in said["name"]):
             return "it has no name"
         emails = values.emails_of(said["email"]) if "email" in said else ()
         if "email" in said and not emails:
             self.unread["email"] += 1
+        tags = values.tags_of(said.get("tags", ""))
         found = self._place_values(said)
         try:
             place = Place.checked({**found, "source_id": _source_id(found, said, emails)})
         except RecordError as error:
             return error.message
         socials = {name: said[name] for name in _SOCIALS if name in said}
-        tags = tuple(tag.strip()[:100] for tag in said.get("tags", "").replace(";", ",").split(",") if tag.strip())
-        return Observation(row, place, emails, said.get("contact"), tags, socials)
+        return Observation(row, place, emails, _contact(said), tags, socials)
+
+    def _said(self, row: Row) -> dict[str, str]:
+        """Field → text. Of several columns the first that is not blank counts; addresses of mail are taken of all."""
+        said: dict[str, str] = {}
+        for name, columns in self.columns.items():
+            texts = [values.text_of(row.cells.get(column)) for column in columns]
+            there = [text for text in texts if text is not None]
+            if there:
+                said[name] = " ; ".join(there) if name == "email" else there[0]
+        if "name" not in said and (person := _full_name(said)):
+            said["name"] = person  # who works on their own has no company
+        return said
 
     def _place_values(self, said: dict[str, str]) -> dict[str, Any]:
         country = self._read("country", said, values.country_of) or self.country
@@ -79,7 +92,7 @@ class Observer:
         has_parts = any(name in said for name in ("city", "postcode"))
         address = said.get("address")
         rating = self._read("rating", said, values.number_of)
-        reviews = self._read("review_count", said, values.number_of)
+        reviews = self._read("review_count", said, values.count_of)
         phone = said.get("phone")
         return {
             "source": IMPORT,
@@ -122,6 +135,16 @@ class Observer:
         if website and not values.is_map_address(website):
             return website
         return said.get("domain")
+
+
+def _full_name(said: Mapping[str, str]) -> str | None:
+    return " ".join(said[name] for name in ("first_name", "last_name") if name in said) or None
+
+
+def _contact(said: Mapping[str, str]) -> str | None:
+    """The person that is named beside the company."""
+    contact = said.get("contact") or _full_name(said)
+    return contact if contact and normalised(contact) != normalised(said["name"]) else None
 
 
 def _source_id(found: dict[str, Any], said: dict[str, str], emails: tuple[str, ...]) -> str:

