@@ -62,6 +62,10 @@ TEXTS: dict[str, Callable[[int], str]] = {
     "commas": lambda n: "a@b,c" * n,
     "percent": lambda n: "%40" * n,
     "umlauts": lambda n: "ä@ö.ü" * n,
+    "numbers with slashes": lambda n: "030 23125042 / 43 / " * n,
+    "addresses under headings": lambda n: "<br>Hosting<br>12345 Jena<br>Tel. 030 23125042" * n,
+    "quoted at words": lambda n: "a \"at\" 'at' |at| b-at-" * n,
+    "another sign": lambda n: "★a.de " * n + "★を@に",
     "zero width": lambda n: "\u200b\u202e" * n,
 }
 SCRIPTS: dict[str, Callable[[int], str]] = {
@@ -76,6 +80,7 @@ SCRIPTS: dict[str, Callable[[int], str]] = {
     "slashes": lambda n: "@" + "/" * n,
     "half regexes": lambda n: "@=" + "/[a" * n,
     "half comments": lambda n: "@" + "/*" * n,
+    "pieces": lambda n: "f('a','b'," * n,
     "typo3": lambda n: "linkTo_UnCryptMailto('" * n + "@",
     "eeb": lambda n: "ml='" * n + ",mi=",
     "objects": lambda n: "x={a:'@'," * n,
@@ -92,6 +97,7 @@ ATTRIBUTES: dict[str, Callable[[int], str]] = {
     "token": lambda n: "<a data-mailto-token='" + "nbjmup+" * n + "'>x</a>",
     "cloudflare": lambda n: "<a data-cfemail='" + "ab" * n + "'>x</a>",
     "onclick": lambda n: "<a onclick=\"" + "x='@'+" * n + "\">x</a>",
+    "fields": lambda n: "<form>" + "<input name=mail><textarea name=x></textarea>" * n,
     "itemprop": lambda n: "<div itemscope>" + "<i itemprop=email>a@b.de</i>" * n + "</div>",
     "json-ld": lambda n: "<script type=application/ld+json>[" + ",".join(['{"email":"a@b.de"}'] * n) + "]</script>",
     "deep json-ld": lambda n: "<script type=application/ld+json>" + "[" * n + "]" * n + "</script>",

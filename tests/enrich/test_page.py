@@ -70,6 +70,16 @@ def test_odd_pages(html: str) -> None:
         (b"<meta charset=no-such>gr\xfcn", "<meta charset=no-such>grün"),
         (b"<meta charset=base64>gr\xfcn", "<meta charset=base64>grün"),
         ("grün".encode("utf-16"), "grün"),
+        ("<p>grün".encode("utf-16-le"), "<p>grün"),
+        ("<p>grün".encode("utf-16-be"), "<p>grün"),
+        ("<meta charset=iso-8859-1>„grün“ €".encode("cp1252"), "<meta charset=iso-8859-1>„grün“ €"),
+        ("<meta charset=utf-8>grün".encode("cp1252"), "<meta charset=utf-8>grün"),
+        ("grün und groß ".encode() + b"\xff", "grün und groß \ufffd"),
+        ("<meta charset=x-sjis>東京①".encode("cp932"), "<meta charset=x-sjis>東京①"),
+        ("お問い合わせはこちらまで".encode("cp932"), "お問い合わせはこちらまで"),
+        ("お問い合わせはこちらまで".encode("euc-jp"), "お問い合わせはこちらまで"),
+        ("お問い合わせ".encode("iso2022_jp"), "お問い合わせ"),
+        ("<?xml encoding='windows-1251'?>привет".encode("cp1251"), "<?xml encoding='windows-1251'?>привет"),
     ],
 )
 def test_charsets(body: bytes, text: str) -> None:

@@ -19,7 +19,7 @@ from cocli.enrich.socials import find_socials, read_profile
         ("[tiktok.com](https://www.tiktok.com/@hainwerk?_r=1)", "tiktok", "https://www.tiktok.com/@hainwerk"),
         ("https://instagram.com/hain.werk?igsh=1", "instagram", "https://instagram.com/hain.werk"),
         ("https://x.com/hainwerk", "x", "https://x.com/hainwerk"),
-        ("https://twitter.com/@hainwerk", None, None),
+        ("https://twitter.com/@hainwerk", "x", "https://twitter.com/hainwerk"),
         ("https://de.linkedin.com/company/hain-werk/about/", "linkedin", "https://de.linkedin.com/company/hain-werk"),
         ("https://www.linkedin.com/in/anna-tann-1234", "linkedin", "https://www.linkedin.com/in/anna-tann-1234"),
         ("//www.youtube.com/@hainwerk", "youtube", "https://www.youtube.com/@hainwerk"),

@@ -8,9 +8,22 @@ Everything here is a pure function of a parsed page: no requests, no files, no c
 
 from __future__ import annotations
 
-from cocli.enrich.facts import PageFacts, read_page
-from cocli.enrich.page import Page
-from cocli.enrich.site_facts import SiteFacts, combine
-from cocli.enrich.walk import parse_page
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cocli.enrich.facts import PageFacts, read_page
+    from cocli.enrich.page import Page
+    from cocli.enrich.site_facts import SiteFacts, combine
+    from cocli.enrich.walk import parse_page
 
 __all__ = ["Page", "PageFacts", "SiteFacts", "combine", "parse_page", "read_page"]
+
+
+def __getattr__(name: str) -> object:
+    """Loaded when they are asked for: who only needs a list of mail providers need not load all readers of pages."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from cocli.enrich import facts, page, site_facts, walk
+
+    home = next(module for module in (facts, page, site_facts, walk) if name in vars(module))
+    return getattr(home, name)

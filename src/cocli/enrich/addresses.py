@@ -9,11 +9,13 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from cocli.enrich.country import country_of
+from cocli.enrich.digits import rows_of_digits
 from cocli.enrich.structured import Fact, facts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from cocli.enrich.digits import Row
     from cocli.enrich.page import Page
 
 MAX_ADDRESSES = 50
@@ -48,6 +50,17 @@ _POSTCODES = {
     "CA": r"[A-Z]{2},? [A-Z]\d[A-Z] ?\d[A-Z]\d",
     "AU": r"[A-Z]{2,3},? \d{4}",
 }
+_FIRST_DIGITS = {
+    **dict.fromkeys(("DE", "FR", "IT", "ES", "FI", "TR", "UA", "MX", "US"), (5,)),
+    **dict.fromkeys(("AT", "CH", "BE", "LU", "DK", "NO", "HU", "BG", "SI", "NL", "PT", "AU"), (4,)),
+    **dict.fromkeys(("GR", "SE", "CZ", "SK"), (3, 5)),
+    "PL": (2,),
+    "GB": (1, 2, 3),
+    "CA": (1,),
+}
+"""How many digits stand together where a postcode's first one stands."""
+_LETTERS_BEFORE = 5
+"""Characters of a postcode before its first digit, at most."""
 _CITY_FIRST = frozenset(("GB", "US", "CA", "AU"))
 _CITY = r"[^\W\d_][^\d,;|\n•·]{1,40}"
 _CITY_AFTER = re.compile(rf",? {{1,2}}({_CITY})")
@@ -121,20 +134,19 @@ def _in_elements(page: Page, country: str | None) -> Iterator[AddressFinding]:
     for element in page.by_tag.get("address", ()):
         if 10 < element.end - element.start < 400:
             text = page.text_of(element)
-            inner = list(_in_lines(page, text, element.start, country, "address-element"))
+            inner = list(_in_lines(page, text, element.start, country, "address-element", rows_of_digits(text)))
             yield from inner
 
 
 def _in_text(page: Page, country: str | None) -> Iterator[AddressFinding]:
-    yield from _in_lines(page, page.text, 0, country, "text")
+    yield from _in_lines(page, page.text, 0, country, "text", page.digits)
 
 
-def _in_lines(page: Page, text: str, offset: int, country: str | None, method: str) -> Iterator[AddressFinding]:
+def _in_lines(
+    page: Page, text: str, offset: int, country: str | None, method: str, digits: list[Row]
+) -> Iterator[AddressFinding]:
     region = country_of(page, country) or ""
-    pattern = _postcode_pattern(region)
-    if pattern is None:
-        return
-    for count, match in enumerate(pattern.finditer(text)):
+    for count, match in enumerate(_postcodes(text, digits, region)):
         if count >= MAX_POSTCODES:
             return
         town = _city_before(text, match.start()) if region in _CITY_FIRST else _city_after(text, match.end())
@@ -144,6 +156,21 @@ def _in_lines(page: Page, text: str, offset: int, country: str | None, method: s
             if region in ("US", "CA", "AU"):
                 parts["region"], _, parts["postcode"] = match[1].replace(",", "").partition(" ")
             yield _address(page, parts, method, offset + match.start(), offset + match.end())
+
+
+def _postcodes(text: str, digits: list[Row], region: str) -> Iterator[re.Match[str]]:
+    """The postcodes of a text. They begin shortly before some digits, and digits are found much faster than they."""
+    pattern, lengths = _postcode_pattern(region), _FIRST_DIGITS.get(region)
+    end = 0
+    for start, after in digits:
+        if pattern is None or start < end or (lengths and after - start not in lengths):
+            continue
+        for at in range(max(end, start - _LETTERS_BEFORE), start + 1):
+            match = pattern.match(text, at)
+            if match is not None:
+                end = match.end()
+                yield match
+                break
 
 
 @cache

@@ -65,8 +65,9 @@ def _cannot_harm(html: str) -> bool:
     tags = html.count("<")
     if tags > _FEW_TAGS:
         return False
-    formatting = len(_FORMATTING_START.findall(html))
-    return formatting * tags <= _FEW_NODES and not _MANY_ATTRIBUTES.search(html)
+    if tags * tags > _FEW_NODES and len(_FORMATTING_START.findall(html)) * tags > _FEW_NODES:
+        return False
+    return _MANY_ATTRIBUTES.search(html) is None
 
 
 @dataclass(slots=True)

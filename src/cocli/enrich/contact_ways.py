@@ -9,54 +9,28 @@ import re
 from typing import TYPE_CHECKING
 
 from cocli.enrich.finding import Finding
+from cocli.enrich.forms import find_forms
 from cocli.enrich.page_kind import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cocli.enrich.page import Element, Page
+    from cocli.enrich.page import Page
 
 MAX_WAYS = 100
 _MAIL_IMAGE = re.compile(r"e-?mail(?![a-z]*chimp)|correo|courriel|e-?post", re.IGNORECASE)
+_MAIL_WORDS = ("mail", "correo", "courriel", "post")
+"""One of these is in every such name: which is seen faster than by the pattern."""
 _ICON = re.compile(r"icon|\bsvg\b|logo|symbol|newsletter", re.IGNORECASE)
-_SEARCH = re.compile(r"search|suche|login|signin|newsletter|subscribe|cart|checkout|anmeld|password", re.IGNORECASE)
 
 
 def find_contact_ways(page: Page) -> tuple[Finding, ...]:
     """Forms, `.vcf` cards, contact documents and images of addresses. A finding's `method` says which it is."""
     found: dict[tuple[str, str], Finding] = {}
-    for finding in (*_forms(page), *_files(page), *_images(page)):
+    for finding in (*find_forms(page), *_files(page), *_images(page)):
         if len(found) < MAX_WAYS:
             found.setdefault((finding.method, finding.value), finding)
     return tuple(found.values())
-
-
-def _forms(page: Page) -> Iterator[Finding]:
-    forms = page.by_tag.get("form", [])[:50]
-    if not forms:
-        return
-    fields: dict[int, list[Element]] = {id(form): [] for form in forms}
-    for element in (*page.by_tag.get("input", ()), *page.by_tag.get("textarea", ())):
-        form = next((up for up in element.ancestors() if up.tag == "form"), None)
-        if form is not None and id(form) in fields:
-            fields[id(form)].append(element)
-    for form in forms:
-        if _asks_for_a_message(form, fields[id(form)]):
-            yield Finding(
-                page.absolute(form.get("action")) or page.url,
-                "form",
-                page.context(form.start, form.start + 40),
-                form.start,
-                "attribute",
-            )
-
-
-def _asks_for_a_message(form: Element, fields: list[Element]) -> bool:
-    if _SEARCH.search(f"{form.get('action')} {form.get('class')} {form.get('id')}"):
-        return False
-    has_text = any(field.tag == "textarea" for field in fields)
-    has_mail = any("mail" in (field.get("type") + field.get("name") + field.get("id")).lower() for field in fields)
-    return has_text and has_mail
 
 
 def _files(page: Page) -> Iterator[Finding]:
@@ -83,6 +57,8 @@ def _files(page: Page) -> Iterator[Finding]:
 def _images(page: Page) -> Iterator[Finding]:
     for element in page.by_tag.get("img", ()):
         name = f"{element.get('src').rpartition('/')[2][:200]} {element.get('alt')[:200]}"
+        if not any(word in name.lower() for word in _MAIL_WORDS):
+            continue
         if _MAIL_IMAGE.search(name) and not _ICON.search(name):
             yield Finding(
                 page.absolute(element.get("src")) or "",

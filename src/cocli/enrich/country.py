@@ -26,6 +26,31 @@ _LANGUAGES = dict(
 )
 _SHARED_ENDINGS = words("com net org info biz eu io co me tv ai app dev cc ag fm gl la ly to ws vc sc st im")
 _MAX_NUMBERS = 5
+_CITIES = {
+    **dict.fromkeys(words("berlin hamburg koeln cologne bayern nrw ruhr saarland"), "DE"),
+    **dict.fromkeys(words("wien tirol"), "AT"),
+    **dict.fromkeys(words("swiss zuerich"), "CH"),
+    **dict.fromkeys(words("paris bzh alsace corsica"), "FR"),
+    **dict.fromkeys(words("london wales cymru scot"), "GB"),
+    **dict.fromkeys(words("cat madrid barcelona eus gal"), "ES"),
+    **dict.fromkeys(words("amsterdam frl"), "NL"),
+    **dict.fromkeys(words("brussels vlaanderen gent"), "BE"),
+    **dict.fromkeys(words("nyc miami vegas boston"), "US"),
+    **dict.fromkeys(words("sydney melbourne"), "AU"),
+    **dict.fromkeys(words("tokyo osaka nagoya kyoto yokohama okinawa"), "JP"),
+    "quebec": "CA",
+    "istanbul": "TR",
+}
+_STATES = (
+    "A[KLRZ]|C[AOT]|D[CE]|FL|GA|HI|I[ADLN]|K[SY]|LA|M[ADEINOST]|N[CDEHJMVY]|O[HKR]|P[AR]|RI|S[CD]|T[NX]|UT|V[AT]|"
+    "W[AIVY]"
+)
+_WRITTEN = (
+    ("CA", re.compile(r"\b[A-Z]{2},? [ABCEGHJ-NPRSTVXY]\d[A-Z] ?\d[A-Z]\d\b")),
+    ("GB", re.compile(r"\b[A-Z]{1,2}\d[A-Z\d]? \d[ABD-HJLNP-UW-Z]{2}\b")),
+    ("US", re.compile(rf"\b(?:{_STATES}),? \d{{5}}(?:-\d{{4}})?\b|(?<!\d)\(\d{{3}}\) ?\d{{3}}-\d{{4}}(?!\d)")),
+    ("JP", re.compile(r"〒 ?\d{3}-\d{4}")),
+)
 
 
 def country_of(page: Page, given: str | None = None) -> str | None:
@@ -61,14 +86,16 @@ def _from_numbers(page: Page) -> str | None:
 def _from_domain(page: Page) -> str | None:
     for domain in sorted(page.own_domains):
         ending = domain.rpartition(".")[2]
-        country = "GB" if ending == "uk" else ending.upper()
+        country = _CITIES.get(ending) or ("GB" if ending == "uk" else ending.upper())
         if ending not in _SHARED_ENDINGS and country in phonenumbers.SUPPORTED_REGIONS:
             return country
     return None
 
 
 def _from_language(page: Page) -> str | None:
-    language, _, region = page.language.replace("_", "-").partition("-")
+    """English is written everywhere: `en-GB` tells, `en` does not, and then how people write numbers and postcodes."""
+    language, _, region = page.language.replace("_", "-").lower().partition("-")
     if len(region) == 2 and region.upper() in phonenumbers.SUPPORTED_REGIONS:
         return region.upper()
-    return _LANGUAGES.get(language.lower())
+    written = (country for country, form in _WRITTEN if language in ("", "en") and form.search(page.text))
+    return next(written, None) or _LANGUAGES.get(language)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from cocli.enrich.page import Page
     from cocli.models.website import ContactLabel
 
-EXTRACTOR_VERSION = "1"
+EXTRACTOR_VERSION = "2"
 """Changes with every change of what is found, so that stored pages are read again."""
 
 

@@ -21,7 +21,16 @@ SOCIAL = words(
     """
 )
 _BUILDERS = words(
-    "business.site godaddysites.com jimdosite.com webnode.com weebly.com wordpress.com tumblr.com carrd.co blogger.com"
+    """
+    business.site godaddysites.com jimdosite.com jimdofree.com jimdo.com webnode.com webnode.page webnode.fr webnode.es
+    webnode.it webnode.nl webnode.cz weebly.com weeblysite.com wordpress.com wpcomstaging.com tumblr.com carrd.co
+    blogger.com blogspot.com blogspot.de blogspot.co.uk wixsite.com wixstudio.io editorx.io squarespace.com
+    myshopify.com webflow.io netlify.app github.io vercel.app pages.dev framer.website framer.app strikingly.com
+    mystrikingly.com ueniweb.com yolasite.com site123.me webador.com webador.de simdif.com webs.com ucraft.net
+    duckdns.org multiscreensite.com homestead.com negocio.site eatbu.com e-monsite.com over-blog.com canalblog.com
+    free.fr altervista.org beepworld.de npage.de de.tl page.tl jouwweb.nl jouwweb.be ucoz.ru tilda.ws nethouse.ru
+    ameblo.jp jimdo.jp goope.jp peraichi.com crayonsite.net webnode.jp on-rev.com my-free.website mozello.com
+    """
 )
 """Below these every company has a site of its own: they are shared, and no directory."""
 _DIRECTORIES = words(

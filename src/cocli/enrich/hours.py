@@ -37,7 +37,7 @@ _TO = r"(?:-|–|—|bis|to|till|through|thru|à|au|a|al|t/m|tot|do|até|έως|
 _SPAN = re.compile(rf"(?<!\w)(?P<first>{_NAME})\.?(?: ?{_TO} ?(?P<last>{_NAME})\.?)?(?!\w)", re.IGNORECASE)
 _CLOCK = r"(?P<{0}h>[01]?\d|2[0-4])(?:[:.h](?P<{0}m>[0-5]\d)| ?h)? ?(?:uhr)? ?(?P<{0}p>[ap]\.?m\.?)?"
 _TIMES = re.compile(rf"(?<!\d){_CLOCK.format('o')} ?{_TO} ?{_CLOCK.format('c')}(?!\d)", re.IGNORECASE)
-_NUMBER = re.compile(r"\d+")
+_LONGEST_HOUR = 2
 _SCHEMA = re.compile(
     r"((?:mo|tu|we|th|fr|sa|su)(?:[,-](?:mo|tu|we|th|fr|sa|su))*+) (\d\d:\d\d)-(\d\d:\d\d)", re.IGNORECASE
 )
@@ -93,7 +93,7 @@ def _in_text(page: Page) -> Iterator[HoursFinding]:
     """The lines that name a span of time, and the lines before those that begin with one."""
     dutch = page.language.lower().startswith("nl")
     text, done = page.text, -1
-    for count, times in enumerate(_times(text)):
+    for count, times in enumerate(_times(page)):
         if count >= MAX_TIMES:
             return
         start = text.rfind("\n", max(0, times.start() - _LINE), times.start()) + 1
@@ -107,11 +107,11 @@ def _in_text(page: Page) -> Iterator[HoursFinding]:
             yield from _of_line(page, line, following.partition("\n")[0][:60], start, dutch)
 
 
-def _times(text: str) -> Iterator[re.Match[str]]:
+def _times(page: Page) -> Iterator[re.Match[str]]:
     """Spans of time. They begin with a number, and numbers are found much faster than spans."""
-    end = 0
-    for number in _NUMBER.finditer(text):
-        if number.start() >= end and (found := _TIMES.match(text, number.start())):
+    text, end = page.text, 0
+    for start, after in page.digits:
+        if after - start <= _LONGEST_HOUR and start >= end and (found := _TIMES.match(text, start)):
             end = found.end()
             yield found
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from cocli.enrich.hosts import shared_host
+from cocli.enrich.page import host_of
 from cocli.enrich.structured import facts_of
 from cocli.enrich.wordlist import words
 
@@ -24,6 +26,11 @@ _COMMON = words(
     page index our your best service services www com net org info near you top
     """
 )
+
+_WITHOUT_ACCENT = str.maketrans(
+    {"ß": "ss", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th"}
+)
+"""Letters that are not a letter with a mark."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +56,23 @@ class Identity:
 
 
 def identity_of(page: Page) -> Identity:
-    """What one page says."""
+    """What one page says; computed once per page."""
+    kept: Identity | None = page.__dict__.get("_identity")
+    if kept is None:
+        kept = page.__dict__["_identity"] = _identity(page)
+    return kept
+
+
+def _identity(page: Page) -> Identity:
     titles = [page.title, page.meta.get("og:site_name", ""), page.meta.get("application-name", "")]
     titles += [fact.value for fact in facts_of(page) if fact.name in ("name", "legalname") and not fact.path][:5]
-    labels = [domain.partition(".")[0] for domain in page.own_domains]
-    return Identity(page.own_domains, _names((*titles, *labels)))
+    shared = shared_host(page.url)
+    # On a host that many share, a company owns no more than its label: `bobs-plumbing.weebly.com`.
+    domains = page.own_domains - {shared} if shared else page.own_domains
+    labels = [domain.partition(".")[0] for domain in domains]
+    if shared:
+        labels.append(host_of(page.url).removesuffix(shared).strip("."))
+    return Identity(domains, _names((*titles, *labels)))
 
 
 def joined(identities: Iterable[Identity]) -> Identity:
@@ -77,5 +96,5 @@ def plain(text: str) -> str:
     """Lower case, without accents: `Grünau` → `grunau`."""
     if text.isascii():
         return text.lower()
-    decomposed = unicodedata.normalize("NFKD", text.lower().replace("ß", "ss"))
+    decomposed = unicodedata.normalize("NFKD", text.lower().translate(_WITHOUT_ACCENT))
     return "".join(character for character in decomposed if not unicodedata.combining(character))

@@ -9,15 +9,19 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
+from cocli.enrich.digits import rows_of_digits
 from cocli.enrich.suffixes import registrable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from cocli.enrich.digits import Row
 
 CONTEXT_CHARS = 70
 MAX_JSON = 500_000
@@ -71,20 +75,30 @@ class Page:
     scripts: list[Script] = field(default_factory=list)
 
     @cached_property
+    def lowered(self) -> str:
+        """The text in lower case: whether a word is in it at all is seen there faster than by a pattern."""
+        return self.text.lower()
+
+    @cached_property
+    def digits(self) -> list[Row]:
+        """Where rows of digits stand in the text."""
+        return rows_of_digits(self.text)
+
+    @cached_property
     def by_attribute(self) -> dict[str, list[Element]]:
         """The elements that carry an attribute, by its name."""
-        index: dict[str, list[Element]] = {}
+        index: defaultdict[str, list[Element]] = defaultdict(list)
         for element in self.elements:
             for name in element.attributes:
-                index.setdefault(name, []).append(element)
-        return index
+                index[name].append(element)
+        return dict(index)
 
     @cached_property
     def by_tag(self) -> dict[str, list[Element]]:
-        index: dict[str, list[Element]] = {}
+        index: defaultdict[str, list[Element]] = defaultdict(list)
         for element in self.elements:
-            index.setdefault(element.tag, []).append(element)
-        return index
+            index[element.tag].append(element)
+        return dict(index)
 
     @cached_property
     def links(self) -> list[Element]:

@@ -1,70 +1,75 @@
-"""What a page of a website is for, by the words of its address: contact, imprint, about, team, privacy, home."""
+"""What a page of a website is for, by its address and its name: contact, imprint, about, team, privacy, home."""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Literal
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote_plus, urlsplit
 
-PageKind = Literal["contact", "imprint", "about", "team", "privacy", "home", "other"]
+from cocli.enrich.identity import plain
+from cocli.enrich.page_words import ALSO, PLAIN, PageKind
 
-_WORDS: tuple[tuple[PageKind, re.Pattern[str]], ...] = (
-    (
-        "contact",
-        re.compile(
-            r"conta[ck]t|kontakt|contatt|contato|contacter|kapcsolat|iletisim|iletişim|epikoin|επικοινων|yhteys|yhteystied|"
-            r"контакт|so-erreichen|anfahrt|impressum-kontakt|nous-trouver|dove-siamo|get-in-touch|reach-us|lien-he|お問い合わせ|"
-            r"find-us|fale-con|escr[ií]benos|donde-estamos|onde-estamos|dojazd|napisz-do"
-        ),
-    ),
-    (
-        "imprint",
-        re.compile(
-            r"impress?um|imprint|mentions|legal|note-legali|aviso|nota-legal|colofon|colophon|informacje-prawne|oroi-xrisis|"
-            r"disclaimer|anbieterkennzeichnung|tokushoho|termos|nota_legal|rechtliche|juridisch|bedrijfsgegevens|regulamin|"
-            r"dane-firmy|dati-societari|[όο]ροι-χρ[ήη]σ|νομικ"
-        ),
-    ),
-    (
-        "privacy",
-        re.compile(r"privacy|datenschutz|privacidad|confidentialite|privacidade|prywatnosc|gdpr|dsgvo|cookie|aporrit"),
-    ),
-    (
-        "team",
-        re.compile(
-            r"(?<![a-z])(?:team|crew)|staff|mitarbeiter|ansprechpartner|equipe|équipe|equipo|medewerkers|zespol|zespół|"
-            r"omada|ομ[άα]δα|people|pracownicy|collaborateurs|collaboratori|colaboradores|personeel"
-        ),
-    ),
-    (
-        "about",
-        re.compile(
-            r"about|ueber-?uns|über-?uns|uber-?uns|wir-|unternehmen|a-propos|apropos|qui-sommes|qui[eé]nes|nosotros|sobre|chi-siamo|"
-            r"azienda|over-?ons|o-nas|o-firmie|quem-somos|sxetika|σχετικ|who-we-are|company|profil|hakkimizda|rolunk|meista|om-oss|"
-            r"ποιοι-ε[ίι]μαστε|εταιρ[είι]|etaireia|chi-sono|notre-histoire|nuestra-historia"
-        ),
-    ),
-)
+__all__ = ["PageKind", "is_plain", "kind_of"]
+
 _HOME = re.compile(r"/?(?:index|home|default|start|main)?(?:\.[a-z]{2,5})?/?\Z|/[a-z]{2}(?:-[a-z]{2})?/?\Z")
+_PLAIN = re.compile(r"https?://[\w.:-]++(/[\w./~%-]*+)?(?:\?([\w=&%./~-]*+))?", re.ASCII)
+_MAX_ADDRESS, _MAX_NAME = 300, 100
+_NO_DASH = re.compile(r"[\s_+]+")
 
 
 def kind_of(url: str, title: str = "") -> PageKind:
-    """By the path; where that says nothing, by the title."""
-    try:
-        path = unquote(urlsplit(url).path).lower()
-    except ValueError:  # not an address: only the title can tell
-        url = path = ""
-    if url and _HOME.match(path):
-        return "home"
-    kind = _by_words(path[:300])
-    return kind if kind != "other" else _by_words(title[:100].lower().replace(" ", "-"))
+    """By the address; where that says nothing, by the title of the page or the words of a link to it."""
+    return _kind(url, title)[0]
+
+
+def is_plain(url: str, title: str = "") -> bool:
+    """Does it say plainly what it is? `/contact` does, `/locations` does not."""
+    return _kind(url, title)[1]
+
+
+def _kind(url: str, title: str) -> tuple[PageKind, bool]:
+    path, query = _address(url)
+    return _by_address_and_name(path, query, title[:_MAX_NAME])
 
 
 @lru_cache(maxsize=8192)
-def _by_words(text: str) -> PageKind:
-    """Remembered without the host: sites call their pages by the same few names."""
-    for kind, pattern in _WORDS:
-        if pattern.search(text):
-            return kind
-    return "other"
+def _by_address_and_name(path: str, query: str, name: str) -> tuple[PageKind, bool]:
+    """Remembered without the host: the pages of a site have one menu, and sites call their pages by the same names."""
+    if path and not query and _HOME.match(path):
+        return "home", True
+    by_path, by_query, by_name = _by_words(path), _by_words(query), _by_words(name)
+    for kind, _ in (by_path, by_query, by_name):
+        if kind is not None:
+            return kind, True
+    for _, also in (by_path, by_query, by_name):
+        if also is not None:
+            return also, False
+    return ("home", True) if path and _HOME.match(path) else ("other", False)
+
+
+def _address(url: str) -> tuple[str, str]:
+    """Path and query. Sites of some systems have all pages at one path: `/index.php?page=contact`."""
+    if plain_address := _PLAIN.fullmatch(url):  # what taking it apart comes to, much faster
+        return (plain_address[1] or "/").lower()[:_MAX_ADDRESS], (plain_address[2] or "").lower()[:_MAX_ADDRESS]
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # not an address: only the title can tell
+        return "", ""
+    path = parts.path or ("/" if parts.netloc else "")
+    return path.lower()[:_MAX_ADDRESS], parts.query.lower()[:_MAX_ADDRESS]
+
+
+@lru_cache(maxsize=8192)
+def _by_words(text: str) -> tuple[PageKind | None, PageKind | None]:
+    """What a text says plainly, and what it may mean besides. Remembered: sites call their pages by the same names."""
+    if not text:
+        return None, None
+    name = plain(unquote_plus(text) if "%" in text else text)
+    name = _NO_DASH.sub("-", name)
+    for words in PLAIN:
+        if words.are_in(name):
+            return words.kind, None
+    for words in ALSO:
+        if words.are_in(name):
+            return None, words.kind
+    return None, None

@@ -7,187 +7,161 @@ number or stand behind a word that says so, and not behind a word that says it i
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from functools import lru_cache
-from typing import TYPE_CHECKING, Literal
-from urllib.parse import parse_qsl, unquote, urlsplit
+from typing import TYPE_CHECKING
 
 import phonenumbers
 
+from cocli.enrich.blocks import is_somebody_elses
 from cocli.enrich.country import country_of
-from cocli.enrich.structured import facts_of
+from cocli.enrich.digits import groups_of_digits
+from cocli.enrich.page_kind import kind_of
+from cocli.enrich.phone_links import in_links, in_markup, in_state
+from cocli.enrich.phone_number import AMERICA, NORTH_AMERICAN, SIGNS, PhoneFinding, PhoneKind, numbers_in, to_e164
+from cocli.enrich.phone_words import BOTH, CALL, FAX, FAX_AFTER, FAX_LETTER, OTHER, PHONE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cocli.enrich.page import Page
 
-PhoneKind = Literal["phone", "fax", "whatsapp"]
+__all__ = ["PhoneFinding", "PhoneKind", "find_phones", "to_e164"]
+
 MAX_RUNS = 2_000
 _BEFORE = 45
-
-_RUN = re.compile(r"(?<![\w@./#-])(?:\+|\(\+?|\d)[\d ()./\-–‑·]{5,28}\d(?![\w@])")
-_PARTS = re.compile(r" ?[/|] ?(?=[+(0])| [-–] (?=[+(0])|  +")
+_LETTER = r"A-Za-z0-9_\u00c0-\u024f"
+_RUN = re.compile(
+    rf"[+(\d](?:(?<![{_LETTER}@./#-].)|(?<=[Tt]el.)|(?<=TEL.)|(?<=[Ff]ax.)|(?<=FAX.))"
+    rf"\+?[\d ()./\-\u2010-\u2015\u2212·•∙]{{5,70}}\d(?:(?![{_LETTER}@])|(?=x ?\d|ext|[A-Z][a-z]))"
+)
+"""Letters of other scripts may stand right beside a number, those of ours do not."""
+_BETWEEN = "+ ()./-\u2010\u2011\u2012\u2013\u2014\u2015\u2212·•∙"
+"""All that may stand between the digits of a run, and before the first of them."""
+_FEWEST_DIGITS = 4
+"""There are countries with numbers as short as this."""
+_LOOKS_AHEAD = 3
+"""Characters after a run that its pattern looks at."""
 _DATE = re.compile(
-    r"\d{1,2}[./-]\d{1,2}[./-](?:19|20)\d\d|(?:19|20)\d\d[./-]\d{1,2}[./-]\d{1,2}|(?:19|20)\d\d ?[-–] ?(?:19|20)\d\d"
+    r"\d{1,2}[./-]\d{1,2}[./-](?:19|20)\d\d|(?:19|20)\d\d[./-]\d{1,2}[./-]\d{1,2}|(?:19|20)\d\d ?[-–] ?(?:19|20)\d\d|"
+    r"(?:\d{1,2} )?\d{1,2} (?:19|20)\d\d\Z|\d{1,2}[.:]\d\d ?[-–] ?\d{1,2}[.:]\d\d(?!\d)"
 )
-_NORTH_AMERICAN = re.compile(r"(?:1[ .-]?)?\(?\d{3}\)?[ .-]{1,2}\d{3}[ .-]\d{4}\Z")
-_PHONE_WORD = re.compile(
-    r"tel[eé]?(?:fono?|fon|phone|foon|fax)?\b|\bt\b[.:]|phone|\bcall|\bph\b|mobil|\bmob\b|cell|"
-    r"handy|natel|\bgsm\b|whats ?app|viber|hotline|telefax|ruf|"
-    r"puh\b|puhelin|tlf|тел|моб|τηλ|κιν|電話|电话|전화|điện thoại|"
-    r"\bđt\b|\bsđt\b|telefon|iletişim|appel|llám|ligue|"
-    r"chiama|fixe|portable|cep\b|\bm\b[.:]|☎|📞|📱|✆|"
-    r"contact|kontakt|text us|urgence|notdienst|emergency|office|fax",
-    re.IGNORECASE,
+_VANITY = re.compile(
+    r"(?<![\w.-])(?:1[ .-])?\(?([2-9]\d\d)[).-]{1,2} ?((?=[\d-]{0,9}[A-Z]{3})[A-Z\d]{2,10}(?:-[A-Z\d]{1,10})?)(?![\w-])"
 )
-_FAX_WORD = re.compile(r"fax|факс|φαξ|faks|ファックス|传真", re.IGNORECASE)
-_BOTH_WORDS = re.compile(r"tel\w{0,8}[.:]? ?(?:[/&+-]|und|u\.|and|et|y|e|i) ?(?:tele)?fax", re.IGNORECASE)
-_OTHER_WORD = re.compile(
-    r"\b(?:nip|regon|krs|iban|bic|swift|vat|v\.a\.t|ust|uid|hrb|hra|siret|siren|rcs|tva|p\.? ?iva|partita|c\.?f\.?|"
-    r"codice|cif|nif|"
-    r"kvk|btw|che|abn|acn|ein|tax|lic|license|licence|licen[sc]e no|cnpj|cpf|rut|afm|y-tunnus|org\.? ?nr|konto|"
-    r"kontonr|account|acct|ref|"
-    r"isbn|ean|order|ident|steuernummer|steuer|st\.-nr|vergi|mersis|gst|gstin|cin|mst|ma so|adószám|adoszam|"
-    r"cégjegyzék\w*|bank\w*|blz|konto-nr|registration|registered|reg|company no|nr|no|№|edrpou|єдрпоу|инн|огрн|кпп|р/с|"
-    r"hr ?[ab]|dun|duns|plz|zip|id|invoice|serial|part|model|sku|cnaps|rea|pec|sdi|capitale)\b|α\.?φ\.?μ|γεμη|mã số",
-    re.IGNORECASE,
-)
-_SEQUENCE = re.compile(r"1234567|7654321|(\d)\1{6}")
-_FICTION = re.compile(r"\+1(?:\d{3}55501\d\d|555\d{7})\Z")
-
-
-@dataclass(frozen=True, slots=True)
-class PhoneFinding:
-    """A number as it stood there, and in E.164."""
-
-    raw: str
-    value: str
-    kind: PhoneKind
-    method: str
-    context: str
-    position: int
-    where: str = "text"
+_KEYS = dict(zip("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "22233344455566677778889999", strict=True))
+_LOCAL_DIGITS = 7
+_AREA_DIGITS = 3
+_AFTER_AREA = (")", ".", "-")
+_BEFORE_AREA = len("1-(")
+_DIGITS = re.compile(r"\d{3}")
+_ANOTHER_WORD = re.compile(r"\d{3}[^\w\n]{1,4}(?!(?:or|oder|ou|und|and|et|y|e|bzw|o)\b)[^\W\d_]{2,}", re.IGNORECASE)
 
 
 def find_phones(page: Page, country: str | None = None) -> tuple[PhoneFinding, ...]:
     """The numbers of a page, in its order, each once; a number that is both is a phone, not a fax."""
     region = country_of(page, country)
+    # What a notice on privacy says of companies abroad, whose services the site uses.
+    abroad = region if kind_of(page.url, page.title) == "privacy" else None
     found: dict[str, PhoneFinding] = {}
-    for finding in (*_in_links(page, region), *_in_markup(page, region), *_in_text(page, region)):
+    for finding in (*in_links(page, region), *in_markup(page, region), *_in_text(page, region)):
+        if finding.where != "data" and (is_somebody_elses(page, finding.position) or _is_abroad(finding, abroad)):
+            continue
         known = found.get(finding.value)
-        if known is None or (known.kind == "fax" and finding.kind != "fax" and finding.where == "text"):
+        if known is None or (known.kind == "fax" and _is_said_to_ring(page, finding)):
             found[finding.value] = finding
+    if not found:
+        found = {finding.value: finding for finding in in_state(page, region)}
     return tuple(sorted(found.values(), key=lambda finding: finding.position))
 
 
-@lru_cache(maxsize=8192)
-def to_e164(raw: str, region: str | None) -> str | None:
-    """`089 / 12 34 56` in DE → `+498912 3456` without the space; None for what is no number there, or nobody's."""
-    text = re.sub(r"^\(?00", "+", raw.strip())
-    if not text or len(text) > 40:
-        return None
-    try:
-        number = phonenumbers.parse(text, region if region in phonenumbers.SUPPORTED_REGIONS else None)
-    except phonenumbers.NumberParseException:  # not a number in this country: that is the answer
-        return None
-    if not phonenumbers.is_valid_number(number):
-        return None
-    value = phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
-    national = str(number.national_number)
-    return None if _SEQUENCE.search(national) or _FICTION.match(value) else value
+def _is_abroad(finding: PhoneFinding, home: str | None) -> bool:
+    if home is None or finding.where != "text":
+        return False
+    code = phonenumbers.country_code_for_region(home)
+    return code != 0 and not finding.value.startswith(f"+{code}")
 
 
-def _in_links(page: Page, region: str | None) -> Iterator[PhoneFinding]:
-    for element in page.links:
-        href = element.get("href").strip()
-        scheme = href.partition(":")[0].lower()
-        if scheme in ("tel", "callto", "fax", "sms", "whatsapp", "viber"):
-            raw = _number_of(scheme, href)
-        elif "wa.me/" in href or "whatsapp.com/send" in href:
-            scheme, raw = "whatsapp", _whatsapp(href)
-        else:
-            continue
-        value = to_e164(raw, region) if raw else None
-        if value:
-            context = page.context(element.start, element.end)
-            label = page.text[max(0, element.start - 12) : element.end]
-            is_fax = scheme == "fax" or _FAX_WORD.search(label) is not None
-            kind: PhoneKind = "fax" if is_fax else "whatsapp" if scheme == "whatsapp" else "phone"
-            yield PhoneFinding(
-                raw, value, kind, "tel-link" if scheme != "whatsapp" else "whatsapp", context, element.start, "link"
-            )
-
-
-def _number_of(scheme: str, href: str) -> str:
-    if scheme in ("whatsapp", "viber"):
-        return _whatsapp(href)
-    return unquote(href.partition(":")[2]).split(";")[0].split("?")[0].strip(" /")[:40]
-
-
-def _whatsapp(href: str) -> str:
-    """`https://wa.me/4930…` and `…/send?phone=4930…` are international without saying so."""
-    try:
-        parts = urlsplit(href)
-        query = dict(parse_qsl(parts.query, max_num_fields=50))
-    except ValueError:  # not an address that a browser would open
-        return ""
-    digits = re.sub(r"\D", "", query.get("phone") or query.get("number") or parts.path)[:20]
-    return f"+{digits}" if len(digits) > 7 else ""
-
-
-def _in_markup(page: Page, region: str | None) -> Iterator[PhoneFinding]:
-    for fact in facts_of(page):
-        if fact.name in ("telephone", "faxnumber", "phone", "tel", "mobile"):
-            raw = unquote(fact.value).removeprefix("tel:").strip()[:60]
-            value = to_e164(raw, region)
-            if value and "review" not in fact.path:
-                context = page.context(fact.position, fact.end)
-                kind: PhoneKind = "fax" if fact.name == "faxnumber" else "phone"
-                yield PhoneFinding(raw, value, kind, fact.method, context, fact.position, "data")
+def _is_said_to_ring(page: Page, finding: PhoneFinding) -> bool:
+    if finding.kind == "fax" or finding.where != "text":
+        return False
+    return (
+        _nearest(CALL, FAX, page.text, finding.position) or BOTH.search(page.before(finding.position, 30)) is not None
+    )
 
 
 def _in_text(page: Page, region: str | None) -> Iterator[PhoneFinding]:
     text = page.text
-    for count, run in enumerate(_RUN.finditer(text)):
+    for count, run in enumerate(_runs(page)):
         if count >= MAX_RUNS:
             return
-        start = run.start()
-        for raw in _numbers_in(run[0], region):
-            at = text.find(raw, start, run.end())
+        at = run.start()
+        for raw in numbers_in(run[0], region):
+            at = text.index(raw, at)
             value = to_e164(raw, region)
-            if value is None or not _is_phone(text, raw, start, region):
-                continue
-            kind: PhoneKind = "fax" if _nearest(_FAX_WORD, _PHONE_WORD, text, at) else "phone"
-            yield PhoneFinding(raw, value, kind, "text", page.context(at, at + len(raw)), at)
+            if value is not None and _is_phone(text, raw, at, region):
+                yield _finding(page, raw, value, at)
+            at += len(raw)
+    if region in AMERICA:
+        yield from _vanity_numbers(page, region)
 
 
-def _numbers_in(run: str, region: str | None) -> list[str]:
-    run = run.strip(" .-–/·")
-    if sum(map(str.isdigit, run)) <= 15 and to_e164(run, region):
-        return [run]
-    return [part.strip(" .-–/·") for part in _PARTS.split(run) if len(part) > 6]
+def _runs(page: Page) -> Iterator[re.Match[str]]:
+    """What `_RUN` finds in a text, as far as it has the digits of a number: they are looked for first, and fast."""
+    for start, end in groups_of_digits(page.text, page.digits, _BETWEEN, _FEWEST_DIGITS):
+        yield from _RUN.finditer(page.text, start, end + _LOOKS_AHEAD)
+
+
+def _finding(page: Page, raw: str, value: str, at: int) -> PhoneFinding:
+    end = at + len(raw)
+    return PhoneFinding(raw, value, _kind(page.text, at, end), "text", page.context(at, end), at)
+
+
+def _vanity_numbers(page: Page, region: str | None) -> Iterator[PhoneFinding]:
+    """`1-800-FLOWERS`: letters for digits. What is too long is not dialled to its end."""
+    for _, match in zip(range(MAX_RUNS), _vanities(page), strict=False):
+        digits = "".join(_KEYS.get(sign, sign) for sign in match[2] if sign != "-")
+        value = to_e164(match[1] + digits[:_LOCAL_DIGITS], region) if len(digits) >= _LOCAL_DIGITS else None
+        if value:
+            yield _finding(page, match[0], value, match.start())
+
+
+def _vanities(page: Page) -> Iterator[re.Match[str]]:
+    """What `_VANITY` finds: it begins shortly before three digits."""
+    text, done = page.text, 0
+    for start, end in page.digits:
+        if end - start == _AREA_DIGITS and start >= done and text[end : end + 1] in _AFTER_AREA:
+            places = range(max(done, start - _BEFORE_AREA), start + 1)
+            match = next((found for place in places if (found := _VANITY.match(text, place))), None)
+            if match is not None:
+                done = match.end()
+                yield match
+
+
+def _kind(text: str, start: int, end: int) -> PhoneKind:
+    if FAX_LETTER.search(text, max(0, start - 30), start) or _nearest(FAX, PHONE, text, start):
+        return "fax"
+    line_start = max(text.rfind("\n", 0, start) + 1, start - 30)
+    return "fax" if FAX_AFTER.match(text, end) and not CALL.search(text, line_start, start) else "phone"
 
 
 def _is_phone(text: str, raw: str, start: int, region: str | None) -> bool:
     if _DATE.match(raw):
         return False
     line = text[max(text.rfind("\n", 0, max(0, start - 1)) + 1, start - _BEFORE) : start]
-    said = _last_end(_PHONE_WORD, line)
-    other = _last_end(_OTHER_WORD, line)
+    said = _last_end(PHONE, line)
+    other = _last_end(OTHER, line)
     if said > other or (said >= 0 and said == other):
         return True
     if other >= 0 and other > len(line) - 25:
         return False
-    return _looks_like_phone(raw, region)
+    return _looks_like_phone(raw.translate(SIGNS), region)
 
 
 def _looks_like_phone(raw: str, region: str | None) -> bool:
     """Written as people of the country write numbers, so that no word is needed."""
     if raw.startswith(("+", "(+", "00")):
         return True
-    if region in ("US", "CA", "PR"):
-        return _NORTH_AMERICAN.match(raw) is not None
+    if region in AMERICA:
+        return NORTH_AMERICAN.fullmatch(raw) is not None
     groups = [group for group in re.split(r"\D+", raw) if group]
     if raw.lstrip("(").startswith("0"):
         return len(groups) >= 2 or len(raw) >= 10
@@ -196,9 +170,14 @@ def _looks_like_phone(raw: str, region: str | None) -> bool:
 
 def _nearest(wanted: re.Pattern[str], others: re.Pattern[str], text: str, at: int) -> bool:
     before = text[max(0, at - 30) : at]
-    if _BOTH_WORDS.search(before):
+    if BOTH.search(before):
         return False
-    return _last_end(wanted, before) >= 0 and _last_end(wanted, before) >= _last_end(others, before)
+    above, _, line = before.rpartition("\n")
+    if _DIGITS.search(above):
+        before = line  # what the line above says, it says of the number there
+    said = _last_end(wanted, before)
+    # Behind a number and another word, it was said of the number before.
+    return said >= 0 and said >= _last_end(others, before) and not _ANOTHER_WORD.search(before, said)
 
 
 def _last_end(pattern: re.Pattern[str], text: str) -> int:

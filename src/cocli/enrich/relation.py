@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal
 
+from cocli.enrich.blocks import is_somebody_elses
 from cocli.enrich.emails.words import GENERAL_ROLES, SPECIAL_ROLES
 from cocli.enrich.identity import plain
 from cocli.enrich.providers import is_authority, is_freemail, is_platform
@@ -24,13 +25,16 @@ _CREDIT = re.compile(
     r"(?:site|page|seite|website|design|designed|developed|created|built|powered|made|theme|template|hosting|"
     r"hosted|fotos?|photos?|realized|realisé|realisation|réalisation|réalisé|conception|création|développé|"
     r"desarrollad\w|diseñ\w+|creado|realizzat\w|"
+    r"made with [^\n]{1,12}|realizzazione|"
     r"sviluppat\w|ontwerp|gebouwd|realisatie|wykonanie|projekt|realizacja|desenvolvid\w|κατασκευή|készítette|tasarım|"
     r"hébergeur|hébergement|hébergé|alojamiento|hosting provider)\s{0,3}(?:et \w+ |and \w+ |und \w+ )?"
-    r"(?:by|von|par|da|por|door|przez|:|web|site|internetseite|ιστοσελίδ\w+|strony)",
+    r"(?:by|von|par|da|por|door|przez|:|web|site|internetseite|ιστοσελίδ\w+|sito|strony)",
     re.IGNORECASE,
 )
 _NOT_THEIRS = re.compile(
-    r"review|testimonial|comment|rezension|bewertung|avis-|reseña|recensione|quote|opinion|guestbook", re.IGNORECASE
+    r"review|testimonial|(?<!no-)comment|rezension|bewertung|avis-|reseña|recensione|(?:block|pull)-?quote|"
+    r"quote-(?:author|text|body)|opinion|guestbook",
+    re.IGNORECASE,
 )
 _CREDIT_CHARS = 160
 _PERSON = re.compile(r"([a-z\u00df-\u024f]{2,})[._-]([a-z\u00df-\u024f-]{2,})\Z")
@@ -61,25 +65,26 @@ def _freemail(local: str, finding: Finding, page: Page, identity: Identity) -> R
         return "freemail"
     if _is_credit(finding, page):
         return "agency"
-    return "other" if _of_somebody(page, finding.position) else "freemail"
+    return "other" if of_somebody(page, finding.position) else "freemail"
 
 
 def _is_credit(finding: Finding, page: Page) -> bool:
-    """Does a credit such as "Website by" stand before it, on its line or the one above?"""
+    """Does a credit such as "Website by" stand before it, on its line or the one above, or as a heading over it?"""
     before = page.before(finding.position, _CREDIT_CHARS)
     lines = before.rsplit("\n", 2)[-2:]
-    return _CREDIT.search("\n".join(lines)) is not None
+    return _CREDIT.search("\n".join(lines)) is not None or is_somebody_elses(page, finding.position)
 
 
-def _of_somebody(page: Page, position: int) -> bool:
+def of_somebody(page: Page, position: int) -> bool:
     """Inside a review, a comment or a quotation."""
     return any(_quotes(element) for element in page.enclosing(position))
 
 
 def _quotes(element: Element) -> bool:
-    return (
-        element.tag in ("blockquote", "cite")
-        or _NOT_THEIRS.search(element.get("class") + " " + element.get("id")) is not None
+    return element.tag in ("blockquote", "cite") or (
+        # What a whole page is called says nothing of its parts: `<body class="comments-closed">`.
+        element.tag not in ("html", "body", "main")
+        and _NOT_THEIRS.search(element.get("class") + " " + element.get("id")) is not None
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
-from cocli.enrich.page_kind import PageKind, kind_of
+from cocli.enrich.page_kind import PageKind, is_plain, kind_of
 from cocli.enrich.page_url import canonical_url, page_key, site_of_url
 
 if TYPE_CHECKING:
@@ -20,6 +20,11 @@ FIRST_LINKS, LAST_LINKS = 4_000, 1_000
 MAX_DEPTH = 6
 MAX_PARAMETERS = 4
 MAX_TEXT = 100
+MAX_WORDS = 7
+"""A link of more words is a sentence that mentions something, not the name of a page."""
+MAX_CLICK = 300
+_BUTTON = re.compile(r"\.gif\Z|btn|button|nav|menu", re.IGNORECASE)
+_CLICK = re.compile(r"location(?:\.href)?\s{0,3}=\s{0,3}['\"]([^'\"\s]{1,200})['\"]", re.IGNORECASE)
 _NO_PAGE = re.compile(
     r"\.(?:pdf|jpe?g|png|gif|webp|svg|ico|css|js|mjs|json|xml|rss|atom|zip|rar|7z|gz|tgz|exe|dmg|apk|mp[34]|m4[av]|mov|avi|webm|"
     r"docx?|xlsx?|pptx?|od[tsp]|csv|ics|vcf|eps|ai|psd|woff2?|ttf|eot)\Z",
@@ -51,19 +56,20 @@ class SiteLink:
     text: str = ""
 
     @property
-    def rank(self) -> tuple[bool, int, int, int]:
+    def rank(self) -> tuple[bool, bool, int, int, int]:
         """Among links of one kind, the plainest address is the page itself; a deep one is a story that mentions it."""
         parts = urlsplit(self.url)
         segments = [part for part in parts.path.split("/") if part]
-        return bool(_STORY.search(parts.path)), len(segments), bool(parts.query), len(self.url)
+        unclear = not is_plain(self.url, self.text)
+        return unclear, bool(_STORY.search(parts.path)), len(segments), bool(parts.query), len(self.url)
 
 
 def links_of(page: Page, site: str, final_url: str) -> list[SiteLink]:
     """The links of a page to pages of this site that are worth reading, each once, in the order of the page."""
     found: dict[str, SiteLink] = {}
     here = page_key(final_url)
-    for element in _some(page.links):
-        link = _link(page, element, site)
+    for href, text in _ways_on(page):
+        link = _link(page, href, text, site)
         if link is not None and link.key != here:
             found.setdefault(link.key, link)
     return list(found.values())
@@ -105,8 +111,38 @@ def _some(links: list[Element]) -> Iterator[Element]:
     yield from links[max(FIRST_LINKS, len(links) - LAST_LINKS) :]
 
 
-def _link(page: Page, element: Element, site: str) -> SiteLink | None:
-    href = element.get("href").strip()
+def _ways_on(page: Page) -> Iterator[tuple[str, str]]:
+    """Addresses with the words that lead there: links, and what scripts do on a click."""
+    pictures = _pictures(page)
+    for element in _some(page.links):
+        yield element.get("href"), _words(page, element, pictures)
+    for element in page.by_attribute.get("onclick", ())[:LAST_LINKS]:
+        match = _CLICK.search(element.get("onclick")[:MAX_CLICK])
+        if match:
+            yield match[1], page.text_of(element)
+
+
+def _words(page: Page, element: Element, pictures: dict[int, str]) -> str:
+    """What a link is called. One without letters, such as an icon, is known by its title or its picture."""
+    text = " ".join(page.text[element.start : min(element.end, element.start + MAX_TEXT)].split())
+    if text[:1].isalpha() and text[1:2].isalpha() or sum(map(str.isalpha, text)) > 1:
+        return text if text.count(" ") < MAX_WORDS else ""
+    return element.get("aria-label") or element.get("title") or element.get("alt") or pictures.get(id(element), "")
+
+
+def _pictures(page: Page) -> dict[int, str]:
+    """By link: the name of a picture in it."""
+    found: dict[int, str] = {}
+    for picture in page.by_tag.get("img", ())[:FIRST_LINKS]:
+        link = next((up for up in picture.ancestors() if up.tag == "a"), None)
+        if link is not None:
+            file = picture.get("src")[-200:].rpartition("/")[2]
+            found.setdefault(id(link), picture.get("alt").strip() or (file if _BUTTON.search(file) else ""))
+    return found
+
+
+def _link(page: Page, href: str, text: str, site: str) -> SiteLink | None:
+    href = href.strip()
     if not href or href[0] == "#" or len(href) > 2_000:
         return None
     scheme, colon, _ = href[:12].partition(":")
@@ -115,7 +151,6 @@ def _link(page: Page, element: Element, site: str) -> SiteLink | None:
     address = page.absolute(href)
     if address is None:
         return None
-    text = page.text_of(element)[:MAX_TEXT].strip() or element.get("title") or element.get("aria-label")
     text = " ".join(text[:MAX_TEXT].split())
     # Most links are of no use by their words alone: those are not taken apart any further.
     return None if kind_of(address, text) == "other" else site_link(address, site, text)

@@ -24,6 +24,10 @@ class Site:
 
     def profile(self, segments: list[str]) -> list[str] | None:
         """The parts of the path that name the profile, or None."""
+        if segments[0].lower() in _DETOURS and len(segments) > 1:
+            segments = segments[1:]
+        if self.name in _HANDLES_WITHOUT_SIGN:
+            segments = [segments[0].removeprefix("@"), *segments[1:]]
         first = segments[0].lower()
         if first in self.behind:
             return self._behind(segments)
@@ -36,19 +40,36 @@ class Site:
             return segments  # what the app hands out as the address of a page; posts have one part more
         if first in self.never or self.alone is None or not re.fullmatch(self.alone, segments[0]):
             return None
-        if len(segments) > 1 and (not self.deeper or segments[1].lower() in _POSTS):
+        if len(segments) > 1 and (not self.deeper or self._is_post(segments)):
             return None
         return segments[:1]
+
+    def _is_post(self, segments: list[str]) -> bool:
+        """`/name/posts/123` is one, `/name/reviews` is a part of the profile."""
+        second = segments[1].lower()
+        return second in _POSTS and not (len(segments) == 2 and second in _TABS)
 
     def _behind(self, segments: list[str]) -> list[str] | None:
         if len(segments) < 2 or not re.fullmatch(r"[^\s?#&]{1,200}", segments[1]):
             return None
-        return segments[:3] if segments[0].lower() in ("pages", "people") and len(segments) > 2 else segments[:2]
+        named_third = segments[0].lower() in ("pages", "people", "professionals") and len(segments) > 2
+        return segments[:3] if named_third else segments[:2]
 
 
 _POSTS = words(
     "posts photos photo videos video status reel reels p events permalink permalink.php media reviews groups"
 )
+_TABS = words("posts photos videos events reviews reels groups media")
+_DETOURS = words("pg _u #! hashbang")
+"""Parts before a name that platforms once put there."""
+_HANDLES_WITHOUT_SIGN = frozenset(("instagram", "x"))
+NO_PROFILES = words(
+    """
+    about ads ai api apps blog careers cdn connect dev developer developers docs engineering graph help l legal lm
+    newsroom platform player policies privacy scontent safety static status studio support transparency upload
+    """
+)
+"""Subdomains on which a platform speaks for itself."""
 _COMMON = words(
     "share sharer intent login signup search explore hashtag about help legal privacy terms policies settings home"
 )
@@ -62,14 +83,20 @@ _FACEBOOK = Site(
         """
         sharer.php share.php dialog plugins tr events photo photo.php photos watch story.php permalink.php business
         ads l.php home.php login.php v2.0 groups marketplace gaming messages notes media policy.php privacy.php r.php
-        reel reels recover.php fbml dialogs full_data_use_policy ajax connect
+        reel reels recover.php fbml dialogs full_data_use_policy ajax connect 2008 docs help
         """
     ),
 )
 _INSTAGRAM = Site(
     "instagram", frozenset(), r"[\w.]{1,40}", _COMMON | words("p reel reels stories accounts tv direct developer web")
 )
-_X = Site("x", frozenset(), r"\w{1,20}", _COMMON | words("i tos hashtag messages notifications oauth widgets statuses"))
+_X = Site(
+    "x",
+    frozenset(),
+    r"\w{3,20}",  # shorter ones are languages: /en/privacy
+    _COMMON
+    | words("i tos hashtag messages notifications oauth widgets statuses personalization account jobs download"),
+)
 _LINKEDIN = Site("linkedin", words("company in school showcase pub"), None)
 _YOUTUBE = Site(
     "youtube",
@@ -91,6 +118,7 @@ SITES: dict[str, Site] = {
     "fb.com": _FACEBOOK,
     "fb.me": _FACEBOOK,
     "instagram.com": _INSTAGRAM,
+    "instagr.am": _INSTAGRAM,
     "twitter.com": _X,
     "x.com": _X,
     "linkedin.com": _LINKEDIN,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import re
-from dataclasses import asdict, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from functools import cache
 from types import NoneType, UnionType
@@ -44,7 +44,7 @@ _NAMES: Mapping[str, Any] = {
 
 def facts_to_json(facts: PageFacts) -> dict[str, Any]:
     """The facts as JSON has them."""
-    return cast("dict[str, Any]", _plain(asdict(facts)))
+    return cast("dict[str, Any]", _plain(facts))
 
 
 def facts_from_json(data: Mapping[str, Any]) -> PageFacts:
@@ -87,6 +87,11 @@ def _field_names(kind: Hashable) -> tuple[str, ...]:
 
 
 def _plain(value: Any) -> Any:
+    if value is None or type(value) in (str, int, float, bool):
+        return value
+    names = _field_names(cast("Hashable", type(value)))
+    if names:
+        return {name: _plain(getattr(value, name)) for name in names}
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, dict):

@@ -20,6 +20,8 @@ _SIMPLE_SELECTOR = re.compile(r"[a-z0-9]{0,20}([.#][\w-]{1,100})\Z", re.IGNORECA
 _BRACE = re.compile(r"[{}]")
 _MAX_CSS = 300_000
 
+_ALWAYS = frozenset(("style", "hidden", "dir"))
+_BY_NAME = frozenset(("class", "id"))
 _INLINE = words(
     """
     span b i em strong small font s u del ins code tt sup sub mark bdo bdi big q abbr var kbd
@@ -34,11 +36,10 @@ class Styles:
     hidden: frozenset[str] = frozenset()
     backwards: frozenset[str] = frozenset()
 
-    def concern(self, attributes: Mapping[str, str | None]) -> bool:
-        """Can anything here apply to an element? Mostly not, and quickly seen."""
-        if "style" in attributes or "hidden" in attributes or "dir" in attributes:
-            return True
-        return bool(self.hidden or self.backwards) and ("class" in attributes or "id" in attributes)
+    @property
+    def concerned(self) -> frozenset[str]:
+        """The attributes without which nothing here can apply to an element. Most elements have none of them."""
+        return _ALWAYS | _BY_NAME if self.hidden or self.backwards else _ALWAYS
 
     def hides(self, tag: str, attributes: Mapping[str, str | None]) -> bool:
         if "hidden" in attributes:

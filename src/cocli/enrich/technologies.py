@@ -97,17 +97,25 @@ TRACES: tuple[Trace, ...] = (
 )
 
 
+_GENERATORS = tuple((text, trace.name) for trace in TRACES for text in trace.generator)
+_SOURCES = tuple((text, trace.name) for trace in TRACES for text in trace.sources)
+_SCRIPTS = tuple((text, trace.name) for trace in TRACES for text in trace.scripts)
+
+
 def find_technologies(page: Page) -> tuple[Finding, ...]:
     """The technologies of a page, each once, with the trace that was found."""
     generator = page.meta.get("generator", "").lower()
-    sources = _sources(page)
     scripts = "\n".join(script.text[:20_000] for script in page.scripts if "json" not in script.kind).lower()[:500_000]
-    found = []
-    for trace in TRACES:
-        hit = _hit(trace, generator, sources, scripts)
-        if hit:
-            found.append(Finding(trace.name, hit[0], hit[1], 0, "head"))
-    return tuple(found)
+    hits: dict[str, Finding] = {}
+    for method, texts, where in (
+        ("generator", _GENERATORS, generator),
+        ("source", _SOURCES, _sources(page)),
+        ("script", _SCRIPTS, scripts),
+    ):
+        for text, name in texts if where else ():
+            if text in where and name not in hits:
+                hits[name] = Finding(name, method, text, 0, "head")
+    return tuple(hits[trace.name] for trace in TRACES if trace.name in hits)
 
 
 def _sources(page: Page) -> str:
@@ -119,15 +127,3 @@ def _sources(page: Page) -> str:
         if name in element.attributes
     )
     return "\n".join(text for _, text in zip(range(MAX_SOURCES), texts, strict=False)).lower()
-
-
-def _hit(trace: Trace, generator: str, sources: str, scripts: str) -> tuple[str, str] | None:
-    for method, texts, where in (
-        ("generator", trace.generator, generator),
-        ("source", trace.sources, sources),
-        ("script", trace.scripts, scripts),
-    ):
-        for text in texts:
-            if where and text in where:
-                return method, text
-    return None

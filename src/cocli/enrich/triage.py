@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cocli.enrich.bot_wall import wall_evidence
-from cocli.enrich.hosts import is_directory, is_social
+from cocli.enrich.broken_page import broken_evidence
+from cocli.enrich.hosts import is_directory, is_social, shared_host
 from cocli.enrich.identity import plain
 from cocli.enrich.listing import listing_evidence
 from cocli.enrich.page import host_of
@@ -57,13 +58,18 @@ def triage_address(url: str, exclusions: Exclusions | None = None) -> Triage | N
     domain = registrable(host_of(url))
     if exclusions is not None and (reason := exclusion_of(exclusions, website=url)):
         return Triage("refused", (reason,))
-    if domain is not None and is_freemail(domain):
+    if domain is not None and is_freemail(domain) and not _is_a_page_there(url, domain):
         return Triage("refused", (f"{domain} is an e-mail provider's domain, not a company's website",))
     if is_social(url):
         return Triage("social-only", (f"the address is a page of the social network {domain}",))
     if is_directory(url):
         return Triage("directory", (f"the address is a page of {domain}, which lists many companies",))
     return None
+
+
+def _is_a_page_there(url: str, domain: str) -> bool:
+    """Some providers of mailboxes give their customers a website too: `plombier.free.fr`."""
+    return shared_host(url) is not None and host_of(url).removeprefix("www.") != domain
 
 
 def triage_outcome(outcome: Failed | Refused) -> Triage:
@@ -108,6 +114,9 @@ def triage_page(page: Page, facts: PageFacts, site: str, status: int = 200) -> T
         return Triage("for-sale", evidence)
     if evidence := parking_evidence(page, facts, site):
         return Triage("parked", evidence)
+    evidence, may_pass = broken_evidence(page, facts, site)
+    if evidence:
+        return Triage("dead", evidence, may_pass)
     if evidence := listing_evidence(page, facts):
         return Triage("directory", evidence)
     if evidence := shell_evidence(page, facts):

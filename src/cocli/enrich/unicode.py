@@ -18,9 +18,20 @@ _SPECIAL = re.compile(f"[{''.join(map(chr, _TABLE))}]")
 _OVERRIDDEN = re.compile("\u202e([^\u202c\u202e\n]*)\u202c?")
 
 
+def _is_western(text: str) -> bool:
+    """Without anything special, and seen faster than by a search: so are most texts of a page."""
+    if "\xad" in text:
+        return False
+    try:
+        text.encode("latin-1")
+    except UnicodeEncodeError:  # that is the question
+        return False
+    return True
+
+
 def readable(text: str) -> str:
     """The text as a reader sees it."""
-    if text.isascii():
+    if text.isascii() or _is_western(text):
         return text
     if "\u202e" in text:
         text = _OVERRIDDEN.sub(lambda match: match[1][::-1], text)

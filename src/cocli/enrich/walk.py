@@ -27,12 +27,16 @@ _BLOCK = words(
     """
 )
 _LINKS = frozenset(("a", "button", "label"))
-_CELL = frozenset(("td", "th"))
+_BREAKS = {**dict.fromkeys(_BLOCK, "\n"), "td": "\t", "th": "\t"}
+"""What stands before and after the text of an element."""
 _SILENT = words("script style textarea template title iframe noframes noembed math datalist")
-_STRUCTURE = words("address footer header nav main time form blockquote cite article")
+_STRUCTURE = words("address footer header nav main time form blockquote cite article textarea")
 _SPACE = re.compile(r"[^\S ]\s*| {2,}\s*")
 """White space that is not a single blank."""
+_TEXT = "-text"
+"""What the parser calls a text; all names of what is no element begin like this one."""
 _SPOKEN_AT = frozenset(("@", "at", "(at)", "[at]"))
+_AT_FILES = frozenset(("at", "klammeraffe", "at-zeichen", "at_zeichen", "arroba", "arobase", "at-sign", "at_sign"))
 
 
 def parse_page(html: str | bytes, url: str = "") -> Page:
@@ -42,7 +46,8 @@ def parse_page(html: str | bytes, url: str = "") -> Page:
     tree = _tree(text)
     if tree is None:
         return page
-    walk = _Walk(page, _read_head(tree, page))
+    styles = _read_head(tree, page)
+    walk = _Walk(page, styles, styles.concerned)
     walk.over(tree, 0)
     page.text = "".join(walk.pieces)
     return page
@@ -60,9 +65,12 @@ def _read_head(tree: LexborHTMLParser, page: Page) -> Styles:
     page.language = ((root.attributes.get("lang") or root.attributes.get("xml:lang") or "") if root else "").strip()[
         :20
     ]
-    title = tree.css_first("head > title") or tree.css_first("title")
+    found: dict[str, list[LexborNode]] = {"title": [], "meta": [], "base": [], "style": []}
+    for node in tree.css("title, meta, base[href], style"):
+        found[node.tag or ""].append(node)
+    title = next((node for node in found["title"] if _is_in_head(node)), None) or next(iter(found["title"]), None)
     page.title = " ".join(readable(title.text()).split())[:500] if title else ""
-    for node in tree.css("meta"):
+    for node in found["meta"]:
         attributes = node.attributes
         name = (
             attributes.get("name")
@@ -72,16 +80,37 @@ def _read_head(tree: LexborHTMLParser, page: Page) -> Styles:
         )
         if name and attributes.get("content"):
             page.meta.setdefault(name.strip().lower()[:100], (attributes["content"] or "")[:5000])
-    base = tree.css_first("base[href]")
-    if base is not None:
+    for base in found["base"][:1]:
         page.base = Page(url=page.url).absolute(base.attributes.get("href") or "") or page.base
     page.language = page.language or page.meta.get("content-language", "")[:20]
-    return read_styles([node.text() for node in tree.css("style")])
+    return read_styles([node.text() for node in found["style"]])
+
+
+def _is_in_head(node: LexborNode) -> bool:
+    return node.parent is not None and node.parent.tag == "head"
+
+
+def _sign_shown(attributes: dict[str, str | None]) -> str:
+    """The `@` that a small picture stands for, between the name and the host of an address."""
+    name = (attributes.get("alt") or "").strip().lower()
+    if name:
+        return name if name in _SPOKEN_AT else ""
+    file = (attributes.get("src") or "")[-60:].rpartition("/")[2].partition(".")[0].lower()
+    return "@" if file in _AT_FILES else ""
 
 
 def _is_small(node: LexborNode) -> bool:
     """A decoy is a few words. What is larger is a menu, a dialog or the whole page, shown by a script."""
     return len(node.text()) < MAX_DECOY
+
+
+def _with_blanks(text: str) -> str:
+    """White space as single blanks. Where there are only lines and blanks, splitting is faster than a pattern."""
+    if " \n" in text or not text.replace("\n", " ").isprintable():
+        return _SPACE.sub(" ", text)
+    together = " ".join(text.split())
+    before, after = text[:1].isspace(), text[-1:].isspace()
+    return f"{' ' * before}{together}{' ' * after}" if together else " " * before
 
 
 _Open = tuple[LexborNode, Element | None, str]
@@ -92,6 +121,8 @@ _Open = tuple[LexborNode, Element | None, str]
 class _Walk:
     page: Page
     styles: Styles
+    concerned: frozenset[str]
+    """Attributes that the styles may have to do with."""
     pieces: list[str] = field(default_factory=list)
     length: int = 0
     last: str = "\n"
@@ -106,10 +137,11 @@ class _Walk:
         node: LexborNode | None = tree.root
         bottom = len(self.inside)
         while node is not None:
-            if node.is_text_node:
+            tag = node.tag
+            if tag == _TEXT:
                 self._text(node.text_content or "")
-            elif node.is_element_node:
-                child = self._enter(node, frame_depth)
+            elif tag and tag[0] != "-":
+                child = self._enter(node, tag, frame_depth)
                 if child is not None:
                     node = child
                     continue
@@ -118,32 +150,33 @@ class _Walk:
                 following = self._leave().next
             node = following
 
-    def _enter(self, node: LexborNode, frame_depth: int) -> LexborNode | None:
+    def _enter(self, node: LexborNode, tag: str, frame_depth: int) -> LexborNode | None:
         """Note an element; its first child, if the walk should go in."""
-        tag = node.tag or ""
         attributes = node.attributes
-        if tag in ("script", "style"):
+        if tag == "script" or tag == "style":
             self._script(tag, node, attributes)
             return None
-        break_after = "\n" if tag in _BLOCK else "\t" if tag in _CELL else ""
+        break_after = _BREAKS.get(tag, "")
         if break_after:
             if self.last != "\n":
                 self._break(break_after)
         elif tag in _LINKS:
             self.at_link_edge = True
+            if "xlink:href" in attributes:  # what a link in a drawing is called
+                attributes.setdefault("href", attributes["xlink:href"])
         element: Element | None = None
         if attributes or tag in _STRUCTURE:
             element = Element(tag, attributes, self.length, self.element)
             self.page.elements.append(element)
-        styled = bool(attributes) and self.styles.concern(attributes)
+        styled = not self.concerned.isdisjoint(attributes)
         if styled and self.styles.hides(tag, attributes) and _is_small(node):
             if element is not None and tag != "input":
                 self.page.elements.pop()
             return None
         if tag == "iframe" and attributes.get("srcdoc"):
             self._frame(attributes["srcdoc"] or "", frame_depth)
-        if tag == "img" and (attributes.get("alt") or "").strip().lower() in _SPOKEN_AT:
-            self._text(attributes["alt"] or "")
+        elif tag == "img" and (sign := _sign_shown(attributes)):
+            self._text(sign)
         child = None if tag in _SILENT else node.first_child
         if child is None:
             if element is not None:
@@ -193,8 +226,8 @@ class _Walk:
                 self._append(" ")
             return
         text = readable(raw)
-        if _SPACE.search(text):
-            text = _SPACE.sub(" ", text)
+        if not text.isprintable() or "  " in text:  # else there is no white space but single blanks
+            text = _with_blanks(text)
         if self.last in " \n\t":
             text = text.removeprefix(" ")
         if not text:

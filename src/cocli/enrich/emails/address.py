@@ -19,6 +19,8 @@ MAX_LOCAL = 64
 MAX_DOMAIN = 253
 
 _FINE = re.compile(r"[a-z0-9](?:[a-z0-9_+-]|\.(?=[a-z0-9_]))*+@[a-z0-9.-]+\Z")
+_ESCAPED_BRACKET = re.compile(r"\A(?:u003[ce])+")
+"""`\\u003einfo@`: what is left of a bracket in front, where somebody took away its backslash."""
 _VERSION = re.compile(r"\d+\.\d+(?:\.|\Z)|(?:.*\.)?\d{1,2}x\.[a-z]+\Z")
 
 
@@ -43,7 +45,7 @@ def read_address(text: str) -> Address | None:
     if "%" in text:
         text = unquote(text).strip()
     local, _, domain = text.lower().partition("@")
-    local, domain = local.strip(".'-&~"), domain.strip(".-")
+    local, domain = _ESCAPED_BRACKET.sub("", local).strip(".'-&~"), domain.strip(".-")
     if not local or len(local) > MAX_LOCAL or "." not in domain or ".." in domain:
         return None
     registered = registrable(domain)
@@ -56,7 +58,7 @@ def read_address(text: str) -> Address | None:
 
 _GUARD = re.compile(
     r"[._+-]?(?:(?:no|anti|kein|keine?n?|against|entferne?n?|remove|delete|weg)[._-]?spam|spam[._-]?(?:free|frei|schutz|protect)|"
-    r"remove[._-]?(?:this|me|the)|entfernen|bitte-?entfernen)[._+-]?",
+    r"remove[._-]?(?:this|me|the)|(?<=\.)remove(?=\.)|entfernen|bitte-?entfernen)[._+-]?",
     re.IGNORECASE,
 )
 

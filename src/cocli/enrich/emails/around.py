@@ -62,7 +62,7 @@ def read_around(
     name, end = domain
     if _goes_on(text, end):
         return None
-    start = _local_start(text, local.start(), at, boundaries, visible)
+    start = _after_host(text, _local_start(text, local.start(), at, boundaries, visible), at, own_domains)
     address = read_address(f"{text[start:at]}@{name}")
     return Reading(address, start, end) if address else None
 
@@ -99,6 +99,13 @@ def _local_start(text: str, start: int, at: int, boundaries: Sequence[int], visi
         return start
     evident = text[glued.end() : at].lower() in _ROLES or text[glued.end() - 1] in ".:"
     return glued.end() if evident else start
+
+
+def _after_host(text: str, start: int, at: int, own_domains: Collection[str]) -> int:
+    """`www.firm.deinfo@firm.de`: no mailbox begins with a host's name, so that one is glued to it."""
+    local = text[start:at].lower()
+    host = next((f"www.{domain}" for domain in own_domains if local.startswith(f"www.{domain}")), "")
+    return start + len(host) if len(host) < len(local) else start
 
 
 def _parted(left: str, right: str) -> bool:

@@ -36,8 +36,9 @@ _USERS = words(
     user name local u first part1 mailbox account username login before prefix left a
     """
 )
-_DOMAINS = words("domain host d last part2 site server hostname after dom right b")
+_DOMAINS = words("domain host d last part2 site website server hostname after dom right b")
 _ENDINGS = words("tld ext suffix extension topleveldomain part3 c")
+_FIELDS = frozenset(("input", "textarea", "select", "label"))
 _HINT = re.compile(r"mail|enc|rot|crypt|obf|cloak|protect|addr|contact|spam|hidden|href|e-?m", re.IGNORECASE)
 
 
@@ -57,16 +58,30 @@ def in_attributes(page: Page) -> Iterator[Candidate]:
                 yield from _in_value(element, name, value, page.own_domains)
 
 
+def in_alternatives(page: Page) -> Iterator[Candidate]:
+    """An image whose alternative text is the address that it shows."""
+    for element in page.by_attribute.get("alt", ()):
+        text = element.get("alt")
+        if "@" in text and len(text) <= 320:
+            address = read_address(text.strip()) or read_address(text.rpartition(":")[2].strip())
+            if address:
+                yield Candidate(str(address), "attribute", "attribute", element.start, element.end)
+
+
 def _at(element: Element, found: Iterator[tuple[str, str]], where: str) -> Iterator[Candidate]:
     for address, method in found:
         yield Candidate(address, method, where, element.start, element.end)
 
 
 def _in_value(element: Element, name: str, value: str, own_domains: frozenset[str]) -> Iterator[Candidate]:
-    if name == "value" and not _is_prefilled_on_purpose(element):
+    if (name == "value" or element.tag in _FIELDS) and not _is_prefilled_on_purpose(element):
         return
     if is_mailto(value):
         yield from _at(element, ((address, "attribute") for address in recipients(value)), "attribute")
+    elif name == "action" and read_address(unquote(value.partition("?")[0].rpartition("/")[2])):
+        # Services that forward forms take the address at the end of theirs.
+        address = unquote(value.partition("?")[0].rpartition("/")[2])
+        yield Candidate(address, "attribute", "attribute", element.start, element.end)
     elif _has_sign(value):
         yield from _signed(element, name, value, own_domains)
     elif name.startswith("data-") and len(value) <= 400:
@@ -89,8 +104,13 @@ def _signed(element: Element, name: str, value: str, own_domains: frozenset[str]
 
 
 def _is_prefilled_on_purpose(element: Element) -> bool:
-    """A recipient in a hidden field or a choice is an address; what stands in a visible field is an example."""
-    return element.tag in ("option", "button", "param", "data") or element.get("type").lower() == "hidden"
+    """A recipient in a hidden field or a choice is an address; what stands in a visible field is an example.
+
+    A field that nobody can change is there to be copied.
+    """
+    if element.tag in ("option", "button", "param", "data") or element.get("type").lower() == "hidden":
+        return True
+    return "readonly" in element.attributes
 
 
 def _hidden(name: str, value: str) -> Iterator[tuple[str, str]]:

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from cocli.enrich.emails.candidate import Candidate
+from cocli.enrich.emails.links import recipients
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,9 +21,9 @@ def in_cloudflare(page: Page) -> Iterator[Candidate]:
     marked = [(element, element.get("data-cfemail")) for element in page.by_attribute.get("data-cfemail", ())]
     linked = [(element, element.get("href").partition(_PATH)[2]) for element in page.links]
     for element, code in (*marked, *linked):
-        address = unprotected(code) if code else None
-        if address:
-            yield Candidate(address.partition("?")[0], "cloudflare", "link", element.start, element.end)
+        text = unprotected(code) if code else None
+        for address in recipients(f"mailto:{text}") if text else ():
+            yield Candidate(address, "cloudflare", "link", element.start, element.end)
 
 
 def unprotected(code: str) -> str | None:

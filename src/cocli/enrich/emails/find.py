@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cocli.enrich.emails.address import Address, is_guarded, read_address, without_guard
-from cocli.enrich.emails.attributes import in_attributes
+from cocli.enrich.emails.attributes import in_alternatives, in_attributes
+from cocli.enrich.emails.calls import in_calls
 from cocli.enrich.emails.cloudflare import in_cloudflare
 from cocli.enrich.emails.junk import junk_reason
 from cocli.enrich.emails.links import in_links
@@ -35,7 +36,9 @@ FORMS: tuple[Callable[[Page], Iterator[Candidate]], ...] = (
     in_text,
     in_spoken_text,
     in_attributes,
+    in_alternatives,
     in_scripts,
+    in_calls,
 )
 """In this order: of two forms that show one address, the earlier names the method."""
 

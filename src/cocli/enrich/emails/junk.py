@@ -107,7 +107,8 @@ _PLACEHOLDER_LOCALS = words(
     youremailaddress name names username user.name user user1 user123 someone somebody somename anyone me.you
     firstname.lastname firstname lastname first.last firstlast first.lastname f.lastname firstinitial.lastname
     name.surname name.lastname vorname.nachname vorname.name vorname nachname v.nachname ihre ihr ihremail ihre-email
-    ihrname ihr.name ihreemail deinname dein.name deine deine-email deineemail max.mustermann maxmustermann mustermann
+    max.muster maxmuster muster.max petra.muster hans.muster ihrname ihr.name ihreemail
+    deinname dein.name deine deine-email deineemail max.mustermann maxmustermann mustermann
     m.mustermann erika.mustermann mustername muster john.doe johndoe john_doe jdoe j.doe jane.doe janedoe jane_doe doe
     john.smith johnsmith prenom.nom prénom.nom nom.prenom nom nomprenom votre votremail votre.email votre-email
     votreemail votrenom votre.nom nombre.apellido nombre tu tucorreo tu-correo tu.correo tuemail tu-email tu.email
@@ -131,6 +132,7 @@ _KNOWN_FILLERS = words(
     yourdomain.com email.com address.com mailaddress.com emailaddress.com domain.com domain.tld site.com website.com
     company.com company.name businessname.com business.com yourcompany.com doe.com smith.com bar.com foo.com
     qodeinteractive.com elated-themes.com mikado-themes.com themeforest.net envato.com themename.com yourstore.com
+    demolink.org webmail.com info.com exmple.com exampl.com exemple.com mailservice.com templatemonster.com
     company.co.uk untitledui.com squarespace-mail.com bootstrapmade.com colorlib.com html5up.net templatemo.com
     """
 )
@@ -139,17 +141,25 @@ _KNOWN_FILLERS = words(
 _TECHNICAL_LOCALS = words("git svn hg ssh root npm cvs rsync www-data localhost nobody daemon")
 _HASH = re.compile(r"(?=.*\d)(?:[0-9a-f]{16,}|[0-9a-f]{8}-[0-9a-f]{4}-.*|[0-9a-f-]{24,})\Z")
 _TECHNICAL_HOST = re.compile(
-    r"(?:^|\.)(?:sentry(?:-next|-viewer)?|ingest|bugsnag|rollbar)\.|(?:^|\.)(?:localhost|internal|local)\b"
+    r"(?:^|\.)(?:sentry(?:-next|-viewer)?|ingest|bugsnag|rollbar)\.|(?:^|\.)(?:localhost|internal|local)\b|"
+    r"(?:^|\.)(?:calendar\.google\.com|gserviceaccount\.com|whatsapp\.net|amazonses\.com|sendgrid\.net|mailgun\.org)\Z"
 )
+_NOBODY_READS = re.compile(
+    r"(?:no|do-?not|dont|not)[._-]?repl(?:y|ies)|bounces?(?:[+_-]|\Z)|(?:nicht|keine)[._-]?antwort"
+)
+_NUMBERED = re.compile(r"\d+(?:\.\d+)+\Z")
+"""`20230101.123456@host`: the number of a message."""
+_WHOSE = words("my mein meine deine dein ihre ihr votre mon ton tu su mi tuo tua seu sua jouw uw mijn your")
+_WHAT = words("address adresse email mail emailaddress mailadresse name nom nome nombre correo courriel username user")
 
 
 def junk_reason(address: Address, own_domains: frozenset[str]) -> str | None:
     """Why an address is nobody's, or None where nothing speaks against it."""
-    if address.local in UNATTENDED or address.local.replace("+", "-").split("-")[0] in ("noreply", "bounce", "bounces"):
+    if address.local in UNATTENDED or _NOBODY_READS.match(address.local):
         return "unattended"
     if _HASH.match(address.local) or _TECHNICAL_HOST.search(address.domain):
         return "technical"
-    if address.local in _TECHNICAL_LOCALS:
+    if address.local in _TECHNICAL_LOCALS or _NUMBERED.match(address.local):
         return "technical"
     if address.local in _PLACEHOLDER_LOCALS and not (
         address.registrable in own_domains and address.local in _OWN_MAY_USE
@@ -157,6 +167,8 @@ def junk_reason(address: Address, own_domains: frozenset[str]) -> str | None:
         return "placeholder"
     if address.registrable in own_domains:
         return None
+    if _is_a_blank(address.local):
+        return "placeholder"
     if is_freemail(address.registrable) and _no_private_mailbox(address):
         return "placeholder"
     if address.registrable in _KNOWN_FILLERS or placeholder_domain(address.registrable):
@@ -167,6 +179,12 @@ def junk_reason(address: Address, own_domains: frozenset[str]) -> str | None:
     if label == address.local and label in _WORDS | _SHARED_NAMES and label not in _REAL_TWINS:
         return "placeholder"
     return None
+
+
+def _is_a_blank(local: str) -> bool:
+    """`mon.adresse`, `your_email`: whose, and what."""
+    letters = re.sub(r"[._-]", "", local)
+    return any(letters.startswith(whose) and letters[len(whose) :] in _WHAT for whose in _WHOSE)
 
 
 def _no_private_mailbox(address: Address) -> bool:

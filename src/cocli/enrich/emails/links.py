@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, unquote
 
 from cocli.enrich.emails.address import read_address
+from cocli.enrich.emails.around import read_around
 from cocli.enrich.emails.candidate import Candidate
 from cocli.enrich.emails.spoken import spoken
 from cocli.enrich.encodings import from_base64
+from cocli.enrich.unicode import readable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,8 +21,15 @@ if TYPE_CHECKING:
 MAX_RECIPIENTS = 50
 MAX_HREF = 8000
 
-_MAILTO = re.compile(r"\s*(?:mailto|mail\s?to|email|e-mail)\s*(?::|%3a|&colon;)(?://)?", re.IGNORECASE)
+_MAILTO = re.compile(
+    r"\s*(?:(?:https?:/{0,2}(?:[\w.-]{1,100}/)?)?(?:mailto|mail\s?to)\s*(?::|%3a|&colon;|[=;])(?://)?){1,2}|"
+    r"\s*(?:email|e-mail)\s*(?::|%3a|&colon;)(?://)?",
+    re.IGNORECASE,
+)
+"""Editors that take every link for a website put `https://` before it, and some authors write it twice."""
+_AS_A_HOST = re.compile(r"https?://([^\s/@:]{1,64}@[^\s/@:]{4,253})/?", re.IGNORECASE)
 _SEPARATORS = re.compile(r"[,;]|%2c|%3b", re.IGNORECASE)
+_COMMA_FOR_DOT = re.compile(r"(@[\w-]{2,63}),([a-z]{2,3})\s*\Z", re.IGNORECASE)
 _IN_ANGLES = re.compile(r"<([^<>]{3,320})>")
 _COMPOSE = re.compile(r"https?://(?:mail\.google\.com/mail|outlook\.(?:live|office)\.com/)[^#]*[?&]", re.IGNORECASE)
 _VCARD_EMAIL = re.compile(r"^(?:item\d+\.)?EMAIL[^:\n]{0,100}:\s*(\S{3,320})", re.IGNORECASE | re.MULTILINE)
@@ -35,6 +44,10 @@ def in_links(page: Page) -> Iterator[Candidate]:
         href = element.get("href")[:MAX_HREF]
         for address, method in addresses_of(href):
             yield Candidate(address, method, "link", element.start, element.end)
+        slip = _AS_A_HOST.fullmatch(href.strip()) if "@" in href else None
+        address_there = read_address(slip[1]) if slip else None
+        if address_there and address_there.registrable in page.own_domains:
+            yield Candidate(str(address_there), "bare-link", "link", element.start, element.end)
 
 
 def addresses_of(href: str) -> Iterator[tuple[str, str]]:
@@ -43,12 +56,12 @@ def addresses_of(href: str) -> Iterator[tuple[str, str]]:
         yield from ((address, "mailto") for address in recipients(href))
     elif href[:5].lower() == "data:":
         yield from ((address, "vcard") for address in _in_data_uri(href))
-    elif "@" in href and _COMPOSE.match(href):
+    elif ("@" in href or "%40" in href) and _COMPOSE.match(href):
         query = href.partition("?")[2]
         yield from ((value, "compose-link") for name, value in _pairs(query) if name in ("to", "cc", "bcc"))
     elif "@" in href and "/" not in href.strip().removeprefix("http://").removeprefix("https://"):
         bare = href.strip()
-        # A browser takes `http://info@firm.de` for a user at a host, and `info@firm.de` for a file: both are slips.
+        # A browser takes `info@firm.de` for a file: a slip.
         if "://" not in bare and read_address(unquote(bare)):
             yield unquote(bare), "bare-link"
 
@@ -61,6 +74,8 @@ def recipients(href: str) -> list[str]:
         path, _, query = unquote(path).partition("?")
     if not query and "&" in path:
         path, _, query = path.partition("&")
+    if path.count("@") == 1:
+        path = _COMMA_FOR_DOT.sub(r"\1.\2", path)
     lists = [path, *(value for name, value in _pairs(query) if name in ("to", "cc", "bcc"))]
     found = [address for some in lists for part in _SEPARATORS.split(some)[:MAX_RECIPIENTS] for address in _one(part)]
     return found[:MAX_RECIPIENTS]
@@ -78,14 +93,24 @@ def _one(part: str) -> Iterator[str]:
     text = unquote(part).strip()
     if "%40" in text:
         text = unquote(text).strip()
+    text = readable(text)
     named = _IN_ANGLES.search(text)
     if named:
         text = named[1]
     if "@" in text:
         whole = "".join(text.split()) if text.count("@") == 1 and not named else text
-        yield whole if read_address(whole) else text
+        if read_address(whole):
+            yield whole
+        else:
+            yield from _within(text) or [text]
     else:
         yield from (str(address) for address, _, _ in spoken(text))
+
+
+def _within(text: str) -> list[str]:
+    """The addresses in what should have been one: with a tag or a slash behind it, or several without a comma."""
+    found = (read_around(text, at) for at, sign in enumerate(text[:MAX_HREF]) if sign == "@")
+    return [str(reading.address) for reading in found if reading][:MAX_RECIPIENTS]
 
 
 def _in_data_uri(href: str) -> list[str]:

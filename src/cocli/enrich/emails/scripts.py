@@ -13,12 +13,13 @@ from cocli.enrich.emails.cloaks import script_cloaks
 from cocli.enrich.emails.embedded import embedded
 from cocli.enrich.emails.links import is_mailto, recipients
 from cocli.enrich.encodings import caesar_mailto, from_base64, rot13
+from cocli.enrich.page import read_json
 from cocli.enrich.scripting.evaluate import Output, strings_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cocli.enrich.page import Page
+    from cocli.enrich.page import Page, Script
 
 MAX_EVALUATED = 150_000
 MAX_EVALS = 8
@@ -33,8 +34,13 @@ _ROTATES = re.compile(r"\b13\b")
 
 
 def in_scripts(page: Page) -> Iterator[Candidate]:
-    for script in page.scripts:
-        if script.text and "ld+json" not in script.kind:
+    unreadable = _unreadable_data(page)
+    scripts = [script for script in page.scripts if script.text]
+    mute = not _has_clue("\n".join(script.text for script in scripts if "json" not in script.kind))
+    for script in scripts:
+        if mute and "json" not in script.kind and len(script.text) <= MAX_EVALUATED:
+            continue  # mostly no script has a clue, which is seen faster in all of them together
+        if "ld+json" not in script.kind or script in unreadable:
             for address, method, context in _of_script(script.kind, script.text):
                 yield Candidate(address, method, "script", script.position, script.position, context)
     handled = [(e, e.get(name)) for name in _HANDLERS for e in page.by_attribute.get(name, ())]
@@ -42,6 +48,14 @@ def in_scripts(page: Page) -> Iterator[Candidate]:
     for element, code in (*handled, *linked):
         for address, method, _ in _of_code(code[:MAX_EVALUATED]):
             yield Candidate(address, method, "script", element.start, element.end)
+
+
+def _unreadable_data(page: Page) -> list[Script]:
+    """JSON-LD that is no JSON, such as a name with quotation marks in it. It has its addresses all the same."""
+    blocks = [script for script in page.scripts if "ld+json" in script.kind]
+    if len(blocks) == len(page.json_ld):
+        return []
+    return [script for script in blocks if "@" in script.text and read_json(script.text) is None]
 
 
 def _of_script(kind: str, text: str) -> Iterator[tuple[str, str, str]]:
@@ -54,11 +68,15 @@ def _of_script(kind: str, text: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _of_code(code: str) -> Iterator[tuple[str, str, str]]:
-    lowered = code.lower()
-    if not any(clue in lowered for clue in _CLUES):
+    if not _has_clue(code):
         return
     yield from ((address, method, "") for address, method in script_cloaks(code))
     yield from _evaluated(code, MAX_EVALS)
+
+
+def _has_clue(code: str) -> bool:
+    lowered = code.lower()
+    return any(clue in lowered for clue in _CLUES)
 
 
 @dataclass(frozen=True, slots=True)

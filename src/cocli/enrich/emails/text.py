@@ -20,6 +20,7 @@ MAX_SIGNS = 3000
 """`@` signs of one text that are looked at."""
 
 _SPACED = re.compile(r"(?<![\w.@/-])([\w.+-]{1,64})( {0,2})@( {0,2})([a-zA-Z\u00c0-\u024f0-9][\w.-]{2,120})")
+_BROKEN = re.compile(r"@\n?([a-zA-Z\u00c0-\u024f0-9-]{2,63}) ?\. ?((?:co\.)?[a-zA-Z]{2,6})(?![\w@.-])")
 _RUN = re.compile(r"[\w.+-]{1,64}@[\w.+-]{1,64}")
 
 
@@ -39,6 +40,10 @@ def in_text(page: Page) -> Iterator[Candidate]:
 
 def _unusual(page: Page, at: int) -> Iterator[Candidate]:
     text = page.text
+    parted = _parted(text, at, page.own_domains)
+    if parted:
+        yield Candidate(str(parted.address), "spaced", "text", parted.start, parted.end)
+        return
     if text[at - 1 : at] == " " or text[at + 1 : at + 2] == " ":
         spaced = _spaced(text, at, page.own_domains)
         if spaced:
@@ -53,6 +58,21 @@ def _unusual(page: Page, at: int) -> Iterator[Candidate]:
         if address and (method == "reversed" or _convincing(address.local, address.registrable, page.own_domains)):
             yield Candidate(str(address), method, "text", run.start(), run.end())
             return
+
+
+def _parted(text: str, at: int, own_domains: frozenset[str]) -> Reading | None:
+    """`info@firm .de`, `info@` and `firm.de` on two lines: slips, believed for what is evidently a mailbox."""
+    match = _BROKEN.match(text, at)
+    local = _tail(text, at) if match else ""
+    if match is None or not local or not (" " in match[0] or "\n" in match[0]):
+        return None
+    address = read_address(f"{local}@{match[1]}.{match[2]}")
+    start = at - len(local)
+    if address is None or not (
+        address.registrable in own_domains or (address.local in GENERAL_ROLES and label_before(text, start))
+    ):
+        return None
+    return Reading(address, start, match.end())
 
 
 def _tail(text: str, at: int) -> str:
