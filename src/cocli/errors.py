@@ -77,6 +77,7 @@
     ├── WorkerError                 a worker or a supervisor cannot go on
     │   ├── WorkerGaveUp            one failure after the other, none of them a task's
     │   └── SupervisorRunning       this host has a supervisor already
+    ├── FileUnusable                a file of this machine, or the output, cannot be read or written
     └── MissingExtra                an optional dependency is not installed
 
 A class owns its text: the docstring is the message, with the details that the raiser passes in
@@ -263,7 +264,7 @@ class StoreError(CocliError):
 
 
 class NotFound(StoreError):
-    """There is no object {key}."""
+    """There is no {key}."""
 
     code = "not_found"
     exit_code = ExitCode.NOT_FOUND
@@ -630,7 +631,7 @@ class SourceMissing(SourceError):
 
     code = "source_missing"
     exit_code = ExitCode.NOT_FOUND
-    remedy = "Add one with: cocli source add FILE, or load one with: cocli source fetch overture --bbox W,S,E,N"
+    remedy = "Load one with: cocli source fetch overture -c CAMPAIGN, or bring one with: cocli source add FILE"
 
 
 class SourceRefused(SourceError):
@@ -702,6 +703,13 @@ class SupervisorRunning(WorkerError):
     code = "supervisor_running"
     exit_code = ExitCode.CONFLICT
     remedy = "Stop the other one, or give this one a name of its own: cocli supervisor --host NAME"
+
+
+class FileUnusable(CocliError):
+    """{file} cannot be {done}: {reason}"""
+
+    code = "file_unusable"
+    remedy = "Free some space, or name another place; nothing that was there before is lost."
 
 
 class MissingExtra(CocliError):

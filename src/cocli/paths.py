@@ -12,8 +12,8 @@ there the shard of its domain stands beside it: `EmailKey.of` takes the address.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import ClassVar, Self, TypeVar
+from dataclasses import MISSING, FrozenInstanceError, dataclass
+from typing import Any, ClassVar, Never, Self, dataclass_transform
 
 from cocli.errors import IdentityError, InvalidKey
 from cocli.identities import domain_hash, email_hash, email_shard, task_shard
@@ -120,24 +120,73 @@ _INDEX = Codec("(?:campaigns/[^/]+/)?indexes/[^/]+", lambda index: index.folder[
 # --- what all kinds of key share -----------------------------------------------------------------------------------
 
 
-class Key:
-    """A place in the namespace: a frozen dataclass, the template of its key, and how each field is written in it."""
+class _Shape:
+    """The pattern of a kind of key, compiled when a key is first held against it: most commands need few of them."""
 
-    __slots__ = ()
-    TEMPLATE: ClassVar[str]
+    def __get__(self, _key: object, kind: type[Key]) -> re.Pattern[str]:
+        pieces = re.split(r"\{(\w+)\}", kind.TEMPLATE)
+        pieces[::2] = [re.escape(text) for text in pieces[::2]]
+        pieces[1::2] = [f"(?P<{name}>{kind.CODECS.get(name, TEXT).pattern})" for name in pieces[1::2]]
+        pattern = re.compile("".join(pieces) + r"\Z")
+        type.__setattr__(kind, "_pattern", pattern)
+        return pattern
+
+
+KINDS: list[type[Key]] = []
+"""Every kind of key, in the order in which `parse` tries them."""
+
+
+@dataclass_transform(frozen_default=True)
+class Key:
+    """A place in the namespace: fields, the template of its key, and how each field is written in it.
+
+    To who uses it a kind is a frozen dataclass. It is none, because to make thirty of those takes as long as most
+    commands take to start: what they need is written once, here.
+    """
+
+    TEMPLATE: ClassVar[str] = ""
     CODECS: ClassVar[dict[str, Codec]] = {}
     """Fields that are not plain text."""
     IMMUTABLE: ClassVar[bool] = False
     """Written once, never changed: it can be cached for ever, and two copies never differ."""
     _codecs: ClassVar[dict[str, Codec]]
-    _pattern: ClassVar[re.Pattern[str]]
+    _fields: ClassVar[dict[str, object]]
+    """Every field, with its default."""
+    _pattern: ClassVar[_Shape] = _Shape()
 
     def __init_subclass__(cls) -> None:
-        pieces = re.split(r"\{(\w+)\}", cls.TEMPLATE)
-        cls._codecs = {name: cls.CODECS.get(name, TEXT) for name in pieces[1::2]}
-        pieces[::2] = [re.escape(text) for text in pieces[::2]]
-        pieces[1::2] = [f"(?P<{name}>{codec.pattern})" for name, codec in cls._codecs.items()]
-        cls._pattern = re.compile("".join(pieces) + r"\Z")
+        cls._codecs = {name: cls.CODECS.get(name, TEXT) for name in re.findall(r"\{(\w+)\}", cls.TEMPLATE)}
+        cls._fields = {name: vars(cls).get(name, MISSING) for name in cls.__annotations__ if name.islower()}
+        if cls.TEMPLATE:
+            KINDS.append(cls)
+
+    def __init__(self, *values: Any, **named: Any) -> None:
+        if named or len(values) != len(self._fields):
+            values = self._completed(values, named)
+        vars(self).update(zip(self._fields, values, strict=True))
+        self.__post_init__()
+
+    @classmethod
+    def _completed(cls, values: tuple[object, ...], named: dict[str, object]) -> tuple[object, ...]:
+        state = {**cls._fields, **dict(zip(cls._fields, values, strict=False)), **named}
+        if len(values) + len(named) > len(cls._fields) or len(state) != len(cls._fields) or MISSING in state.values():
+            raise TypeError(f"{cls.__name__} has the fields {', '.join(cls._fields)}")
+        return tuple(state.values())
+
+    def __post_init__(self) -> None:
+        """For kinds of which a field follows from the others."""
+
+    def __setattr__(self, name: str, _value: object) -> Never:
+        raise FrozenInstanceError(f"cannot assign to field {name!r}")
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and vars(other) == vars(self)
+
+    def __hash__(self) -> int:
+        return hash((type(self), *vars(self).values()))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
 
     def __str__(self) -> str:
         texts = {name: codec.encode(getattr(self, name)) for name, codec in self._codecs.items()}
@@ -171,16 +220,6 @@ class Key:
         return parsed
 
 
-_KeyClass = TypeVar("_KeyClass", bound=type[Key])
-KINDS: list[type[Key]] = []
-"""Every kind of key, in the order in which `parse` tries them."""
-
-
-def _kind(cls: _KeyClass) -> _KeyClass:
-    KINDS.append(cls)
-    return cls
-
-
 def parse(key: str) -> Key:
     """Find out what a key is. `InvalidKey` where it is nothing that cocli knows."""
     check_key(key)
@@ -202,37 +241,29 @@ def is_immutable(key: str) -> bool:
 # --- campaigns and queues ------------------------------------------------------------------------------------------
 
 
-@_kind
-@dataclass(frozen=True, slots=True)
 class CampaignConfigKey(Key):
     TEMPLATE: ClassVar[str] = "campaigns/{campaign}/config.toml"
     campaign: str
 
 
-@_kind
-@dataclass(frozen=True, slots=True)
 class CategoriesKey(Key):
     TEMPLATE: ClassVar[str] = "campaigns/{campaign}/categories.csv"
     campaign: str
 
 
-class _Sharded(Key):
+class _Sharded:
     """A key whose shard follows from its task id."""
 
-    __slots__ = ()
-    TEMPLATE: ClassVar[str] = ""
     task_id: str
     shard: str
 
     def __post_init__(self) -> None:
         # The shard of a shortened id cannot be computed any more: there the one that was read is kept.
         if not (isinstance(self.task_id, ShortenedPart) and self.shard):
-            object.__setattr__(self, "shard", task_shard(self.task_id))
+            vars(self).update(shard=task_shard(self.task_id))
 
 
-@_kind
-@dataclass(frozen=True, slots=True)
-class TaskKey(_Sharded):
+class TaskKey(_Sharded, Key):
     TEMPLATE: ClassVar[str] = "campaigns/{campaign}/queues/{queue}/pending/{shard}/{task_id}/task.json"
     campaign: str
     queue: str
@@ -240,9 +271,7 @@ class TaskKey(_Sharded):
     shard: str = ""
 
 
-@_kind
-@dataclass(frozen=True, slots=True)
-class LeaseKey(_Sharded):
+class LeaseKey(_Sharded, Key):
     TEMPLATE: ClassVar[str] = "campaigns/{campaign}/queues/{queue}/pending/{shard}/{task_id}/lease.json"
     campaign: str
     queue: str
@@ -250,9 +279,7 @@ class LeaseKey(_Sharded):
     shard: str = ""
 
 
-@_kind
-@dataclass(frozen=True, slots=True)
-class CompletedKey(_Sharded):
+class CompletedKey(_Sharded, Key):
     TEMPLATE: ClassVar[str] = "campaigns/{campaign}/queues/{queue}/completed/{shard}/{task_id}.{format}"
     CODECS: ClassVar[dict[str, Codec]] = {"format": COMPLETION_FORMAT}
     IMMUTABLE: ClassVar[bool] = True
@@ -263,9 +290,7 @@ class CompletedKey(_Sharded):
     shard: str = ""
 
 
-@_kind
-@dataclass(frozen=True, slots=True)
-class SidelinedKey(_Sharded):
+class SidelinedKey(_Sharded, Key):
     TEMPLATE: ClassVar[str] = "campaigns/{campaign}/queues/{queue}/sideline/{category}/{shard}/{task_id}/task.json"
     campaign: str
     queue: str
@@ -277,8 +302,6 @@ class SidelinedKey(_Sharded):
 # --- loose records of the indexes ----------------------------------------------------------------------------------
 
 
-@_kind
-@dataclass(frozen=True, slots=True)
 class ProspectKey(Key):
     TEMPLATE: ClassVar[str] = "campaigns/{campaign}/indexes/prospects/{shard}/{company_hash}.usv"
     CODECS: ClassVar[dict[str, Codec]] = {"company_hash": HASH16}
@@ -287,11 +310,9 @@ class ProspectKey(Key):
     shard: str = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "shard", self.company_hash[:1])
+        vars(self).update(shard=self.company_hash[:1])
 
 
-@_kind
-@dataclass(frozen=True, slots=True)
 class EmailKey(Key):
     TEMPLATE: ClassVar[str] = "campaigns/{campaign}/indexes/emails/{domain_shard}/{email_hash}.usv"
     CODECS: ClassVar[dict[str, Codec]] = {"domain_shard": HASH2, "email_hash": HASH16}
@@ -304,8 +325,6 @@ class EmailKey(Key):
         return cls(campaign, email_shard(email), email_hash(email))
 
 
-@_kind
-@dataclass(frozen=True, slots=True)
 class DomainKey(Key):
     TEMPLATE: ClassVar[str] = "indexes/domains/{domain_shard}/{domain_hash}.usv"
     CODECS: ClassVar[dict[str, Codec]] = {"domain_shard": HASH2, "domain_hash": HASH16}
@@ -313,15 +332,13 @@ class DomainKey(Key):
     domain_shard: str = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "domain_shard", self.domain_hash[:2])
+        vars(self).update(domain_shard=self.domain_hash[:2])
 
     @classmethod
     def of(cls, domain: str) -> DomainKey:
         return cls(domain_hash(domain))
 
 
-@_kind
-@dataclass(frozen=True, slots=True)
 class WitnessKey(Key):
     TEMPLATE: ClassVar[str] = "indexes/scraped-tiles/{tile}/{phrase}/{source}.csv"
     CODECS: ClassVar[dict[str, Codec]] = {"tile": TILE}
@@ -330,8 +347,6 @@ class WitnessKey(Key):
     source: str
 
 
-@_kind
-@dataclass(frozen=True, slots=True)
 class FormerWitnessKey(Key):
     """Where a witness lay before there was one for each source: still read, never written."""
 
@@ -341,8 +356,6 @@ class FormerWitnessKey(Key):
     phrase: str
 
 
-@_kind
-@dataclass(frozen=True, slots=True)
 class TargetTileKey(Key):
     TEMPLATE: ClassVar[str] = "campaigns/{campaign}/indexes/target-tiles/{tile}/{phrase}.csv"
     CODECS: ClassVar[dict[str, Codec]] = {"tile": TILE}
@@ -354,8 +367,6 @@ class TargetTileKey(Key):
 # --- packed indexes ------------------------------------------------------------------------------------------------
 
 
-@_kind
-@dataclass(frozen=True, slots=True)
 class WalKey(Key):
     TEMPLATE: ClassVar[str] = "{index}/wal/{day}/{content_hash}.usv"
     CODECS: ClassVar[dict[str, Codec]] = {"index": _INDEX, "day": DAY, "content_hash": SHA256}
@@ -365,8 +376,6 @@ class WalKey(Key):
     content_hash: str
 
 
-@_kind
-@dataclass(frozen=True, slots=True)
 class ShardKey(Key):
     TEMPLATE: ClassVar[str] = "{index}/shards/{sha256}.usv"
     CODECS: ClassVar[dict[str, Codec]] = {"index": _INDEX, "sha256": SHA256}
@@ -375,8 +384,6 @@ class ShardKey(Key):
     sha256: str
 
 
-@_kind
-@dataclass(frozen=True, slots=True)
 class ManifestKey(Key):
     TEMPLATE: ClassVar[str] = "{index}/manifests/{version}-{sha256}.json"
     CODECS: ClassVar[dict[str, Codec]] = {"index": _INDEX, "version": VERSION, "sha256": SHA256}
@@ -386,16 +393,12 @@ class ManifestKey(Key):
     sha256: str
 
 
-@_kind
-@dataclass(frozen=True, slots=True)
 class LatestKey(Key):
     TEMPLATE: ClassVar[str] = "{index}/LATEST"
     CODECS: ClassVar[dict[str, Codec]] = {"index": _INDEX}
     index: IndexRef
 
 
-@_kind
-@dataclass(frozen=True, slots=True)
 class DatapackageKey(Key):
     TEMPLATE: ClassVar[str] = "{index}/datapackage.json"
     CODECS: ClassVar[dict[str, Codec]] = {"index": _INDEX}
@@ -405,31 +408,23 @@ class DatapackageKey(Key):
 # --- what people edit ----------------------------------------------------------------------------------------------
 
 
-@_kind
-@dataclass(frozen=True, slots=True)
 class CompanyKey(Key):
     TEMPLATE: ClassVar[str] = "companies/{slug}/_index.md"
     slug: str
 
 
-@_kind
-@dataclass(frozen=True, slots=True)
 class NoteKey(Key):
     TEMPLATE: ClassVar[str] = "companies/{slug}/notes/{name}.md"
     slug: str
     name: str
 
 
-@_kind
-@dataclass(frozen=True, slots=True)
 class MeetingKey(Key):
     TEMPLATE: ClassVar[str] = "companies/{slug}/meetings/{name}.md"
     slug: str
     name: str
 
 
-@_kind
-@dataclass(frozen=True, slots=True)
 class PersonKey(Key):
     TEMPLATE: ClassVar[str] = "people/{slug}.md"
     slug: str
@@ -438,15 +433,11 @@ class PersonKey(Key):
 # --- machines ------------------------------------------------------------------------------------------------------
 
 
-@_kind
-@dataclass(frozen=True, slots=True)
 class HeartbeatKey(Key):
     TEMPLATE: ClassVar[str] = "status/{hostname}.json"
     hostname: str
 
 
-@_kind
-@dataclass(frozen=True, slots=True)
 class ParserQualityKey(Key):
     TEMPLATE: ClassVar[str] = "campaigns/{campaign}/quality/{parser}.json"
     campaign: str
@@ -456,15 +447,11 @@ class ParserQualityKey(Key):
 # --- made for people and dashboards --------------------------------------------------------------------------------
 
 
-@_kind
-@dataclass(frozen=True, slots=True)
 class ReportKey(Key):
     TEMPLATE: ClassVar[str] = "campaigns/{campaign}/reports/report.json"
     campaign: str
 
 
-@_kind
-@dataclass(frozen=True, slots=True)
 class ExportKey(Key):
     """`name` may have folders of its own."""
 
@@ -497,8 +484,6 @@ def account_prefix(prefix: str, account: str | None = None) -> str:
     return folder if account is None else f"{folder}{encode_part(account)}/"
 
 
-@_kind
-@dataclass(frozen=True, slots=True)
 class IntakeKey(Key):
     TEMPLATE: ClassVar[str] = "{prefix}/{account}/{connector}/{datasource}/{doc_id}/intake/{uuid}.pb"
     CODECS: ClassVar[dict[str, Codec]] = {"prefix": PATH, "uuid": UUID}
@@ -510,8 +495,6 @@ class IntakeKey(Key):
     prefix: str = "uploads"
 
 
-@_kind
-@dataclass(frozen=True, slots=True)
 class ClusterStateKey(Key):
     TEMPLATE: ClassVar[str] = "{prefix}/{account}/{connector}/{datasource}/{doc_id}/{cluster}/{uuid}.pb"
     CODECS: ClassVar[dict[str, Codec]] = {"prefix": PATH, "cluster": CLUSTER, "uuid": UUID}
@@ -524,8 +507,6 @@ class ClusterStateKey(Key):
     prefix: str = "uploads"
 
 
-@_kind
-@dataclass(frozen=True, slots=True)
 class IntakeVersionKey(Key):
     """An earlier version of an intake document, by its digest."""
 
@@ -541,8 +522,6 @@ class IntakeVersionKey(Key):
     prefix: str = "uploads"
 
 
-@_kind
-@dataclass(frozen=True, slots=True)
 class ClusterVersionKey(Key):
     """An earlier version of a state of a cluster, by its digest."""
 
@@ -559,8 +538,6 @@ class ClusterVersionKey(Key):
     prefix: str = "uploads"
 
 
-@_kind
-@dataclass(frozen=True, slots=True)
 class BlobKey(Key):
     """Bytes of a document, named by their content."""
 
@@ -575,8 +552,6 @@ class BlobKey(Key):
     prefix: str = "uploads"
 
 
-@_kind
-@dataclass(frozen=True, slots=True)
 class DamagedKey(Key):
     """An object that was no document, set aside where it was found; `folder` is `intake` or the cluster."""
 

@@ -257,7 +257,7 @@ def test_what_an_interrupted_rm_left_can_be_removed(plumbers: Any, home: Path) -
     plumbers("store", "put", "campaigns/plumbers/exports/a.csv", stdin=b"x")
     config(home).unlink()
     listed = plumbers("campaign", "list")
-    assert "broken: There is no object" in listed.out
+    assert "broken: There is no campaigns" in listed.out
     assert plumbers("campaign", "rm", "plumbers", "--yes").code == 0
     assert not config(home).parent.exists()
 
@@ -273,3 +273,22 @@ def test_a_campaign_with_a_broken_file_can_be_seen_and_removed(plumbers: Any, ho
     assert shown.code == 3
     assert f"{config(home)}, line 1" in shown.err
     assert plumbers("campaign", "rm", "plumbers", "--yes").code == 0
+
+
+def test_the_hints_lead_from_nothing_to_the_goal(cocli: Any) -> None:
+    assert "hint: cocli campaign new NAME" in cocli("init").err
+    assert "hint: cocli campaign edit one" in cocli("campaign", "new", "one").err
+    assert "hint: cocli campaign edit one --set prospecting.queries+=" in cocli("campaign", "show", "one").err
+    two = cocli("campaign", "new", "two", "--query", "plumber", "--location", "Springfield,39.8,-89.65")
+    assert "hint: cocli campaign show two" in two.err
+    assert "hint: cocli campaign achieve-goal two" in cocli("campaign", "show", "two").err
+    lacking = cocli("campaign", "achieve-goal", "two", "--emails", "5")
+    assert (lacking.code, "cocli source fetch overture -c" in lacking.err) == (4, True)
+
+
+def test_a_campaign_with_an_area_is_listed_with_its_file(cocli: Any) -> None:
+    assert cocli("campaign", "new", "plumbers").code == 0
+    assert cocli("campaign", "edit", "plumbers", "--set", "prospecting.area=maps/sangamon.geojson").code == 0
+    assert "sangamon.geojson" in cocli("campaign", "list").out
+    (row,) = cocli("campaign", "list", "--json").json["campaigns"]
+    assert row["territory"] == "maps/sangamon.geojson"

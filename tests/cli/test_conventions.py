@@ -30,14 +30,19 @@ ROOT = Path(__file__).parents[2]
 # --- the reference ---------------------------------------------------------------------------------------------------
 
 
+@pytest.fixture(scope="module")
+def reference() -> dict[str, str]:
+    return pages()
+
+
 @pytest.mark.parametrize("name", ["cli.md", "configuration.md", "exit-codes.md", "json.md"])
-def test_the_reference_is_what_the_code_says(name: str) -> None:
+def test_the_reference_is_what_the_code_says(name: str, reference: dict[str, str]) -> None:
     committed = (ROOT / "docs" / "reference" / name).read_text("utf-8")
-    assert committed == pages()[name], "run: .venv/bin/python -m cocli.cli.reference"
+    assert committed == reference[name], "run: .venv/bin/python -m cocli.cli.reference"
 
 
-def test_everything_is_documented() -> None:
-    documented = pages()
+def test_everything_is_documented(reference: dict[str, str]) -> None:
+    documented = reference
     for path, _, _ in commands():
         assert f"## {path}\n" in documented["cli.md"]
     for setting in settings():

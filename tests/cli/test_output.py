@@ -77,3 +77,17 @@ def test_a_document_is_ascii_and_has_times_in_utc() -> None:
     Output(out, io.StringIO()).document({"when": datetime(2026, 11, 15, 18, tzinfo=UTC), "text": "\x9b ü"})
     assert out.getvalue().isascii()
     assert '"2026-11-15T18:00:00Z"' in out.getvalue()
+
+
+def test_a_narrow_terminal_shows_rows_one_below_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    columns, row = ("company", "name", "website", "phone"), ("acme-plumbing", "Acme Plumbing", "acme.example", None)
+
+    def drawn(width: int) -> list[str]:
+        monkeypatch.setenv("COLUMNS", str(width))
+        Output(screen := Screen(), io.StringIO()).table(columns, [row, row])
+        return screen.getvalue().splitlines()
+
+    block = ["company  acme-plumbing", "name     Acme Plumbing", "website  acme.example"]
+    assert drawn(30) == [*block, "", *block]
+    assert drawn(70)[0].split() == list(columns)
+    assert drawn(70)[2].split() == ["acme-plumbing", "Acme", "Plumbing", "acme.example"]

@@ -102,7 +102,7 @@ def test_csv_on_stdout(plumbers: Cocli, write_prospects: Any) -> None:
     ("words", "said"),
     [
         (("missing-emails", "plumbers", "--reason", "bad-luck"), "Known reasons"),
-        (("missing-emails", "plumbers", "--csv", "/nowhere/x.csv"), "cannot be written"),
+        (("missing-emails", "plumbers", "--csv", "/nowhere/x.csv"), "There is no folder"),
         (("enqueue-batch", "plumbers", "/nowhere/x.csv"), "cannot be read"),
         (("evaluate-batch", "plumbers", "unheard-of"), "Known batches: none"),
         (("re-extract", "plumbers", "--cluster", "main"), "lives in"),

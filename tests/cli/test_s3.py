@@ -63,7 +63,7 @@ def test_a_store_that_cannot_be_reached(cocli: Any, words: tuple[str, ...]) -> N
     endpoint = f"http://127.0.0.1:{free_ports(1)[0]}"
     result = cocli(*words, "--store", f"s3://{BUCKET}?endpoint={endpoint}")
     assert result.code == 6
-    assert f"s3://{BUCKET} ({endpoint}) cannot be reached" in result.err
+    assert f"s3://{BUCKET} ({endpoint}) cannot be reached: Connection refused\n" in result.err
     assert "hint: " in result.err
     as_json = cocli(*words, "--json", "--store", f"s3://{BUCKET}?endpoint={endpoint}")
     assert (as_json.error["code"], as_json.error["retryable"]) == ("unavailable", True)

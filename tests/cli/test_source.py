@@ -97,6 +97,12 @@ def test_fetch_from_a_folder_replaces_what_was_loaded_before(cocli: Any, home: P
     assert (file["release"], file["places"], file["covers"]) == ("2026-01-21.0", 3, "5.1,52,5.2,52.1")
     assert cocli(*words).code == 0
     assert len(cocli("source", "ls", "--json").json["files"]) == 1
+    assert cocli("campaign", "new", "farms", "--query", "farm", "--location", "Utrecht,52.05,5.15,2").code == 0
+    around = cocli("source", "fetch", "overture", "-c", "farms", "--from", str(home / "bucket"), "--json")
+    assert around.json["file"]["covers"] == "5.1,52,5.2,52.1"
+    assert cocli("campaign", "edit", "farms", "--location", "Kyoto,35,135.77,2").code == 0
+    apart = cocli("source", "fetch", "overture", "-c", "farms", "--from", str(home / "bucket"))
+    assert (apart.code, "lies far apart" in apart.err) == (2, True)
 
 
 @pytest.mark.parametrize(
@@ -110,6 +116,8 @@ def test_fetch_from_a_folder_replaces_what_was_loaded_before(cocli: Any, home: P
         (("check", "user.toml"), 2, "There is no file"),
         (("fetch", "google", "--bbox", "1,2,3,4"), 2, "cannot be loaded from here"),
         (("fetch", "overture", "--bbox", "5,53,6,52"), 2, "wrong order"),
+        (("fetch", "overture"), 2, "Which box?"),
+        (("fetch", "overture", "-c", "nope"), 4, "There is no campaign"),
         (("fetch", "overture", "--bbox", "5,52,6,53", "--from", "HOME"), 8, "no folder release/"),
         (("categories", "x", "-c", "nope"), 4, "There is no campaign"),
     ],

@@ -9,37 +9,91 @@ import sys
 import time
 from pathlib import Path
 
-import pytest
-
 from cocli import __version__
 from cocli.cli.nouns import NOUNS, overview
 
-HEAVY = {"duckdb", "obstore", "boto3", "playwright", "textual", "grpc", "pydantic", "rich", "httpx2", "typer"}
+ENGINES = {"duckdb", "obstore", "boto3", "playwright", "textual", "grpc", "httpx2", "rich", "tomlkit"}
+HEAVY = {*ENGINES, "pydantic", "typer"}
+STAGES = {f"cocli.{name}" for name in ("documents", "enrich", "fetch", "graph", "queue", "sources", "workers")}
 LIMIT = 6
+_RUN = """
+import sys
+from cocli.cli.main import main
+
+for line in sys.argv[1].splitlines():
+    code = main(line.split())
+    if code:
+        sys.exit(f"{line}: {code}")
+"""
+_LOADED = """
+print("\\nLOADED", *{name.partition(".")[0] for name in sys.modules})
+print(*{".".join(name.split(".")[:2]) for name in sys.modules if name.startswith("cocli.")})
+"""
+_BUILT = """
+from cocli.models.record import Part
 
 
-def loaded_by(*words: str, home: Path) -> set[str]:
-    """The top-level modules that a command leaves loaded."""
-    code = (
-        "import sys; from cocli.cli.main import main; main(sys.argv[1:]);"
-        "print('\\nLOADED', *{name.partition('.')[0] for name in sys.modules})"
-    )
+def kinds(model):
+    return {model, *(kind for below in model.__subclasses__() for kind in kinds(below))}
+
+
+print("\\nLOADED", *{kind.__name__ for kind in kinds(Part) if kind.__pydantic_complete__})
+"""
+
+
+def after(code: str, *lines: str, home: Path) -> set[str]:
+    """What a piece of code says in a process that has run some command lines."""
     environ = {**os.environ, "HOME": str(home), "COCLI_DATA_HOME": str(home / "data")}
-    result = subprocess.run(
-        [sys.executable, "-c", code, *words], env=environ, capture_output=True, text=True, check=True
-    )
+    program = [sys.executable, "-c", _RUN + code, "\n".join(lines)]
+    result = subprocess.run(program, env=environ, capture_output=True, text=True, check=True)
     return set(result.stdout.rpartition("LOADED")[2].split())
 
 
-@pytest.mark.parametrize("words", [("--help",), ("-h",), (), ("--version",)])
-def test_the_help_loads_nothing_heavy(words: tuple[str, ...], tmp_path: Path) -> None:
-    assert not HEAVY & loaded_by(*words, home=tmp_path)
+def loaded_by(*lines: str, home: Path) -> set[str]:
+    """The top-level modules that commands leave loaded, and the packages of cocli."""
+    return after(_LOADED, *lines, home=home)
 
 
-@pytest.mark.parametrize("words", [("campaign", "list"), ("store", "ls"), ("config", "show"), ("locate",)])
-def test_ordinary_commands_load_no_engine(words: tuple[str, ...], tmp_path: Path) -> None:
-    engines = {"duckdb", "obstore", "boto3", "playwright", "textual", "grpc", "httpx2", "rich", "tomlkit"}
-    assert not engines & loaded_by(*words, home=tmp_path)
+def test_the_help_loads_nothing_heavy(tmp_path: Path) -> None:
+    assert not HEAVY & loaded_by("", "--help", "-h", "--version", home=tmp_path)
+
+
+def test_the_help_of_a_noun_converts_nothing_and_reads_no_configuration(tmp_path: Path) -> None:
+    lines = [f"{name} --help" for name, _, _ in NOUNS] + ["sync", "campaign list --help", "sync push --help"]
+    loaded = loaded_by(*lines, home=tmp_path)
+    assert "typer" in loaded
+    assert not {*ENGINES, *STAGES, "pydantic", "cocli.app", "cocli.models", "cocli.paths"} & loaded
+
+
+def test_ordinary_commands_load_no_engine(tmp_path: Path) -> None:
+    loaded = loaded_by("campaign list", "store ls", "config show", "locate", home=tmp_path)
+    assert "pydantic" in loaded
+    assert not {*ENGINES, *STAGES, "cocli.index", "cocli.sync"} & loaded
+
+
+def test_a_sync_of_nothing_new_loads_no_engine_and_builds_no_record(tmp_path: Path) -> None:
+    company, bucket = tmp_path / "data/companies/acme/_index.md", tmp_path / "bucket"
+    company.parent.mkdir(parents=True)
+    company.write_text("Acme")
+    bucket.mkdir()
+    push = f"sync push -q --store {bucket}"
+    assert not {*ENGINES, *STAGES} & loaded_by(push, push, home=tmp_path)
+    assert (bucket / "companies/acme/_index.md").read_text() == "Acme"
+    assert not after(_BUILT, push, home=tmp_path)
+
+
+def test_only_the_records_that_a_command_uses_are_built(tmp_path: Path) -> None:
+    lines = ["init", "campaign list"]
+    assert not after(_BUILT, *lines, home=tmp_path)
+    new = "campaign new plumbers --query plumber --location Springfield,39.80,-89.65"
+    assert after(_BUILT, new, "campaign list", home=tmp_path) == {"CampaignConfig"}
+
+
+def test_a_worker_that_reads_no_open_places_loads_no_database(tmp_path: Path) -> None:
+    lines = ["campaign new plumbers --query plumber", "worker enrichment --once -q -c plumbers"]
+    loaded = loaded_by(*lines, home=tmp_path)
+    assert "httpx2" in loaded
+    assert not ENGINES - {"httpx2"} & loaded
 
 
 def test_the_help_takes_at_most_six_times_a_bare_python() -> None:

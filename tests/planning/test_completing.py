@@ -24,6 +24,7 @@ from cocli.paths import IndexRef
 from cocli.planning.targets import target_rows
 from cocli.planning.territory import Territory
 from cocli.store.memory import MemoryStore
+from cocli.testing.effort import effort
 
 NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
 PHRASES = ["plumber", 'water & "gas"', "a\nb", "plumber a"]
@@ -49,7 +50,7 @@ some_tiles = st.sets(st.builds(lambda lat, lon: Tile(lat * 100, lon * 100), st.i
 
 
 @given(some_tiles, some_tiles, st.sets(st.sampled_from(PHRASES), min_size=1))
-@settings(max_examples=40)
+@settings(max_examples=effort(20))
 def test_planning_twice_plans_nothing_new(first: set[Tile], second: set[Tile], phrases: set[str]) -> None:
     index = an_index()
     complete(index, rows(index, first, PHRASES))

@@ -13,6 +13,7 @@ from cocli.errors import UsageError
 from cocli.merging.geography import distance_m
 from cocli.models.tile import Tile
 from cocli.planning.grid import EARTH_MILES, tiles_of_area, tiles_of_circle
+from cocli.testing.effort import effort
 
 lats = st.floats(-90, 90)
 lons = st.floats(-180, 180)
@@ -33,7 +34,7 @@ def point_at(lat: float, lon: float, miles: float, bearing: float) -> tuple[floa
 @example(39.8, 179.95, 25.0, 0.99, math.pi / 2)
 @example(89.99, 10.0, 25.0, 0.99, 1.0)
 @example(-90.0, 10.0, 25.0, 0.99, 1.0)
-@settings(max_examples=150)
+@settings(max_examples=effort(60))
 def test_every_point_of_a_circle_is_in_exactly_one_tile(
     lat: float, lon: float, radius: float, part: float, bearing: float
 ) -> None:
@@ -55,7 +56,7 @@ def test_the_widest_row_is_not_that_of_the_centre(lat: float, radius: float) -> 
 
 
 @given(lats, lons, radii)
-@settings(max_examples=40)
+@settings(max_examples=effort(15))
 def test_no_tile_of_a_circle_lies_outside_of_it(lat: float, lon: float, radius: float) -> None:
     for tile in tiles_of_circle(lat, lon, radius)[:400]:
         assert nearest_m(tile, lat, lon) <= radius * MILE_M + 1
@@ -106,7 +107,7 @@ def test_across_the_date_line_and_over_the_poles() -> None:
 
 
 @given(st.data())
-@settings(max_examples=60)
+@settings(max_examples=effort(25))
 def test_every_point_of_a_polygon_is_in_exactly_one_tile(data: st.DataObject) -> None:
     west, south = data.draw(st.floats(-179, 178)), data.draw(st.floats(-89, 88))
     corner = st.tuples(st.floats(west, west + 0.9), st.floats(south, south + 0.9))
@@ -137,7 +138,7 @@ def around(area: shapely.Geometry) -> list[Tile]:
 
 
 @given(lats, st.floats(-179, 179), radii, st.floats(-0.5, 0.5))
-@settings(max_examples=40)
+@settings(max_examples=effort(15))
 def test_tiles_of_overlapping_areas_coincide(lat: float, lon: float, radius: float, shift: float) -> None:
     one, two = set(tiles_of_circle(lat, lon, radius)), set(tiles_of_circle(lat, lon + shift, radius))
     corners = [(tile.lat % 100, tile.lon % 100, tile.size) for tile in one | two]

@@ -107,7 +107,7 @@ def test_places_on_the_command_line(gazetteer: Gazetteer) -> None:
     (given,) = resolve_places("Nowhere, XX,39.8,-89.65,10", gazetteer)
     assert (given.name, given.lat, given.lon, given.radius_miles) == ("Nowhere, XX", 39.8, -89.65, 10)
     assert len(resolve_places("cities of Rhode Island,5", gazetteer)) > 5
-    for text in ("x", "x,1", ",1,2", "Springfield, IL,0", "Springfield, IL,1001"):
+    for text in ("x", "x,1", ",1,2", "Springfield, IL,0", "Springfield, IL,1001", "Springfield,39,80,-89,65"):
         with pytest.raises(UsageError):
             resolve_places(text, gazetteer)
 

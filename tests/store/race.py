@@ -1,6 +1,6 @@
-"""Six processes race on one store: `python race.py URL KIND` prints, per key, how many of them won.
+"""Six processes race on one store: `python race.py URL KEYS` prints, per race and key, how many of them won.
 
-KIND is create, swap or increment. A program of its own, because a store is opened by each process for itself.
+A program of its own, because a store is opened by each process for itself.
 """
 
 from __future__ import annotations
@@ -8,19 +8,20 @@ from __future__ import annotations
 import json
 import multiprocessing
 import sys
+from collections.abc import Callable
 from multiprocessing.synchronize import Barrier
 
 from cocli.errors import AlreadyExists, Conflict
-from cocli.store import open_store
+from cocli.store import Store, open_store
 
 PROCESSES = 6
-KEYS = 100
 INCREMENTS = 20
+Race = Callable[[Store, int, int, Barrier], list[bool]]
 
 
-def create(url: str, number: int, gate: Barrier) -> list[bool]:
-    store, wins = open_store(url, fsync="never"), []
-    for key in range(KEYS):
+def create(store: Store, number: int, keys: int, gate: Barrier) -> list[bool]:
+    wins = []
+    for key in range(keys):
         gate.wait()
         try:
             store.put(f"create/{key}", b"same", if_absent=True)
@@ -30,9 +31,9 @@ def create(url: str, number: int, gate: Barrier) -> list[bool]:
     return wins
 
 
-def swap(url: str, number: int, gate: Barrier) -> list[bool]:
-    store, wins = open_store(url, fsync="never"), []
-    for key in range(KEYS):
+def swap(store: Store, number: int, keys: int, gate: Barrier) -> list[bool]:
+    wins = []
+    for key in range(keys):
         if number == 0:
             store.put(f"swap/{key}", b"start")
         gate.wait()
@@ -46,8 +47,7 @@ def swap(url: str, number: int, gate: Barrier) -> list[bool]:
     return wins
 
 
-def increment(url: str, number: int, gate: Barrier) -> list[bool]:
-    store = open_store(url, fsync="never")
+def increment(store: Store, number: int, keys: int, gate: Barrier) -> list[bool]:
     if number == 0:
         store.put("counter", b"0")
     gate.wait()
@@ -63,15 +63,23 @@ def increment(url: str, number: int, gate: Barrier) -> list[bool]:
     return [int(store.get("counter").data) == PROCESSES * INCREMENTS]
 
 
-def main(url: str, kind: str) -> None:
+RACES: dict[str, Race] = {"create": create, "swap": swap, "increment": increment}
+
+
+def take_part(url: str, number: int, keys: int, gate: Barrier) -> dict[str, list[bool]]:
+    store = open_store(url, fsync="never")
+    return {kind: race(store, number, keys, gate) for kind, race in RACES.items()}
+
+
+def main(url: str, keys: int) -> None:
     context = multiprocessing.get_context("spawn")
     with context.Manager() as manager:
         gate = manager.Barrier(PROCESSES)
         with context.Pool(PROCESSES) as pool:
-            race = {"create": create, "swap": swap, "increment": increment}[kind]
-            results = pool.starmap(race, [(url, number, gate) for number in range(PROCESSES)])
-    print(json.dumps([sum(wins) for wins in zip(*results, strict=True)]))
+            results = pool.starmap(take_part, [(url, number, keys, gate) for number in range(PROCESSES)])
+    wins = {kind: [sum(won) for won in zip(*(one[kind] for one in results), strict=True)] for kind in RACES}
+    print(json.dumps(wins))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2])
+    main(sys.argv[1], int(sys.argv[2]))

@@ -278,7 +278,7 @@ def test_hostile_keys_are_refused(store: Store, key: str) -> None:
     assert keys(store) == []
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=effort(12), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=st.text(min_size=1, max_size=300))
 def test_any_encoded_text_is_a_key_on_every_store(store: Store, text: str) -> None:
     try:

@@ -7,14 +7,16 @@ import resource
 import subprocess
 import sys
 import threading
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from cocli.errors import AlreadyExists, InvalidKey, NotFound, StoreFull, Unavailable
+from cocli.errors import AlreadyExists, Denied, InvalidKey, NotFound, StoreError, StoreFull, Unavailable
 from cocli.store import Put
 from cocli.store.local import LocalStore
 from cocli.store.stripes import StripedLocks, StripesTimeout
+from cocli.testing.effort import effort
 
 KILL_LOOP = Path(__file__).with_name("kill_loop.py")
 
@@ -29,7 +31,7 @@ def store(folder: Path) -> LocalStore:
     return LocalStore(folder, fsync="never")
 
 
-@pytest.mark.parametrize(("fsync", "kills"), [("never", 400), ("always", 150)])
+@pytest.mark.parametrize(("fsync", "kills"), [("never", effort(150)), ("always", effort(60))])
 def test_killed_writers_leave_the_old_or_the_new_object(folder: Path, fsync: str, kills: int) -> None:
     done = subprocess.run([sys.executable, KILL_LOOP, folder, str(kills), fsync], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -297,3 +299,22 @@ def test_the_clock_is_that_of_the_file_system(store: LocalStore, folder: Path) -
     (folder / ".clock#").unlink()  # somebody tidies up
     assert before <= store.get("a").modified <= store.now()
     store.close()
+
+
+def test_who_may_only_read_is_told_the_time(store: LocalStore, folder: Path) -> None:
+    store.put("a", b"1")
+    reader = LocalStore(folder)
+    folder.chmod(0o555)
+    if os.geteuid() == 0:
+        os.seteuid(65534)  # root may write everywhere
+    try:
+        assert abs(reader.now() - datetime.now(UTC)) < timedelta(minutes=1)
+        with pytest.raises(Denied):
+            reader.put("b", b"1")
+    finally:
+        if os.getuid() == 0:
+            os.seteuid(0)
+        folder.chmod(0o755)
+    (folder / ".clock#").mkdir()
+    with pytest.raises(StoreError):
+        LocalStore(folder).now()  # who may write must have the file system's clock

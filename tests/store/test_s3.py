@@ -215,6 +215,7 @@ def test_a_broken_credentials_file_is_not_quoted(tmp_path: Path, monkeypatch: py
         ("ftp://host/x", "not a kind of store"),
         ("s3://", "no bucket"),
         ("s3://bucket?endpiont=http://x", "unknown option endpiont"),
+        ("s3://bucket?endpoint=nas:8333", "https:// or http://"),
         ("s3://bucket/a//b", "prefix"),
         ("s3://bucket/../x", "prefix"),
         ("s3://user:password@bucket", "credentials"),

@@ -43,6 +43,8 @@ class CampaignSummary:
     places: int = 0
     changed: datetime | None = None
     problem: str | None = None
+    territory: str | None = None
+    """The file of places or areas that stands for them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,8 @@ def parse_place(text: str) -> Place:
         numbers.insert(0, number)
         parts.pop()
     name = ", ".join(parts)
-    if len(numbers) < 2 or not name:
+    too_many = _number(parts[-1]) is not None  # 39,80,-89,65: with decimal commas it would lie elsewhere
+    if len(numbers) < 2 or not name or too_many:
         raise UsageError(
             reason=f'"{text}" is not a place',
             hint='Write name,latitude,longitude[,radius in miles]: --location "Springfield,39.80,-89.65,25"',
@@ -178,7 +181,8 @@ def _summary(workspace: Workspace, name: str, answer: StoredObject | StoreError)
         return CampaignSummary(name, changed=answer.modified, problem=error.message)
     prospecting: dict[str, Any] = file.data.get("prospecting", {})
     places = len(prospecting.get("locations", []))
-    return CampaignSummary(name, tuple(prospecting.get("queries", [])), places, answer.modified)
+    territory = prospecting.get("area") or prospecting.get("locations_csv")
+    return CampaignSummary(name, tuple(prospecting.get("queries", [])), places, answer.modified, territory=territory)
 
 
 def _replace(workspace: Workspace, campaign: Campaign, edited: ConfigFile) -> Edited:

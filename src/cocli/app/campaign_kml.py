@@ -90,7 +90,7 @@ def write_campaign_kml(indexes: Indexes, what: What, out: BinaryIO, progress: Pr
             _write_prospects(exported, out)
         written.prospects, written.without_position = report.rows, report.without_position
     out.write(_TAIL.encode())
-    written.bytes = out.tell()
+    written.bytes = out.tell() if out.seekable() else 0
     return written
 
 

@@ -83,7 +83,7 @@ def enrich_sites(
                 keeping=keeping,
                 settings=SiteSettings(pages=wishes.pages, seconds=wishes.seconds),
                 exclusions=Exclusions.of(exclude_section(settings)),
-                mail_hosts=MailHosts(name_servers()) if wishes.mx else None,
+                mail_hosts=MailHosts(name_servers()) if wishes.mx or fetching.mx else None,
             )
 
         proxy = fetching.proxies[0] if fetching.proxies else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cocli.app.workspace import location
@@ -56,7 +56,7 @@ def locate(workspace: Workspace, kind: str, name: str | None = None, campaign: s
 def explain_key(key: str) -> dict[str, object]:
     """What a key says about its object: its kind, and the values it was built from."""
     parsed = parse(key)
-    values = {field.name: str(getattr(parsed, field.name)) for field in fields(parsed)}  # type: ignore[arg-type]
+    values = {name: str(value) for name, value in vars(parsed).items()}
     return {"kind": type(parsed).__name__.removesuffix("Key"), **values}
 
 

@@ -155,7 +155,7 @@ def look_up(campaign: Campaign, name: str, task_id: str) -> TaskView:
 
 def unknown_task(campaign: str, queue: str, task_id: str) -> NotFound:
     return NotFound(
-        key=Places(campaign, queue).task(task_id),
-        hint=f"It is not completed or set aside either; see what there is with: cocli queue ls {queue} -c {campaign}",
+        key=f"task {task_id} in {queue}, neither waiting nor completed nor set aside",
+        hint=f"See what there is with: cocli queue ls {queue} -c {campaign}",
         task_id=task_id,
     )

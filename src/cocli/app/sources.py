@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from cocli.app.workspace import no_progress
 from cocli.config.places import cache_home, state_home, user_file
 from cocli.errors import FormatError, NotFound, UsageError
+from cocli.models.tile import Tile
 from cocli.paths import CategoriesKey
 from cocli.sources.categories import Categories, open_categories
 from cocli.sources.open_places import Box, Claims, Library, OpenPlaces
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
     from cocli.sources.open_places.source_file import AddedFile
 
 _TABLE = "categories.csv"
+_MOSTLY_ELSEWHERE = 10
+"""A box of more tiles than this many times those of a territory is not loaded for it …"""
+_SMALL_BOX = 1000
+"""… unless it has no more tiles than this: they are loaded in no time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +125,21 @@ def fetch_source(
         added = library.add(fetched.path, claims, now)
     _remove_earlier(library, added.file)
     return added
+
+
+def territory_box(campaign: Campaign) -> Box:
+    """The box around a campaign's territory; refused where it would be mostly what nobody asked for."""
+    from cocli.app.planning import territory_of
+
+    tiles = list(territory_of(campaign).tiles)
+    box = Box.of_tiles(tiles)
+    size = (box.east - box.west) * (box.north - box.south) * (1000 / Tile.WHOLE) ** 2
+    if size > _MOSTLY_ELSEWHERE * len(tiles) and size > _SMALL_BOX:
+        raise UsageError(
+            reason=f"The territory of {campaign.name} lies far apart: the box around it is {box}",
+            hint="Load its parts one by one: cocli source fetch overture --bbox W,S,E,N",
+        )
+    return box
 
 
 def _remove_earlier(library: Library, newest: AddedFile) -> None:

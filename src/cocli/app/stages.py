@@ -12,6 +12,7 @@ from cocli.app.fetching import chosen_proxy, open_fetcher
 from cocli.app.google_maps import open_book, open_maps
 from cocli.app.index import campaign_indexes
 from cocli.app.sources import library_of, open_places
+from cocli.enrich.mx import MailHosts, name_servers
 from cocli.errors import UsageError
 from cocli.fetch.browser import Browser, check_browser
 from cocli.fetch.settings import Settings as FetchSettings
@@ -173,6 +174,7 @@ def _enrichment(campaign: Campaign, documents: Documents, indexes: Indexes, work
             clock=lambda: datetime.now(UTC),
             keeping=Keeping(documents.repository, documents.account, documents.cluster, records),
             exclusions=_exclusions(campaign),
+            mail_hosts=MailHosts(name_servers()) if section.mx else None,
         )
 
     return EnrichmentStage(lambda: open_fetcher(section, settings), enrichment, close=browsing.aclose)

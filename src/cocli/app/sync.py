@@ -9,7 +9,7 @@ import os
 import socket
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cocli.app.folders import children
 from cocli.config.places import cache_home, state_home
@@ -81,8 +81,7 @@ class Sync:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(NamedTuple):
     plan: Plan
     indexes: list[IndexMoved]
 
@@ -92,8 +91,7 @@ class Look:
         return not waiting and all(one.outcome == "unchanged" for one in self.indexes) and not self.plan.failed
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(NamedTuple):
     folder: str
     bucket: str
     last_run: str | None
@@ -193,8 +191,7 @@ def _threads(action: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
 # --- conflict copies
 
 
-@dataclass(frozen=True, slots=True)
-class ConflictCopy:
+class ConflictCopy(NamedTuple):
     """A version that lost its name to somebody else's."""
 
     key: str

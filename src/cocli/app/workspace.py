@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from cocli.config.file import ConfigFile, Scope, read_config
@@ -76,7 +76,7 @@ class Workspace:
         except NotFound as error:
             raise self._unknown(name) from error
         file = read_config(stored.data, location(self.store, key), Scope.CAMPAIGN, campaign=name)
-        flags = replace(self.settings.flags, campaign=name)
+        flags = self.settings.flags._replace(campaign=name)
         settings = resolve(self.settings.environ, flags, self.settings.user, file)
         return Campaign(name, key, stored.etag, file, settings, self.open(settings))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -128,7 +129,7 @@ def show(
             output.document(_details(campaign))
         else:
             _show(output, campaign)
-            output.hint(f"cocli config show {name} --origin")
+            output.hint(_next_step(campaign))
 
 
 @app.command(
@@ -222,7 +223,8 @@ def _added_places(texts: list[str]) -> list[Change]:
 def _summary_row(campaign: CampaignSummary) -> tuple[object, ...]:
     if campaign.problem:
         return (campaign.name, "", "", f"broken: {campaign.problem}")
-    return (campaign.name, ", ".join(campaign.queries), campaign.places, campaign.changed)
+    places = os.path.basename(campaign.territory) if campaign.territory else campaign.places
+    return (campaign.name, ", ".join(campaign.queries), places, campaign.changed)
 
 
 def _details(campaign: Campaign) -> dict[str, Any]:
@@ -234,6 +236,14 @@ def _details(campaign: Campaign) -> dict[str, Any]:
         "store": campaign.store.address,
         "settings": mask_values(campaign.settings.model().model_dump(mode="json")),
     }
+
+
+def _next_step(campaign: Campaign) -> str:
+    """What brings a newcomer from a campaign to its list."""
+    wanted = campaign.settings.model().prospecting
+    if not wanted.queries or not (wanted.locations or wanted.locations_csv or wanted.area):
+        return f'cocli campaign edit {campaign.name} --set prospecting.queries+=PHRASE --location "CITY, STATE"'
+    return f"cocli campaign achieve-goal {campaign.name} --emails 50 --budget 30m"
 
 
 def _show(output: Output, campaign: Campaign) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -78,14 +77,11 @@ def coverage(
 
 
 def _write(path: str, text: str) -> str:
-    from cocli.errors import UsageError
+    from cocli.app.whole_file import absolute, whole_file
 
-    try:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise UsageError(reason=f"{path} cannot be written: {error.strerror}") from error
-    return os.path.abspath(path)
+    with whole_file(path) as file:
+        file.write(text.encode())
+    return absolute(path)
 
 
 def _document(covered: Covered, written: dict[str, str]) -> dict[str, Any]:

@@ -8,9 +8,10 @@ from typing import Annotated
 
 import typer
 
-from cocli.cli.context import output_of, workspace_of
+from cocli.cli.context import cli_context, output_of, workspace_of
 from cocli.cli.options import CampaignArgument, JsonOption, QuietOption, StoreOption, examples
 from cocli.cli.output import count_shown, size_shown
+from cocli.errors import UsageError
 
 app = typer.Typer()
 
@@ -36,7 +37,11 @@ def kml(
     out: Annotated[
         str | None,
         typer.Option(
-            "--out", "-o", metavar="FILE", help="Where to. The campaign's exports/ otherwise.", show_default=False
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="Where to; - is stdout. The campaign's exports/ otherwise.",
+            show_default=False,
         ),
     ] = None,
     what: Annotated[Shown, typer.Option("--what", help="What to write.")] = Shown.BOTH,
@@ -48,22 +53,29 @@ def kml(
 
     Excluded and merged prospects are left out, as in an export.
     """
-    from cocli.app.campaign_kml import What, kml_to_file, kml_to_store
+    from cocli.app.campaign_kml import What, kml_to_file, kml_to_store, write_campaign_kml
     from cocli.app.index import campaign_indexes
     from cocli.cli.progress import ProgressLine
 
     output = output_of(ctx, as_json=json, quiet=quiet)
+    if out == "-" and json:
+        raise UsageError(reason="--out - prints the file itself, and excludes --json")
     with workspace_of(ctx, store) as workspace, ProgressLine(output, "read") as progress:
         indexes, wanted = campaign_indexes(workspace, name), What(what.value)
-        written = (
-            kml_to_file(indexes, wanted, out, progress) if out is not None else kml_to_store(indexes, wanted, progress)
-        )
+        if out == "-":
+            written = write_campaign_kml(indexes, wanted, cli_context(ctx).raw_stdout, progress)
+        elif out is not None:
+            written = kml_to_file(indexes, wanted, out, progress)
+        else:
+            written = kml_to_store(indexes, wanted, progress)
     if json:
         output.document({"campaign": name, **asdict(written)})
         return
-    output.line(written.path)
+    if written.path:
+        output.line(written.path)
     parts = [count_shown(written.tiles, "tile")] if wanted is not What.PROSPECTS else []
     parts += [count_shown(written.prospects, "prospect")] if wanted is not What.COVERAGE else []
-    output.talk(f"Wrote {' and '.join(parts)}, {size_shown(written.bytes)}.")
+    size = f", {size_shown(written.bytes)}" if written.bytes else ""
+    output.talk(f"Wrote {' and '.join(parts)}{size}.")
     if written.without_position:
         output.talk(f"{count_shown(written.without_position, 'prospect')} without a position: on no map.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -92,6 +93,7 @@ def _check_reasons(given: list[str]) -> None:
 
 def _write_csv(ctx: typer.Context, output: Output, name: str, file: Path, found: MissingEmails) -> None:
     from cocli.app.missing_emails import write_missing
+    from cocli.app.whole_file import whole_file
 
     data = write_missing(found.rows)
     if str(file) == "-":
@@ -99,21 +101,26 @@ def _write_csv(ctx: typer.Context, output: Output, name: str, file: Path, found:
         stdout.write(data)
         stdout.flush()
         return
-    try:
-        file.write_bytes(data)
-    except OSError as error:
-        raise UsageError(reason=f"{file} cannot be written: {error.strerror}") from error
+    with whole_file(str(file)) as written:
+        written.write(data)
     output.talk(f"Wrote {count_shown(len(found.rows), 'row')} to {file}.")
-    output.hint(f"cocli campaign enqueue-batch {name} {file} --dry-run")
+    output.hint(f"cocli campaign enqueue-batch {name} {shlex.quote(str(file))} --dry-run")
 
 
 def _show_missing(output: Output, name: str, found: MissingEmails, *, listed: bool) -> None:
     from cocli.app.missing_emails import WORTH_ANOTHER_PASS
 
+    if not found.prospects:
+        output.talk("There is no prospect yet.")
+        output.hint(f"cocli campaign achieve-goal {name} --emails 50 --budget 30m")
+        return
     rows = [(why, f"{count:,}", "yes" if why in WORTH_ANOTHER_PASS else "") for why, count in found.counts.items()]
     output.table(("why", "prospects", "worth another pass"), rows, right=("prospects",))
-    output.talk(f"{len(found.rows):,} of {count_shown(found.prospects, 'prospect')} shown here have no address.")
+    output.talk(
+        f"Of {count_shown(found.prospects, 'prospect')}, {len(found.rows):,} without an address are shown here."
+    )
     if listed and found.rows:
+        output.line("")
         shown = [(row.name, row.domain, row.reason, row.evidence) for row in found.rows[:_SHOWN_ROWS]]
         output.table(("prospect", "domain", "why", "evidence"), shown)
         if len(found.rows) > _SHOWN_ROWS:
@@ -168,7 +175,7 @@ def enqueue_batch(
     if len(done.rejected) > _SHOWN_ROWS:
         output.talk(f"{len(done.rejected) - _SHOWN_ROWS:,} more lines were left out.")
     if dry_run:
-        output.hint(f"cocli campaign enqueue-batch {name} {file}")
+        output.hint(f"cocli campaign enqueue-batch {name} {shlex.quote(str(file))}")
     else:
         output.hint(f"cocli campaign evaluate-batch {name} {done.batch}")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, BinaryIO
+from dataclasses import replace
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 import typer
 
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from cocli.config.resolve import Flags
 
 
-@dataclass(frozen=True, slots=True)
-class CliContext:
+class CliContext(NamedTuple):
     """Built once per run, in `cocli.cli.root`; commands find it in `ctx.obj`."""
 
     environ: Mapping[str, str]

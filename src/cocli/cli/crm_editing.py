@@ -49,11 +49,12 @@ def written_in_editor(output: Output, environ: Mapping[str, str], remedy: str) -
     _need_terminal(output, remedy)
     draft = _draft(b"")
     content = _edited(environ, draft)
-    os.unlink(draft)
     try:
-        return content.decode()
+        text = content.decode()
     except UnicodeDecodeError as error:
-        raise UsageError(reason="The text is not UTF-8") from error
+        raise UsageError(reason="The text is not UTF-8", hint=f"It is kept in {draft}") from error
+    os.unlink(draft)
+    return text
 
 
 def _need_terminal(output: Output, remedy: str | None = None) -> None:

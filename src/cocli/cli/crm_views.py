@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from cocli.app.companies import CompanyView
     from cocli.app.notes import Added, Appointment
-    from cocli.app.people import PersonPage
     from cocli.cli.output import Output
     from cocli.crm.entries import Entry
     from cocli.crm.pages import Page
+    from cocli.crm.people import PersonPage
 
 _SHORT = 60
 
@@ -56,6 +56,7 @@ def view_document(view: CompanyView) -> dict[str, Any]:
         "body": view.page.body,
         "notes": [entry_document(one) for one in view.notes],
         "meetings": [entry_document(one) for one in view.meetings],
+        "people": [person_document(one) for one in view.people],
     }
 
 
@@ -64,11 +65,16 @@ def show_company(output: Output, view: CompanyView) -> None:
     rows: list[tuple[str, object]] = [(name, ", ".join(v) if isinstance(v, list) else v) for name, v in said.items()]
     facts = view.page.facts
     if facts is not None:
+        rows += [("address", facts.address), ("categories", ", ".join(facts.categories))]
         rows += [("place id", facts.place_id), ("e-mails", ", ".join(facts.emails)), ("updated", facts.updated_at)]
     rows.append(("file", view.path))
     output.table(("what", "value"), [row for row in rows if row[1] not in (None, "")])
     if view.page.body.strip():
         output.text(f"\n{view.page.body.strip()}\n")
+    if view.people:
+        output.text("\n")
+        columns = ("people", "name", "role", "email", "phone")
+        output.table(columns, [(row[0], row[1], row[2], row[4], row[5]) for row in map(person_row, view.people)])
     for heading, entries in (("notes", view.notes), ("meetings", view.meetings)):
         if entries:
             output.text("\n")
@@ -90,7 +96,7 @@ def person_document(page: PersonPage) -> dict[str, Any]:
         "slug": page.slug,
         "name": page.title,
         "role": person.role if person else None,
-        "company": person.company if person else None,
+        "company": page.company,
         "email": (person.email if person else None) or next(iter(facts.emails if facts else ()), None),
         "phone": (person.phone if person else None) or next(iter(facts.phones if facts else ()), None),
         "tags": list(person.tags) if person else [],

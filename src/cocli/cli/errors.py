@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from typing import TYPE_CHECKING, Any
 
 from cocli.cli.safe_text import safe_line, safe_text
 from cocli.config.secrets import mask, mask_values
-from cocli.errors import CocliError, UsageError
+from cocli.errors import CocliError, FileUnusable, UsageError
 
 if TYPE_CHECKING:
     from cocli.cli.output import Output
 
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS})
+_CLOSED = frozenset({errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EISDIR})
 _REPORT = "This is a mistake in cocli. Please report it to the project, with what COCLI_DEBUG=1 shows."
 
 
@@ -39,6 +42,14 @@ def report_unforeseen(output: Output, error: Exception, *, debug: bool) -> int:
     else:
         output.stderr.write(f"error: {message}\nhint: {_REPORT}\n")
     return int(CocliError.exit_code)
+
+
+def from_system(error: Exception) -> CocliError | None:
+    """What the operating system refuses, wherever it happens, as one of our errors; None for whatever else it is."""
+    if not isinstance(error, OSError) or error.errno not in _FULL | _CLOSED:
+        return None
+    done = "written" if error.errno in _FULL else "used"
+    return FileUnusable(file=error.filename or "The output", done=done, reason=error.strerror)
 
 
 def from_parser(error: Any) -> UsageError:

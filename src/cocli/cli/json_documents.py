@@ -24,7 +24,7 @@ _DIFFERENCES = (
 DOCUMENTS = {
     "cocli init": '{"steps": [{"what", "path", "status": "created" or "already_there"}]}',
     "cocli campaign new": '{"campaign": {"name", "key", "path"}}',
-    "cocli campaign list": '{"campaigns": [{"name", "queries", "places", "changed", "problem"}]}',
+    "cocli campaign list": '{"campaigns": [{"name", "queries", "places", "changed", "problem", "territory"}]}',
     "cocli campaign show": '{"campaign", "path", "store", "settings": {section: {key: value}}}',
     "cocli campaign edit": '{"campaign": {"name", "path", "status": "changed" or "already_so"}}',
     "cocli campaign rm": '{"campaign", "status": "removed" or "would_remove", "paths", "objects", "bytes"}',
@@ -182,7 +182,8 @@ DOCUMENTS = {
     '"company_hash", "problem"}], "truncated"}',
     "cocli company show": '{"company": {"slug", "name", "website", "phone", "email", "status", "tags", "campaigns", '
     '"company_hash", "problem"}, "path", "record", "body", "notes": [{"slug", "name", "title", "date", "tags", "text", '
-    '"problem"}], "meetings": [the same with "place", "attendees"]}, the record as in format.md',
+    '"problem"}], "meetings": [the same with "place", "attendees"], "people": [as in person ls]}, '
+    "the record as in format.md",
     "cocli company new": '{"company": {"slug", "path", "status": "created" or "already_there"}}',
     "cocli company open": '{"company": {"slug", "path", "status": "changed" or "already_so"}}',
     "cocli company tag": '{"company": {"slug", "path", "status": "changed" or "already_so"}}',
@@ -190,7 +191,7 @@ DOCUMENTS = {
     "cocli company exclude": '{"slug", "campaign", "setting", "value", "status": "excluded", '
     '"included" or "already_so"}',
     "cocli company refresh": '{"campaigns", "status": "refreshed" or "would_refresh", "counts": {"prospects", '
-    '"created", "changed", "unchanged", "excluded", "moved", "removed_meanwhile"}, "problems"}',
+    '"created", "changed", "unchanged", "excluded", "moved", "removed_meanwhile"}, "beside", "problems"}',
     "cocli person ls": '{"people": [{"slug", "name", "role", "company", "email", "phone", "tags", "problem"}], '
     '"truncated"}',
     "cocli person show": '{"person": {"slug", "name", "role", "company", "email", "phone", "tags", "problem"}, "path", '
@@ -207,9 +208,9 @@ DOCUMENTS = {
     "cocli export": '{"campaign", "path", "format", "rows", "bytes", "excluded", "merged", "filtered", '
     '"without_position", "columns"}',
     "cocli import": '{"campaign", "status": "imported" or "would_import", "format", "encoding", "delimiter", '
-    '"mapping": {field: column}, "unused", "rows", "blank", "new", "changed", "unchanged", "moved", "excluded", '
-    '"emails", "unread": {field: count}, "refused": [{"number", "reason", "text"}], "examples": [{"row", "emails", '
-    'fields of a place}], "document"}',
+    '"mapping": {field: column}, "unused", "further": {field: [column]}, "rows", "blank", "new", "changed", '
+    '"unchanged", "moved", "excluded", "emails", "unread": {field: count}, "refused": [{"number", "reason", "text"}], '
+    '"examples": [{"row", "emails", fields of a place}], "document"}',
     "cocli report": '{"schema", "campaign", "at", "version", "prospects", "merged", "funnel": [{"name", "unit", '
     '"count", "share"}], "coverage": {"sources", "targets", "readings", "read", "stale", "cut_short", "blocked", '
     '"unread", "found", "completeness"} or null, "fields": [{"field", "filled", "share"}], "emails": {"addresses", '
@@ -219,8 +220,9 @@ DOCUMENTS = {
     '"prospects", "with_email", "addresses", "read"}], "versions": {index: version}, "unpacked": {index: count}, '
     '"path", "problem", "written"}',
     "cocli why": '{"campaign", "company_hash", "name", "moved_from", "merged", "fields": [{"field", "value", '
-    '"source", "observed_at", "document", "reason"}]}, with a field {"campaign", "company_hash", "name", "field", '
-    '"value", "rule", "meaning", "moved_from", "merged", "observations": [{"value", "source", "observed_at", '
+    '"source", "observed_at", "document", "reason"}], "written": [{"key", "value", "file"}]}, with a field '
+    '{"campaign", "company_hash", "name", "field", "value", "rule", "meaning", "moved_from", "merged", "written": '
+    '{"key", "value", "file"} or null, "observations": [{"value", "source", "observed_at", '
     '"told_by", "kept", "weight", "reason", "document", "record"}], "emails": [{"email", "page", "method", '
     '"context", "label", "name", "relation", "verification", "first_seen", "last_seen", "document"}], "documents": '
     '[{"uuid", "doc", "connector", "node", "uri", "fetched_at", "saved_at", "digest", "version", "kept_at", '

@@ -12,6 +12,7 @@ COMPLETION_VARIABLE = "_COCLI_COMPLETE"
 def main(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit code."""
     words = sys.argv[1:] if arguments is None else arguments
+    _replace_closed_streams()
     if COMPLETION_VARIABLE not in os.environ:
         if not words or words[0] in ("-h", "--help"):
             return _say(overview())
@@ -19,9 +20,15 @@ def main(arguments: list[str] | None = None) -> int:
             from cocli import __version__
 
             return _say(f"cocli {__version__}\n")
+    # Records are checked by us alone; to look for plugins in every package that is installed costs each command 10 ms.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     try:
         from cocli.cli.root import run
 
+        if arguments is None:
+            from cocli.cli.interruption import end_when_asked_twice
+
+            end_when_asked_twice()
         return run(words, os.environ)
     except KeyboardInterrupt:
         return 130
@@ -34,4 +41,15 @@ def _say(text: str) -> int:
     except BrokenPipeError:
         # The reader went away: that is not our failure. Python would complain again when it closes the stream.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.stderr.write(f"error: The output cannot be written: {error.strerror}\n")
+        return 1
     return 0
+
+
+def _replace_closed_streams() -> None:
+    """A job of cron or a service may start us with a stream closed (`>&-`): then it leads nowhere."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115  open as long as the process runs

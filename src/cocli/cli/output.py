@@ -16,6 +16,8 @@ from typing import Any, TextIO
 from cocli.cli.safe_text import safe_line, safe_text
 
 Row = Sequence[object]
+_READABLE = 8
+_BETWEEN = "   "
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +69,16 @@ class Output:
         from rich.table import Table
         from rich.text import Text
 
+        console = Console(file=self.stdout, no_color=not self.color, highlight=False)
+        if _narrowest(columns, cells) > console.width:
+            self.stdout.write(_one_below_the_other(columns, cells))
+            return
         table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold" if self.color else "")
         for column in columns:
             table.add_column(column, justify="right" if column in right else "left", overflow="fold")
         for row in cells:
             table.add_row(*map(Text, row))
-        Console(file=self.stdout, no_color=not self.color, highlight=False).print(table)
+        console.print(table)
 
 
 def shown(value: object) -> str:
@@ -111,6 +117,21 @@ def _json_value(value: object) -> object:
     if hasattr(value, "model_dump"):
         return value.model_dump(mode="json")
     raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+def _narrowest(columns: Sequence[str], cells: list[list[str]]) -> int:
+    """How many columns of a terminal a table needs at least: where less is there, its words fall apart."""
+    widths = (max(len(row[column]) for row in [list(columns), *cells]) for column in range(len(columns)))
+    return sum(min(width, _READABLE) for width in widths) + len(_BETWEEN) * (len(columns) - 1)
+
+
+def _one_below_the_other(columns: Sequence[str], cells: list[list[str]]) -> str:
+    """What does not fit beside each other: a block for each row, without what is empty."""
+    width = max(map(len, columns))
+    blocks = (
+        [f"{name.ljust(width)}  {cell}" for name, cell in zip(columns, row, strict=True) if cell] for row in cells
+    )
+    return "\n".join("".join(f"{line}\n" for line in block) for block in blocks)
 
 
 def _aligned(columns: Sequence[str], cells: list[list[str]], right: Sequence[str]) -> str:

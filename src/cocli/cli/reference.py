@@ -56,10 +56,11 @@ _CLI = """\
 
 {generated}
 `cocli <noun> <verb>`. Data goes to stdout, talk and progress to stderr; `--json` prints one JSON document
-([json.md](json.md)); every failure has a documented [exit code](exit-codes.md) and, where there is one, a `hint:` with
-the command that helps. Questions are asked on a terminal only, and `--yes` answers them. Colours are left out when
-`NO_COLOR` is set. Control characters in anything shown are escaped. `COCLI_DEBUG=1` shows the traceback of an error
-that should not have happened.
+([json.md](json.md)); every failure has a documented [exit code](exit-codes.md) and, where there is one, a `hint:`
+with the command that helps. Questions are asked on a terminal only, and `--yes` answers them. Ctrl-C ends a command;
+a second one ends it at once, also where it waits for a server that hangs. Colours are left out when `NO_COLOR` is
+set; on a terminal too narrow for a table, the columns of a row stand one below the other. Control characters in
+anything shown are escaped. `COCLI_DEBUG=1` shows the traceback of an error that should not have happened.
 
 ```text
 {overview}```

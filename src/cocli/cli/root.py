@@ -7,16 +7,17 @@ import os
 import signal
 import sys
 from collections.abc import Mapping
+from copy import copy
 from io import TextIOWrapper
 from typing import Any, BinaryIO, cast
 
 import typer
-from typer.core import TyperGroup
 
 from cocli.cli.context import CliContext
-from cocli.cli.errors import from_parser, report_error, report_unforeseen
+from cocli.cli.errors import from_parser, from_system, report_error, report_unforeseen
 from cocli.cli.main import COMPLETION_VARIABLE
 from cocli.cli.nouns import NOUNS, overview
+from cocli.cli.options import QuickGroup
 from cocli.cli.output import Output
 from cocli.errors import CocliError, UsageError
 from cocli.exit_codes import ExitCode
@@ -26,26 +27,22 @@ class ReaderGone(Exception):
     """Nobody reads our output any more (`cocli … | head`). Wrapped, because the parser has its own idea of it."""
 
 
-class NounGroup(TyperGroup):
+class NounGroup(QuickGroup):
     """The root command. A noun's module is imported when the noun is used."""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002  the parser's signature
         return [name for name, _, _ in NOUNS]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
-        for name, module, summary in NOUNS:
-            if name == cmd_name:
-                command = typer.main.get_command(importlib.import_module(module).app)
-                command.name = name
-                command.short_help = summary
-                return command
-        return None
+        return _command(cmd_name)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         word = args[0]
-        if not word.startswith("-") and word not in self.list_commands(ctx):
+        if word.startswith("-"):
+            return super().resolve_command(ctx, args)
+        if word not in self.list_commands(ctx):
             raise _unknown_command(word, self.list_commands(ctx))
-        return super().resolve_command(ctx, args)
+        return word, _command(word, *args[1:2]), args[1:]
 
     def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
         formatter.write(overview())
@@ -55,6 +52,33 @@ class NounGroup(TyperGroup):
             return super().invoke(ctx)
         except BrokenPipeError as error:
             raise ReaderGone from error
+
+
+def _command(noun: str, verb: str | None = None) -> Any:
+    """The command of a noun; None where there is no such noun. Where the verb is known, the others are left out."""
+    for name, module, summary in NOUNS:
+        if name == noun:
+            app = importlib.import_module(module).app
+            command = typer.main.get_command(_narrowed(app, verb) if verb else app)
+            command.name = name
+            command.short_help = summary
+            return command
+    return None
+
+
+def _narrowed(app: typer.Typer, verb: str) -> typer.Typer:
+    """A noun with one of its verbs, if it has that one: to build the options of all takes longer than most commands."""
+    apps = [app, *(group.typer_instance for group in app.registered_groups if group.typer_instance)]
+    found = [info for one in apps for info in one.registered_commands if _name_of(info) == verb]
+    if not found or app.registered_callback is None:
+        return app
+    narrowed = copy(app)
+    narrowed.registered_commands, narrowed.registered_groups = found, []
+    return narrowed
+
+
+def _name_of(info: Any) -> str:
+    return str(info.name or typer.main.get_command_name(info.callback.__name__))
 
 
 def build_root() -> Any:
@@ -96,6 +120,9 @@ def run(arguments: list[str], environ: Mapping[str, str]) -> int:
     except (typer.Abort, KeyboardInterrupt):
         return int(ExitCode.INTERRUPTED)
     except Exception as error:  # noqa: BLE001  the last resort: whatever it is, a person gets a message and a code
+        if refusal := from_system(error):
+            _drop_what_cannot_be_written()
+            return report_error(output, refusal)
         return report_unforeseen(output, error, debug=environ.get("COCLI_DEBUG", "") not in ("", "0"))
 
 
@@ -119,6 +146,14 @@ def _unknown_command(word: str, known: list[str]) -> UsageError:
     meant = get_close_matches(word, known, n=1)
     hint = f"Did you mean: cocli {meant[0]}" if meant else "See: cocli --help"
     return UsageError(reason=f'There is no command "{word}"', hint=hint)
+
+
+def _drop_what_cannot_be_written() -> None:
+    """Python would try it again at its end, and complain in its own words."""
+    try:
+        sys.stdout.flush()
+    except OSError:  # it was reported
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _end_as_other_tools_do() -> int:

@@ -114,7 +114,7 @@ def ls(ctx: typer.Context, json: JsonOption = False, quiet: QuietOption = False)
         show_files(output, files)
     else:
         output.talk("There is none.")
-        output.hint("cocli source fetch overture --bbox W,S,E,N")
+        output.hint("cocli source fetch overture -c CAMPAIGN")
 
 
 @app.command(epilog=examples("cocli source rm overture-3f9a", "cocli source rm utrecht.geojson --yes"))
@@ -168,6 +168,7 @@ def check(
 
 @app.command(
     epilog=examples(
+        "cocli source fetch overture -c plumbers",
         "cocli source fetch overture --bbox 5.0,52.0,5.3,52.2",
         "cocli source fetch overture --bbox 5.0,52.0,5.3,52.2 --release 2026-01-21.0 --from ~/overture",
     )
@@ -176,9 +177,15 @@ def fetch(
     ctx: typer.Context,
     source: Annotated[str, typer.Argument(metavar="SOURCE", help="overture; the others are files that you bring.")],
     bbox: Annotated[
-        str,
-        typer.Option("--bbox", metavar="W,S,E,N", help="The box to load, in degrees; it is widened to whole tiles."),
-    ],
+        str | None,
+        typer.Option(
+            "--bbox",
+            metavar="W,S,E,N",
+            help="The box to load, in degrees; widened to whole tiles; else that around the campaign's territory.",
+            show_default=False,
+        ),
+    ] = None,
+    campaign: CampaignOption = None,
     release: ReleaseOption = None,
     base: Annotated[
         str | None,
@@ -189,6 +196,7 @@ def fetch(
             show_default=False,
         ),
     ] = None,
+    store: StoreOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -196,7 +204,7 @@ def fetch(
 
     Without --release it is the newest. DuckDB loads its extension httpfs for it, once.
     """
-    from cocli.app.sources import fetch_source
+    from cocli.app.sources import fetch_source, territory_box
     from cocli.cli.progress import ProgressLine
     from cocli.cli.source_views import file_document, show_addition
     from cocli.errors import UsageError
@@ -206,13 +214,18 @@ def fetch(
         raise UsageError(
             reason=f'"{source}" cannot be loaded from here; overture can', hint="Bring a file: cocli source add FILE"
         )
-    with workspace_of(ctx) as workspace, ProgressLine(output, "percent loaded") as progress:
+    name = campaign_of(ctx, campaign)
+    with workspace_of(ctx, store) as workspace, ProgressLine(output, "percent loaded") as progress:
+        if bbox is None:
+            if name is None:
+                raise UsageError(reason="Which box?", hint="cocli source fetch overture -c CAMPAIGN, or --bbox W,S,E,N")
+            bbox = str(territory_box(workspace.campaign(name)))
         added = fetch_source(workspace, bbox, datetime.now(UTC), release=release, base=base, progress=progress)
     if json:
         output.document({"status": "added" if added.created else "already_added", "file": file_document(added.file)})
         return
     show_addition(output, added)
-    output.hint("cocli source categories PHRASE")
+    output.hint(f"cocli campaign achieve-goal {name}" if name else "cocli source categories PHRASE")
 
 
 @app.command(

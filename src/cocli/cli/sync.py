@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -166,8 +165,8 @@ def status(
         look = sync.look(_wishes("both", delete=True))
         standing, copies = sync.standing(), conflict_copies(sync)
         if json:
-            facts = {name: value for name, value in asdict(standing).items() if name not in ("folder", "bucket")}
-            document = {**plan_document(sync, "both", look), **facts, "copies": [asdict(one) for one in copies]}
+            facts = {name: value for name, value in standing._asdict().items() if name not in ("folder", "bucket")}
+            document = {**plan_document(sync, "both", look), **facts, "copies": [one._asdict() for one in copies]}
             output.document({name: value for name, value in document.items() if name not in ("direction", "dry_run")})
             return
         output.line(f"folder  {standing.folder}")
@@ -223,7 +222,7 @@ def resolve(
             if not json:
                 _show_copies(output, sync, copies, differences=copy is not None)
         if json:
-            output.document({"copies": [asdict(one) for one in copies], "taken": take.value if take else None})
+            output.document({"copies": [one._asdict() for one in copies], "taken": take.value if take else None})
 
 
 def _show_copies(output: Output, sync: Sync, copies: list[ConflictCopy], *, differences: bool) -> None:

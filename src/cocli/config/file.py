@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
 from cocli.config.lines import Path, join_key, key_lines
 from cocli.config.schema import Problem, problems
@@ -29,8 +28,7 @@ _NOT_FOR_USERS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class ConfigFile:
+class ConfigFile(NamedTuple):
     """A file that was checked: `data` is plain TOML values, `name` is what messages call the file."""
 
     name: str
@@ -49,6 +47,8 @@ def read_config(content: bytes, name: str, scope: Scope, *, campaign: str | None
     text = _decode(content, name)
     data = _parse(text, name)
     lines = key_lines(text)
+    if not data and scope is Scope.USER:
+        return ConfigFile(name, text, scope, data, lines)  # as `init` wrote it: comments only, nothing to check
     found = [problem for problem in problems(data) if scope is Scope.CAMPAIGN or not problem.missing]
     if scope is Scope.USER:
         found += [Problem(path, reason) for path, reason in _NOT_FOR_USERS.items() if _has(data, path)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote, urlencode
 
 from pydantic import ValidationError
@@ -47,8 +47,7 @@ class Rank(IntEnum):
     FLAG = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(NamedTuple):
     """Where a value came from: `/home/me/.config/cocli/config.toml:12`, `COCLI_FETCH_RATE`, `--store`, `default`."""
 
     rank: Rank
@@ -61,16 +60,14 @@ class Origin:
 DEFAULT = Origin(Rank.DEFAULT, "default")
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(NamedTuple):
     """What a setting is, and who said so."""
 
     value: Any
     origin: Origin
 
 
-@dataclass(frozen=True, slots=True)
-class Flags:
+class Flags(NamedTuple):
     """What the command line said. Only what has a flag is here."""
 
     store: str | None = None

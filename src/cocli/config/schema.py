@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import BaseModel, ValidationError
 
@@ -22,8 +21,7 @@ STORE_VARIABLE = "COCLI_STORE"
 _PREFIX = "COCLI_"
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(NamedTuple):
     """One leaf of the schema. `workers` is one setting: its keys are the machines' names."""
 
     path: tuple[str, ...]
@@ -47,8 +45,7 @@ class Setting:
         return None if self.required else self.field.get_default(call_default_factory=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(NamedTuple):
     """Something in a document that does not fit the schema."""
 
     path: Path

@@ -144,6 +144,7 @@ _SHARED = """\
 # concurrency = 32               # requests at a time, over all sites
 # timeout_seconds = 30.0         # for the head of an answer, and again for its body
 # max_page_bytes = 5242880       # what is longer is cut off
+# mx = false                     # ask the name server whether the domains of e-mail addresses take mail
 # browser = false                # let a browser fill pages that are empty without scripts: pip install 'cocli[browser]'
 # hosts_file = "hosts.json"      # host names that lead elsewhere: {"example.com": ["10.20.0.7", 8080]}
 

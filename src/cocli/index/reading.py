@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
-from cocli.errors import Conflict, IndexDamaged
+from cocli.errors import Conflict, FileUnusable, IndexDamaged
 from cocli.index.cache import FolderCache
 from cocli.index.consumed import read_consumed
 from cocli.index.pending import list_pending, read_pending
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from cocli.index.manifest import Manifest, ShardEntry
     from cocli.index.objects import DamagedShard
     from cocli.index.opening import Index
+    from cocli.index.pending import PendingMemory
     from cocli.index.rows import Header
     from cocli.index.view import Row
 
@@ -120,7 +121,14 @@ class IndexReader(Generic[R]):
             for entry in entries:
                 shard = self._view.shard(entry)
                 if shard is not None:
-                    path = cache.path(f"{entry.sha256}.usv")
+                    path = cache.path(name := f"{entry.sha256}.usv")
+                    if not cache.has(name):
+                        raise FileUnusable(
+                            file=f"The cache {cache.folder}",
+                            done="written",
+                            reason="its disk is full, or read-only",
+                            hint="Free some space, or name another place in COCLI_CACHE_HOME.",
+                        )
                     files.append(ShardFile(path, "base" if run == "base" else "delta", shard.rows.header, entry))
         return files
 
@@ -156,11 +164,13 @@ def open_reader(
     fresh: bool = False,
     on_damaged: Callable[[DamagedShard], None] | None = None,
     on_rejected: Callable[[Rejected], None] | None = None,
+    memory: PendingMemory[R] | None = None,
 ) -> IndexReader[R]:
     """A reader of the current version, of version `number`, or of the one that was current `as_of` a time.
 
-    `fresh` also lists and reads what is not packed yet, so it costs requests and memory by what waits. `on_damaged` is
-    told of shards that cannot be read, and the rest is served; without it the first one is an `IndexDamaged`.
+    `fresh` also lists and reads what is not packed yet, so it costs requests and memory by what waits; whoever opens
+    one reader after the other passes a `memory`, and what waited before is not read again. `on_damaged` is told of
+    shards that cannot be read, and the rest is served; without it the first one is an `IndexDamaged`.
     """
     if number is not None or as_of is not None:
         return IndexReader(index, version(index, number, as_of=as_of), on_damaged=on_damaged)
@@ -170,7 +180,7 @@ def open_reader(
         latest, manifest = current_version(index)
         failure: IndexDamaged | None = None
         try:
-            overlay = _overlay(index, manifest, on_damaged, on_rejected)
+            overlay = _overlay(index, manifest, on_damaged, on_rejected, memory)
         except IndexDamaged as error:  # or is it only that the version was collected, because this took so long?
             failure, overlay = error, {}
         # A version that came meanwhile may have consumed what was to be overlaid, and removed it unseen.
@@ -186,6 +196,7 @@ def _overlay(
     manifest: Manifest,
     on_damaged: Callable[[DamagedShard], None] | None,
     on_rejected: Callable[[Rejected], None] | None,
+    memory: PendingMemory[R] | None,
 ) -> dict[str, R]:
     consumed = read_consumed(index, manifest)
     spec, waiting = index.spec, dict[str, R]()
@@ -195,7 +206,7 @@ def _overlay(
         keys = {info.key: spec.key_of_loose(info.key) for info in infos if spec.is_loose(info.key)}
         packed = view.find_many(keys.values())
         infos = [info for info in infos if keys.get(info.key) not in packed]
-    for contents in read_pending(index, infos):
+    for contents in memory.read(index, infos) if memory is not None else read_pending(index, infos):
         known = consumed.get(contents.key)
         if known is not None and known.etag == contents.etag:
             continue

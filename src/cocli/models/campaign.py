@@ -6,7 +6,7 @@ Reading the file, naming the line of a mistake and merging it with flags and env
 from __future__ import annotations
 
 from ipaddress import ip_network
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, StringConstraints, field_validator, model_validator
 
@@ -178,6 +178,8 @@ class FetchSection(Part):
     """For the head of an answer, and again for its whole body."""
     max_page_bytes: Annotated[int, Field(ge=1024, le=104_857_600)] = 5_242_880
     """What is longer is cut off."""
+    mx: bool = False
+    """Ask the name server whether the domains of e-mail addresses take mail."""
     browser: bool = False
     """Let a browser fill pages that are empty without scripts. Needs the extra `browser` and Chromium."""
     hosts_file: Text | None = None
@@ -235,22 +237,27 @@ class AuthSection(Part):
     allowed_emails: Many[EmailText] = ()
 
 
+def _left_out() -> Any:
+    """A section that a file leaves out is an empty one: it is checked as if it stood there."""
+    return {}
+
+
 class CampaignConfig(Record):
     """The whole file."""
 
     schema_id = "cocli.campaign/1"
 
     campaign: CampaignSection
-    prospecting: ProspectingSection = ProspectingSection()
-    exclude: ExcludeSection = ExcludeSection()
-    storage: StorageSection = StorageSection()
-    queue: QueueSection = QueueSection()
+    prospecting: ProspectingSection = Field(default_factory=_left_out)
+    exclude: ExcludeSection = Field(default_factory=_left_out)
+    storage: StorageSection = Field(default_factory=_left_out)
+    queue: QueueSection = Field(default_factory=_left_out)
     workers: dict[Label, dict[QueueName, Count]] = Field(default_factory=dict)
     """`[workers.{hostname}]`: how many workers of each queue a machine runs."""
-    cluster: ClusterSection = ClusterSection()
-    documents: DocumentsSection = DocumentsSection()
-    fetch: FetchSection = FetchSection()
-    google_maps: GoogleMapsSection = GoogleMapsSection()
-    aws: AwsSection = AwsSection()
-    web: WebSection = WebSection()
-    auth: AuthSection = AuthSection()
+    cluster: ClusterSection = Field(default_factory=_left_out)
+    documents: DocumentsSection = Field(default_factory=_left_out)
+    fetch: FetchSection = Field(default_factory=_left_out)
+    google_maps: GoogleMapsSection = Field(default_factory=_left_out)
+    aws: AwsSection = Field(default_factory=_left_out)
+    web: WebSection = Field(default_factory=_left_out)
+    auth: AuthSection = Field(default_factory=_left_out)

@@ -29,8 +29,12 @@ class CompanyFacts(Part):
     name: Text | None = None
     """The name as the sources have it; what a person calls the company stands in their own `name:`."""
     domain: DomainText | None = None
+    website: Text | None = None
     phone_e164: E164Text | None = None
     emails: Many[EmailText] = ()
+    address: Text | None = None
+    """On one line."""
+    categories: Many[Text] = ()
     campaigns: Many[CampaignName] = ()
     updated_at: UtcDatetime
 

@@ -148,6 +148,8 @@ class Part(BaseModel):
         extra="forbid",
         allow_inf_nan=False,
         validate_default=True,
+        # Built when it is first used: a command uses few of the records that its modules name.
+        defer_build=True,
         # Pages and captures do not belong into an error message, nor do secrets of a configuration.
         hide_input_in_errors=True,
     )

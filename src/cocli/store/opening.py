@@ -64,6 +64,8 @@ def _open_s3(url: str) -> Store:
         raise StoreUrlError(url=shown, reason=f"unknown option {unknown[0]} (known: {', '.join(_S3_OPTIONS)})")
     if not parts.netloc:
         raise StoreUrlError(url=shown, reason="it names no bucket")
+    if (endpoint := options.get("endpoint")) and not endpoint.startswith(("http://", "https://")):
+        raise StoreUrlError(url=shown, reason="its endpoint does not begin with https:// or http://")
     prefix = parts.path.strip("/")
     try:
         if prefix:

@@ -32,6 +32,8 @@ _PREAMBLE = re.compile(
     r"(?:, after \d+ retries, max_retries: \d+, retry_timeout: \S+)?\s+- "
 )
 """What the library says before it comes to the point."""
+_METADATA_HOST = "//169.254."
+"""Asked for credentials where nothing else has any: it answers on machines of Amazon only."""
 _NO_ANSWER = (
     (re.compile(r"failed to lookup address information"), "there is no such host, or no network"),
     (re.compile(r'\bmessage: "([^"]+)"'), ""),  # of the operating system: Connection refused, No route to host
@@ -81,8 +83,9 @@ class S3Errors:
             return StoreFull(address=self.address, reason=_brief(text), key=key)
         if status and 400 <= status < 500 and status not in (408, 409, 429):
             return StoreError(key=key, reason=f"{self.address}: {_brief(text)}")
-        reason = "" if status else _why_no_answer(text)
-        reason = reason or f"{_brief(text) or 'no answer'} (credentials: {self.credentials})"
+        reason = ("" if status else _why_no_answer(text)) or _brief(text) or "no answer"
+        if status or _METADATA_HOST in text:  # not the network: who asks may be the trouble
+            reason = f"{reason} (credentials: {self.credentials})"
         return Unavailable(address=self.address, reason=reason, key=key)
 
     def check_bucket(self, text: str) -> None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 MEMORY = ":memory:"
 _WAIT_SECONDS = 60.0
+_REMEDY = "Check that its folder can be written and has space; COCLI_STATE_HOME names another place."
 
 
 class _Session:
@@ -109,6 +110,6 @@ class SqliteDatabase:
         try:
             yield
         except sqlite3.OperationalError as error:
-            raise CatalogUnavailable(address=self._path, reason=str(error)) from error
+            raise CatalogUnavailable(address=self._path, reason=str(error), hint=_REMEDY) from error
         except (sqlite3.Error, OSError) as error:
             raise CatalogError(address=self._path, reason=str(error)) from error
