@@ -130,3 +130,43 @@ def test_a_shortened_count_is_read_from_its_label() -> None:
     shown = business(5, reviews="17.059")
     html = details_page(shown).replace("(17.059)", "(17 Tsd.)")
     assert only(shown, html, url=shown.link).review_count == 17059
+
+
+@pytest.mark.parametrize("form", ["?cid={cid}", "/maps/place/?q=place_id:{place}&hl=de", "/maps?ftid={fid}", "{link}"])
+def test_addresses_that_lead_to_a_place(form: str) -> None:
+    shown = business(5)
+    cid = int(shown.feature_id.split(":")[1], 16)
+    address = form.format(cid=cid, place=shown.place_id, fid=shown.feature_id, link=shown.link)
+    url = address if address.startswith("https:") else f"https://www.google.com{address}"
+    document = list_document(
+        account="a", tile=Tile(0, 0), phrase="x", url=url, html=details_page(shown), fetched_at=WHEN
+    )
+    assert [place.cid for place in read(document).places] == [str(cid)]
+    saved = f"<!-- saved from url=({len(url):04d}){url} -->\n{details_page(shown)}"
+    document = list_document(account="a", tile=Tile(0, 0), phrase="x", url="", html=saved, fetched_at=WHEN)
+    assert [place.cid for place in read(document).places] == [str(cid)]
+
+
+def test_stars_of_other_places_do_not_make_a_business_of_an_area() -> None:
+    """The page of a town shows hotels below its name."""
+    area = business(5, category=None, rating=None, reviews=None, phone=None, website=None, address=None)
+    hotels = '<div><h2>Hotels</h2><span role="img" aria-label="4,9 Sterne 1.020 Rezensionen"></span></div>'
+    html = details_page(area, state=state_of(echo=area))
+    for below in (hotels, f'<a href="{business(6).link}"><span role="img" aria-label="4,9 Sterne"></span></a>'):
+        page = html.replace('<div role="region">', f"<div>{below}</div><div>").replace(
+            '<div class="TIHn2">', '<div><div class="TIHn2">'
+        )
+        found = reading(area, page.replace("</body>", "</div></body>"), url=area.link)
+        assert (found.places, found.verdict.kind) == ((), "area")
+
+
+def test_a_rating_without_a_label_of_its_picture() -> None:
+    shown = business(5)
+    html = details_page(shown).replace(' aria-label="4,5 Sterne "', "").replace(' aria-label="1.234 Rezensionen"', "")
+    place = only(shown, html, url=shown.link)
+    assert (place.rating, place.review_count) == (4.5, 1234)
+
+
+def test_a_shortened_label_is_not_read_as_a_small_number() -> None:
+    shown = business(5, reviews="17 Tsd.")
+    assert only(shown, details_page(shown), url=shown.link).review_count == 17_000

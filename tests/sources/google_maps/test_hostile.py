@@ -24,6 +24,7 @@ from benchmarks._maps_pages import (
 from cocli.models.place import Place
 from cocli.models.tile import Tile
 from cocli.sources.google_maps import numbers, phones
+from cocli.sources.google_maps.bounds import harmless
 from cocli.sources.google_maps.documents import list_document
 from cocli.sources.google_maps.parse import parse
 
@@ -174,6 +175,13 @@ HOSTILE = {
     "one big card": b'<div role="feed"><div role="article" aria-label="n"><a href="/maps/place/n/data=!1s0x1:0x2"></a>'
     + b"<div>m</div>" * 160_000,
 }  # fmt: skip
+
+
+def test_formatting_that_every_paragraph_opens_anew_is_refused() -> None:
+    """Five thousand tags of it cost the parser seconds, ten thousand a quarter of a minute."""
+    formatted = b"".join(b"<b x=%d><p>" % number for number in range(1_300))
+    assert not harmless(formatted)
+    assert harmless(formatted.replace(b"<p>", b"</b><p></p>"))
 
 
 @pytest.mark.parametrize("name", HOSTILE)

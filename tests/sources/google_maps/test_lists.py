@@ -273,3 +273,95 @@ def test_what_stands_behind_open_or_closed_is_neither_category_nor_address() -> 
     html = list_page([card(shown)]).replace("18:00</span></span></span>", "18:00</span></span></span> · Lieferung")
     place = only(html)
     assert (place.category_labels, place.address) == ((), None)
+
+
+@pytest.mark.parametrize(
+    ("label", "shown", "rating", "count"),
+    [
+        ("4,5 estrellas 1,2 mil reseñas", "(1,2 mil)", 4.5, 1200),
+        ("4,5 yıldız 1,2 B Yorum", "(1,2 B)", 4.5, 1200),
+        ("評価 4.5、クチコミ 1.2万件", "(1.2万)", 4.5, 12_000),
+        ("5 つ星のうち 4.5、クチコミ 1,234 件", "(1,234)", 4.5, 1234),
+        ("4.5 out of 5", "", 4.5, None),
+        ("4.5 out of 5.0", "", 4.5, None),
+        ("4.5 stars 5 Reviews", "(5)", 4.5, 5),
+        ("4.5 stars 1,234 Reviews", "(12)", 4.5, 1234),
+    ],
+)
+def test_labels_of_stars(label: str, shown: str, rating: float, count: int | None) -> None:
+    """`Of 5` is no number of reviews, and `1.2K` is more than one."""
+    html = list_page([card(business(1, rating="4.5", reviews="@", stars_label="@"))])
+    html = html.replace('aria-label="@"', f'aria-label="{label}"').replace("(@)", shown)
+    place = only(html)
+    assert (place.rating, place.review_count) == (rating, count)
+
+
+def test_whole_stars_are_told_by_what_is_shown() -> None:
+    place = only(
+        list_page([card(business(1, rating="5,0", reviews="12", stars_label="5 Sterne {reviews} Rezensionen"))])
+    )
+    assert (place.rating, place.review_count) == (5.0, 12)
+
+
+def bare(html: str) -> str:
+    """Without classes and styles: nothing but the form and the place of a text says what it is."""
+    return re.sub(r'\s(?:class|style)="[^"]*"', "", html)
+
+
+def test_a_phone_is_told_by_its_form_where_nothing_marks_it() -> None:
+    place = only(bare(list_page([card(business(1, status=("Permanently closed",)))])))
+    assert (place.phone, place.address, place.business_status) == (
+        "03643 555001",
+        "Teichgasse 1",
+        "permanently_closed",
+    )
+    assert only(bare(list_page([card(business(1, status=("2015–2024",), phone=None))]))).phone is None
+    service_area = business(1, address="(714) 555-0142", phone=None, status=())
+    place = only(bare(list_page([card(service_area)])))
+    assert (place.phone, place.address, place.category_labels) == ("(714) 555-0142", None, ("Dachdecker",))
+
+
+@pytest.mark.parametrize(
+    "words", ["Permanently closed", "閉業", "Zamknięte na stałe", "مغلق نهائيًا", "Закрыто навсегда"]
+)
+def test_closed_for_good_is_no_category(words: str) -> None:
+    place = only(bare(list_page([card(business(1, category=None, address=None, phone=None, status=(words,)))])))
+    assert (place.business_status, place.category_labels, place.address) == ("permanently_closed", (), None)
+
+
+def test_a_text_behind_a_dot_is_not_the_first_thing_of_its_line() -> None:
+    html = list_page([card(business(1, address="Am Teich"))])
+    assert only(html).address == "Am Teich"
+    place = only(html.replace("<span><span>Dachdecker</span></span>", ""))
+    assert (place.category_labels, place.address) == ((), "Am Teich")
+    place = only(html.replace('<span aria-hidden="true">·</span> <span>Am', "<span>Am"))
+    assert (place.category_labels, place.address) == ((), None), "two things without a dot between them are neither"
+
+
+def test_lines_that_stand_beside_each_other() -> None:
+    """The element around all lines but the first is gone."""
+    html = list_page([card(business(1, description="Seit 1912"))])
+    flat = re.sub(
+        r'<div class="W4Efsd">(<div class="W4Efsd">.*?</div>)</div></div></div></div></div><div class="R',
+        r'\1</div></div></div></div><div class="R',
+        html,
+    )
+    assert flat != html
+    assert only(flat).model_dump(exclude={"document"}) == only(html).model_dump(exclude={"document"})
+
+
+def test_a_page_that_only_links_to_maps_holds_no_places() -> None:
+    shown = business(1)
+    page = f"<html><body><h1>Kontakt</h1><div><a href='{shown.link}'>{shown.name}</a><p>Teichgasse 1</p></div>"
+    assert reading(page, url="https://betrieb.example/kontakt").places == ()
+    labelled = page.replace("<a ", "<a aria-label='Karte von hier' ")
+    assert reading(labelled, url="https://betrieb.example/kontakt").places == ()
+
+
+def test_a_link_that_names_what_the_place_was_found_in() -> None:
+    """The last place of a link is meant: before it stands the town, or a picture."""
+    town = "!4m15!1m8!3m7!1s0x47a41a0000000aaa:0x9000000000000aaa!2sWeimar!3b1!8m2!3d50.1!4d11.1!16zL20vMDk0Mnk!3m5"
+    for before in (town, "!3m8!1e2!3m6!1sAF1QipExample!2e10!3e12!6shttps:%2F%2Fx.example!7i4!8i3!4m7!3m6"):
+        place = only(list_page([card(business(1))]).replace("!4m7!3m6", before))
+        assert (place.place_id, place.lat, place.lon) == (business(1).place_id, business(1).lat, business(1).lon)
+        assert place.kgmid == business(1).kgmid

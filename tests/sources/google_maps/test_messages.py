@@ -80,6 +80,27 @@ def test_open_around_the_clock() -> None:
     )
 
 
+def test_zeros_are_left_out_of_hours() -> None:
+    """`[]` is midnight; a day without a closing time is not known."""
+    days = [["Tu", 2, None, [["12 am–11 pm", [[], [23]]]]], ["We", 3, None, [["x", [[None, 30], []]], ["y", [[9]]]]]]
+    assert values(s203=[days], s34=None)["hours"] == (
+        OpenHours(day="tu", opens="00:00", closes="23:00"),
+        OpenHours(day="we", opens="00:30", closes="00:00"),
+    )
+
+
+def test_slots_that_moved_say_nothing_wrong() -> None:
+    """A slot more, or less: what stood behind it is not found, and nothing else is taken for it."""
+    whole = message(business(1))
+    known = read_message(whole)
+    assert known is not None
+    for at in range(len(whole)):
+        for moved in ([*whole[:at], None, *whole[at:]], [*whole[:at], *whole[at + 1 :]]):
+            found = read_message(moved)
+            said = {**found.values, "name": found.name} if found else {}
+            assert said.items() <= {**known.values, "name": known.name}.items()
+
+
 def test_attributes_by_their_ids() -> None:
     entry = ["/geo/type/establishment_poi/has_delivery", "Lieferung", [1, [[1, "Lieferung"]]]]
     other = ["/geo/type/establishment_poi/serves_dine_in", "Vor Ort", [1, [[0, "Vor Ort"]]]]

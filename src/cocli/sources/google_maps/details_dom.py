@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cocli.sources.google_maps import links, phones
+from cocli.sources.google_maps.list_dom import PLACE_LINKS
+from cocli.sources.google_maps.numbers import plain
 from cocli.sources.google_maps.place_message import PLUS_CODE
 from cocli.sources.google_maps.sighting import tidy
 from cocli.sources.google_maps.stars_dom import counted, shown_stars, stars_of
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 _ITEMS = "[data-item-id]"
+_BELOW = f"{_ITEMS}, h2, [role='region'], [role='tablist'], [role='feed'], {PLACE_LINKS}"
+"""What stands below the heading: lines of the panel, parts with headings of their own, other places."""
 _CATEGORY = re.compile(r"(?:^|[.;\s])(?:pane\.)?[\w.]*\.category\b")
 _LABEL = re.compile(r"[^:：]{1,40}[:：]\s*")
 _PHONE = "phone:tel:"
@@ -33,7 +37,7 @@ class Panel:
     @property
     def is_business(self) -> bool:
         """An area or an address has a heading and perhaps a plus code, but nothing that only a business has."""
-        return not {"category_labels", "rating", "phone", "website", "claimed"}.isdisjoint(self.values)
+        return not {"category_labels", "rating", "phone", "website"}.isdisjoint(self.values)
 
 
 def read_panel(tree: LexborHTMLParser) -> Panel | None:
@@ -83,10 +87,10 @@ def _heading(heading: LexborNode) -> dict[str, Any]:
             number = counted(inner)
             if number is not None:
                 values["review_count"] = number
-    if "rating" in values and "review_count" not in values:
+    if "review_count" not in values:
         shown = shown_stars(element)
-        if shown.rating == values["rating"] and shown.count is not None:
-            values["review_count"] = shown.count
+        if None not in (shown.rating, shown.count) and values.get("rating", shown.rating) == shown.rating:
+            values |= {"rating": shown.rating, "review_count": shown.count}
     return values
 
 
@@ -94,7 +98,7 @@ def _around(heading: LexborNode) -> Element | None:
     """The smallest element around the name that holds a category or a rating, and no line of the panel."""
     node = heading.parent
     for _ in range(_HIGHEST):
-        if node is None or node.attributes.get("role") == "main" or node.css_first(_ITEMS) is not None:
+        if node is None or node.attributes.get("role") == "main" or node.css_first(_BELOW) is not None:
             return None
         if node.css_first('[jsaction*="category"]') is not None:
             return copied(node)
@@ -108,7 +112,7 @@ def _with_category(node: LexborNode) -> LexborNode:
     """One or two elements further, where the category stands below the rating."""
     outer = node.parent
     for _ in range(2):
-        if outer is None or outer.css_first(_ITEMS) is not None:
+        if outer is None or outer.css_first(_BELOW) is not None:
             break
         if outer.css_first('[jsaction*="category"]') is not None:
             return outer
@@ -155,7 +159,8 @@ def _shown(node: LexborNode) -> str | None:
     ]
     if not texts:
         return tidy(_LABEL.sub("", label, count=1)) if _LABEL.match(label) else None
-    fitting = [text for text in texts if text in label] or ([] if label else texts)
+    label = plain(label)
+    fitting = [text for text in texts if plain(text) in label] or ([] if label else texts)
     return max(fitting, key=len, default=None)
 
 

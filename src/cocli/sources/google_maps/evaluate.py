@@ -22,7 +22,7 @@ from cocli.sources.google_maps.parse import Reading, read
 from cocli.sources.google_maps.scoring import FIELDS, MORE_FIELDS, Scores, Tally, Truth, compare
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from cocli.models.place import Place
 
@@ -50,8 +50,8 @@ class Report:
         return {"kinds": kinds, "verdicts": self.verdicts, "problems": self.problems, "invented": self.invented}
 
 
-def evaluate(folder: Path) -> Report:
-    """Parse every labelled page of a folder and compare."""
+def evaluate(folder: Path, change: Callable[[bytes], bytes] = bytes) -> Report:
+    """Parse every labelled page of a folder and compare. `change`: what is done to each page before it is read."""
     if not any((folder / f"truth_{kind}.json").is_file() for kind in KINDS):
         hint = "Give the folder that holds truth_lists.json, truth_details.json or truth_negative.json."
         raise UsageError(reason=f"{folder} holds no labels", hint=hint)
@@ -59,7 +59,7 @@ def evaluate(folder: Path) -> Report:
     for kind in KINDS:
         report.scores[kind] = Scores(kind)
         for truth, path in _labelled(folder, kind, report):
-            reading = _reading(path, str(truth.get("url") or ""))
+            reading = _reading(path, str(truth.get("url") or ""), change)
             report.verdicts[f"{kind}/{path.name}"] = reading.verdict.kind
             report.scores[kind].pages += 1
             report.scores[kind].places += len(reading.places)
@@ -88,9 +88,10 @@ def _labelled(folder: Path, kind: str, report: Report) -> Iterator[tuple[Truth, 
             report.problems.append(f"{kind}/{path.name} has no labels")
 
 
-def _reading(path: Path, url: str) -> Reading:
+def _reading(path: Path, url: str, change: Callable[[bytes], bytes]) -> Reading:
     body = path.read_bytes()
     is_page = path.suffix != ".json"
+    body = change(body) if is_page else body
     document = list_document(
         account="evaluation",
         tile=Tile(0, 0),

@@ -42,20 +42,47 @@ def read_place_link(href: str) -> PlaceLink:
     """The parts of `/maps/place/NAME/data=!4m7!3m6!1sFID!8m2!3dLAT!4dLON!16sKGMID!19sPLACE_ID`."""
     # In a link, the parts of an id are escaped (%2Fg%2F…), the marks between them may be.
     text = href[:_LONGEST].replace("%21", "!")
-    parts: dict[str, str] = {}
-    for kind, value in _DATA.findall(text):
-        parts.setdefault(kind, unquote(value))
+    parts = _parts(text)
     name = _NAME.search(text)
-    place = parts.get("19s", "")
+    first = parts.get("1s", "")
+    place = parts.get("19s") or first
     lat, lon = point(parts.get("3d"), parts.get("4d"))
     return PlaceLink(
-        feature_id=feature_id(parts.get("1s")),
+        feature_id=feature_id(first),
         place_id=place if is_place_id(place) else None,
         kgmid=kgmid(parts.get("16s")) or _packed_kgmid(parts.get("16z")),
         lat=lat,
         lon=lon,
         name=unquote_plus(name[1]) if name else None,
     )
+
+
+def _parts(text: str) -> dict[str, str]:
+    """The parts of the last place: before it, a link may name the area or the place that it was found in."""
+    parts: dict[str, str] = {}
+    for kind, written in _DATA.findall(text):
+        value = unquote(written) if "%" in written else written
+        if kind == "1s" and "1s" in parts and (feature_id(value) or is_place_id(value)):
+            parts = {}
+        elif kind == "1s" and not (feature_id(value) or is_place_id(value)):
+            continue  # a picture, or what was searched for
+        parts.setdefault(kind, value)
+    return parts
+
+
+def read_address(url: str) -> PlaceLink:
+    """The place that an address leads to: by its path, or by what it asks for (`cid=`, `ftid=`, `q=place_id:`)."""
+    link = read_place_link(url)
+    parts = _split(url)
+    if link or parts is None:
+        return link
+    asked = {key: values[0] for key, values in parse_qs(parts[2][:_LONGEST], max_num_fields=50).items()}
+    place = asked.get("query_place_id") or asked.get("place_id") or asked.get("q", "").removeprefix("place_id:")
+    cid = asked.get("cid") or asked.get("ludocid") or ""
+    known = feature_id(asked.get("ftid"))
+    if known is None and cid.isdecimal() and 0 < int(cid[:20]) < 1 << 64:
+        known = f"0x0:0x{int(cid):x}"
+    return PlaceLink(feature_id=known, place_id=place if is_place_id(place) else None)
 
 
 def feature_id(value: object) -> str | None:

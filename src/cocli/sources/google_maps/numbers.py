@@ -12,6 +12,7 @@ _LONGEST = 80
 
 _SPACES = "\u00a0\u202f\u2009\u2007 "
 _GROUP = rf"[.,'’\u066c{_SPACES}]"
+_SEPARATOR = re.compile(_GROUP)
 _NUMBER = (
     rf"[0-9]{{1,3}}(?:{_GROUP}[0-9]{{2,3}})*{_GROUP}[0-9]{{3}}(?![0-9])|[0-9]+(?:[.,\u066b][0-9]{{1,2}})?(?![0-9])"
 )
@@ -21,13 +22,23 @@ _DECIMAL = re.compile(r"[0-5][.,\u066b][0-9]")
 _MARKS = re.compile(r"[\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]")
 """Marks of writing direction, which stand around numbers in Arabic and Hebrew pages."""
 
-_THOUSANDS = ("k", "mil", "tsd.", "tys.", "тыс.", "тис.", "rb", "bin", "هزار", "ألف", "千", "천", "हज़ार")
-_TEN_THOUSANDS = ("万", "萬", "만")
+_THOUSANDS = (
+    *("k", "b", "mil", "tsd.", "tys.", "tis.", "тыс.", "тис.", "хил.", "χιλ.", "rb", "bin", "mii", "هزار", "ألف"),
+    *("千", "천", "हज़ार", "พัน"),
+)
+"""`B` is Turkish: nothing has billions of reviews."""
+_TEN_THOUSANDS = ("万", "萬", "만", "หมื่น")
 _MILLIONS = ("m", "mio.", "mln", "млн", "jt", "百万")
 _FACTORS = (
     dict.fromkeys(_THOUSANDS, 1_000) | dict.fromkeys(_TEN_THOUSANDS, 10_000) | dict.fromkeys(_MILLIONS, 1_000_000)
 )
-_SHORTENED = re.compile(rf"([0-9]{{1,4}}(?:[.,\u066b][0-9]{{1,2}})?)[{_SPACES}]?([^\W\d_]{{1,5}}\.?)\+?")
+_LETTERS = "a-z\u00df-\u024f\u0370-\u06ff"
+"""Of alphabets that write words apart: what goes on with them is another word."""
+_UNITS = "|".join(sorted(map(re.escape, _FACTORS), key=len, reverse=True))
+_SHORTENED = re.compile(
+    rf"([0-9]{{1,4}}(?:[.,\u066b][0-9]{{1,2}})?)[{_SPACES}]?({_UNITS})\+?(?![{_LETTERS}])", re.IGNORECASE
+)
+_COUNTED = re.compile(rf"(?:{_SHORTENED.pattern})|(?:{_NUMBER})", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +69,7 @@ def rating(text: str) -> float | None:
 def count(text: str) -> int | None:
     """`1,234`, `1.234`, `1 234`, `12,34,567`, `(216)`, `1.2K`, `1,2 mil` → a whole number."""
     text = plain(text[:_LONGEST])
-    if text.startswith("(") and text.endswith(")"):
+    if text[:1] == "(" and text[-1:] == ")":
         text = text[1:-1].strip()
     if _IN_TEXT.fullmatch(text):
         return _whole(text)
@@ -73,11 +84,10 @@ def _whole(text: str) -> int | None:
     """A number without decimals: groups of three, the last of them behind a separator."""
     if text.isdigit():
         return int(text)
-    groups = re.split(_GROUP, text)
-    separators = set(re.findall(_GROUP, text))
-    if len(groups[-1]) != 3 or len(separators) != 1:
+    separators = set(_SEPARATOR.findall(text))
+    if len(separators) != 1 or text[-4:-3] not in separators:
         return None
-    return int("".join(groups))
+    return int(text.replace(separators.pop(), ""))
 
 
 def numbers_in(text: str) -> list[str]:
@@ -85,21 +95,31 @@ def numbers_in(text: str) -> list[str]:
     return [match[0] for match in _IN_TEXT.finditer(plain(text[:_LONGEST]))]
 
 
+def counts_in(text: str) -> list[str]:
+    """Every number in a text, as written, with the word that shortens it: `1.2K`."""
+    return [match[0] for match in _COUNTED.finditer(plain(text[:_LONGEST]))]
+
+
 def stars(label: str) -> Stars | None:
     """The rating and the count of a label of stars, or None where it is no such label."""
     # A rating is shown with one decimal, also `5.0`: without it, the number is of something else.
-    found = numbers_in(label)
-    if not any(_DECIMAL.fullmatch(number) for number in found):
+    found = counts_in(label)
+    ratings = [number for number in found if _DECIMAL.fullmatch(number)]
+    if len(ratings) == 2 and _is_scale(ratings[1]):  # 4.5 out of 5.0
+        found.remove(ratings.pop())
+    if len(ratings) != 1:
         return None
-    if len(found) == 3 and found[1] == "5":  # 4.5 out of 5
-        found.pop(1)
-    if not 1 <= len(found) <= 2:
+    rated = rating(ratings[0])
+    found.remove(ratings[0])
+    if len(found) == 2 and "5" in found:  # 4.5 out of 5
+        found.remove("5")
+    if rated is None or len(found) > 1:
         return None
-    first = rating(found[0])
-    if len(found) == 1:
-        return None if first is None else Stars(first, None)
-    second = _whole(found[1])
-    if first is not None and second is not None:
-        return Stars(first, second)
-    swapped, number = rating(found[1]), _whole(found[0])
-    return Stars(swapped, number) if swapped is not None and number is not None else None
+    if not found:
+        return Stars(rated, None)
+    number = count(found[0])
+    return None if number is None else Stars(rated, number)
+
+
+def _is_scale(number: str) -> bool:
+    return rating(number) == MAX_RATING

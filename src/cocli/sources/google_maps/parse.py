@@ -10,10 +10,10 @@ from cocli.identities import is_place_id, normalised
 from cocli.sources.google_maps.answers import Answer, read_answer
 from cocli.sources.google_maps.documents import answers_of, asked_of, page_of
 from cocli.sources.google_maps.init_state import State, only_place, read_state
-from cocli.sources.google_maps.links import read_place_link
+from cocli.sources.google_maps.links import read_address
 from cocli.sources.google_maps.nothing_found import says_nothing_found
 from cocli.sources.google_maps.sighting import Circumstances, Identity, Sighting, identify, merge, to_place
-from cocli.sources.google_maps.tree import parse_html
+from cocli.sources.google_maps.tree import parse_html, saved_from
 from cocli.sources.google_maps.verdicts import Shown, Verdict, look
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def read(document: Document) -> Reading:
         raise DocumentInvalid(doc=document.doc, reason="it does not say when it was fetched")
     html = page_of(document)
     answers = [read_answer(body) for body in answers_of(document)]
-    url = document.source.uri or ""
+    url = document.source.uri or saved_from(html)
     tile, phrase, place_id = asked_of(document)
     listed = place_id is None
     tree = parse_html(html)
@@ -86,7 +86,7 @@ class _Opened:
 
 def _opened(url: str, place_id: str | None) -> _Opened:
     """The place that the browser stood at, by the address, or that was asked for."""
-    link = read_place_link(url)
+    link = read_address(url)
     identity = identify(place_id=link.place_id, feature_id=link.feature_id, kgmid=link.kgmid)
     if identity is None and place_id and is_place_id(place_id):
         identity = identify(place_id=place_id)

@@ -184,7 +184,7 @@ def _is_count(value: float) -> bool:
 
 def _count_in_words(value: object) -> int | None:
     """`27 reviews`, in any language: the one number of the link to the reviews."""
-    found = numbers.numbers_in(value) if isinstance(value, str) else []
+    found = numbers.counts_in(value) if isinstance(value, str) else []
     return numbers.count(found[0]) if len(found) == 1 else None
 
 
@@ -215,7 +215,7 @@ def _new_hours(days: object) -> Iterator[tuple[int, str, str]]:
         if isinstance(day, bool) or not isinstance(day, int) or not 1 <= day <= 7 or not isinstance(shifts, list):
             continue
         for shift in shifts:
-            opens, closes = _clock(at(shift, 1, 0)), _clock(at(shift, 1, 1))
+            opens, closes = _filled_clock(at(shift, 1, 0)), _filled_clock(at(shift, 1, 1))
             if opens and closes:
                 yield day - 1, opens, _end(opens, closes)
 
@@ -237,6 +237,14 @@ def _weekday(value: object) -> int | None:
         return date.fromisoformat(value).weekday() if isinstance(value, str) else None
     except ValueError:  # not a date: the day is not known
         return None
+
+
+def _filled_clock(value: object) -> str | None:
+    """`[9, 30]`, where a zero is left out: `[9]` is 9:00, `[]` is midnight."""
+    if not isinstance(value, list) or len(value) > 2:
+        return None
+    hour = at(value, 0)
+    return _clock([0 if hour is None else hour, at(value, 1)])
 
 
 def _clock(value: object) -> str | None:

@@ -23,20 +23,23 @@ if TYPE_CHECKING:
 MAX_ELEMENTS = 4_000
 """Of one card or heading: none has more than some hundred."""
 _MAX_TOKENS = 20_000
-_VOID = frozenset(
+VOID = frozenset(
     ("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr")
 )
-_SILENT = frozenset(("script", "style", "svg", "noscript", "template", "iframe", "textarea", "title"))
-_TOKEN = re.compile(r'<(/?)([a-zA-Z][^\s>/]*+)((?:[^>"]++|"[^"]*+")*+)>|<!--.*?-->|(\s*+[^<\s][^<]*+)', re.DOTALL)
-_EMPTY = re.compile(r'<(div|span)(?: class="[^"]*+")?+></\1>')
+SILENT = frozenset(("script", "style", "svg", "noscript", "template", "iframe", "textarea", "title"))
+TOKEN = re.compile(r'<(/?)([a-zA-Z][^\s>/]*+)((?:[^>"]++|"[^"]*+")*+)>|<!--.*?-->|(\s*+[^<\s][^<]*+)', re.DOTALL)
+EMPTY = re.compile(r'<(div|span)(?: class="[^"]*+")?+></\1>')
 """Half of all elements are these."""
-_ATTRIBUTE = re.compile(r'([^\s="/]++)(?:="([^"]*+)")?+')
+ATTRIBUTE = re.compile(r'([^\s="/]++)(?:="([^"]*+)")?+')
 _SPEAKING = re.compile(r"\b(?:aria-label|href|jslog|data-url|data-item-id)=")
 """Attributes for which an element is kept that holds nothing."""
-_HIDDEN = re.compile(r"display:\s?none")
+HIDDEN = re.compile(r"display:\s?none")
 """Older pages keep parts that are not shown, and empty templates, in place."""
-_SYMBOLS = re.compile(r"[\ue000-\uf8ff\U000f0000-\U0010fffd\s]*")
+SYMBOLS = re.compile(r"[\ue000-\uf8ff\U000f0000-\U0010fffd\s]*")
 """Icons are letters of a private alphabet."""
+
+_SAVED_FROM = re.compile(rb"<!--\s*saved from url=\([0-9]+\)([^\s>]+)")
+_TOP = 3_000
 
 
 class Element:
@@ -44,8 +47,6 @@ class Element:
 
     all: list[Element] | None = None
     """Of the element that was copied: itself and all below it, in the order of the page."""
-    texts = 0
-    """How many pieces of text are below it."""
     _attributes: dict[str, str] | None = None
 
     def __init__(self, tag: str, written: str, parent: Element | None) -> None:
@@ -59,7 +60,7 @@ class Element:
         if self._attributes is None:
             if name not in self._written:
                 return ""
-            self._attributes = {key: unescape(value) for key, value in _ATTRIBUTE.findall(self._written)}
+            self._attributes = {key: unescape(value) for key, value in ATTRIBUTE.findall(self._written)}
         return self._attributes.get(name, "")
 
     def mentions(self, pattern: re.Pattern[str]) -> bool:
@@ -93,19 +94,6 @@ class Element:
                 stack += reversed(item.children)
         return " ".join("".join(pieces).split())
 
-    def ancestors(self) -> Iterator[Element]:
-        element = self.parent
-        while element is not None:
-            yield element
-            element = element.parent
-
-    def drop(self, child: Element | str) -> None:
-        """Take a child out of what is read."""
-        self.children = [other for other in self.children if other is not child]
-        lost = 1 if isinstance(child, str) else child.texts
-        for element in (self, *self.ancestors()):
-            element.texts -= lost
-
 
 def parse_html(html: bytes) -> LexborHTMLParser | None:
     """The tree of a page, or None where it is refused."""
@@ -119,27 +107,32 @@ def parse_html(html: bytes) -> LexborHTMLParser | None:
         return None
 
 
+def saved_from(html: bytes) -> str:
+    """The address that a browser notes at the top of a page when it is saved by hand; nothing where there is none."""
+    match = _SAVED_FROM.search(html, 0, _TOP)
+    return match[1].decode("utf-8", "replace") if match else ""
+
+
 def copied(node: LexborNode) -> Element:
     """An element of the tree and all below it, without scripts, pictures, icons and what is not shown."""
     root = inside = Element("", "", None)
     flat: list[Element] = []
     silent = ""
     depth = 0
-    for match in islice(_TOKEN.finditer(_EMPTY.sub("", node.html or "")), _MAX_TOKENS):
+    for match in islice(TOKEN.finditer(EMPTY.sub("", node.html or "")), _MAX_TOKENS):
         closing, tag, written, text = match.groups()
         if silent:
             if tag == silent:
                 depth += -1 if closing else 1
                 silent = silent if depth else ""
         elif text is not None:
-            if not _SYMBOLS.fullmatch(text):
+            if not SYMBOLS.fullmatch(text):
                 inside.children.append(unescape(text) if "&" in text else text)
-                inside.texts += 1
         elif closing:
             inside = _leave(inside, tag, flat)
-        elif tag is None or tag in _VOID:
+        elif tag is None or tag in VOID:
             continue
-        elif tag in _SILENT or ("none" in written and _HIDDEN.search(written)):
+        elif tag in SILENT or ("none" in written and HIDDEN.search(written)):
             silent, depth = tag, 1
         elif len(flat) < MAX_ELEMENTS:
             element = Element(tag, written, inside)
@@ -153,9 +146,7 @@ def _leave(inside: Element, tag: str, flat: list[Element]) -> Element:
     parent = inside.parent
     if parent is None or inside.tag != tag:
         return inside  # the end of what was left out
-    if inside.children:
-        parent.texts += inside.texts
-    elif not inside.mentions(_SPEAKING):
+    if not inside.children and not inside.mentions(_SPEAKING):
         parent.children.pop()
         flat.pop()
     return parent

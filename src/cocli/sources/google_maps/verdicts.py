@@ -14,7 +14,7 @@ from cocli.sources.google_maps.details_dom import read_panel
 from cocli.sources.google_maps.list_dom import FEED, card_links, read_list
 
 if TYPE_CHECKING:
-    from selectolax.lexbor import LexborHTMLParser, LexborNode
+    from selectolax.lexbor import LexborHTMLParser
 
     from cocli.sources.google_maps.details_dom import Panel
     from cocli.sources.google_maps.sighting import Sighting
@@ -79,9 +79,12 @@ def _refusal(tree: LexborHTMLParser | None, url: str, status: int | None) -> Ver
         return Verdict("error", f"the answer was an error ({status})")
     if tree is None:
         return Verdict("error", "there is no page that can be read")
-    if tree.css_first(_CAPTCHA) is not None and not _has_content(tree):
+    if _has_content(tree):
+        # What stands in front of a list that is there keeps nobody from reading it.
+        return Verdict("consent", "Maps asks for consent first") if host.startswith("consent.") else None
+    if tree.css_first(_CAPTCHA) is not None:
         return Verdict("blocked", "Maps asks whether a person is there")
-    if host.startswith("consent.") or (tree.css_first(_CONSENT) is not None and not _has_content(tree)):
+    if host.startswith("consent.") or tree.css_first(_CONSENT) is not None:
         return Verdict("consent", "Maps asks for consent first")
     return None
 
@@ -137,9 +140,9 @@ def end_seen(tree: LexborHTMLParser) -> bool:
         return False
     if feed.css_first(_END_HINT) is not None:
         return True
-    last: LexborNode | None = None
-    for child in feed.iter():
-        last = child if child.text().strip() else last
+    last = feed.last_child
+    while last is not None and not (last.is_element_node and last.text().strip()):
+        last = last.prev
     if last is None or last.css_first("a[href], button, [role='article']") is not None:
         return False
     return any(paragraph.text().strip() for paragraph in last.css("p"))

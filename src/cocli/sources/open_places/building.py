@@ -12,8 +12,6 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
 
-import duckdb
-
 from cocli.errors import SourceRefused, UnusableRow
 from cocli.formats.usv_sql import quote_text
 from cocli.models.tile import Tile
@@ -27,6 +25,8 @@ from cocli.sources.open_places.tiles import Box, tile_number, tile_of_number
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import TextIO
+
+    import duckdb
 
     from cocli.models.campaign import SourceName
     from cocli.sources.open_places.kind import Kind
@@ -64,6 +64,8 @@ class Built:
 
 def build_copy(files: Sequence[str], wanted: SourceName | None, folder: str, progress: Callable[[int], None]) -> Built:
     """Read a file (or the parts of one, in Parquet) and write `places.parquet` into a folder."""
+    import duckdb  # here, as in `session`
+
     scratch = os.path.join(folder, "scratch")
     os.makedirs(scratch, exist_ok=True)
     target = os.path.join(folder, "places.parquet")

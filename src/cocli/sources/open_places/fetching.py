@@ -13,14 +13,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import duckdb
-
 from cocli.errors import SourceRefused, SourceUnreachable, UsageError
 from cocli.formats.usv_sql import quote_text
 from cocli.sources.open_places.session import sorting_connection, watched
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    import duckdb
 
     from cocli.sources.open_places.tiles import Box
 
@@ -135,6 +135,8 @@ def _check_folder(wanted: Fetch, release: str) -> None:
 
 @contextmanager
 def _mapped_errors(wanted: Fetch) -> Iterator[None]:
+    import duckdb  # here, as in `session`
+
     try:
         yield
     except duckdb.Error as error:

@@ -6,10 +6,10 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import duckdb
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+
+    import duckdb
 
 _CONFIG = {
     "autoinstall_known_extensions": "false",
@@ -25,7 +25,7 @@ _LOOKED_EVERY = 0.2
 
 def reading_connection(files: Sequence[str]) -> duckdb.DuckDBPyConnection:
     """A connection that can read these files and do nothing else."""
-    connection = duckdb.connect(":memory:", config=dict(_CONFIG))
+    connection = _connect()
     connection.execute(f"SET memory_limit = '{QUERY_MEMORY}'")
     connection.execute("SET temp_directory = ''")
     connection.execute("SET parquet_metadata_cache = true")
@@ -39,7 +39,7 @@ def reading_connection(files: Sequence[str]) -> duckdb.DuckDBPyConnection:
 @contextmanager
 def sorting_connection(spill: str) -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection for making a copy: it may spill into a folder, and its memory has a limit."""
-    connection = duckdb.connect(":memory:", config=dict(_CONFIG))
+    connection = _connect()
     try:
         connection.execute("SET temp_directory = ?", [spill])
         connection.execute(f"SET memory_limit = '{SORT_MEMORY}'")
@@ -67,3 +67,9 @@ def watched(connection: duckdb.DuckDBPyConnection, progress: Callable[[int], Non
     finally:
         done.set()
         watcher.join()
+
+
+def _connect() -> duckdb.DuckDBPyConnection:
+    import duckdb  # here, because a worker that reads no file of places need not load it: a tenth of a second
+
+    return duckdb.connect(":memory:", config=dict(_CONFIG))
