@@ -33,7 +33,7 @@ def test_codes_are_unique() -> None:
 def test_only_what_may_help_is_retried() -> None:
     retried = {"Unavailable", "CatalogUnavailable", "BrokerUnavailable", "NodeInterrupted", "ServiceUnavailable"}
     retried |= {"CrewLost", "SourceUnreachable", "TooManyRequests"}
-    retried |= {"PageUnread", "SourceResting"}
+    retried |= {"PageUnread", "SourceResting", "NetworkDown"}
     assert {kind.__name__ for kind in ALL if kind.retryable} == retried
 
 

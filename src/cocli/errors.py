@@ -77,6 +77,7 @@
     ├── WorkerError                 a worker or a supervisor cannot go on
     │   ├── WorkerGaveUp            one failure after the other, none of them a task's
     │   └── SupervisorRunning       this host has a supervisor already
+    ├── NetworkDown                 retryable: no name can be looked up from this machine
     ├── FileUnusable                a file of this machine, or the output, cannot be read or written
     └── MissingExtra                an optional dependency is not installed
 
@@ -703,6 +704,15 @@ class SupervisorRunning(WorkerError):
     code = "supervisor_running"
     exit_code = ExitCode.CONFLICT
     remedy = "Stop the other one, or give this one a name of its own: cocli supervisor --host NAME"
+
+
+class NetworkDown(CocliError):
+    """This machine finds no host: {times} names in a row could not be looked up; the last was {host}: {reason}"""
+
+    code = "network_down"
+    exit_code = ExitCode.UNAVAILABLE
+    retryable = True
+    remedy = "Is it connected, and does its name server answer? What was being read is tried again."
 
 
 class FileUnusable(CocliError):

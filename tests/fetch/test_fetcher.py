@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from cocli.documents import Document
-from cocli.errors import ConfigError
+from cocli.errors import ConfigError, NetworkDown
 from cocli.fetch import (
     Failed,
     Failure,
@@ -216,6 +216,38 @@ def test_a_name_that_does_not_exist_and_one_that_cannot_be_looked_up() -> None:
     assert (ill.kind, ill.retryable) == (Failure.DNS, True)
     assert lookups.count("gone.example") == 1
     assert lookups.count("ill.example") == 3
+
+
+def test_without_a_network_no_site_is_called_dead(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some names that cannot be looked up are those sites' trouble; if there are only such, it is this machine's."""
+    answers = {"there.example": None, "gone.example": socket.EAI_NONAME}
+
+    def look_up(host: str, *_: object, **__: object) -> list[Any]:
+        code = answers.get(host, socket.EAI_AGAIN)
+        if code is not None:
+            raise socket.gaierror(code, "…")
+        return [(None, None, None, None, ("192.0.2.1", 80))]
+
+    async def kinds() -> list[object]:
+        resolver = SystemResolver()
+        try:
+            found = []
+            hosts = [f"{n}.example" for n in range(9)]
+            for host in (*hosts, "there.example", *hosts, "gone.example", *hosts, *hosts, "9.example", "10.example"):
+                try:
+                    found.append(await resolver(host, 80))
+                except Breakdown as breakdown:
+                    found.append(breakdown.kind)
+                except NetworkDown as error:
+                    found.append(type(error))
+            return found
+        finally:
+            resolver.close()
+
+    monkeypatch.setattr("socket.getaddrinfo", look_up)
+    nine = [Failure.DNS] * 9
+    there, gone = [("192.0.2.1", 80)], Failure.NO_SUCH_HOST
+    assert asyncio.run(kinds()) == [*nine, there, *nine, gone, *nine, *nine, NetworkDown, NetworkDown]
 
 
 def test_the_machines_resolver_tells_the_two_apart(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,10 +12,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
+from cocli.errors import NetworkDown
 from cocli.fetch.outcome import Failure
 from cocli.fetch.signals import Breakdown
 
 _THREADS = 16
+_MANY = 10
 _NO_SUCH_HOST = frozenset(
     getattr(socket, name) for name in ("EAI_NONAME", "EAI_NODATA", "EAI_ADDRFAMILY") if hasattr(socket, name)
 )
@@ -41,21 +43,33 @@ def lookup_failed(host: str, reason: str) -> Breakdown:
 
 
 class SystemResolver:
-    """The machine's own way of looking names up, in threads of its own: a slow name server must not hold others up."""
+    """The machine's own way of looking names up, in threads of its own: a slow name server must not hold others up.
+
+    One name that cannot be looked up is that site's trouble. Many in a row, and none that can, are this machine's:
+    `NetworkDown` is raised, or all the sites of a laptop without network would be called dead.
+    """
 
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="lookup")
+        self._unknown: set[str] = set()
+        """Hosts that could not be looked up since the name server last answered."""
 
     async def __call__(self, host: str, port: int) -> list[Endpoint]:
         loop = asyncio.get_running_loop()
         try:
             found = await loop.run_in_executor(self._threads, _look_up, host, port)
         except socket.gaierror as error:
+            reason = error.strerror or str(error)
             if error.errno in _NO_SUCH_HOST:
+                self._unknown.clear()
                 raise no_such_host(host) from error
-            raise lookup_failed(host, error.strerror or str(error)) from error
+            self._unknown.add(host)
+            if len(self._unknown) >= _MANY:
+                raise NetworkDown(times=len(self._unknown), host=host, reason=reason) from error
+            raise lookup_failed(host, reason) from error
         except UnicodeError as error:  # a label that is too long, or empty: no name server would know it
             raise no_such_host(host) from error
+        self._unknown.clear()
         return found
 
     def close(self) -> None:
