@@ -26,7 +26,7 @@ from cocli.testing import servers
 from cocli.testing.fault_proxy import fault_proxy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from benchmarks.harness import Bench
@@ -194,9 +194,11 @@ class _Waiting(WrappedStore):
         time.sleep(LATENCY)
         return self.inner.put_many(puts)
 
-    def delete_many(self, keys: Iterable[str]) -> Sequence[StoreError | None]:
+    def delete_many(
+        self, keys: Iterable[str], *, if_match: Mapping[str, str] | None = None
+    ) -> Sequence[StoreError | None]:
         time.sleep(LATENCY)
-        return self.inner.delete_many(keys)
+        return self.inner.delete_many(keys, if_match=if_match)
 
 
 def _batches(bench: Bench, near: Store, far: list[_Worker]) -> None:

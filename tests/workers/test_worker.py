@@ -12,13 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cocli.errors import ParserAlarm, SourceResting, StoreFull, WorkerGaveUp
+from cocli.errors import Denied, ParserAlarm, SourceResting, StoreFull, WorkerGaveUp
 from cocli.models.completion import Blocked, Empty, Failed, Ok, Verdict
 from cocli.models.task import Task, TaskError
 from cocli.queue.base import NewTask, Work
 from cocli.queue.leased import LeasedQueue
 from cocli.store.faulty import Fault, FaultKind, FaultyStore, Operation
 from cocli.store.memory import MemoryStore
+from cocli.testing.effort import effort
 from cocli.workers.drain import Drain
 from cocli.workers.worker import Patience, Worker
 
@@ -106,7 +107,7 @@ def test_what_a_task_queues_is_done_before_the_worker_ends(queue: LeasedQueue) -
     assert one.tally.counts == {"completed": 4}
 
 
-@settings(max_examples=20)
+@settings(max_examples=effort(15))
 @given(verdicts=st.lists(st.sampled_from(["ok", "empty", "blocked", "final", "retry", "bug"]), max_size=12))
 def test_every_task_is_accounted_for(verdicts: list[str]) -> None:
     store = MemoryStore()
@@ -177,6 +178,17 @@ def test_a_machine_that_can_do_nothing_gives_up_and_gives_back(store: MemoryStor
     assert len(said) >= HASTY.troubles
     assert held(store, queue) == 0
     assert a_queue(store).stats().pending == 3
+
+
+def test_what_is_not_allowed_is_not_waited_for(store: MemoryStore, queue: LeasedQueue) -> None:
+    put(queue, 3)
+
+    def work(_: Task, __: Work) -> Verdict:
+        raise Denied(address="s3://bucket", key="k", credentials="…", reason="read only")
+
+    with pytest.raises(Denied):
+        Worker(StageOf(work), queue, rng=random.Random(1), patience=HASTY).run(Drain())
+    assert held(store, queue) == 0
 
 
 @pytest.mark.parametrize("until_empty", [True, False])

@@ -95,8 +95,6 @@ def achieve_goal(
     with _of_source(workspace, name, wishes.source) as chosen:
         campaign = chosen.campaign(name)
         crew = open_crew(chosen, campaign, wishes.crew, watcher.say)
-        if crew.own:
-            _check_sources(chosen, campaign)
         with ThreadPoolExecutor(1, "look") as looker:
             run = _Run(chosen, campaign, wishes, crew, drain, watcher, looker)
             run.plan()
@@ -148,6 +146,8 @@ class _Run:
 
     def plan(self) -> None:
         built = build_targets(self._indexes, needed_campaign(self._indexes))
+        if self._crew.own:
+            _check_sources(self._workspace, self._campaign)
         targets = count_targets(self._indexes, self._campaign)
         queued = self._queue()
         if built.added or queued:
@@ -287,12 +287,18 @@ def _waits_for(standing: Standing, crew: Crew) -> str:
     if not (crew.own or crew.hosts or standing.in_hand):
         return "workers: none reported lately (start them with: cocli supervisor)"
     if not listing.idle:
-        return f"{listing.pending - listing.later:,} searches"
+        return _so_many(listing.pending - listing.later, "search", "searches")
     if details is not None and not details.idle:
-        return f"{details.pending - details.later:,} places"
+        return _so_many(details.pending - details.later, "place", "places")
     if not sites.idle:
-        return f"{sites.pending - sites.later:,} websites"
-    return f"{standing.later:,} tasks that are tried again later" if standing.later else "nothing"
+        return _so_many(sites.pending - sites.later, "website", "websites")
+    if standing.later:
+        return _so_many(standing.later, "task that is tried again later", "tasks that are tried again later")
+    return "nothing"
+
+
+def _so_many(count: int, one: str, more: str) -> str:
+    return f"{count:,} {one if count == 1 else more}"
 
 
 # --- sources

@@ -13,7 +13,6 @@ from cocli.app.google_maps import open_book, open_maps
 from cocli.app.index import campaign_indexes
 from cocli.app.sources import library_of, open_places
 from cocli.enrich.mx import MailHosts, name_servers
-from cocli.errors import UsageError
 from cocli.fetch.browser import Browser, check_browser
 from cocli.fetch.settings import Settings as FetchSettings
 from cocli.identities import company_hash
@@ -24,7 +23,7 @@ from cocli.paths import IndexRef
 from cocli.queue.opening import get_queue
 from cocli.sources.google_maps.quality_book import DETAILS_PARSER, LIST_PARSER
 from cocli.sources.open_places.kinds import KIND_NAMES
-from cocli.workers.commands import WORKED
+from cocli.workers.commands import WORKED, worked_queue
 from cocli.workers.enrichment import Enrichment, Keeping
 from cocli.workers.enrichment_stage import EnrichmentStage
 from cocli.workers.google_maps import DetailsSinks, DetailsStage, GoogleMapsSource, PatientStage
@@ -55,8 +54,7 @@ C = TypeVar("C", bound=_Closable)
 @contextmanager
 def open_stage(workspace: Workspace, campaign: Campaign, name: str, *, worker: str) -> Iterator[Stage]:
     """The stage that works off a queue. What this machine lacks for it is said now, and not with the first task."""
-    if name not in WORKED:
-        raise UsageError(reason=f'There are no workers of "{name}"', hint=f"There are: {', '.join(WORKED)}.")
+    worked_queue(name)
     with ExitStack() as stack:
         documents = stack.enter_context(opened_documents(workspace, campaign.name))
         indexes = campaign_indexes(workspace, campaign.name)

@@ -69,6 +69,7 @@ def worker(
     once. A bare machine needs only the store's address; the campaign's configuration is fetched from there.
     """
     from cocli.app.workers import WorkerWishes, bootstrap, parse_duration, run_worker
+    from cocli.workers.commands import worked_queue
     from cocli.workers.drain import Drain, follow, obeying_signals
 
     output, drain = output_of(ctx, as_json=json, quiet=quiet or supervised), Drain()
@@ -80,7 +81,7 @@ def worker(
     tell = _report_to(output, drain) if supervised else _lines(output)
     with workspace_of(ctx, store) as workspace, obeying_signals(drain):
         chosen = bootstrap(workspace, campaign_of(ctx, campaign))
-        output.talk(f"Working on {queue} of {chosen.name}; Ctrl-C ends it")
+        output.talk(f"Working on {worked_queue(queue)} of {chosen.name}; Ctrl-C ends it")
         worked = run_worker(
             workspace,
             chosen,

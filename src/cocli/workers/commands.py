@@ -107,7 +107,16 @@ def scale_of(argument: str) -> tuple[str, int]:
     count = int(match["count"])
     if count > MOST_WORKERS:
         raise UsageError(reason=f"{count} workers of {match['queue']} are more than {MOST_WORKERS}")
-    return _queue(match["queue"]), count
+    return worked_queue(match["queue"]), count
+
+
+def worked_queue(name: str) -> str:
+    """The name of a queue that has workers; any other is refused."""
+    if name not in WORKED:
+        meant = nearest(name, list(WORKED))
+        hint = f"Did you mean: {meant}" if meant else f"There are: {', '.join(WORKED)}."
+        raise UsageError(reason=f'There are no workers of "{name[:100]}"', hint=hint)
+    return name
 
 
 def command_queue(target: str) -> str:
@@ -121,14 +130,6 @@ def command_queue(target: str) -> str:
 
 
 # --- the arguments of each verb
-
-
-def _queue(name: str) -> str:
-    if name not in WORKED:
-        meant = nearest(name, list(WORKED))
-        hint = f"Did you mean: {meant}" if meant else f"There are: {', '.join(WORKED)}."
-        raise UsageError(reason=f'There are no workers of "{name[:100]}"', hint=hint)
-    return name
 
 
 def _one_text(verb: Verb, words: Sequence[str]) -> tuple[str, ...]:
@@ -159,7 +160,7 @@ def _scales(verb: Verb, words: Sequence[str]) -> tuple[str, ...]:
 
 
 def _queues(verb: Verb, words: Sequence[str]) -> tuple[str, ...]:  # noqa: ARG001  every rule has this signature
-    return tuple(dict.fromkeys(_queue(word) for word in words))
+    return tuple(dict.fromkeys(worked_queue(word) for word in words))
 
 
 def _recovery(verb: Verb, words: Sequence[str]) -> tuple[str, ...]:
@@ -167,7 +168,7 @@ def _recovery(verb: Verb, words: Sequence[str]) -> tuple[str, ...]:
         raise _wrong(verb, "needs a queue, and perhaps a category")
     if len(words) == 2 and not _CATEGORY.fullmatch(words[1]):
         raise _wrong(verb, f'is given "{words[1][:100]}", which is not a category')
-    return (_queue(words[0]), *words[1:])
+    return (worked_queue(words[0]), *words[1:])
 
 
 def _nothing(verb: Verb, words: Sequence[str]) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cocli.errors import CocliError, LeaseLost, ParserAlarm, SourceResting, WorkerGaveUp
+from cocli.errors import CocliError, Denied, LeaseLost, ParserAlarm, SourceResting, WorkerGaveUp
 from cocli.models.completion import Failed
 from cocli.models.task import TaskError
 from cocli.workers.tally import LOST, RELEASED, Tally
@@ -196,7 +196,12 @@ class Worker:
     # --- trouble
 
     def _trouble(self, error: BaseException) -> None:
-        """Something is wrong with this machine: say it, wait, and give up where it does not end."""
+        """Something is wrong with this machine: say it, wait, and give up where it does not end.
+
+        What is not allowed does not pass by waiting.
+        """
+        if isinstance(error, Denied):
+            raise error
         message = error.message if isinstance(error, CocliError) else f"{type(error).__name__}: {error}"
         message = message[:_MESSAGE_LENGTH]
         self.tally.failed(message)
