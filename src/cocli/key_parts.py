@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from functools import lru_cache
 from urllib.parse import quote_from_bytes, unquote_to_bytes
 
 from cocli.errors import InvalidKey
@@ -31,6 +32,7 @@ class ShortenedPart(str):
     __slots__ = ()
 
 
+@lru_cache(maxsize=4096, typed=True)  # a document's keys are made several times; a `ShortenedPart` is another thing
 def encode_part(text: str) -> str:
     """Make any text one part of a key: injective, reversible up to 200 bytes, never longer than 200 bytes."""
     if isinstance(text, ShortenedPart):

@@ -125,7 +125,7 @@ def _ways_on(page: Page) -> Iterator[tuple[str, str]]:
 def _words(page: Page, element: Element, pictures: dict[int, str]) -> str:
     """What a link is called. One without letters, such as an icon, is known by its title or its picture."""
     text = " ".join(page.text[element.start : min(element.end, element.start + MAX_TEXT)].split())
-    if text[:1].isalpha() and text[1:2].isalpha() or sum(map(str.isalpha, text)) > 1:
+    if (text[:1].isalpha() and text[1:2].isalpha()) or sum(map(str.isalpha, text)) > 1:
         return text if text.count(" ") < MAX_WORDS else ""
     return element.get("aria-label") or element.get("title") or element.get("alt") or pictures.get(id(element), "")
 

@@ -1,13 +1,15 @@
-"""Connections that are kept: one small pool per origin, the least used ones closed when there are too many.
+"""Connections that are kept: a few per origin, those of the least used origins closed when there are too many.
 
-A pool of its own for each origin, because the library looks at every connection of a pool at each request.
+The library's own pool looks at its connections before and after each request, which takes as long as the request. Here
+one request has a connection to itself, so there is nothing to look for; the pool only makes connections.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections import OrderedDict
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import httpcore2
@@ -23,16 +25,24 @@ Origin = tuple[str, str, int]
 
 @dataclass(slots=True)
 class Lease:
-    """A pool in use."""
+    """A connection in use."""
 
-    pool: httpcore2.AsyncConnectionPool
+    connection: httpcore2.AsyncConnectionInterface
     spoiled: bool = False
-    """An answer was left half-read, or something broke: what is left in the pool must not be used again."""
+    """An answer was left half-read, or something broke: it must not be used again."""
+
+
+@dataclass(slots=True)
+class _Place:
+    """The connections of one origin."""
+
+    turns: asyncio.Semaphore
+    idle: list[httpcore2.AsyncConnectionInterface] = field(default_factory=list)
     users: int = 0
 
 
 class Connections:
-    """The pools of a client."""
+    """The connections of a client."""
 
     def __init__(
         self,
@@ -43,52 +53,67 @@ class Connections:
         kept: int = 128,
         proxy: httpcore2.Proxy | None = None,
     ) -> None:
-        self._network = network
-        self._tls = tls
         self._per_origin = per_origin
         self._kept = kept
-        self._proxy = proxy
-        self._leases: OrderedDict[Origin, Lease] = OrderedDict()
+        self._maker = httpcore2.AsyncConnectionPool(
+            ssl_context=tls, proxy=proxy, keepalive_expiry=_KEEP_SECONDS, http2=True, network_backend=network
+        )
+        self._places: OrderedDict[Origin, _Place] = OrderedDict()
 
     @asynccontextmanager
     async def lease(self, origin: Origin) -> AsyncIterator[Lease]:
-        lease = self._leases.get(origin)
-        if lease is None:
-            lease = self._leases[origin] = Lease(self._pool())
-        self._leases.move_to_end(origin)
-        lease.users += 1
+        place = self._places.get(origin)
+        if place is None:
+            place = self._places[origin] = _Place(asyncio.Semaphore(self._per_origin))
+        self._places.move_to_end(origin)
+        place.users += 1
         try:
-            yield lease
+            async with place.turns:
+                lease = Lease(await _usable(place) or self._made(origin))
+                try:
+                    yield lease
+                finally:
+                    await _put_back(place, lease)
         finally:
-            lease.users -= 1
-            if lease.spoiled or self._leases.get(origin) is not lease:
-                await self._drop(origin, lease)
+            place.users -= 1
+            if self._places.get(origin) is not place:
+                await _close_idle(place)  # everything was closed meanwhile
             await self._drop_surplus()
 
     async def close(self) -> None:
-        for origin, lease in list(self._leases.items()):
-            await self._drop(origin, lease)
+        for place in self._places.values():
+            await _close_idle(place)
+        self._places.clear()
 
-    def _pool(self) -> httpcore2.AsyncConnectionPool:
-        return httpcore2.AsyncConnectionPool(
-            ssl_context=self._tls,
-            proxy=self._proxy,
-            max_connections=self._per_origin,
-            keepalive_expiry=_KEEP_SECONDS,
-            http2=True,
-            network_backend=self._network,
-        )
-
-    async def _drop(self, origin: Origin, lease: Lease) -> None:
-        """The next one to ask gets a new pool; this one is closed by the last who uses it."""
-        if self._leases.get(origin) is lease:
-            del self._leases[origin]
-        if lease.users == 0:
-            await lease.pool.aclose()
+    def _made(self, origin: Origin) -> httpcore2.AsyncConnectionInterface:
+        scheme, host, port = origin
+        return self._maker.create_connection(httpcore2.Origin(scheme.encode("ascii"), host.encode("ascii"), port))
 
     async def _drop_surplus(self) -> None:
-        surplus = len(self._leases) - self._kept
-        if surplus > 0:
-            idle = [(origin, lease) for origin, lease in self._leases.items() if lease.users == 0]
-            for origin, lease in idle[:surplus]:
-                await self._drop(origin, lease)
+        while len(self._places) > self._kept:
+            unused = next((origin for origin, place in self._places.items() if place.users == 0), None)
+            if unused is None:
+                return
+            await _close_idle(self._places.pop(unused))
+
+
+async def _usable(place: _Place) -> httpcore2.AsyncConnectionInterface | None:
+    """One that its server has not closed meanwhile."""
+    while place.idle:
+        connection = place.idle.pop()
+        if connection.is_available() and not connection.has_expired():
+            return connection
+        await connection.aclose()
+    return None
+
+
+async def _put_back(place: _Place, lease: Lease) -> None:
+    if lease.spoiled or not lease.connection.is_available():
+        await lease.connection.aclose()
+    else:
+        place.idle.append(lease.connection)
+
+
+async def _close_idle(place: _Place) -> None:
+    while place.idle:
+        await place.idle.pop().aclose()

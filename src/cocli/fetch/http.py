@@ -82,7 +82,7 @@ class HttpClient:
         )
         try:
             async with asyncio.timeout(self._limits.first_byte):
-                return await lease.pool.handle_async_request(request)
+                return await lease.connection.handle_async_request(request)
         except TimeoutError:
             raise Breakdown(Failure.TIMEOUT, "no answer in time") from None
 
@@ -174,7 +174,9 @@ def _breakdown(error: BaseException) -> Breakdown | None:
         # Our network reports a connection that did not come about itself; a proxy's it does not open.
         kind = Failure.CONNECT if error.args and type(error.args[0]) is OSError else Failure.TLS
         return Breakdown(kind, detail)
-    if isinstance(error, (httpcore2.ProtocolError, httpcore2.UnsupportedProtocol, h2.exceptions.H2Error)):
+    if isinstance(error, (httpcore2.ProtocolError, httpcore2.UnsupportedProtocol, httpcore2.ConnectionNotAvailable)):
+        return Breakdown(Failure.PROTOCOL, detail)
+    if isinstance(error, h2.exceptions.H2Error):
         return Breakdown(Failure.PROTOCOL, detail)
     if isinstance(error, (httpcore2.NetworkError, httpcore2.ProxyError, OSError)):
         return Breakdown(Failure.CONNECT, detail)

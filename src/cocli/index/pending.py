@@ -6,6 +6,7 @@ Nothing here deletes anything, and what cannot be read is named and left where i
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import timedelta
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -18,7 +19,7 @@ from cocli.paths import DatapackageKey, LatestKey, WalKey, index_folder
 from cocli.store.base import StoredObject
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from cocli.index.consumed import ConsumedObject
     from cocli.index.opening import Index
@@ -28,6 +29,8 @@ R = TypeVar("R", bound=Record)
 
 OBJECT_LIMIT = 128 << 20
 """Bytes of one object that waits. What is larger was not written by cocli, and is not read into memory."""
+_SETTLED = timedelta(seconds=2)
+"""Longer than the step of any file system's clock."""
 _CHUNK_OBJECTS = 512
 _CHUNK_BYTES = 32 << 20
 
@@ -112,6 +115,31 @@ def read_pending(index: Index[R], infos: Iterable[ObjectInfo]) -> Iterator[Conte
                 yield _take_apart(index, answer)
             elif not isinstance(answer, NotFound):
                 raise answer
+
+
+class PendingMemory(Generic[R]):
+    """For who looks again and again at what waits: an object that is listed as it was before is not read twice."""
+
+    def __init__(self) -> None:
+        self._known: dict[ObjectInfo, Contents[R]] = {}
+
+    def read(self, index: Index[R], infos: Sequence[ObjectInfo]) -> list[Contents[R]]:
+        """The same as `read_pending`, which is asked for what is new."""
+        now = index.store.now()
+        unknown = [info for info in infos if info not in self._known]
+        read = {contents.key: contents for contents in read_pending(index, unknown)}
+        found: list[Contents[R]] = []
+        known: dict[ObjectInfo, Contents[R]] = {}
+        for info in infos:
+            contents = self._known.get(info) or read.get(info.key)
+            if contents is None:
+                continue
+            found.append(contents)
+            # One that was written just before it was read may be written once more, and still be listed as it was.
+            if info.etag is not None or contents.is_batch or now - info.modified > _SETTLED:
+                known[info] = contents
+        self._known = known
+        return found
 
 
 def _chunks(infos: Iterable[ObjectInfo]) -> Iterator[list[ObjectInfo]]:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from cocli.enrich.mx import MailHosts, MxAnswer
     from cocli.enrich.shelf import Shelf
     from cocli.enrich.site import Fetch, Render
+    from cocli.enrich.website_record import SiteState
     from cocli.graph.node import NodeContext
     from cocli.merging.exclusions import Exclusions
     from cocli.models.prospect import Prospect
@@ -106,16 +107,8 @@ class Enrichment:
         mx = await self._mx(website)
         written, references = Written(), list[DocumentReference]()
         if keeping is not None:
-            references = await asyncio.to_thread(self._keep_pages, keeping, reading)
-            written = await asyncio.to_thread(
-                keeping.records.write, website, self._wanted(prospects), at=self._clock(), mx=mx
-            )
-            if not (reading.triage and reading.triage.retryable):
-                # What may be otherwise tomorrow does not replace what was read before.
-                docs = [page.kept.document.doc for page in reading.pages]
-                site = site_document(keeping.account, keeping.cluster, state, docs, website)
-                receipt = await asyncio.to_thread(keeping.repository.save, site)
-                references.append(receipt.reference)
+            wanted = self._wanted(prospects)
+            written, references = await asyncio.to_thread(self._keep, keeping, reading, state, website, wanted, mx)
         return Enriched(website, reading, written, verdict_of(website, reading, written, references), mx)
 
     async def _read(self, work: EnrichmentWork, prospects: list[Prospect]) -> SiteReading:
@@ -158,6 +151,25 @@ class Enrichment:
         return SiteReading(work.url[:500], work.domain, triage, stop="triage")
 
     # --- what is kept
+
+    def _keep(
+        self,
+        keeping: Keeping,
+        reading: SiteReading,
+        state: SiteState,
+        website: Website,
+        prospects: list[Prospect],
+        mx: Mapping[str, MxAnswer],
+    ) -> tuple[Written, list[DocumentReference]]:
+        """What the pages say, then the records, then the site. It blocks."""
+        references = self._keep_pages(keeping, reading)
+        written = keeping.records.write(website, prospects, at=self._clock(), mx=mx)
+        if not (reading.triage and reading.triage.retryable):
+            # What may be otherwise tomorrow does not replace what was read before.
+            docs = [page.kept.document.doc for page in reading.pages]
+            site = site_document(keeping.account, keeping.cluster, state, docs, website)
+            references.append(keeping.repository.save(site).reference)
+        return written, references
 
     def _keep_pages(self, keeping: Keeping, reading: SiteReading) -> list[DocumentReference]:
         """What each page says becomes the state of the node `page`, as a replay would make it."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cocli.enrich.providers import is_freemail
+from cocli.index.pending import PendingMemory
 from cocli.index.reading import open_reader
 from cocli.index.writing import IndexWriter
 from cocli.merging import website_to_domain, website_to_emails, website_to_prospect
@@ -193,13 +194,14 @@ class _Known:
         self._reader: IndexReader[Any] | None = None
         self._looked = 0.0
         self._written: dict[str, Any] = {}
+        self._memory: PendingMemory[Any] = PendingMemory()
 
     def reader(self) -> IndexReader[Any]:
         with self._lock:
             if self._reader is None or self._clock() - self._looked > FRESH_SECONDS:
                 self._looked = self._clock()
                 self._written.clear()
-                self._reader = open_reader(self._index, fresh=True)
+                self._reader = open_reader(self._index, fresh=True, memory=self._memory)
             return self._reader
 
     def get(self, key: str) -> Any | None:
