@@ -35,8 +35,9 @@ types: $(VENV)/.dev ## Check the types
 layers: $(VENV)/.dev ## Check that dependencies point down only
 	@$(BIN)/lint-imports
 
+# The suite starts some hundred programs: where Python may not keep what it compiled, each would compile everything anew.
 pytest: $(VENV)/.dev browser ## Run the tests alone: make pytest ARGS='tests/store -k race'
-	@$(BIN)/pytest -n 3 --dist worksteal -q $(ARGS)
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 3 --dist worksteal -q $(ARGS)
 
 browser: ## Install Chromium for the tests that need one: as root by apt; else say how
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || { \

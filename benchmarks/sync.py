@@ -129,6 +129,7 @@ def _server(folder: Path) -> Iterator[servers.S3Server]:
             COCLI_CONFIG=str(folder / "user.toml"),
             **{f"RCLONE_CONFIG_PEER_{name}": value for name, value in peer.items()},
         )
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # else an edited checkout is compiled anew in every run
         (folder / "rclone.conf").touch()
         warm = open_store(server.url(BUCKET, "warm"))
         warm.put_many([Put(f"{number}", b"x") for number in range(500)])  # the first tool does not pay for volumes

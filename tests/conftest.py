@@ -10,11 +10,12 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from cocli.testing import servers
+from cocli.testing.effort import effort
 
 settings.register_profile(
     "suite",
     deadline=None,
-    max_examples=int(os.environ.get("COCLI_TEST_EXAMPLES", "40")),
+    max_examples=effort(25),
     suppress_health_check=[HealthCheck.too_slow],
     print_blob=True,
 )

@@ -122,7 +122,7 @@ def _missing(model: type[Part], name: str) -> str:
     value = field.get_default(call_default_factory=True)
     if value is None or value is PydanticUndefined:
         return "null"
-    if isinstance(value, Part):
+    if isinstance(field.annotation, type) and issubclass(field.annotation, Part):
         return "its defaults"
     return "empty" if value in ((), {}) else f"`{value}`".replace("`True`", "`true`").replace("`False`", "`false`")
 

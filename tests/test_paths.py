@@ -213,6 +213,25 @@ def test_keys_that_do_not_follow_are_refused(key: str) -> None:
     assert refused.value.details["part"]
 
 
+def test_a_key_is_a_frozen_value_of_its_kind() -> None:
+    key = paths.NoteKey("acme", name="call")
+    assert key == paths.NoteKey(name="call", slug="acme")
+    assert len({key, paths.NoteKey("acme", "call")}) == 1
+    assert key != paths.MeetingKey("acme", "call")
+    assert repr(key) == "NoteKey(slug='acme', name='call')"
+    with pytest.raises(AttributeError):
+        key.slug = "other"  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("values", "named"),
+    [((), {}), (("a",), {}), (("a", "b", "c"), {}), (("a",), {"title": "b"}), (("a", "b"), {"slug": "c"})],
+)
+def test_a_key_has_its_fields_and_no_others(values: tuple[str, ...], named: dict[str, str]) -> None:
+    with pytest.raises(TypeError, match="NoteKey has the fields slug, name"):
+        paths.NoteKey(*values, **named)
+
+
 def test_double_sharding_is_impossible() -> None:
     """The older system once wrote `2/2/…`, because an id already contained its shard."""
     key = paths.TaskKey("c", "q", "2/example.com")

@@ -62,10 +62,9 @@ class Field:
         *,
         seed: int = 1,
         period: float = 1.0,
-        growth: float = 1.06,
-        mercy: float = 0.0,
     ) -> Storm:
-        return Storm(main, others, self.folder, random.Random(seed), period, growth, mercy)
+        """Each job has two workers of its own."""
+        return Storm(main, others, self.folder, random.Random(seed), 3 * (1 + len(others)), period)
 
     def outcome(self, home: TownHome) -> Outcome:
         with open_workspace(home.environ, Flags()) as workspace:

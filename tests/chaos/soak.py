@@ -40,7 +40,7 @@ def calm(a_field: Any, tmp_path_factory: pytest.TempPathFactory) -> Outcome:
 def test_the_demo_on_a_folder(field_of: Any, calm: Outcome, seed: int) -> None:
     field_of.phrases = PHRASES
     home = field_of.machine("home")
-    storm = field_of.storm(field_of.goal(home), seed=seed, mercy=1.0)
+    storm = field_of.storm(field_of.goal(home), seed=seed)
     assert storm.rage(SECONDS), storm.log_of("goal")
     assert len(storm.kills) > 5
     the_same(field_of.outcome(home), calm)
@@ -57,7 +57,7 @@ def test_the_demo_on_three_machines_and_one_s3_server(
     field_of.settings = (*field_of.settings, *workers)
     first, second, third = (field_of.machine(name) for name in ("first", "second", "third"))
     others = [field_of.supervisor(second, "pi1"), field_of.supervisor(third, "pi2")]
-    storm = field_of.storm(field_of.goal(first), others, seed=seed, mercy=1.0)
+    storm = field_of.storm(field_of.goal(first), others, seed=seed)
     assert storm.rage(SECONDS), storm.log_of("goal")
     the_same(field_of.outcome(first), calm)
 

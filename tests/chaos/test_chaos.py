@@ -14,7 +14,7 @@ PATIENCE = 250.0
 
 def test_killed_at_random_on_a_folder(field_of: Any, undisturbed: Outcome) -> None:
     home = field_of.machine("home")
-    storm = field_of.storm(field_of.goal(home), period=1.0, growth=1.2, mercy=1.5)
+    storm = field_of.storm(field_of.goal(home))
     assert storm.rage(PATIENCE), storm.log_of("goal")
     assert len(storm.kills) >= 2
     after = field_of.outcome(home)

@@ -18,6 +18,7 @@ from cocli.documents.header import Header, Operation, PurgeProof, RemovedObject,
 from cocli.documents.proto.generated import document_pb2 as pb
 from cocli.errors import DocumentDamaged, DocumentInvalid, UsageError
 from cocli.models.document import Step
+from cocli.testing.effort import effort
 
 NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
@@ -162,7 +163,7 @@ def test_data_that_contains_itself_is_refused() -> None:
             _ = Document.intake(account="a", connector="web", doc="d").with_data("n", values).digest
 
 
-@settings(max_examples=200)
+@settings(max_examples=effort(100))
 @given(st.binary(max_size=300))
 def test_bytes_of_anything_are_damaged(data: bytes) -> None:
     with pytest.raises(DocumentDamaged):

@@ -14,6 +14,7 @@ from cocli.documents import fsck as checking
 from cocli.errors import DocumentDeleted, DocumentInvalid, DocumentNotFound
 from cocli.models.document import DocumentReference
 from cocli.store.memory import MemoryStore
+from cocli.testing.effort import effort
 
 DOCS = st.sampled_from(["a", ".."])
 BODIES = st.sampled_from([b"one", b"two", b"three" * 50])
@@ -138,5 +139,5 @@ class Model(RuleBasedStateMachine):
         assert report.clean, report.findings
 
 
-Model.TestCase.settings = settings(max_examples=25, stateful_step_count=20)
+Model.TestCase.settings = settings(max_examples=effort(15), stateful_step_count=20)
 TestRepositoryModel = Model.TestCase

@@ -161,7 +161,7 @@ def test_the_new_lines_look_like_this() -> None:
     assert markdown.update(b"---\nname: Acme\n---\nbody\n", FACTS).decode() == (
         "---\nname: Acme\n"
         'cocli:\n  company_hash: "0000000000000000"\n  domain: "acme.com"\n  emails: ["info@acme.com"]\n'
-        '  campaigns: []\n  updated_at: "2026-11-15T12:00:00Z"\n'
+        '  categories: []\n  campaigns: []\n  updated_at: "2026-11-15T12:00:00Z"\n'
         "---\nbody\n"
     )
 

@@ -18,6 +18,7 @@ from cocli.models.email import EmailEntry
 from cocli.models.place import OpenHours, Place
 from cocli.models.prospect import Prospect
 from cocli.models.record import Part, Record, Text, TileValue
+from cocli.testing.effort import effort
 
 NOON = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 NASTY = (
@@ -491,7 +492,7 @@ def test_postgresql_vectors(field: str, value: str) -> None:
         assert usv.escape(value) == field
 
 
-@settings(max_examples=200)
+@settings(max_examples=effort(100))
 @given(st.text(alphabet="\\nrtN0367ax"))
 def test_the_decoder_agrees_with_postgresql_rules_or_refuses(field: str) -> None:
     expected = _postgresql(field)

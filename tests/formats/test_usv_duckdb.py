@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from cocli.formats import usv
 from cocli.models.email import EmailEntry
 from cocli.models.prospect import Prospect
+from cocli.testing.effort import effort
 
 NOON = datetime(2026, 11, 15, 12, 0, 0, 250, tzinfo=UTC)
 texts = st.one_of(st.text(), st.text(alphabet="\\nrt0367N\n\r\t\x1e\x1f\"'"))
@@ -32,7 +33,7 @@ def prospect(**values: Any) -> Prospect:
     return Prospect(**(required | {"first_seen": NOON, "updated_at": NOON} | values))
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=effort(120), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(texts, min_size=1, max_size=20))
 def test_the_expression_decodes_as_python_does(duck: duckdb.DuckDBPyConnection, values: list[str]) -> None:
     fields = [usv.escape(value) for value in values]
@@ -41,7 +42,7 @@ def test_the_expression_decodes_as_python_does(duck: duckdb.DuckDBPyConnection, 
     assert [row[0] for row in rows] == [usv.unescape(field) for field in fields] == values
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=effort(20), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(texts, st.none() | texts, st.lists(texts, max_size=2)), min_size=1, max_size=5))
 def test_whole_files(
     duck: duckdb.DuckDBPyConnection, tmp_path: Path, rows: list[tuple[str, str | None, list[str]]]

@@ -12,6 +12,7 @@ from cocli.errors import QueueUnusable, UsageError
 from cocli.graph.destination import Destination, check_cluster
 from cocli.graph.kafka_transport import topic_of
 from cocli.graph.node import MAX_NAME
+from cocli.testing.effort import effort
 
 _NODES = st.from_regex(r"[a-c][a-c0-1]{0,3}(-[a-c]{1,2}){0,2}", fullmatch=True)
 _CLUSTERS = st.one_of(st.text("abx0-.~ Ü", min_size=1, max_size=6), st.text("ab-", min_size=40, max_size=80))
@@ -30,7 +31,7 @@ def test_what_people_see() -> None:
         check_cluster("prod~quarantine")
 
 
-@settings(max_examples=50)
+@settings(max_examples=effort(40))
 @given(st.lists(st.builds(Destination, _CLUSTERS, _NODES), max_size=12, unique=True))
 def test_no_two_share_a_name(destinations: list[Destination]) -> None:
     assert len({one.queue for one in destinations}) == len(destinations)

@@ -32,6 +32,7 @@ from cocli.queue.leased import LeasedQueue
 from cocli.store import open_store
 from cocli.store.faulty import Crashed, Fault, FaultKind, FaultyStore, Operation
 from cocli.store.memory import MemoryStore
+from cocli.testing.effort import effort
 
 HERE = Path(__file__).parent
 CHAIN = ("intake=>a", "a=>b", "b>c", "b=>d")
@@ -165,7 +166,7 @@ def results_of(engine: Engine, transport: QueueTransport, relay: Relay, document
     return found
 
 
-@settings(max_examples=60)
+@settings(max_examples=effort(40))
 @given(graphs(), st.integers(1, 4))
 def test_how_documents_travel_changes_nothing_about_where_they_arrive(
     written: list[tuple[int, int, bool, int | None]], count: int

@@ -24,6 +24,7 @@ from cocli.models.tile import Tile
 from cocli.models.witness import TargetTile
 from cocli.paths import IndexRef
 from cocli.store.memory import MemoryStore
+from cocli.testing.effort import effort
 
 REF = IndexRef("domains")
 names = st.integers(0, 60).map(lambda number: f"shop-{number}.com")
@@ -150,7 +151,7 @@ class IndexMachine(RuleBasedStateMachine):
 
 
 TestIndexMachine = IndexMachine.TestCase
-TestIndexMachine.settings = settings(max_examples=25, stateful_step_count=12, deadline=None)
+TestIndexMachine.settings = settings(max_examples=effort(25), stateful_step_count=12, deadline=None)
 
 
 def test_a_range_is_scanned_with_both_ends(tmp_path: object) -> None:

@@ -31,6 +31,7 @@ from cocli.models.witness import Witness
 from cocli.paths import IndexRef
 from cocli.store.counting import CountingStore
 from cocli.store.memory import MemoryStore
+from cocli.testing.effort import effort
 
 NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
 KNOWN: dict[str, type[Record]] = {"prospects": Prospect, "emails": EmailEntry}
@@ -74,7 +75,7 @@ changes = st.lists(
 )
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=effort(12), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(changes, st.booleans(), st.booleans())
 def test_sql_sees_what_a_reader_sees(
     tmp_path_factory: pytest.TempPathFactory, steps: list[Any], fresh: bool, derived: bool

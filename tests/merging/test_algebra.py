@@ -22,6 +22,7 @@ from cocli.models.prospect import Prospect
 from cocli.models.record import Record
 from cocli.models.tile import Tile
 from cocli.models.witness import TargetTile, Witness
+from cocli.testing.effort import effort
 
 NOON = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 times = st.integers(0, 3).map(lambda hours: NOON + timedelta(hours=hours))
@@ -188,7 +189,7 @@ def test_the_strategies_know_every_field() -> None:
 
 @every_model
 @given(data=st.data())
-@settings(max_examples=50)
+@settings(max_examples=effort(25))
 def test_order_does_not_matter(model: type[Record], data: st.DataObject) -> None:
     one, two = data.draw(records(model)), data.draw(records(model))
     assert MERGES[model](one, two) == MERGES[model](two, one)
@@ -196,7 +197,7 @@ def test_order_does_not_matter(model: type[Record], data: st.DataObject) -> None
 
 @every_model
 @given(data=st.data())
-@settings(max_examples=150)
+@settings(max_examples=effort(60))
 def test_grouping_does_not_matter(model: type[Record], data: st.DataObject) -> None:
     one, two, three = (data.draw(records(model)) for _ in range(3))
     merge = MERGES[model]
@@ -205,7 +206,7 @@ def test_grouping_does_not_matter(model: type[Record], data: st.DataObject) -> N
 
 @every_model
 @given(data=st.data())
-@settings(max_examples=50)
+@settings(max_examples=effort(25))
 def test_checkpoint_appended_duplicates_unique_key(model: type[Record], data: st.DataObject) -> None:
     """A record that is met again, alone or within a merge, changes nothing: appending it twice is having it once."""
     one, two = data.draw(records(model)), data.draw(records(model))
@@ -217,7 +218,7 @@ def test_checkpoint_appended_duplicates_unique_key(model: type[Record], data: st
 
 @every_model
 @given(data=st.data())
-@settings(max_examples=50)
+@settings(max_examples=effort(25))
 def test_what_comes_out_is_a_record_of_the_model(model: type[Record], data: st.DataObject) -> None:
     merged = MERGES[model](data.draw(records(model)), data.draw(records(model)))
     assert type(merged) is model
@@ -227,7 +228,7 @@ def test_what_comes_out_is_a_record_of_the_model(model: type[Record], data: st.D
 
 @every_model
 @given(data=st.data())
-@settings(max_examples=50)
+@settings(max_examples=effort(25))
 def test_hollow_saves_a_null_never_erases(model: type[Record], data: st.DataObject) -> None:
     one, two = data.draw(records(model)), data.draw(records(model))
     merged = MERGES[model](one, two)
@@ -243,7 +244,7 @@ def test_hollow_saves_a_null_never_erases(model: type[Record], data: st.DataObje
 
 @every_model
 @given(data=st.data())
-@settings(max_examples=50)
+@settings(max_examples=effort(25))
 def test_no_value_is_made_up(model: type[Record], data: st.DataObject) -> None:
     one, two = data.draw(records(model)), data.draw(records(model))
     merged = MERGES[model](one, two)
@@ -254,7 +255,7 @@ def test_no_value_is_made_up(model: type[Record], data: st.DataObject) -> None:
 
 @every_model
 @given(data=st.data())
-@settings(max_examples=15)
+@settings(max_examples=effort(10))
 def test_results_written_into_the_wrong_campaign(model: type[Record], data: st.DataObject) -> None:
     """Records of two campaigns, or of two keys, are never mixed. The witness is shared by campaigns, by design."""
     one, two = data.draw(records(model)), data.draw(records(model))

@@ -17,6 +17,7 @@ from cocli.merging import Assignment, Matcher, assign, merge_prospects, move_pro
 from cocli.merging.geography import cell_of, cells_around, distance_m
 from cocli.models.place import Place
 from cocli.models.prospect import Prospect
+from cocli.testing.effort import effort
 
 NOON = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 METRE = 1 / 111_195
@@ -262,7 +263,7 @@ observations = st.builds(
 
 
 @given(st.lists(observations, max_size=12), st.randoms(use_true_random=False))
-@settings(max_examples=150)
+@settings(max_examples=effort(50))
 def test_the_order_of_a_batch_does_not_matter(places: list[Place], chance: random.Random) -> None:
     expected = sorted((one.place.model_dump_json(), one.match.company_hash) for one in assign(places, []))
     shuffled = chance.sample(places, len(places))
@@ -270,7 +271,7 @@ def test_the_order_of_a_batch_does_not_matter(places: list[Place], chance: rando
 
 
 @given(st.lists(observations, max_size=12), st.lists(observations, max_size=6), st.randoms(use_true_random=False))
-@settings(max_examples=150)
+@settings(max_examples=effort(50))
 def test_assigning_again_changes_nothing(earlier: list[Place], places: list[Place], chance: random.Random) -> None:
     known = gold(assign(earlier, []))
     first = assign(places, known.values())
@@ -285,7 +286,7 @@ def test_assigning_again_changes_nothing(earlier: list[Place], places: list[Plac
 
 
 @given(st.lists(observations, min_size=1, max_size=6), st.randoms(use_true_random=False))
-@settings(max_examples=100)
+@settings(max_examples=effort(40))
 def test_the_gold_does_not_depend_on_the_order_of_its_observations(places: list[Place], chance: random.Random) -> None:
     records = [place_to_prospect(one, "roofers", company="0" * 16) for one in places]
     assert reduce(merge_prospects, records) == reduce(merge_prospects, chance.sample(records, len(records)))

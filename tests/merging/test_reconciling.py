@@ -14,6 +14,7 @@ from cocli.merging import merge_prospects, move_prospect, place_to_prospect, rec
 from cocli.merging.transformations import place_identity
 from cocli.models.place import Place
 from cocli.models.prospect import Prospect
+from cocli.testing.effort import effort
 
 NOON = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 METRE = 1 / 111_195
@@ -109,7 +110,7 @@ PROSPECTS = st.builds(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=effort(50))
 @given(st.lists(PROSPECTS, max_size=9), st.randoms(use_true_random=False))
 def test_the_order_does_not_matter_and_nothing_is_lost(prospects: list[Prospect], rng: random.Random) -> None:
     merged = list({one.company_hash: one for one in prospects}.values())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta, timezone
 from enum import Enum, StrEnum
 from typing import Any
@@ -42,6 +43,28 @@ class Sample(Record):
     tile: TileValue | None = None
     labels: Many[Label] = ()
     number: float = 0.0
+
+
+def test_a_record_is_built_when_it_is_first_used_by_whichever_thread() -> None:
+    class Inner(Part):
+        count: int
+
+    class Outer(Record):
+        schema_id = "cocli.outer/1"
+
+        inner: Inner
+
+    assert not Outer.__pydantic_complete__
+    with ThreadPoolExecutor(8) as pool:
+        made = list(pool.map(lambda number: Outer.checked({"inner": {"count": number}}), range(64)))
+    assert [one.inner.count for one in made] == list(range(64))
+    assert Outer.__pydantic_complete__
+
+
+def test_every_record_can_be_built() -> None:
+    for model in (one for one in CLASSES if issubclass(one, Part)):
+        model.model_rebuild()
+        assert model.__pydantic_complete__
 
 
 def test_every_record_names_its_own_schema() -> None:

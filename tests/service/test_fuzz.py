@@ -16,10 +16,11 @@ from hypothesis import strategies as st
 
 from cocli.documents.proto.generated import repository_pb2
 from cocli.service.grpc_service import ERROR_HEADER, SERVICE
+from cocli.testing.effort import effort
 
 METHODS = list(repository_pb2.DESCRIPTOR.services_by_name["DocumentRepository"].methods)
 FUZZED = settings(
-    max_examples=60,
+    max_examples=effort(20),
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
@@ -136,7 +137,7 @@ def documents_of_someone() -> st.SearchStrategy[Message]:
     return st.builds(nearly, messages(descriptor), st.sampled_from([("d", ""), ("node", "main")]))
 
 
-@settings(FUZZED, max_examples=200)
+@settings(FUZZED, max_examples=effort(60))
 @given(documents_of_someone())
 def test_documents_that_are_nearly_right(call: Any, message: Message) -> None:
     assert call("Save", message.SerializeToString(), False) in EXPECTED | {"OK"}

@@ -13,7 +13,7 @@ HERE = Path(__file__).parent
 
 @pytest.mark.parametrize(
     ("target", "seeds", "proof"),
-    [("counter.py:Counter", 1500, "added"), ("lock.py:LockScenario", 80, "acquired"), ("inbox.py:Inbox", 400, "wrote")],
+    [("counter.py:Counter", 300, "added"), ("lock.py:LockScenario", 40, "acquired"), ("inbox.py:Inbox", 120, "wrote")],
 )
 def test_what_is_right_passes(target: str, seeds: int, proof: str) -> None:
     done = assert_clean(f"{HERE}/{target}", range(seeds))

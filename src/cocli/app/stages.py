@@ -1,4 +1,7 @@
-"""The stages by their names: opens what each needs of a campaign, and closes it again."""
+"""The stages by their names: opens what each needs of a campaign, and closes it again.
+
+Each imports its own: a process works for one stage, and what the others need would double its start.
+"""
 
 from __future__ import annotations
 
@@ -8,27 +11,13 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from cocli.app.documents import opened_documents
-from cocli.app.fetching import chosen_proxy, open_fetcher
-from cocli.app.google_maps import open_book, open_maps
 from cocli.app.index import campaign_indexes
-from cocli.app.sources import library_of, open_places
-from cocli.enrich.mx import MailHosts, name_servers
-from cocli.fetch.browser import Browser, check_browser
-from cocli.fetch.settings import Settings as FetchSettings
 from cocli.identities import company_hash
 from cocli.index.writing import IndexWriter
 from cocli.merging.exclusions import Exclusions
-from cocli.merging.transformations import place_identity
 from cocli.paths import IndexRef
 from cocli.queue.opening import get_queue
-from cocli.sources.google_maps.quality_book import DETAILS_PARSER, LIST_PARSER
-from cocli.sources.open_places.kinds import KIND_NAMES
 from cocli.workers.commands import WORKED, worked_queue
-from cocli.workers.enrichment import Enrichment, Keeping
-from cocli.workers.enrichment_stage import EnrichmentStage
-from cocli.workers.google_maps import DetailsSinks, DetailsStage, GoogleMapsSource, PatientStage
-from cocli.workers.listing import GOOGLE_MAPS, ListStage, Sinks
-from cocli.workers.open_places import OpenPlacesSource
 from cocli.workers.site_records import SiteRecords
 
 if TYPE_CHECKING:
@@ -40,6 +29,8 @@ if TYPE_CHECKING:
     from cocli.fetch.fetcher import Fetcher
     from cocli.models.place import Place
     from cocli.queue.base import Queue
+    from cocli.workers.enrichment import Enrichment
+    from cocli.workers.enrichment_stage import EnrichmentStage
     from cocli.workers.listing import Source
     from cocli.workers.stage import Stage
 
@@ -78,6 +69,9 @@ def campaign_queue(campaign: Campaign, name: str, *, worker: str | None = None, 
 def _listing(
     stack: ExitStack, workspace: Workspace, campaign: Campaign, documents: Documents, indexes: Indexes, worker: str
 ) -> Stage:
+    from cocli.workers.google_maps import PatientStage
+    from cocli.workers.listing import ListStage, Sinks
+
     sinks = Sinks(
         documents.repository,
         IndexWriter(indexes.open(IndexRef("prospects", campaign.name))),
@@ -99,10 +93,19 @@ def _listing(
 def _sources(stack: ExitStack, workspace: Workspace, campaign: Campaign, worker: str) -> dict[str, Source]:
     """Those that the campaign names, all of them: a task that asks for another one would be set aside. And whatever
     else this machine has files of, for tasks of an earlier plan."""
+    from cocli.app.sources import library_of, open_places
+    from cocli.sources.open_places.kinds import KIND_NAMES
+    from cocli.workers.listing import GOOGLE_MAPS
+    from cocli.workers.open_places import OpenPlacesSource
+
     wanted = campaign.settings.model().prospecting.sources
     library = library_of(workspace.settings.environ)
     found: dict[str, Source] = {}
     if GOOGLE_MAPS in wanted:
+        from cocli.app.google_maps import open_book, open_maps
+        from cocli.sources.google_maps.quality_book import LIST_PARSER
+        from cocli.workers.google_maps import GoogleMapsSource
+
         reader = _closed_with(stack, open_maps(campaign, worker))
         found[GOOGLE_MAPS] = GoogleMapsSource(reader, open_book(campaign, LIST_PARSER))
     for kind in KIND_NAMES:
@@ -113,6 +116,7 @@ def _sources(stack: ExitStack, workspace: Workspace, campaign: Campaign, worker:
 
 def _lacks_website(records: SiteRecords) -> Callable[[Place], bool]:
     """A place is visited for its website, where neither the list nor an earlier visit had one."""
+    from cocli.merging.transformations import place_identity
 
     def lacks(place: Place) -> bool:
         if place.website is not None:
@@ -127,6 +131,10 @@ def _lacks_website(records: SiteRecords) -> Callable[[Place], bool]:
 
 
 def _details(stack: ExitStack, campaign: Campaign, documents: Documents, indexes: Indexes, worker: str) -> Stage:
+    from cocli.app.google_maps import open_book, open_maps
+    from cocli.sources.google_maps.quality_book import DETAILS_PARSER
+    from cocli.workers.google_maps import DetailsSinks, DetailsStage, PatientStage
+
     records = _site_records(indexes, campaign.name)
 
     def still_needed(place_id: str) -> bool:
@@ -152,6 +160,13 @@ def _details(stack: ExitStack, campaign: Campaign, documents: Documents, indexes
 
 
 def _enrichment(campaign: Campaign, documents: Documents, indexes: Indexes, worker: str) -> EnrichmentStage:
+    from cocli.app.fetching import chosen_proxy, open_fetcher
+    from cocli.enrich.mx import MailHosts, name_servers
+    from cocli.fetch.browser import Browser, check_browser
+    from cocli.fetch.settings import Settings as FetchSettings
+    from cocli.workers.enrichment import Enrichment, Keeping
+    from cocli.workers.enrichment_stage import EnrichmentStage
+
     section = campaign.settings.model().fetch
     settings = FetchSettings.of(section, proxy=chosen_proxy(section, worker))
     records = _site_records(indexes, campaign.name)

@@ -85,9 +85,6 @@ Condition = Annotated[
 ]
 _KINDS: dict[type[object], str] = {Compare: "compare", Ask: "ask", AllOf: "all", AnyOf: "any", Not: "not"}
 
-for _model in (AllOf, AnyOf, Not):
-    _model.model_rebuild()
-
 
 AnyCondition = Compare | Ask | AllOf | AnyOf | Not
 

@@ -5,9 +5,8 @@ Pure: nothing is read or written here. `docs/sync.md` has the same table.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from cocli.sync.kinds import Rule
 
@@ -47,8 +46,7 @@ class Change(StrEnum):
     GONE = "gone"
 
 
-@dataclass(frozen=True, slots=True)
-class Wishes:
+class Wishes(NamedTuple):
     """What a run may do."""
 
     direction: Direction

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import errno
 import os
-import stat
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -39,7 +38,7 @@ class Stamp(NamedTuple):
 
         Then a later edit could have the same stamp. Git calls such an entry racy, and reads it again as well.
         """
-        return max(self.modified_ns, self.changed_ns) >= looked_ns
+        return self.modified_ns >= looked_ns or self.changed_ns >= looked_ns
 
 
 class Content(NamedTuple):
@@ -162,23 +161,20 @@ class Folder:
         except OSError as error:
             raise Unavailable(address=self._root, reason=error.strerror or str(error)) from error
         for entry in entries:
-            name = entry.name
-            if name.startswith(_INTERNAL):
-                continue
-            key = f"{prefix}{name}"
+            key = prefix + entry.name
             if entry.is_dir(follow_symlinks=False):
-                self._walk(entry.path, f"{key}/", found, skipped)
-                continue
-            try:
-                status = entry.stat(follow_symlinks=False)
-            except FileNotFoundError:
-                continue  # removed since the folder was read
-            if not stat.S_ISREG(status.st_mode):
-                skipped(key, "is a link or no plain file; it is not followed")
+                if not entry.name.startswith(_INTERNAL):
+                    self._walk(entry.path, f"{key}/", found, skipped)
             elif not is_key(key):
-                skipped(key, "its name cannot be a key: letters, digits and ._~@+=,- only")
+                if not entry.name.startswith(_INTERNAL):
+                    skipped(key, "its name cannot be a key: letters, digits and ._~@+=,- only")
+            elif not entry.is_file(follow_symlinks=False):
+                skipped(key, "is a link or no plain file; it is not followed")
             else:
-                found[key] = _stamp(status)
+                try:
+                    found[key] = _stamp(entry.stat(follow_symlinks=False))
+                except FileNotFoundError:
+                    continue  # removed since the folder was read
 
 
 def _translated(error: OSError, address: str, key: str) -> StoreError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from cocli.errors import ChangedWhileRead, CocliError, NotFound, StoreError, TooManyDeletions
@@ -108,6 +109,7 @@ class _Planner:
         self._plan = Plan()
         self._choose = selection.chooser()
         self._looked = 0
+        self._there_is_as_it_was = False
 
     def plan(self) -> Plan:
         pair, plan = self._pair, self._plan
@@ -136,12 +138,8 @@ class _Planner:
 
         if self._wishes.direction is Direction.PUSH:
             plan.here = here()
-            new = sum(key not in rows for key in plan.here)
-            if new <= max(_FEW, len(rows) // 10):
-                inside = tuple(folders)
-                known = ((key, row) for key, row in rows.items() if self._is_inside(key, inside))
-                plan.there = {key: _as_it_was(key, row) for key, row in known}
-            else:
+            self._there_is_as_it_was = len(plan.here.keys() - rows.keys()) <= max(_FEW, len(rows) // 10)
+            if not self._there_is_as_it_was:
                 plan.there = there()
         else:
             plan.there, plan.here = pair.side_by_side(lambda look: look(), [there, here])
@@ -150,22 +148,19 @@ class _Planner:
         """The keys that this sync is about. A known key that looks the same on both sides is not even classified."""
         chosen: dict[str, Kind | None] = {}
         plan, folders = self._plan, tuple(self._selection.folders())
-        here, there = plan.here, plan.there
+        here, there, as_it_was = plan.here, plan.there, self._there_is_as_it_was
         for key, row in rows.items():
-            stamp, info = here.get(key), there.get(key)
-            if (
-                stamp is not None
-                and info is not None
-                and row[:4] == stamp
-                and row.etag == info.etag
-                and not stamp.is_racy(row.looked_ns)
-            ):
+            stamp = here.get(key)
+            same_here = stamp is not None and row[:4] == stamp and not stamp.is_racy(row.looked_ns)
+            if same_here and (as_it_was or ((info := there.get(key)) is not None and info.etag == row.etag)):
                 plan.unchanged += 1
                 continue
-            if stamp is None and info is None and not self._is_inside(key, folders):
-                continue
-            self._choose_key(key, chosen)
-        for key in (*here, *there):
+            is_inside = self._is_inside(key, folders)
+            if as_it_was and is_inside:
+                there[key] = ObjectInfo(key, row.size, _LONG_AGO, row.etag)
+            if is_inside or stamp is not None or key in there:
+                self._choose_key(key, chosen)
+        for key in chain(here, there):
             if key not in rows and key not in chosen:
                 self._choose_key(key, chosen)
         return chosen
@@ -257,10 +252,6 @@ def _and_folders(key: str) -> list[str]:
     """A key and the folders above it."""
     parts = key.split("/")
     return ["/".join(parts[:length]) for length in range(1, len(parts) + 1)]
-
-
-def _as_it_was(key: str, row: Row) -> ObjectInfo:
-    return ObjectInfo(key, row.size, _LONG_AGO, row.etag)
 
 
 def _change_there(kind: Kind, info: ObjectInfo | None, row: Row | None) -> Change:

@@ -10,16 +10,14 @@ if TYPE_CHECKING:
     from cocli.errors import CocliError
 
 
-@dataclass(frozen=True, slots=True)
-class KeptBoth:
+class KeptBoth(NamedTuple):
     """A file that two people changed: one version has the name, the other one lies beside it."""
 
     key: str
     copy: str
 
 
-@dataclass(frozen=True, slots=True)
-class IndexMoved:
+class IndexMoved(NamedTuple):
     """What became of the published versions of one index."""
 
     folder: str
@@ -64,8 +62,7 @@ class Report:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(NamedTuple):
     """How far a run is."""
 
     files: int

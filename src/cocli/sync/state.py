@@ -85,7 +85,8 @@ class SyncState:
             raise SyncBusy(local=local, remote=remote) from None
         try:
             self._connection = self._open()
-            self.remember({"local": local, "remote": remote})
+            if (self.fact("local"), self.fact("remote")) != (local, remote):  # to write is to wait for the disk
+                self.remember({"local": local, "remote": remote})
         except BaseException:  # whatever it was, the next one must be able to try
             os.close(self._lock)
             raise
@@ -97,10 +98,11 @@ class SyncState:
     # --- files
 
     def rows(self) -> dict[str, Row]:
+        make = Row._make
         every = self._connection.execute(
             "select key, size, modified_ns, changed_ns, inode, looked_ns, digest, etag from files"
         )
-        return {one[0]: Row._make(one[1:]) for one in every}
+        return {one[0]: make(one[1:]) for one in every}
 
     def advance(self, rows: Mapping[str, Row], gone: Iterable[str] = ()) -> None:
         """Remember files as both sides have them now, and forget what both have not. All of it, or nothing."""
@@ -161,10 +163,10 @@ def _connect(path: str) -> sqlite3.Connection:
     try:
         connection.execute("pragma journal_mode = wal")
         connection.execute("pragma synchronous = normal")
-        connection.executescript(_SCHEMA)
         (version,) = connection.execute("pragma user_version").fetchone()
         _check_version(version)
-        connection.execute(f"pragma user_version = {_VERSION}")
+        if version == 0:
+            connection.executescript(f"{_SCHEMA} pragma user_version = {_VERSION};")
         connection.execute("select count(*) from facts").fetchone()
     except BaseException:  # an open connection would hold the file that is about to be set aside
         connection.close()

@@ -1,7 +1,7 @@
 """Processes that are killed at random while they work, and started again, until the one that matters comes to its end.
 
-What they started themselves is killed as well. Kills come a little more slowly each time: on a slow machine, too, the
-job ends some day.
+What they started themselves is killed as well. Every time one place of the crew is drawn, and whoever is in it is
+killed: a place that is empty just then is a miss, so that the first process to be there is not the victim each time.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ class Storm:
     folder: Path
     """Where the jobs' output goes."""
     rng: random.Random
+    crew: int
+    """How many processes there are when nobody is killed: so many places there are to draw from."""
     period: float = 1.0
-    growth: float = 1.06
-    mercy: float = 0.0
-    """Seconds that every process lives at least."""
+    """Seconds between two draws."""
     kills: list[str] = field(default_factory=list)
     codes: list[int] = field(default_factory=list)
     """How the main job ended, each time that it ended by itself."""
@@ -65,7 +65,7 @@ class Storm:
                 self._alive()
                 if time.monotonic() >= kill_at:
                     self._kill_one()
-                    kill_at = time.monotonic() + self.period * self.growth ** len(self.kills)
+                    kill_at = time.monotonic() + self.period
                 time.sleep(_LOOK_SECONDS)
             return False
         finally:
@@ -93,10 +93,11 @@ class Storm:
         return True
 
     def _kill_one(self) -> None:
-        victims = [one for one in self._alive() if _age(one) >= self.mercy]
-        if not victims:
+        victims = self._alive()
+        place = self.rng.randrange(max(self.crew, len(victims)))
+        if place >= len(victims):
             return
-        victim = self.rng.choice(victims)
+        victim = victims[place]
         with suppress(ProcessLookupError):
             self.kills.append(_name(victim))
             os.kill(victim.pid, signal.SIGKILL)
@@ -139,15 +140,6 @@ def _name(process: psutil.Process) -> str:
     except psutil.Error:
         return str(process.pid)
     return " ".join(words[3:6])
-
-
-def _age(process: psutil.Process) -> float:
-    import psutil
-
-    try:
-        return time.time() - process.create_time()
-    except psutil.Error:
-        return 0.0  # it ended just now
 
 
 def _see_off(process: psutil.Process, deadline: float) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from cocli.testing.simulator.batch import run_batch
@@ -16,12 +17,19 @@ if TYPE_CHECKING:
 
 
 def assert_caught(
-    scenario_factory: Callable[[], Scenario] | str, *, within_seeds: int = 500, match: str | None = None
+    scenario_factory: Callable[[], Scenario] | str,
+    *,
+    within_seeds: int = 500,
+    first: Iterable[int] = (),
+    match: str | None = None,
 ) -> SimulationFailure:
-    """One of the first seeds must fail, repeatably, for a reason that matches. Returns the failure."""
-    batch = run_batch(scenario_factory, range(within_seeds), stop_after=1)
+    """One of the first seeds must fail, repeatably, for a reason that matches. Returns the failure.
+
+    Seeds of which it is known are named to be tried `first`: that only saves time.
+    """
+    batch = run_batch(scenario_factory, chain(first, range(within_seeds)), stop_after=1)
     if not batch.failed:
-        raise AssertionError(f"not caught within {within_seeds} seeds; what happened: {dict(batch.tally)}")
+        raise AssertionError(f"not caught within {batch.seeds} seeds; what happened: {dict(batch.tally)}")
     caught = batch.failed[0]
     if not caught.repeatable:
         raise AssertionError(f"seed {caught.seed} does not fail the same way twice") from caught.failure
