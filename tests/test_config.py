@@ -293,6 +293,7 @@ EXAMPLES = {
     "documents.max_message_bytes": "4096",
     "fetch.robots": "false",
     "fetch.browser": "true",
+    "fetch.mx": "true",
     "fetch.rate": "2.5",
     "fetch.proxies": '["http://proxy:3128"]',
     "queue.paused": '["gm-list"]',

@@ -231,7 +231,7 @@ def test_without_a_network_no_site_is_called_dead(monkeypatch: pytest.MonkeyPatc
     async def kinds() -> list[object]:
         resolver = SystemResolver()
         try:
-            found = []
+            found: list[object] = []
             hosts = [f"{n}.example" for n in range(9)]
             for host in (*hosts, "there.example", *hosts, "gone.example", *hosts, *hosts, "9.example", "10.example"):
                 try:

@@ -97,7 +97,8 @@ class Compactor(Generic[R]):
 
     def remove(self, keys: Iterable[str]) -> CompactionReport:
         """Remove records by their sort keys, also where they still wait to be packed. They do not come back, unless
-        somebody writes them again."""
+        somebody writes them again: something else than was removed, or in a batch. A loose record that is the same
+        byte for byte cannot be told from one that a killed compactor, or a sync, left behind."""
         if self._index.spec.keeps_loose:
             raise UsageError(reason=f"the records of {self._index.ref.name} are copies: remove the originals")
         wanted = frozenset(keys)
