@@ -319,6 +319,7 @@ TOML_VALUES = {
     *(
         "fetch.robots",
         "fetch.browser",
+        "fetch.mx",
         "fetch.rate",
         "fetch.timeout_seconds",
         "fetch.max_page_bytes",
