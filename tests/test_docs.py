@@ -25,6 +25,7 @@ from pydantic_core import PydanticUndefined
 import cocli.models
 from cocli import paths
 from cocli.cli.reference import _attribute_texts
+from cocli.key import KINDS
 from cocli.models.campaign import CampaignConfig
 from cocli.models.record import Part, Record
 
@@ -184,7 +185,7 @@ def test_every_value_type_is_explained() -> None:
     assert explained - set(aliases()) == set()
 
 
-@pytest.mark.parametrize("kind", paths.KINDS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_every_kind_of_key_is_in_the_table(kind: type[paths.Key]) -> None:
     row = next((line for line in _section("Keys").splitlines() if f"| `{kind.TEMPLATE}` |" in line), None)
     assert row, f"{kind.TEMPLATE} is not in the table of keys"
@@ -194,7 +195,7 @@ def test_every_kind_of_key_is_in_the_table(kind: type[paths.Key]) -> None:
 
 def test_no_row_describes_a_key_that_does_not_exist() -> None:
     templates = set(re.findall(r"^\| `([^`]+)` \| `\w+Key`", _section("Keys"), re.MULTILINE))
-    assert templates == {kind.TEMPLATE for kind in paths.KINDS}
+    assert templates == {kind.TEMPLATE for kind in KINDS}
 
 
 def _section(title: str) -> str:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from cocli import paths
 from cocli.errors import InvalidKey
 from cocli.identities import place_id_from_feature_id, task_shard
+from cocli.key import KINDS
 from cocli.key_parts import MAX_PART_BYTES, ShortenedPart, check_key, decode_part, encode_part, is_key
 from cocli.models.tile import Tile
 
@@ -71,10 +72,10 @@ KEYS = {
 
 
 def test_every_kind_of_key_is_tried_here() -> None:
-    assert set(KEYS) == set(paths.KINDS)
+    assert set(KEYS) == set(KINDS)
 
 
-@pytest.mark.parametrize("kind", paths.KINDS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_every_kind_goes_out_and_comes_back(kind: type[paths.Key]) -> None:
     @given(KEYS[kind])
     def round_trip(key: paths.Key) -> None:

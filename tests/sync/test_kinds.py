@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from cocli import key as namespace
 from cocli import paths
 from cocli.models.tile import Tile
 from cocli.sync import kinds
@@ -71,7 +72,7 @@ def test_immutable_is_what_the_namespace_calls_immutable() -> None:
 
 def test_every_kind_of_key_is_tried_here() -> None:
     tried = {type(paths.parse(str(key))) for key, kind in EXAMPLES if kind not in (kinds.OTHER, kinds.PROBE)}
-    missing = {kind.__name__ for kind in paths.KINDS} - {kind.__name__ for kind in tried}
+    missing = {kind.__name__ for kind in namespace.KINDS} - {kind.__name__ for kind in tried}
     assert not missing, f"decide what a sync does with {missing}, and add an example"
 
 
