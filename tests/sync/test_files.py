@@ -162,6 +162,15 @@ def test_what_was_deleted_here_by_mistake_is_restored(laptop: Any) -> None:
     assert sorted(laptop.files()) == sorted(keys)
 
 
+def test_a_bucket_that_was_emptied_is_filled_again(laptop: Any, bucket: Store) -> None:
+    keys = many(laptop)
+    laptop.sync()
+    bucket.delete_many(keys)
+    assert laptop.sync(Direction.PUSH, delete=False).counts["uploaded"] == 0, "nobody said that it is not meant"
+    assert laptop.sync(Direction.PUSH, delete=False, restore=True).counts["uploaded"] == len(keys)
+    assert contents(bucket) == laptop.files()
+
+
 def test_an_edit_outlives_a_deletion(laptop: Any, other: Any) -> None:
     keys = many(laptop)
     laptop.sync()

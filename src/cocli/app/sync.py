@@ -137,9 +137,10 @@ def _bucket(workspace: Workspace, campaign: str | None) -> tuple[Campaign | None
     try:
         chosen = workspace.campaign(campaign)
     except UnknownCampaign:
-        if workspace.settings.flags.store is None:
+        here = os.path.join(str(workspace.settings.data_home.value), campaign_folder(campaign))
+        if workspace.settings.flags.store is None or not os.path.isdir(here):
             raise
-        return None, workspace.store  # nothing was pushed yet, and nothing is here: the address was said
+        return None, workspace.store  # nothing of it was pushed yet, but it is here, and the address was said
     return chosen, chosen.store
 
 

@@ -54,6 +54,7 @@ class Take(StrEnum):
     epilog=examples(
         "cocli sync push -c plumbers",
         "cocli sync push -c plumbers --dry-run",
+        "cocli sync push -c plumbers --restore",
         "cocli sync push --store s3://cocli-data-plumbers --only companies --bandwidth 2MB/s",
     )
 )
@@ -64,6 +65,7 @@ def push(
     include: IncludeOption = None,
     exclude: ExcludeOption = None,
     delete: DeleteOption = False,
+    restore: RestoreOption = False,
     bandwidth: BandwidthOption = None,
     watch: WatchOption = None,
     dry_run: DryRunOption = False,
@@ -75,10 +77,11 @@ def push(
     """Send what is new or changed here to the bucket. Nothing here is changed; conflicts are left to `both`.
 
     With --delete, what was deleted here is deleted there, if nobody has changed it since. More than 20 % of deletions
-    stop the run, unless --yes is said. The exit code is 6 if some files have to be tried again.
+    stop the run, unless --yes is said. With --restore, what was deleted there is sent again: a bucket that was emptied
+    is filled. The exit code is 6 if some files have to be tried again.
     """
     output = output_of(ctx, as_json=json, quiet=quiet)
-    options = _options("push", yes=yes, bandwidth=bandwidth, watch=watch, delete=delete)
+    options = _options("push", yes=yes, bandwidth=bandwidth, watch=watch, delete=delete, restore=restore)
     _sync(ctx, output, options, store, campaign, (only, include, exclude), dry_run=dry_run)
 
 

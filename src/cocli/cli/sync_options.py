@@ -37,7 +37,7 @@ ExcludeOption = Annotated[
     typer.Option("--exclude", metavar="PATTERN", help="No keys like this (*.mp4).", show_default=False),
 ]
 DeleteOption = Annotated[bool, typer.Option("--delete", help="Follow deletions; without it they are only reported.")]
-RestoreOption = Annotated[bool, typer.Option("--restore", help="Fetch again what was deleted here.")]
+RestoreOption = Annotated[bool, typer.Option("--restore", help="Undo deletions: bring back what the other side has.")]
 BandwidthOption = Annotated[
     str | None,
     typer.Option("--bandwidth", metavar="RATE", help="Not more than this, such as 2MB/s.", show_default=False),

@@ -53,7 +53,7 @@ class Wishes(NamedTuple):
     delete: bool = False
     """Whether deletions are followed."""
     restore: bool = False
-    """Whether what was deleted here is fetched again."""
+    """Whether deletions are undone: what was deleted here is fetched again, what was deleted there sent again."""
 
 
 def decide(here: Change, there: Change, kind: Kind, wishes: Wishes) -> Action:
@@ -68,7 +68,7 @@ def decide(here: Change, there: Change, kind: Kind, wishes: Wishes) -> Action:
     if here is Change.GONE:
         return _deleted_here(kind, wishes, up=up, down=down)
     if there is Change.GONE:
-        return _deleted_there(kind, wishes, down=down)
+        return _deleted_there(kind, wishes, up=up, down=down)
     return _both_there(here, there, kind, up=up, down=down)
 
 
@@ -80,7 +80,9 @@ def _deleted_here(kind: Kind, wishes: Wishes, *, up: bool, down: bool) -> Action
     return Action.DELETE_THERE if wishes.delete or kind.consumed else Action.HOLD
 
 
-def _deleted_there(kind: Kind, wishes: Wishes, *, down: bool) -> Action:
+def _deleted_there(kind: Kind, wishes: Wishes, *, up: bool, down: bool) -> Action:
+    if wishes.restore and up and not kind.consumed:
+        return Action.UPLOAD
     if not down:
         return Action.HOLD
     return Action.DELETE_HERE if wishes.delete or kind.consumed else Action.HOLD

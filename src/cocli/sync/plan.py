@@ -136,7 +136,7 @@ class _Planner:
             found.update({key: stamp for key in keys if (stamp := pair.folder.stamp(key)) is not None})
             return found
 
-        if self._wishes.direction is Direction.PUSH:
+        if self._wishes.direction is Direction.PUSH and not self._wishes.restore:
             plan.here = here()
             self._there_is_as_it_was = len(plan.here.keys() - rows.keys()) <= max(_FEW, len(rows) // 10)
             if not self._there_is_as_it_was:
