@@ -34,6 +34,8 @@ class Field:
     phrases: Sequence[str]
     settings: Sequence[str] = SETTINGS
     store: str | None = None
+    workers: int = 1
+    """Processes for websites that `goal` starts. Some sites take longer than a process lives where few are to be killed."""
     homes: dict[str, TownHome] = field(default_factory=dict)
 
     def machine(self, name: str, store: str | None = None) -> TownHome:
@@ -48,7 +50,8 @@ class Field:
         return home
 
     def goal(self, home: TownHome, *words: str) -> Job:
-        command = (*COCLI, "campaign", "achieve-goal", CAMPAIGN, "--quiet", *(words or ("--work",)))
+        words = words or ("--work", "--workers", str(self.workers))
+        command = (*COCLI, "campaign", "achieve-goal", CAMPAIGN, "--quiet", *words)
         return Job("goal", command, home.environ)
 
     def supervisor(self, home: TownHome, host: str) -> Job:
@@ -63,8 +66,9 @@ class Field:
         seed: int = 1,
         period: float = 1.0,
     ) -> Storm:
-        """Each job has two workers of its own."""
-        return Storm(main, others, self.folder, random.Random(seed), 3 * (1 + len(others)), period)
+        """`main` has a worker for searches beside those for websites, the others have one of each."""
+        crew = 2 + self.workers + 3 * len(others)
+        return Storm(main, others, self.folder, random.Random(seed), crew, period)
 
     def outcome(self, home: TownHome) -> Outcome:
         with open_workspace(home.environ, Flags()) as workspace:

@@ -38,7 +38,7 @@ def calm(a_field: Any, tmp_path_factory: pytest.TempPathFactory) -> Outcome:
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_the_demo_on_a_folder(field_of: Any, calm: Outcome, seed: int) -> None:
-    field_of.phrases = PHRASES
+    field_of.phrases, field_of.workers = PHRASES, 8
     home = field_of.machine("home")
     storm = field_of.storm(field_of.goal(home), seed=seed)
     assert storm.rage(SECONDS), storm.log_of("goal")

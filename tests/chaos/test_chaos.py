@@ -13,6 +13,7 @@ PATIENCE = 250.0
 
 
 def test_killed_at_random_on_a_folder(field_of: Any, undisturbed: Outcome) -> None:
+    field_of.workers = 3
     home = field_of.machine("home")
     storm = field_of.storm(field_of.goal(home))
     assert storm.rage(PATIENCE), storm.log_of("goal")
