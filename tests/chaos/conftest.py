@@ -35,7 +35,7 @@ class Field:
     settings: Sequence[str] = SETTINGS
     store: str | None = None
     workers: int = 1
-    """Processes for websites that `goal` starts. Some sites take longer than a process lives where few are to be killed."""
+    """Processes for websites that `goal` starts. Some sites take longer than one of few processes lives."""
     homes: dict[str, TownHome] = field(default_factory=dict)
 
     def machine(self, name: str, store: str | None = None) -> TownHome:
