@@ -99,6 +99,15 @@ def test_it_runs_what_is_asked_for_and_follows_changes(world: World) -> None:
     assert not any(one.killed for one in world.workers)
 
 
+def test_who_was_killed_is_told_from_who_could_not_work(world: World) -> None:
+    """Somebody who kills workers does not make the machine unable to work."""
+    for queue, code in (("enrichment", -9), ("enrichment", 6), ("gm-list", -9), ("enrichment", -4)):
+        next(one for one in world.alive if one.queue == queue).code = code
+        world.pass_by(60)
+    assert world.supervisor.deaths == {"enrichment": 3, "gm-list": 1}
+    assert (world.supervisor.restarts, world.supervisor.unable) == (4, 2)
+
+
 def test_one_that_dies_is_started_again_later_each_time(world: World) -> None:
     waits = []
     for _ in range(7):

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 _LOOK_SECONDS = 0.2
 _HOPELESS = 5
-"""So many workers died before any of them ended a task."""
+"""So many workers ended by themselves before any of them ended a task."""
 _HALF_HOPELESS = 25
-"""… or before any of one queue did: the others go on all the while."""
+"""… or so many of one queue died, killed by somebody or not, before any of them did: the others go on all the while."""
 _CARE = Care(backoff_first=0.5, backoff_longest=15.0, healthy=15.0, look=1.0)
 
 
@@ -83,14 +83,14 @@ class OwnWorkers:
 
     def _refuse_hopeless(self) -> None:
         """A machine that cannot work at all says so, instead of trying for ever."""
-        died = self._supervisor.restarts
-        if died < _HOPELESS:
-            return
-        completed = self._supervisor.completed()
-        without = [queue for queue in self.queues if not completed.get(queue)]
-        if without and (len(without) == len(self.queues) or died >= _HALF_HOPELESS):
-            reason = self._supervisor.last_error or "its workers die"
-            raise WorkerGaveUp(queue=", ".join(without), times=died, reason=reason)
+        supervisor, completed = self._supervisor, self._supervisor.completed()
+        idle = [queue for queue in self.queues if not completed.get(queue)]
+        stuck = [queue for queue in idle if supervisor.deaths[queue] >= _HALF_HOPELESS]
+        if supervisor.unable >= _HOPELESS and len(idle) == len(self.queues):
+            stuck = idle
+        if stuck:
+            reason = supervisor.last_error or "its workers die"
+            raise WorkerGaveUp(queue=", ".join(stuck), times=supervisor.restarts, reason=reason)
 
 
 class Others:

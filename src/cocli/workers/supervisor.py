@@ -7,6 +7,7 @@ has changed since is drained, and killed if it does not end.
 
 from __future__ import annotations
 
+import signal
 import time
 from collections import Counter
 from dataclasses import dataclass, field
@@ -61,10 +62,17 @@ class Supervisor:
         """Queue → tasks that workers completed which are gone."""
         self._look_at = self._measure_at = 0.0
         self._hurried = False
-        self.restarts = 0
+        self.deaths: Counter[str] = Counter()
+        """Queue → workers that ended though nobody asked them to."""
+        self.unable = 0
+        """Those of them that came to their end by themselves: who was killed may have been able to work."""
         self.last_error: str | None = None
 
     # --- what it looks like
+
+    @property
+    def restarts(self) -> int:
+        return self.deaths.total()
 
     def running(self) -> dict[str, int]:
         """Queue → worker processes."""
@@ -192,7 +200,8 @@ class Supervisor:
     def _died(self, slot: Slot, worker: Worker, code: int, now: float) -> None:
         self._count(slot.queue, worker)
         wait = slot.failed(now, self._care, self._random)
-        self.restarts += 1
+        self.deaths[slot.queue] += 1
+        self.unable += code != -signal.SIGKILL
         how = f"was killed by signal {-code}" if code < 0 else f"ended with code {code}"
         reason = f": {worker.last_error.rstrip('.')}" if worker.last_error else ""
         self.note(f"{slot.name} {how}{reason}; the next one starts in {wait:.0f} s")
