@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from cocli import paths
 from cocli.errors import InvalidKey
 from cocli.identities import place_id_from_feature_id, task_shard
-from cocli.key import KINDS
+from cocli.key import KINDS, Key
 from cocli.key_parts import MAX_PART_BYTES, ShortenedPart, check_key, decode_part, encode_part, is_key
 from cocli.models.tile import Tile
 
@@ -76,9 +76,9 @@ def test_every_kind_of_key_is_tried_here() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
-def test_every_kind_goes_out_and_comes_back(kind: type[paths.Key]) -> None:
+def test_every_kind_goes_out_and_comes_back(kind: type[Key]) -> None:
     @given(KEYS[kind])
-    def round_trip(key: paths.Key) -> None:
+    def round_trip(key: Key) -> None:
         text = str(key)
         check_key(text)
         parsed = kind.parse(text)
