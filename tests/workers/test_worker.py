@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cocli.errors import Denied, ParserAlarm, SourceResting, StoreFull, WorkerGaveUp
+from cocli.errors import Denied, LeaseLost, ParserAlarm, SourceResting, StoreFull, WorkerGaveUp
 from cocli.models.completion import Blocked, Empty, Failed, Ok, Verdict
 from cocli.models.task import Task, TaskError
 from cocli.queue.base import NewTask, Work
@@ -256,7 +256,7 @@ def test_a_lost_lease_is_dropped_and_counted(store: MemoryStore) -> None:
             time.sleep(0.02)
             try:
                 work.check()
-            except Exception:
+            except LeaseLost:
                 lost.set()
                 raise
         return Ok()

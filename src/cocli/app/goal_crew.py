@@ -5,15 +5,14 @@ from __future__ import annotations
 import random
 import secrets
 import socket
-import sys
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from cocli.app.cluster import read_beats
+from cocli.app.spawning import worker_spawner
 from cocli.errors import WorkerGaveUp
 from cocli.workers.commands import WORKED
-from cocli.workers.process import WorkerProcess
 from cocli.workers.slot import Care
 from cocli.workers.supervisor import Supervisor, Wanted
 
@@ -65,7 +64,7 @@ class OwnWorkers:
         wanted = Wanted(dict(counts), "goal")
         self._supervisor = Supervisor(
             lambda: wanted,
-            _spawner(workspace, campaign, say),
+            worker_spawner(workspace, campaign, say),
             rng=random.Random(secrets.randbits(64)),  # noqa: S311 - spreads waits, hides nothing
             care=_CARE,
         )
@@ -128,14 +127,3 @@ def own_counts(campaign: Campaign) -> dict[str, int]:
     asked = {name: count for name, count in config.workers.get(socket.gethostname(), {}).items() if count}
     needed = ("gm-list", "enrichment", *(("gm-details",) if "google-maps" in config.prospecting.sources else ()))
     return {name: asked.get(name, 1) for name in needed}
-
-
-def _spawner(workspace: Workspace, campaign: str, say: Callable[[str], None]) -> Callable[[str, str], WorkerProcess]:
-    flags, environ = workspace.settings.flags, workspace.settings.environ
-    store = ["--store", flags.store] if flags.store else []
-
-    def spawn(queue: str, name: str) -> WorkerProcess:
-        command = [sys.executable, "-m", "cocli", "worker", queue, "--campaign", campaign, *store, "--supervised"]
-        return WorkerProcess(command, environ, on_complaint=lambda line: say(f"{name}: {line}"))
-
-    return spawn

@@ -8,18 +8,17 @@ import os
 import random
 import secrets
 import socket
-import sys
 import time
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from cocli.app.spawning import worker_spawner
 from cocli.app.upkeep import Upkeep
 from cocli.config.places import state_home
 from cocli.errors import CocliError, ConfigError, SupervisorRunning
 from cocli.workers.commands import WORKED
 from cocli.workers.heartbeat import PERIOD_SECONDS, Heart
-from cocli.workers.process import WorkerProcess
 from cocli.workers.slot import Care
 from cocli.workers.supervisor import Supervisor, Wanted
 
@@ -71,7 +70,7 @@ def run_supervisor(
         watch = ConfigWatch(workspace, campaign, host)
         supervisor = Supervisor(
             watch.wanted,
-            _spawner(workspace, campaign.name, say),
+            worker_spawner(workspace, campaign.name, say),
             rng=random.Random(secrets.randbits(64)),  # noqa: S311 - spreads waits, hides nothing
             care=wishes.care,
             say=say,
@@ -151,17 +150,6 @@ def _fingerprint(config: CampaignConfig) -> str:
         mode="json", exclude={"workers": True, "queue": {"paused"}, "prospecting": _FREE_OF_RESTART}
     )
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
-
-
-def _spawner(workspace: Workspace, campaign: str, say: Callable[[str], None]) -> Callable[[str, str], WorkerProcess]:
-    flags, environ = workspace.settings.flags, workspace.settings.environ
-    store = ["--store", flags.store] if flags.store else []
-
-    def spawn(queue: str, name: str) -> WorkerProcess:
-        command = [sys.executable, "-m", "cocli", "worker", queue, "--campaign", campaign, *store, "--supervised"]
-        return WorkerProcess(command, environ, on_complaint=lambda line: say(f"{name}: {line}"))
-
-    return spawn
 
 
 # --- alone on this machine

@@ -10,7 +10,7 @@ import typer
 from cocli.cli.context import output_of
 from cocli.cli.documents_options import GraphOption, chosen_documents
 from cocli.cli.options import CampaignOption, JsonOption, QuietOption, StoreOption, examples
-from cocli.cli.safe_text import safe_line
+from cocli.cli.serving import log_to, stopped_by_signals
 
 app = typer.Typer()
 
@@ -38,21 +38,11 @@ def serve(
     Callers need a token (`cocli documents token`) and see the documents of its account only. Addresses, certificate
     and limits are set in [documents].
     """
-    import signal
-    import threading
-
     from cocli.app.documents_tokens import load_tokens
     from cocli.service.server import Wish, serving
 
     output = output_of(ctx, quiet=quiet)
-    stop = threading.Event()
-    for one in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(one, lambda *_: stop.set())
-
-    def log(line: str) -> None:
-        output.stderr.write(f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ} {safe_line(line)}\n")
-        output.stderr.flush()
-
+    stop, log = stopped_by_signals(), log_to(output)
     with chosen_documents(ctx, store, campaign) as documents:
         tokens = load_tokens(documents, create=True)
         wish = Wish(grpc=grpc, http=http, insecure=insecure, graph=graph)

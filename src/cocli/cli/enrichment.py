@@ -9,7 +9,7 @@ import typer
 
 from cocli.cli.context import campaign_of, output_of, workspace_of
 from cocli.cli.options import CampaignOption, QuietOption, StoreOption, command_group, examples
-from cocli.cli.safe_text import safe_line
+from cocli.cli.serving import log_to, stopped_by_signals
 
 app = command_group("Read websites for other machines.")
 
@@ -41,8 +41,6 @@ def serve(
     Callers need a token (`cocli documents token`) and reach the campaigns of its account only. How pages are fetched is
     set in [fetch], of the campaign where one is named; the certificate is that of [documents].
     """
-    import signal
-    import threading
     import time
 
     from cocli.app.documents import opened_documents
@@ -51,14 +49,7 @@ def serve(
     from cocli.service.rate_limit import RateLimit
 
     output = output_of(ctx, quiet=quiet)
-    stop = threading.Event()
-    for one in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(one, lambda *_: stop.set())
-
-    def log(line: str) -> None:
-        output.stderr.write(f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ} {safe_line(line)}\n")
-        output.stderr.flush()
-
+    stop, log = stopped_by_signals(), log_to(output)
     chosen = campaign_of(ctx, campaign)
     with workspace_of(ctx, store) as workspace:
         with opened_documents(workspace, chosen) as documents:
