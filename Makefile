@@ -15,7 +15,7 @@ help: ## Show what can be done here
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
 
 demo: $(VENV)/.run ## Run the main job offline on a folder of its own
-	@$(BIN)/python -m cocli.demo .demo
+	@$(BIN)/python -m cocli.demo.demo .demo
 
 test: check pytest ## Format, lint, types, layers, tests
 
@@ -47,7 +47,7 @@ browser: ## Install Chromium for the tests that need one: as root by apt; else s
 		else false; fi || echo "no Chromium: the tests that need a browser are skipped; as root: apt-get install chromium"; }
 
 soak: $(VENV)/.dev ## Simulate 20,000 schedules: make soak SCENARIO=tests/index/index_scenario.py:IndexScenario SEEDS=20000
-	@$(BIN)/python -m cocli.testing.simulator $(SCENARIO) --seeds $(SEEDS) --jobs 2
+	@$(BIN)/python -m tests.kit.simulator $(SCENARIO) --seeds $(SEEDS) --jobs 2
 
 chaos: $(VENV)/.dev ## Kill the processes of the main job at random until it ends: takes long
 	@$(BIN)/pytest -q tests/chaos/soak.py

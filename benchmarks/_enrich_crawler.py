@@ -17,7 +17,7 @@ from ipaddress import ip_network
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cocli.enrich.shelf import Shelf
+    from cocli.pipeline.websites.site.shelf import Shelf
 
 PAGES = 8
 SITES_AT_ONCE = 96
@@ -39,13 +39,13 @@ def _memory() -> float:
 
 
 def _cocli(task: dict[str, Any]) -> dict[str, Any]:
-    from cocli.enrich.shelf import NoShelf
+    from cocli.pipeline.websites.site.shelf import NoShelf
 
     if not task.get("saves"):
         return asyncio.run(_read_all(task, NoShelf()))
     from cocli.documents import DocumentRepository, open_catalog
+    from cocli.pipeline.websites.site.page_shelf import PageShelf
     from cocli.store import open_store
-    from cocli.workers.page_shelf import PageShelf
 
     with tempfile.TemporaryDirectory(prefix="cocli-bench-") as folder:
         store = open_store(folder)
@@ -60,12 +60,12 @@ def _cocli(task: dict[str, Any]) -> dict[str, Any]:
 async def _read_all(task: dict[str, Any], shelf: Shelf) -> dict[str, Any]:
     from datetime import UTC, datetime
 
-    from cocli.enrich.site import SiteSettings
-    from cocli.enrich.suffixes import registrable
-    from cocli.fetch.fetcher import Fetcher
-    from cocli.fetch.settings import Settings
     from cocli.models.work import EnrichmentWork
-    from cocli.workers.enrichment import Enrichment
+    from cocli.pipeline.stages.enrichment import Enrichment
+    from cocli.pipeline.websites.fetch.fetcher import Fetcher
+    from cocli.pipeline.websites.fetch.settings import Settings
+    from cocli.pipeline.websites.page.suffixes import registrable
+    from cocli.pipeline.websites.site.site import SiteSettings
 
     port = task["port"]
 

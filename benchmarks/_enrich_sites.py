@@ -12,11 +12,11 @@ import zlib
 from dataclasses import dataclass, replace
 
 from benchmarks._enrich_pages import padded
-from cocli.testing.town import build_town
-from cocli.testing.town.building import SMALLEST_SIZE
-from cocli.testing.town.http_server import running
-from cocli.testing.town.replies import Reply, reply_to
-from cocli.testing.town.websites import WebsiteServer
+from cocli.demo.town import build_town
+from cocli.demo.town.building import SMALLEST_SIZE
+from cocli.demo.town.http_server import running
+from cocli.demo.town.websites.replies import Reply, reply_to
+from cocli.demo.town.websites.server import WebsiteServer
 
 SEED = 1
 FASTEST, SLOWEST = 0.020, 0.200

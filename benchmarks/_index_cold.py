@@ -19,13 +19,14 @@ from statistics import median
 from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit
 
+from tests.kit import servers
+
 from benchmarks._index_rows import REF, fill, key_at
 from cocli.index.cache import FolderCache
-from cocli.index.opening import open_index
-from cocli.index.reading import open_reader
+from cocli.index.reader import open_reader
+from cocli.pipeline.indexes import open_index
 from cocli.store import open_store
 from cocli.store.counting import CountingStore
-from cocli.testing import servers
 
 if TYPE_CHECKING:
     from benchmarks.harness import Bench

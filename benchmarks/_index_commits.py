@@ -24,9 +24,9 @@ from benchmarks._index_tables import (
     read_parquet,
 )
 from cocli.index.compaction import Compactor
-from cocli.index.opening import Index
-from cocli.index.query import Layer
-from cocli.index.writing import IndexWriter
+from cocli.index.index import Index
+from cocli.index.queries.query import Layer
+from cocli.index.writer import IndexWriter
 from cocli.models.prospect import Prospect
 
 if TYPE_CHECKING:

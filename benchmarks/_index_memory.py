@@ -16,9 +16,10 @@ from typing import Any, NamedTuple
 
 from cocli.index.cache import FolderCache
 from cocli.index.compaction import Compactor
-from cocli.index.opening import Index, open_index
-from cocli.index.reading import open_reader
-from cocli.paths import IndexRef
+from cocli.index.index import Index
+from cocli.index.reader import open_reader
+from cocli.keys.paths import IndexRef
+from cocli.pipeline.indexes import open_index
 from cocli.store import open_store
 
 
@@ -44,9 +45,9 @@ def _scan(index: Index[Any]) -> int:
 
 
 def _copy(index: Index[Any]) -> int:
-    from cocli.index.derived import DerivedFolder
-    from cocli.index.query_layers import shard_rows
-    from cocli.index.query_names import manifest_name
+    from cocli.index.queries.derived import DerivedFolder
+    from cocli.index.queries.layers import shard_rows
+    from cocli.index.queries.names import manifest_name
 
     reader = open_reader(index)
     copies = DerivedFolder(os.path.join(os.path.dirname(index.cache.folder), "derived"))  # type: ignore[attr-defined]

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from benchmarks._index_rows import changed_records, open_local
 from cocli.index.compaction import Compactor
-from cocli.index.reading import open_reader
-from cocli.index.writing import IndexWriter
+from cocli.index.reader import open_reader
+from cocli.index.writer import IndexWriter
 
 if TYPE_CHECKING:
     from benchmarks.harness import Bench

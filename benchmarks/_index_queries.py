@@ -13,12 +13,12 @@ import duckdb
 
 from benchmarks._index_commits import Copies
 from benchmarks._index_rows import key_at
-from cocli.index.derived import DerivedFolder
-from cocli.index.opening import Index
-from cocli.index.query import Layer, open_session, parquet_layer
-from cocli.index.query_layers import shard_rows
-from cocli.index.query_names import manifest_name
-from cocli.index.reading import open_reader
+from cocli.index.index import Index
+from cocli.index.queries.derived import DerivedFolder
+from cocli.index.queries.layers import shard_rows
+from cocli.index.queries.names import manifest_name
+from cocli.index.queries.query import Layer, open_session, parquet_layer
+from cocli.index.reader import open_reader
 from cocli.models.prospect import Prospect
 
 if TYPE_CHECKING:

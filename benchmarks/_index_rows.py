@@ -16,15 +16,16 @@ from benchmarks.usv import _prospect
 from cocli.formats import usv
 from cocli.formats.usv_dialect import SEPARATOR
 from cocli.index.cache import FolderCache
+from cocli.index.index import Index
 from cocli.index.keys import key_digest
 from cocli.index.latest import current_pointer, swap_pointer
 from cocli.index.manifest import empty_manifest
-from cocli.index.opening import Index, open_index
-from cocli.index.reading import open_reader
+from cocli.index.reader import open_reader
 from cocli.index.rows import Header, read_header
 from cocli.index.runs import RunWriter
+from cocli.keys.paths import IndexRef
 from cocli.models.prospect import Prospect
-from cocli.paths import IndexRef
+from cocli.pipeline.indexes import open_index
 from cocli.store import Store, open_store
 
 REF = IndexRef("prospects", "roofers")

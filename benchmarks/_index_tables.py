@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyiceberg.catalog.sql import SqlCatalog
 
-from cocli.index.writing import IndexWriter
+from cocli.index.writer import IndexWriter
 from cocli.models.prospect import Prospect
 
 

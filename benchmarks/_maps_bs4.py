@@ -1,4 +1,4 @@
-"""The same extraction as `cocli.sources.google_maps`, written with BeautifulSoup and lxml as one would write it.
+"""The same extraction as `pipeline.sources.google_maps`, written with BeautifulSoup and lxml as one would write it.
 
 It goes by class names, which is less work than going by structure, and ends in the same records; the benchmark checks
 that it finds the same values. Reading JSON is the same for both and is shared.
@@ -13,15 +13,15 @@ from typing import Any
 from bs4 import BeautifulSoup, Tag
 
 from cocli.models.place import Place
-from cocli.sources.google_maps import links, numbers, phones
-from cocli.sources.google_maps.init_state import State, read_state
-from cocli.sources.google_maps.sighting import Circumstances, Sighting, identify, merge, to_place
+from cocli.pipeline.sources.google_maps.parser import links, numbers, phones
+from cocli.pipeline.sources.google_maps.parser.init_state import State, read_state
+from cocli.pipeline.sources.google_maps.parser.sighting import Circumstances, Sighting, identify, merge, to_place
 
 _SYMBOLS = re.compile(r"[\ue000-\uf8ff]")
 
 
 def places_of(html: bytes, observed_at: datetime) -> list[Place]:
-    """The places of a page, as `cocli.sources.google_maps.parse.parse` gives them."""
+    """The places of a page, as `cocli.pipeline.sources.google_maps.parser.parse.parse` gives them."""
     soup = BeautifulSoup(html, "lxml", from_encoding="utf-8")
     state = read_state(html)
     cards = soup.select("a.hfpxzc[href]")

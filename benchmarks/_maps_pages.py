@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, quote_plus
 
-from cocli.identities import place_id_from_feature_id
+from cocli.keys.identities import place_id_from_feature_id
 
 STATE_VIEW = [[13240.1, -117.889, 33.94], [0, 0, 0], [1024, 768], 13.1]
 SKELETON = '<div><div class="lXJj5c Hk4XGb"><div class="OBAKjf"><div class="q0z1yb"></div></div></div></div>'

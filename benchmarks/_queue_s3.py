@@ -13,17 +13,18 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from tests.kit import servers
+from tests.kit.fault_proxy import fault_proxy
+
 from benchmarks.queue_contenders import AT_A_TIME, PAYLOAD
 from cocli.models.completion import Ok
 from cocli.models.task import TaskItem
 from cocli.queue.base import NewTask
-from cocli.queue.leased import LeasedQueue
+from cocli.queue.leased.queue import LeasedQueue
 from cocli.store import Store, open_store
 from cocli.store.counting import CountingStore
 from cocli.store.memory import MemoryStore
 from cocli.store.wrapper import WrappedStore
-from cocli.testing import servers
-from cocli.testing.fault_proxy import fault_proxy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

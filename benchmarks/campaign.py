@@ -26,11 +26,11 @@ import psutil
 from benchmarks.harness import Bench
 from cocli.app.workspace import open_workspace
 from cocli.config.resolve import Flags
-from cocli.testing.town import build_town, serve_websites, truth_of
-from cocli.testing.town.campaign import CAMPAIGN, TownHome, found_campaign
-from cocli.testing.town.score import businesses_of, score_of
-from cocli.testing.town.town import Town
-from cocli.testing.town.websites import WebsiteServer
+from cocli.demo.town import build_town, serve_websites, truth_of
+from cocli.demo.town.campaign import CAMPAIGN, TownHome, found_campaign
+from cocli.demo.town.score import businesses_of, score_of
+from cocli.demo.town.town import Town
+from cocli.demo.town.websites.server import WebsiteServer
 
 _EVERY = 0.2
 _PATIENCE = 1.0

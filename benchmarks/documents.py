@@ -26,17 +26,17 @@ from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 from cocli.documents import Blob, Document, DocumentRepository, Source, open_catalog
-from cocli.enrich.emails.find import find_emails
-from cocli.enrich.walk import parse_page
-from cocli.graph.edge import Edge
-from cocli.graph.engine import Engine
-from cocli.graph.engines.processes import ProcessCrew
-from cocli.graph.engines.workplace import Workplace
-from cocli.graph.graph import Graph
-from cocli.graph.job_plan import ReplayPlan
-from cocli.graph.jobs import run_job
-from cocli.graph.node import Node, NodeContext
-from cocli.graph.replay import plan_replay
+from cocli.documents.graph.edge import Edge
+from cocli.documents.graph.engine import Engine
+from cocli.documents.graph.graph import Graph
+from cocli.documents.graph.node import Node, NodeContext
+from cocli.documents.replay.engines.processes import ProcessCrew
+from cocli.documents.replay.engines.workplace import Workplace
+from cocli.documents.replay.jobs import run_job
+from cocli.documents.replay.plan import ReplayPlan
+from cocli.documents.replay.replay import plan_replay
+from cocli.pipeline.websites.facts.emails.find import find_emails
+from cocli.pipeline.websites.page.walk import parse_page
 from cocli.store import open_store
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ layout: `make bench NAME=enrich ARGS=folder=…`. Speed is that of all extractor
 that are padded to the size and the density of ordinary pages (30 kB, some 250 elements); accuracy is that of
 `python -m benchmarks.contacts`, with its peers in the same run.
 
-Crawling is whole enrichment (`cocli.workers.enrichment`) of ordinary sites of the demo town on loopback, two processes,
+Crawling is whole enrichment (the stage `enrichment`) of ordinary sites of the demo town on loopback, two processes,
 beside two processes of Scrapy that read the same pages with links and a plain regular expression; in turns, the median
 counts. The sites are served by a process of their own on the same cores. Memory is the peak of one process over
 `memory_sites=5000`. `crawl=0` leaves both out.

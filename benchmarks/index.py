@@ -17,7 +17,7 @@ from benchmarks._index_memory import peak_of
 from benchmarks._index_packing import Packing
 from benchmarks._index_queries import make_copies, measure_aggregate, measure_lookups
 from benchmarks._index_rows import changed_records, fill
-from cocli.index.writing import IndexWriter
+from cocli.index.writer import IndexWriter
 from cocli.store import open_store
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from benchmarks._index_packing import Packing
 from benchmarks._index_rows import fill, key_at
 from benchmarks.index import CHANGES, measure_memory
-from cocli.index.reading import open_reader
+from cocli.index.reader import open_reader
 from cocli.store import open_store
 
 if TYPE_CHECKING:

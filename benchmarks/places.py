@@ -26,12 +26,12 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from benchmarks.harness import Bench
-from cocli.models.tile import Tile
-from cocli.sources.categories import Categories, open_categories
-from cocli.sources.open_places import Claims, Library, OpenPlaces, parse
+from cocli.keys.tile import Tile
+from cocli.pipeline.sources.categories import Categories, open_categories
+from cocli.pipeline.sources.open_places import Claims, Library, OpenPlaces, parse
 
 if TYPE_CHECKING:
-    from cocli.sources.open_places.library import Addition
+    from cocli.pipeline.sources.open_places.library import Addition
 
 PHRASE = "dentist"
 TOWNS = 400

@@ -18,10 +18,10 @@ from benchmarks import _maps_bs4
 from benchmarks._maps_pages import business, card, details_page, furniture, list_page, state_of
 from benchmarks.harness import Bench
 from cocli.documents import Document
+from cocli.keys.tile import Tile
 from cocli.models.place import Place
-from cocli.models.tile import Tile
-from cocli.sources.google_maps.documents import list_document, page_of
-from cocli.sources.google_maps.parse import parse
+from cocli.pipeline.sources.google_maps.documents import list_document, page_of
+from cocli.pipeline.sources.google_maps.parser.parse import parse
 
 WHEN = datetime(2026, 1, 1, tzinfo=UTC)
 COMPARED = (

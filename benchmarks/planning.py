@@ -13,25 +13,25 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cocli.app.index import Indexes, campaign_indexes, needed_campaign
-from cocli.app.planning import build_targets
-from cocli.app.planning_queue import count_targets, lacking_rows, read_splits
+from cocli.app.campaigns.mission import count_targets, lacking_rows, read_splits
+from cocli.app.campaigns.plan import build_targets
+from cocli.app.indexes.indexes import Indexes, campaign_indexes, needed_campaign
 from cocli.app.workspace import open_workspace
 from cocli.config.resolve import Flags
 from cocli.formats import usv
 from cocli.formats.usv_dialect import SEPARATOR
-from cocli.index.completing import complete
-from cocli.index.reading import open_reader
-from cocli.models.tile import Tile
+from cocli.index.completion import complete
+from cocli.index.reader import open_reader
+from cocli.keys.tile import Tile
 from cocli.models.witness import Witness
-from cocli.planning.mission import Mission
+from cocli.pipeline.plan.mission import Mission
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from benchmarks.harness import Bench
     from cocli.app.workspace import Campaign
-    from cocli.index.completing import KeyedLine
+    from cocli.index.completion import KeyedLine
 
 _SOURCE = "overture"
 _AIM_S = 10.0

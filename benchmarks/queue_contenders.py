@@ -15,8 +15,8 @@ from typing import Any, Protocol
 
 from cocli.models.completion import Ok
 from cocli.queue.base import NewTask
-from cocli.queue.claims import LeasedClaim
-from cocli.queue.leased import LeasedQueue
+from cocli.queue.leased.claim import LeasedClaim
+from cocli.queue.leased.queue import LeasedQueue
 from cocli.store.local import LocalStore
 
 PAYLOAD = "x" * 300

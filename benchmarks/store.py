@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import boto3
 from botocore.config import Config
+from tests.kit import servers
 
 from cocli.store import Put, Store, open_store
 from cocli.store.local import LocalStore
-from cocli.testing import servers
 
 if TYPE_CHECKING:
     from benchmarks.harness import Bench

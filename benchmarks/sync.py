@@ -27,22 +27,23 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
-from cocli.identities import company_hash
+from tests.kit import servers
+
 from cocli.index.cache import MemoryCache
 from cocli.index.compaction import Compactor
-from cocli.index.opening import open_index
-from cocli.index.writing import IndexWriter
+from cocli.index.writer import IndexWriter
+from cocli.keys.identities import company_hash
+from cocli.keys.paths import IndexRef
 from cocli.models.prospect import Prospect
-from cocli.paths import IndexRef
+from cocli.pipeline.indexes import open_index
 from cocli.store import Put, open_store
-from cocli.sync.deciding import Wishes
+from cocli.sync.decision import Wishes
 from cocli.sync.engine import Syncer
 from cocli.sync.folder import Folder
 from cocli.sync.kinds import Part
 from cocli.sync.pair import Direction, Pair
 from cocli.sync.selection import Selection
 from cocli.sync.state import SyncState
-from cocli.testing import servers
 
 if TYPE_CHECKING:
     from benchmarks.harness import Bench

@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from cocli.testing import servers
-from cocli.testing.effort import effort
+from tests.kit import servers
+from tests.kit.effort import effort
+
+ROOT = str(Path(__file__).parents[1])
 
 settings.register_profile(
     "suite",
@@ -30,6 +32,9 @@ def _no_foreign_settings() -> Iterator[None]:
         if name.startswith(("COCLI_", "AWS_")) or name == "CAMPAIGN_NAME":
             del os.environ[name]
     os.environ.update(servers.credentials_environment(), AWS_EC2_METADATA_DISABLED="true")
+    os.environ["PYTHONPATH"] = os.pathsep.join(
+        filter(None, (ROOT, kept.get("PYTHONPATH")))
+    )  # programs that tests start
     yield
     os.environ.clear()
     os.environ.update(kept)

@@ -23,9 +23,9 @@ import pytest
 from pydantic_core import PydanticUndefined
 
 import cocli.models
-from cocli import paths  # noqa: F401  defines the kinds of key
-from cocli.cli.reference import _attribute_texts
-from cocli.key import KINDS, Key
+from cocli.cli.kit.reference import _attribute_texts
+from cocli.keys import paths  # noqa: F401  defines the kinds of key
+from cocli.keys.key import KINDS, Key
 from cocli.models.campaign import CampaignConfig
 from cocli.models.record import Part, Record
 

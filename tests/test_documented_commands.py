@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import typer
 
-from cocli.cli.reference import commands
+from cocli.cli.kit.reference import commands
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted(

@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from urllib.parse import unquote
 
 from benchmarks.contacts.truth import Labelled, comparable
-from cocli.enrich import read_page
-from cocli.enrich.charset import decode
-from cocli.enrich.phones import to_e164
+from cocli.pipeline.websites import read_page
+from cocli.pipeline.websites.facts.phones.phones import to_e164
+from cocli.pipeline.websites.page.charset import decode
 
 EMAIL = r"[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+\.[A-Za-z]{2,}"
 PHONE = r"\+?\d[\d\s().-]{7,}\d"

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cocli.enrich.emails.address import read_address
+from cocli.pipeline.websites.facts.emails.address import read_address
 
 KINDS = ("emails", "phones", "socials")
 NEGATIVE = "negative"

@@ -324,7 +324,9 @@ class InvalidKey(StoreError):
 
     code = "invalid_key"
     exit_code = ExitCode.DATA
-    remedy = "A part of a key has letters, digits and ._~@+=,- only; whatever else is written %XX (cocli.paths does)."
+    remedy = (
+        "A part of a key has letters, digits and ._~@+=,- only; whatever else is written %XX (cocli.keys.paths does)."
+    )
 
 
 class UnsafeStore(StoreError):

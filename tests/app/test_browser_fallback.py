@@ -9,20 +9,20 @@ from pathlib import Path
 
 import pytest
 
-from cocli.app.campaign_sites import opened_sites
-from cocli.app.enrich import EnrichWishes, enrich_sites
-from cocli.app.stages import open_stage
+from cocli.app.campaigns.sites import opened_sites
+from cocli.app.machines.stages import open_stage
+from cocli.app.websites.enrich import EnrichWishes, enrich_sites
 from cocli.app.workspace import Workspace, open_workspace
 from cocli.config.resolve import Flags
-from cocli.enrich.shelf import NoShelf
-from cocli.enrich.site import Render, SiteReading, read_site
+from cocli.demo.town import Town, WebsiteServer, build_town, serve_websites, write_hosts
+from cocli.demo.town.websites.site import Site
 from cocli.errors import MissingExtra
-from cocli.fetch.outcome import Failed, Failure, Fetched, Outcome, Validators
 from cocli.models.task import Task
 from cocli.models.work import EnrichmentWork
-from cocli.testing.town import Town, WebsiteServer, build_town, serve_websites, write_hosts
-from cocli.testing.town.site import Site
-from cocli.workers.site_document import rebuild_website
+from cocli.pipeline.websites.fetch.outcome import Failed, Failure, Fetched, Outcome, Validators
+from cocli.pipeline.websites.site.document import rebuild_website
+from cocli.pipeline.websites.site.shelf import NoShelf
+from cocli.pipeline.websites.site.site import Render, SiteReading, read_site
 
 NAME = "plumbers"
 CONFIG = """[campaign]

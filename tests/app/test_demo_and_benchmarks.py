@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from cocli import demo
+from cocli.demo import demo
 
 ROOT = Path(__file__).parents[2]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from cocli.app.campaign import edit_campaign, new_campaign
+from cocli.app.campaigns.campaign import edit_campaign, new_campaign
 from cocli.app.workspace import open_workspace
 from cocli.config.edit import parse_change
 from cocli.config.resolve import Flags

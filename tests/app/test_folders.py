@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocli.app.campaign import campaign_names
-from cocli.app.deletion import Contents, delete_folder, measure_folder
-from cocli.app.folders import children
+from cocli.app.campaigns.campaign import campaign_names
+from cocli.app.store.deletion import Contents, delete_folder, measure_folder
+from cocli.app.store.folders import children
 from cocli.store import Put, Store, open_store
 
 _parts = st.sampled_from(["a", "b", "a-b", "a.b", "a0", "~", "~~", "a~", "Z", "%2E", "+", "="])

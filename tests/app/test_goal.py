@@ -15,28 +15,28 @@ from pathlib import Path
 
 import pytest
 
-from cocli.app.goal import Achieved, GoalWishes, Watcher, achieve_goal
-from cocli.app.goal_crew import CrewWishes
-from cocli.app.goal_progress import Goal, Pace, QueueState, Records, Standing, queue_states
-from cocli.app.queue import opened_queue
-from cocli.app.tracing import untraced
+from cocli.app.goal.crew import CrewWishes
+from cocli.app.goal.goal import Achieved, GoalWishes, Watcher, achieve_goal
+from cocli.app.goal.progress import Goal, Pace, QueueState, Records, Standing, queue_states
+from cocli.app.queues.queues import opened_queue
+from cocli.app.why.trace import untraced
 from cocli.app.workspace import Workspace, open_workspace
-from cocli.cli.goal_view import drawn, duration_shown
+from cocli.cli.campaign.goal_view import drawn, duration_shown
 from cocli.config.resolve import Flags
+from cocli.demo.town import build_town, serve_websites, truth_of
+from cocli.demo.town.campaign import CAMPAIGN, TownHome, found_campaign
+from cocli.demo.town.score import businesses_of, score_of
+from cocli.demo.town.town import Town
+from cocli.demo.town.websites.server import WebsiteServer
 from cocli.errors import SourceMissing, UsageError, WorkerGaveUp
 from cocli.exit_codes import ExitCode
+from cocli.fleet.drain import Drain
 from cocli.formats import json_records
+from cocli.keys.paths import HeartbeatKey
 from cocli.models.completion import Failed
 from cocli.models.heartbeat import Heartbeat, Versions
 from cocli.models.task import TaskError
-from cocli.paths import HeartbeatKey
 from cocli.queue.base import NewTask
-from cocli.testing.town import build_town, serve_websites, truth_of
-from cocli.testing.town.campaign import CAMPAIGN, TownHome, found_campaign
-from cocli.testing.town.score import businesses_of, score_of
-from cocli.testing.town.town import Town
-from cocli.testing.town.websites import WebsiteServer
-from cocli.workers.drain import Drain
 
 PHRASES = ("bakery",)
 GOAL = (sys.executable, "-m", "cocli", "campaign", "achieve-goal", CAMPAIGN)
@@ -178,7 +178,7 @@ def test_with_workers_elsewhere_it_watches(workspace: Workspace) -> None:
 
 
 def test_a_task_that_waits_for_another_try_is_neither_ready_nor_in_hand(workspace: Workspace) -> None:
-    from cocli.app.campaign import edit_campaign
+    from cocli.app.campaigns.campaign import edit_campaign
     from cocli.config.edit import parse_change
 
     edit_campaign(workspace, CAMPAIGN, [parse_change("queue.attempts=5")])

@@ -14,29 +14,29 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocli.app.campaign import new_campaign
-from cocli.app.index import Indexes, campaign_indexes
-from cocli.app.index_backfill import backfill
-from cocli.app.index_care import compact_index
-from cocli.app.index_lookup import sort_key
-from cocli.app.index_purge import find_foreign, purge_foreign
-from cocli.app.index_query import AsOf, QueryOptions, opened_query, view_name, views_of
-from cocli.app.index_values import csv_cell, plain_value
+from cocli.app.campaigns.campaign import new_campaign
+from cocli.app.indexes.backfill import backfill
+from cocli.app.indexes.care import compact_index
+from cocli.app.indexes.indexes import Indexes, campaign_indexes
+from cocli.app.indexes.lookup import sort_key
+from cocli.app.indexes.purge import find_foreign, purge_foreign
+from cocli.app.indexes.query import AsOf, QueryOptions, opened_query, view_name, views_of
+from cocli.app.indexes.values import csv_cell, plain_value
 from cocli.app.workspace import Workspace, open_workspace
 from cocli.config.places import cache_home
 from cocli.config.resolve import Flags
 from cocli.errors import UnknownIndex, UsageError
 from cocli.formats import usv
-from cocli.identities import company_hash, domain_hash, email_hash
 from cocli.index.compaction import Compactor
-from cocli.index.reading import open_reader
+from cocli.index.reader import open_reader
 from cocli.index.shards import content_name
-from cocli.index.writing import IndexWriter
+from cocli.index.writer import IndexWriter
+from cocli.keys.identities import company_hash, domain_hash, email_hash
+from cocli.keys.paths import IndexRef, WalKey
 from cocli.models.domain import Domain
 from cocli.models.email import EmailEntry
 from cocli.models.origin import Origin
 from cocli.models.prospect import Prospect
-from cocli.paths import IndexRef, WalKey
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # frictionless is not ours to mend

@@ -7,19 +7,19 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from cocli.app.queue import QueueOnStore
-from cocli.app.queue_care import Caretaker
+from cocli.app.queues.care import Caretaker
+from cocli.app.queues.queues import QueueOnStore
 from cocli.errors import LeaseLost, QueueError
 from cocli.formats import json_records
 from cocli.models.completion import Ok
 from cocli.models.lease import Lease
 from cocli.models.task import Task
 from cocli.queue.base import NewTask, State
-from cocli.queue.leased import LeasedQueue
+from cocli.queue.leased.queue import LeasedQueue
 from cocli.queue.places import Places
 from cocli.store.base import Store
-from cocli.store.faulty import Crashed, Fault, FaultKind, FaultyStore, Operation
 from cocli.store.memory import MemoryStore
+from tests.kit.faulty_store import Crashed, Fault, FaultKind, FaultyStore, Operation
 
 
 class World:

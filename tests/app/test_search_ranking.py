@@ -8,7 +8,7 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocli.app.search_ranking import ENOUGH, Lines, fold, score
+from cocli.app.search.ranking import ENOUGH, Lines, fold, score
 
 words = st.text(alphabet="abcAé1 -", max_size=8)
 

@@ -11,27 +11,27 @@ from typing import Any
 
 import pytest
 
-from cocli.app import second_passes
-from cocli.app.campaign_sites import SiteSummary, opened_sites
-from cocli.app.differences import Differences, difference
-from cocli.app.enrich import EnrichWishes, enrich_sites
-from cocli.app.missing_emails import missing_emails, write_missing
-from cocli.app.queue import opened_queue
-from cocli.app.reextraction import ReextractWish, preview, reextract
-from cocli.app.second_passes import enqueue_batch, evaluate_batch, read_batch, read_cells, task_id
-from cocli.app.stages import campaign_queue, open_stage
+from cocli.app.campaigns import second_passes
+from cocli.app.campaigns.differences import Differences, difference
+from cocli.app.campaigns.missing_emails import missing_emails, write_missing
+from cocli.app.campaigns.reextraction import ReextractWish, preview, reextract
+from cocli.app.campaigns.second_passes import enqueue_batch, evaluate_batch, read_batch, read_cells, task_id
+from cocli.app.campaigns.sites import SiteSummary, opened_sites
+from cocli.app.machines.stages import campaign_queue, open_stage
+from cocli.app.queues.queues import opened_queue
+from cocli.app.websites.enrich import EnrichWishes, enrich_sites
 from cocli.app.workspace import Workspace, open_workspace
 from cocli.config.resolve import Flags
+from cocli.demo.town import Town, WebsiteServer, build_town, serve_websites, write_hosts
+from cocli.demo.town.websites.site import Site
 from cocli.errors import UsageError
-from cocli.identities import company_hash
-from cocli.index.writing import IndexWriter
+from cocli.index.writer import IndexWriter
+from cocli.keys.identities import company_hash
+from cocli.keys.paths import IndexRef
 from cocli.models.prospect import Prospect
 from cocli.models.work import EnrichmentWork
-from cocli.paths import IndexRef
+from cocli.pipeline.websites.site.document import site_document, stored_site
 from cocli.queue.base import NewTask, State
-from cocli.testing.town import Town, WebsiteServer, build_town, serve_websites, write_hosts
-from cocli.testing.town.site import Site
-from cocli.workers.site_document import site_document, stored_site
 
 NAME = "plumbers"
 CONFIG = """[campaign]

@@ -9,16 +9,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from tests.kit import servers
+from tests.kit.storm import Job, Storm
 
 from cocli.app.workspace import open_workspace
 from cocli.config.resolve import Flags
-from cocli.testing import servers
-from cocli.testing.storm import Job, Storm
-from cocli.testing.town import WebsiteServer, build_town, serve_websites, truth_of
-from cocli.testing.town.campaign import CAMPAIGN, TownHome, found_campaign, join_campaign
-from cocli.testing.town.records import Outcome, outcome_of
-from cocli.testing.town.score import Score, businesses_of, score_of
-from cocli.testing.town.town import Town
+from cocli.demo.town import WebsiteServer, build_town, serve_websites, truth_of
+from cocli.demo.town.campaign import CAMPAIGN, TownHome, found_campaign, join_campaign
+from cocli.demo.town.records import Outcome, outcome_of
+from cocli.demo.town.score import Score, businesses_of, score_of
+from cocli.demo.town.town import Town
 
 COCLI = (sys.executable, "-m", "cocli")
 SETTINGS = ("queue.lease_seconds=5", "queue.attempts=100")

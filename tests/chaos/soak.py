@@ -12,10 +12,10 @@ from typing import Any
 
 import psutil
 import pytest
+from tests.kit import servers
 
-from cocli.testing import servers
-from cocli.testing.town.records import Outcome
-from cocli.testing.town.trades import PHRASES
+from cocli.demo.town.records import Outcome
+from cocli.demo.town.trades import PHRASES
 
 SECONDS = 3000.0
 LEASE = 5.0 + 2.0

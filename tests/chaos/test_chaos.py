@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cocli.testing.town.records import Outcome
+from cocli.demo.town.records import Outcome
 
 PATIENCE = 250.0
 

@@ -17,10 +17,10 @@ from typing import Any
 import pytest
 
 from cocli.formats import json_records
+from cocli.keys.paths import HeartbeatKey, quality_folder
 from cocli.models.heartbeat import ActiveTask, Heartbeat, Versions
-from cocli.paths import HeartbeatKey, quality_folder
 from cocli.store import open_store
-from cocli.testing.ports import free_ports
+from tests.kit.ports import free_ports
 
 
 @pytest.fixture

@@ -17,10 +17,10 @@ from typing import Any
 import duckdb
 import pytest
 
-from cocli.cli.json_documents import DOCUMENTS
-from cocli.cli.reference import commands, error_classes, pages
+from cocli.cli.kit.json_documents import DOCUMENTS
+from cocli.cli.kit.reference import commands, error_classes, pages
+from cocli.cli.kit.safe_text import safe_line, safe_text
 from cocli.cli.root import run
-from cocli.cli.safe_text import safe_line, safe_text
 from cocli.config.schema import settings
 from cocli.exit_codes import ExitCode
 
@@ -38,7 +38,7 @@ def reference() -> dict[str, str]:
 @pytest.mark.parametrize("name", ["cli.md", "configuration.md", "exit-codes.md", "json.md"])
 def test_the_reference_is_what_the_code_says(name: str, reference: dict[str, str]) -> None:
     committed = (ROOT / "docs" / "reference" / name).read_text("utf-8")
-    assert committed == reference[name], "run: .venv/bin/python -m cocli.cli.reference"
+    assert committed == reference[name], "run: .venv/bin/python -m cocli.cli.kit.reference"
 
 
 def test_everything_is_documented(reference: dict[str, str]) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from cocli.testing.postgres import postgres
+from tests.kit.postgres import postgres
 
 PAGE = b'<title>Firm</title><a href="mailto:office@firm.com">write</a>\xff\x00\x1b[31m'
 URI = "https://firm.com/"

@@ -14,10 +14,10 @@ from typing import Any
 
 import duckdb
 import pytest
-from tests.cli.conftest import a_prospect
 
-from cocli.exports.kinds import KINDS
-from cocli.identities import company_hash
+from cocli.keys.identities import company_hash
+from cocli.results.exports.kinds import KINDS
+from tests.cli.conftest import a_prospect
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 from cocli.app.whole_file import whole_file
-from cocli.cli.errors import from_system
+from cocli.cli.kit.errors import from_system
 from cocli.errors import FileUnusable, UsageError
 from cocli.exit_codes import ExitCode
 

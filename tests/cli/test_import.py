@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cocli.testing.servers import S3Server
+from tests.kit.servers import S3Server
 
 CSV = (
     "Company Name;Telefon;E-Mail;Web;Straße;PLZ;Ort;Land;Bemerkung\r\n"

@@ -15,13 +15,13 @@ import duckdb
 import pytest
 
 from cocli.formats import usv
-from cocli.identities import company_hash, place_id_from_feature_id
-from cocli.index.legacy.prospects import FIFTY_SIX
+from cocli.keys.identities import company_hash, place_id_from_feature_id
+from cocli.keys.paths import ProspectKey
 from cocli.models.completion import Ok
 from cocli.models.prospect import Prospect
-from cocli.paths import ProspectKey
+from cocli.pipeline.migrate.prospects import FIFTY_SIX
 from cocli.queue.base import NewTask
-from cocli.queue.leased import LeasedQueue
+from cocli.queue.leased.queue import LeasedQueue
 from cocli.store import Store, open_store
 
 ESCAPE = "\x1b]0;owned\x07\u202e"

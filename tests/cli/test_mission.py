@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 
 from cocli.index.cache import MemoryCache
-from cocli.index.opening import open_index
-from cocli.index.writing import IndexWriter
+from cocli.index.writer import IndexWriter
+from cocli.keys.paths import IndexRef
+from cocli.keys.tile import Tile
 from cocli.models.completion import Blocked, Ok
-from cocli.models.tile import Tile
 from cocli.models.witness import Witness
 from cocli.models.work import ListWork
-from cocli.paths import IndexRef
-from cocli.queue.leased import LeasedQueue
+from cocli.pipeline.indexes import open_index
+from cocli.queue.leased.queue import LeasedQueue
 from cocli.store import open_store
 
 Write = Callable[..., None]

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from cocli.cli.output import Output, count_shown, shown, size_shown
-from cocli.cli.progress import ProgressLine
+from cocli.cli.kit.output import Output, count_shown, shown, size_shown
+from cocli.cli.kit.progress import ProgressLine
 
 
 class Screen(io.StringIO):

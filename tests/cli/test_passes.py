@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from cocli.testing.town import Town, WebsiteServer, build_town, serve_websites, write_hosts
-from cocli.testing.town.site import Site
+from cocli.demo.town import Town, WebsiteServer, build_town, serve_websites, write_hosts
+from cocli.demo.town.websites.site import Site
 
 Cocli = Callable[..., Any]
 

@@ -18,7 +18,7 @@ import pytest
 from cocli.models.completion import Blocked, Empty, Failed, Ok
 from cocli.models.task import TaskError
 from cocli.queue.base import NewTask
-from cocli.queue.leased import LeasedQueue
+from cocli.queue.leased.queue import LeasedQueue
 from cocli.store import Store, open_store
 from cocli.store.wrapper import WrappedStore
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from cocli.testing.ports import free_ports
-from cocli.testing.servers import S3Server
+from tests.kit.ports import free_ports
+from tests.kit.servers import S3Server
 
 BUCKET = "cocli-data-test"
 

@@ -62,7 +62,7 @@ def test_the_help_of_a_noun_converts_nothing_and_reads_no_configuration(tmp_path
     lines = [f"{name} --help" for name, _, _ in NOUNS] + ["sync", "campaign list --help", "sync push --help"]
     loaded = loaded_by(*lines, home=tmp_path)
     assert "typer" in loaded
-    assert not {*ENGINES, *STAGES, "pydantic", "cocli.app", "cocli.models", "cocli.paths"} & loaded
+    assert not {*ENGINES, *STAGES, "pydantic", "cocli.app", "cocli.models", "cocli.keys.paths"} & loaded
 
 
 def test_ordinary_commands_load_no_engine(tmp_path: Path) -> None:

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from cocli.cli.sync_views import progress_text
+from cocli.cli.sync.views import progress_text
 from cocli.store import open_store
 from cocli.sync.report import Standing
-from cocli.testing.servers import S3Server
+from tests.kit.servers import S3Server
 
 ACME = "companies/acme/_index.md"
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from cocli.identities import company_hash
 from cocli.index.cache import MemoryCache
-from cocli.index.opening import open_index
-from cocli.index.writing import IndexWriter
-from cocli.merging import merge_prospects, move_prospect
+from cocli.index.writer import IndexWriter
+from cocli.keys.identities import company_hash
+from cocli.keys.paths import IndexRef
 from cocli.models.origin import Origin
 from cocli.models.prospect import Prospect
-from cocli.paths import IndexRef
+from cocli.pipeline.indexes import open_index
+from cocli.pipeline.merge import merge_prospects, move_prospect
 from cocli.store import open_store
 
 NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)

@@ -15,12 +15,12 @@ from typing import Any
 
 import pytest
 
-from cocli.models.tile import Tile
+from cocli.demo.town import Town, build_town, hosts_of, serve_websites, truth_of, write_overture
+from cocli.keys.tile import Tile
 from cocli.queue.base import NewTask
-from cocli.queue.leased import LeasedQueue
+from cocli.queue.leased.queue import LeasedQueue
 from cocli.store import open_store
-from cocli.testing.servers import S3Server
-from cocli.testing.town import Town, build_town, hosts_of, serve_websites, truth_of, write_overture
+from tests.kit.servers import S3Server
 
 
 @pytest.fixture(scope="module")

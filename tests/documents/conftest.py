@@ -7,12 +7,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from tests.kit.postgres import PostgresServer, postgres
 
 from cocli.documents import Blob, Document, DocumentRepository, Source, open_catalog
 from cocli.documents.catalog.sql import SqlCatalog
 from cocli.store.counting import CountingStore
 from cocli.store.memory import MemoryStore
-from cocli.testing.postgres import PostgresServer, postgres
 
 
 class Clock:

@@ -1,6 +1,6 @@
 """The repository in the simulator: real code, several machines, what must hold, and broken variants to be caught.
 
-python -m cocli.testing.simulator tests/documents/documents_scenario.py:SharedCatalog --seeds 5000 --jobs 2
+python -m tests.kit.simulator tests/documents/documents_scenario.py:SharedCatalog --seeds 5000 --jobs 2
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any
 
+from tests.kit.simulator import Faults, Limits, Scenario
+
 from cocli.documents import Blob, Document, DocumentRepository, Event, Relay, codec, open_catalog
-from cocli.documents import fsck as checking
+from cocli.documents.care import fsck as checking
 from cocli.documents.catalog.sql import SqlCatalog
 from cocli.documents.places import Place
 from cocli.errors import (
@@ -24,7 +26,6 @@ from cocli.errors import (
     NotFound,
     Unavailable,
 )
-from cocli.testing.simulator import Faults, Limits, Scenario
 
 DOCS = ("a", "b", "c")
 BODIES = (b"one", b"two" * 50, b"three" * 50)

@@ -17,7 +17,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from cocli.documents import Blob, Document, DocumentRepository, Event, Relay, open_catalog
-from cocli.documents import fsck as checking
+from cocli.documents.care import fsck as checking
 from cocli.errors import DocumentDeleted, DocumentInvalid, DocumentNotFound
 from cocli.store import open_store
 

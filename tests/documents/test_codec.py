@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.kit.effort import effort
 
 from cocli.documents import Blob, Document, Fault, Source, codec
 from cocli.documents.document import headers_that_matter
@@ -18,7 +19,6 @@ from cocli.documents.header import Header, Operation, PurgeProof, RemovedObject,
 from cocli.documents.proto.generated import document_pb2 as pb
 from cocli.errors import DocumentDamaged, DocumentInvalid, UsageError
 from cocli.models.document import Step
-from cocli.testing.effort import effort
 
 NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)

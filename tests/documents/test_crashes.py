@@ -15,16 +15,16 @@ from functools import partial
 from typing import Any
 
 import pytest
+from tests.kit.crashing import CrashPoint
+from tests.kit.faulty_store import Crashed, FaultKind
 
 from cocli.documents import Blob, Document, DocumentRepository, Event, Relay, open_catalog
-from cocli.documents import fsck as checking
+from cocli.documents.care import fsck as checking
+from cocli.documents.care.findings import Problem
+from cocli.documents.care.survey import kind_of
 from cocli.documents.catalog.sql import SqlCatalog
-from cocli.documents.findings import Problem
-from cocli.documents.survey import kind_of
 from cocli.errors import CatalogUnavailable, DocumentNotFound, Unavailable
-from cocli.store.faulty import Crashed, FaultKind
 from cocli.store.memory import MemoryStore
-from cocli.testing.crashing import CrashPoint
 
 DOC = "https://example.com/"
 BIG = b"x" * 1000

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from cocli.documents import Document, DocumentRepository, Event, Operation, open_catalog
-from cocli.documents import fsck as checking
-from cocli.documents.findings import UNREPAIRABLE, Problem, Report
+from cocli.documents.care import fsck as checking
+from cocli.documents.care.findings import UNREPAIRABLE, Problem, Report
 from cocli.documents.outbox import event_id
 from cocli.documents.places import Place
 from cocli.errors import DocumentDamaged, DocumentDeleted, DocumentNotFound

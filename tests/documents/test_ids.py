@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from cocli.documents.ids import MAX_DOC_BYTES, MAX_PART_BYTES, node_uuid
 from cocli.errors import IdentityError
-from cocli.identities import datasource_id
+from cocli.keys.identities import datasource_id
 
 PART = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="|\0"), min_size=1, max_size=40).filter(
     lambda text: text.strip() != ""

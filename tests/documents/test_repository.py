@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.kit.servers import S3Server
 
 from cocli.documents import (
     CLUSTERS,
@@ -23,7 +24,7 @@ from cocli.documents import (
     Source,
     open_catalog,
 )
-from cocli.documents import fsck as checking
+from cocli.documents.care import fsck as checking
 from cocli.documents.catalog.sql import SqlCatalog
 from cocli.errors import (
     CocliError,
@@ -39,7 +40,6 @@ from cocli.store import Store, open_store
 from cocli.store.base import Put
 from cocli.store.counting import CountingStore
 from cocli.store.memory import MemoryStore
-from cocli.testing.servers import S3Server
 
 MakePage = Callable[..., Document]
 BIG = b"<p>" + b"x" * 1000 + b"</p>"  # beyond the inline limit of these tests

@@ -8,13 +8,13 @@ from typing import Any
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from tests.kit.effort import effort
 
 from cocli.documents import Blob, Document, DocumentRepository, open_catalog
-from cocli.documents import fsck as checking
+from cocli.documents.care import fsck as checking
 from cocli.errors import DocumentDeleted, DocumentInvalid, DocumentNotFound
 from cocli.models.document import DocumentReference
 from cocli.store.memory import MemoryStore
-from cocli.testing.effort import effort
 
 DOCS = st.sampled_from(["a", ".."])
 BODIES = st.sampled_from([b"one", b"two", b"three" * 50])

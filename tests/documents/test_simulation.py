@@ -6,9 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
-
-from cocli.testing.effort import effort
-from cocli.testing.simulator import assert_caught, assert_clean
+from tests.kit.effort import effort
+from tests.kit.simulator import assert_caught, assert_clean
 
 sys.path.insert(0, str(Path(__file__).parent))  # the scenario is a program's target as well, so it is no package
 from documents_scenario import (  # type: ignore[import-not-found,unused-ignore]

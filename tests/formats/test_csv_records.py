@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from cocli.errors import FormatError, RecordError
 from cocli.formats import csv_records
-from cocli.models.tile import Tile
+from cocli.keys.tile import Tile
 from cocli.models.witness import TargetTile, Witness
 
 NOON = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.kit.effort import effort
 
 from cocli.errors import FormatError, RecordError
 from cocli.formats import usv
@@ -18,7 +19,6 @@ from cocli.models.email import EmailEntry
 from cocli.models.place import OpenHours, Place
 from cocli.models.prospect import Prospect
 from cocli.models.record import Part, Record, Text, TileValue
-from cocli.testing.effort import effort
 
 NOON = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 NASTY = (

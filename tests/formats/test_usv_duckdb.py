@@ -13,11 +13,11 @@ import duckdb
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.kit.effort import effort
 
 from cocli.formats import usv
 from cocli.models.email import EmailEntry
 from cocli.models.prospect import Prospect
-from cocli.testing.effort import effort
 
 NOON = datetime(2026, 11, 15, 12, 0, 0, 250, tzinfo=UTC)
 texts = st.one_of(st.text(), st.text(alphabet="\\nrt0367N\n\r\t\x1e\x1f\"'"))

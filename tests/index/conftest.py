@@ -10,15 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.kit.manual_time import ManualTime
+from tests.kit.servers import S3Server
 
 from cocli.index.cache import FolderCache
-from cocli.index.opening import Index, open_index
+from cocli.index.index import Index
+from cocli.keys.paths import IndexRef
 from cocli.models.prospect import Prospect
-from cocli.paths import IndexRef
+from cocli.pipeline.indexes import open_index
 from cocli.store import Store, open_store
 from cocli.store.memory import MemoryStore
-from cocli.testing.manual_time import ManualTime
-from cocli.testing.servers import S3Server
 
 SEEN = datetime(2026, 11, 15, 12, tzinfo=UTC)
 MakeProspect = Callable[..., Prospect]

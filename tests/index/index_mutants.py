@@ -1,6 +1,6 @@
 """Broken variants of the index for the simulator: each breaks one promise, and must be caught for it.
 
-python -m cocli.testing.simulator tests/index/index_mutants.py:CollectsAtOnce --seeds 100
+python -m tests.kit.simulator tests/index/index_mutants.py:CollectsAtOnce --seeds 100
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from cocli.errors import NotFound, StoreError
-from cocli.index import reading
-from cocli.index.collection import Collector
+from cocli.index import reader as reading
+from cocli.index.care.garbage import Collector
 from cocli.index.compaction import CompactionReport, Compactor
-from cocli.index.opening import Index
+from cocli.index.index import Index
 from cocli.index.pending import list_pending
 from cocli.index.versions import version
 

@@ -1,6 +1,6 @@
 """The index in the simulator: the real code, and what must always hold.
 
-python -m cocli.testing.simulator tests/index/index_scenario.py:IndexScenario --seeds 20000 --jobs 2
+python -m tests.kit.simulator tests/index/index_scenario.py:IndexScenario --seeds 20000 --jobs 2
 """
 
 from __future__ import annotations
@@ -13,20 +13,21 @@ from functools import partial
 from random import Random
 from typing import Any
 
+from tests.kit.simulator import Fault, Faults, Limits, Scenario
+
 from cocli.errors import Conflict, IndexDamaged, Unavailable
-from cocli.index import reading
+from cocli.index import reader as reading
 from cocli.index.cache import MemoryCache
-from cocli.index.collection import Collector
+from cocli.index.care.garbage import Collector
+from cocli.index.care.repair import repair
 from cocli.index.compaction import Compactor
+from cocli.index.index import Index
 from cocli.index.keys import KeySum
-from cocli.index.opening import Index
-from cocli.index.reading import open_reader
-from cocli.index.repairing import repair
+from cocli.index.reader import open_reader
 from cocli.index.spec import IndexSpec, LooseFormat
-from cocli.index.writing import IndexWriter
+from cocli.index.writer import IndexWriter
+from cocli.keys.paths import IndexRef, LatestKey, ProspectKey, ShardKey
 from cocli.models.record import Hash16, Many, Record, Text
-from cocli.paths import IndexRef, LatestKey, ProspectKey, ShardKey
-from cocli.testing.simulator import Fault, Faults, Limits, Scenario
 
 REF = IndexRef("prospects", "c")
 NAMES = [f"{number:016x}" for number in range(0, 160, 16)]

@@ -14,16 +14,17 @@ import time
 from datetime import timedelta
 
 from cocli.errors import Conflict
-from cocli.identities import domain_hash
 from cocli.index.cache import FolderCache, MemoryCache
-from cocli.index.collection import Collector
+from cocli.index.care.garbage import Collector
+from cocli.index.care.verification import verify
 from cocli.index.compaction import Compactor
-from cocli.index.opening import Index, open_index
-from cocli.index.reading import open_reader
-from cocli.index.verifying import verify
-from cocli.index.writing import IndexWriter
+from cocli.index.index import Index
+from cocli.index.reader import open_reader
+from cocli.index.writer import IndexWriter
+from cocli.keys.identities import domain_hash
+from cocli.keys.paths import IndexRef
 from cocli.models.domain import Domain
-from cocli.paths import IndexRef
+from cocli.pipeline.indexes import open_index
 from cocli.store.local import LocalStore
 
 

@@ -8,17 +8,18 @@ from typing import Any
 import pytest
 
 from cocli.formats import json_records, usv
-from cocli.identities import company_hash, feature_id_from_place_id
-from cocli.index.audit import EXAMPLES, AuditReport, Finding, audit
 from cocli.index.cache import MemoryCache
+from cocli.index.care.audit import EXAMPLES, AuditReport, Finding, audit
 from cocli.index.compaction import Compactor
+from cocli.index.index import Index
 from cocli.index.latest import read_pointer
 from cocli.index.manifest import Manifest, ManifestRef, ShardEntry
-from cocli.index.opening import Index, open_index
 from cocli.index.shards import content_name
-from cocli.index.writing import IndexWriter
+from cocli.index.writer import IndexWriter
+from cocli.keys.identities import company_hash, feature_id_from_place_id
+from cocli.keys.paths import IndexRef, LatestKey, ManifestKey, ProspectKey, ShardKey, WalKey
 from cocli.models.prospect import Prospect
-from cocli.paths import IndexRef, LatestKey, ManifestKey, ProspectKey, ShardKey, WalKey
+from cocli.pipeline.indexes import open_index
 from cocli.store import Store
 from cocli.store.memory import MemoryStore
 from cocli.store.wrapper import WrappedStore

@@ -12,16 +12,17 @@ from cocli.formats import usv
 from cocli.formats.rejected import Rejected
 from cocli.index import pending
 from cocli.index.cache import MemoryCache
+from cocli.index.care.repair import repair
+from cocli.index.care.verification import verify
 from cocli.index.compaction import Compactor
+from cocli.index.index import Index
 from cocli.index.objects import DamagedShard
-from cocli.index.opening import Index, open_index
-from cocli.index.reading import open_reader
-from cocli.index.repairing import repair
+from cocli.index.reader import open_reader
 from cocli.index.shards import content_name
-from cocli.index.verifying import verify
-from cocli.index.writing import IndexWriter
+from cocli.index.writer import IndexWriter
+from cocli.keys.paths import ManifestKey, ProspectKey, ShardKey, WalKey
 from cocli.models.prospect import Prospect
-from cocli.paths import ManifestKey, ProspectKey, ShardKey, WalKey
+from cocli.pipeline.indexes import open_index
 
 
 def small(index: Index[Prospect]) -> Index[Prospect]:

@@ -11,23 +11,23 @@ import pytest
 from cocli.errors import IndexDamaged, InvalidKey, RecordError, UnknownIndex, UnknownVersion, UsageError
 from cocli.formats import json_records
 from cocli.index.cache import FolderCache, MemoryCache
-from cocli.index.collection import Collector
+from cocli.index.care.garbage import Collector
+from cocli.index.care.repair import repair
+from cocli.index.care.verification import verify
 from cocli.index.compaction import Compactor
 from cocli.index.diff import diff
-from cocli.index.opening import Index, open_index
-from cocli.index.reading import open_reader
-from cocli.index.registry import spec_of
-from cocli.index.repairing import repair
-from cocli.index.verifying import verify
+from cocli.index.index import Index
+from cocli.index.reader import open_reader
 from cocli.index.versions import history, version
-from cocli.index.writing import IndexWriter
+from cocli.index.writer import IndexWriter
+from cocli.keys.paths import CompletedKey, IndexRef, LatestKey
+from cocli.keys.tile import Tile
 from cocli.models.completion import Completion, Ok
 from cocli.models.domain import Domain
 from cocli.models.email import EmailEntry
 from cocli.models.prospect import Prospect
-from cocli.models.tile import Tile
 from cocli.models.witness import TargetTile, Witness
-from cocli.paths import CompletedKey, IndexRef, LatestKey
+from cocli.pipeline.indexes import open_index, spec_of
 from cocli.store.base import Store
 from cocli.store.memory import MemoryStore
 

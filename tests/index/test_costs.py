@@ -13,11 +13,12 @@ import pytest
 from cocli.errors import StoreError
 from cocli.index.cache import FolderCache
 from cocli.index.compaction import Compactor
-from cocli.index.opening import Index, open_index
-from cocli.index.reading import open_reader
-from cocli.index.writing import IndexWriter
+from cocli.index.index import Index
+from cocli.index.reader import open_reader
+from cocli.index.writer import IndexWriter
+from cocli.keys.paths import IndexRef
 from cocli.models.prospect import Prospect
-from cocli.paths import IndexRef
+from cocli.pipeline.indexes import open_index
 from cocli.store.base import StoredObject
 from cocli.store.counting import CountingStore
 from cocli.store.memory import MemoryStore

@@ -11,8 +11,8 @@ import duckdb
 import pytest
 
 from cocli.errors import QueryError
-from cocli.index.derived import DerivedFolder
-from cocli.index.query import Layer
+from cocli.index.queries.derived import DerivedFolder
+from cocli.index.queries.query import Layer
 
 ONE, OTHER = "1" * 64, "2" * 64
 

@@ -9,23 +9,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.kit.faulty_store import Crashed, Fault, FaultKind, FaultyStore, Operation
 
 from cocli.errors import FormatError, IndexDamaged, RecordError, Unavailable
 from cocli.formats import usv
 from cocli.index.cache import MemoryCache
-from cocli.index.collection import Collector
+from cocli.index.care.garbage import Collector
+from cocli.index.care.verification import verify
 from cocli.index.compaction import CompactionReport, Compactor
-from cocli.index.opening import Index, open_index
-from cocli.index.reading import open_reader
+from cocli.index.index import Index
+from cocli.index.reader import open_reader
 from cocli.index.rows import standard_header
-from cocli.index.verifying import verify
-from cocli.index.writing import IndexWriter
+from cocli.index.writer import IndexWriter
+from cocli.keys.paths import IndexRef, LatestKey, ProspectKey
 from cocli.models.domain import Domain
 from cocli.models.email import EmailEntry
 from cocli.models.prospect import Prospect
-from cocli.paths import IndexRef, LatestKey, ProspectKey
+from cocli.pipeline.indexes import open_index
 from cocli.store.base import Store, StoredObject
-from cocli.store.faulty import Crashed, Fault, FaultKind, FaultyStore, Operation
 from cocli.store.local import LocalStore
 from cocli.store.memory import MemoryStore
 from cocli.store.wrapper import WrappedStore

@@ -9,23 +9,24 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from tests.kit.effort import effort
 
 from cocli.formats import usv
 from cocli.index.cache import MemoryCache
+from cocli.index.care.verification import verify
 from cocli.index.compaction import Compactor
+from cocli.index.index import Index
 from cocli.index.keys import Fingerprints, KeySum
-from cocli.index.opening import Index, open_index
-from cocli.index.reading import open_reader
+from cocli.index.reader import open_reader
 from cocli.index.rows import mapped, render_header, standard_header
 from cocli.index.shards import Shard
-from cocli.index.verifying import verify
-from cocli.index.writing import IndexWriter
+from cocli.index.writer import IndexWriter
+from cocli.keys.paths import IndexRef
+from cocli.keys.tile import Tile
 from cocli.models.domain import Domain
-from cocli.models.tile import Tile
 from cocli.models.witness import TargetTile
-from cocli.paths import IndexRef
+from cocli.pipeline.indexes import open_index
 from cocli.store.memory import MemoryStore
-from cocli.testing.effort import effort
 
 REF = IndexRef("domains")
 names = st.integers(0, 60).map(lambda number: f"shop-{number}.com")

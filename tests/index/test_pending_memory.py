@@ -9,12 +9,12 @@ import pytest
 
 from cocli.index.cache import MemoryCache
 from cocli.index.compaction import Compactor
-from cocli.index.opening import open_index
 from cocli.index.pending import PendingMemory
-from cocli.index.reading import open_reader
-from cocli.index.writing import IndexWriter
+from cocli.index.reader import open_reader
+from cocli.index.writer import IndexWriter
+from cocli.keys.paths import IndexRef
 from cocli.models.domain import Domain
-from cocli.paths import IndexRef
+from cocli.pipeline.indexes import open_index
 from cocli.store.counting import CountingStore
 from cocli.store.local import LocalStore
 from cocli.store.memory import MemoryStore
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from cocli.index.opening import Index
+    from cocli.index.index import Index
     from cocli.store.base import Store
 
 LONG_AGO = 1_700_000_000

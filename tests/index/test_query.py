@@ -11,27 +11,28 @@ import duckdb
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.kit.effort import effort
 
 from cocli.errors import QueryError
-from cocli.identities import company_hash
 from cocli.index.cache import FolderCache
 from cocli.index.compaction import Compactor
-from cocli.index.derived import DerivedFolder
-from cocli.index.opening import Index, open_index
-from cocli.index.query import Layer, open_session, parquet_layer, side_by_side, stacked, usv_layer
-from cocli.index.query_layers import reader_rows, shard_rows
-from cocli.index.query_names import manifest_name
-from cocli.index.query_sql import parse_query
-from cocli.index.reading import IndexReader, open_reader
-from cocli.index.writing import IndexWriter
+from cocli.index.index import Index
+from cocli.index.queries.derived import DerivedFolder
+from cocli.index.queries.layers import reader_rows, shard_rows
+from cocli.index.queries.names import manifest_name
+from cocli.index.queries.query import Layer, open_session, parquet_layer, side_by_side, stacked, usv_layer
+from cocli.index.queries.sql import parse_query
+from cocli.index.reader import IndexReader, open_reader
+from cocli.index.writer import IndexWriter
+from cocli.keys.identities import company_hash
+from cocli.keys.paths import IndexRef
 from cocli.models.email import EmailEntry
 from cocli.models.prospect import Prospect
 from cocli.models.record import Record
 from cocli.models.witness import Witness
-from cocli.paths import IndexRef
+from cocli.pipeline.indexes import open_index
 from cocli.store.counting import CountingStore
 from cocli.store.memory import MemoryStore
-from cocli.testing.effort import effort
 
 NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
 KNOWN: dict[str, type[Record]] = {"prospects": Prospect, "emails": EmailEntry}

@@ -16,11 +16,11 @@ from pydantic import ValidationError
 
 import cocli.models
 from cocli.errors import RecordError
+from cocli.keys.tile import Tile
 from cocli.models.email import EmailEntry
 from cocli.models.exclusion import Exclusion
 from cocli.models.place import Place
 from cocli.models.record import Label, Many, Part, Record, Text, TileValue, UtcDatetime, parse_utc, render_utc
-from cocli.models.tile import Tile
 
 NOON = datetime(2026, 11, 15, 18, 0, tzinfo=UTC)
 MODULES = [

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cocli.errors import IdentityError
-from cocli.models.tile import Tile
+from cocli.keys.tile import Tile
 
 SIZES = st.sampled_from((100, 50, 25))
 

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.kit.manual_time import ManualTime
+from tests.kit.servers import S3Server
 
-from cocli.queue.leased import LeasedQueue
+from cocli.queue.leased.queue import LeasedQueue
 from cocli.store import Store, open_store
 from cocli.store.memory import MemoryStore
-from cocli.testing.manual_time import ManualTime
-from cocli.testing.servers import S3Server
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from cocli.models.completion import Ok
 from cocli.queue.base import AckOutcome, NewTask
-from cocli.queue.leased import LeasedQueue
+from cocli.queue.leased.queue import LeasedQueue
 
 LEASE_SECONDS = 2.0
 KILL_EVERY = 0.1

@@ -1,6 +1,6 @@
 """The queue in the simulator: the real code, what must always hold, and broken variants that must be caught.
 
-python -m cocli.testing.simulator tests/queue/queue_scenario.py:QueueScenario --seeds 20000 --jobs 2
+python -m tests.kit.simulator tests/queue/queue_scenario.py:QueueScenario --seeds 20000 --jobs 2
 """
 
 from __future__ import annotations
@@ -12,14 +12,15 @@ from contextlib import ExitStack, suppress
 from random import Random
 from typing import Any
 
+from tests.kit.simulator import Faults, Limits, Scenario
+
 from cocli.errors import AlreadyExists, LeaseLost, NotFound, Unavailable
+from cocli.keys.paths import CompletedKey, TaskKey
 from cocli.models.completion import Blocked, Failed, Ok
 from cocli.models.task import TaskError
-from cocli.paths import CompletedKey, TaskKey
 from cocli.queue.base import AckOutcome, NewTask, PutOutcome
-from cocli.queue.claims import LeasedClaim
-from cocli.queue.leased import LeasedQueue
-from cocli.testing.simulator import Faults, Limits, Scenario
+from cocli.queue.leased.claim import LeasedClaim
+from cocli.queue.leased.queue import LeasedQueue
 
 TASKS = [f"task-{number}" for number in range(5)]
 LEASE_SECONDS = 60.0

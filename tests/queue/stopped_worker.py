@@ -6,7 +6,7 @@ import sys
 
 from cocli.errors import LeaseLost
 from cocli.models.completion import Ok
-from cocli.queue.leased import LeasedQueue
+from cocli.queue.leased.queue import LeasedQueue
 from cocli.store import open_store
 
 

@@ -9,18 +9,18 @@ from collections.abc import Iterator
 
 import boto3
 import pytest
+from tests.kit.servers import REGION, S3Server
 
 from cocli.errors import LeaseLost
+from cocli.keys.paths import LeaseKey
 from cocli.models.completion import Failed, Ok, Verdict
 from cocli.models.task import TaskError
-from cocli.paths import LeaseKey
 from cocli.queue import asynchronous
 from cocli.queue.base import AckOutcome, Claim, NewTask, State
-from cocli.queue.leased import LeasedQueue
-from cocli.queue.sqs import SqsQueue, queue_name
-from cocli.queue.sqs_connection import SqsConnection
+from cocli.queue.leased.queue import LeasedQueue
+from cocli.queue.sqs.connection import SqsConnection
+from cocli.queue.sqs.queue import SqsQueue, queue_name
 from cocli.store.memory import MemoryStore
-from cocli.testing.servers import REGION, S3Server
 
 NAME = "enrichment"
 

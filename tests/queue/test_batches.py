@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from tests.kit.manual_time import ManualTime
 
 from cocli.errors import UsageError
 from cocli.models.completion import Failed, Ok
 from cocli.models.task import TaskError, TaskItem
 from cocli.queue.base import AckOutcome, NewTask, PutOutcome
-from cocli.queue.claims import LeasedClaim
-from cocli.queue.leased import LeasedQueue
+from cocli.queue.leased.claim import LeasedClaim
+from cocli.queue.leased.queue import LeasedQueue
 from cocli.store.counting import CountingStore
 from cocli.store.memory import MemoryStore
-from cocli.testing.manual_time import ManualTime
 
 MakeQueue = Callable[..., LeasedQueue]
 

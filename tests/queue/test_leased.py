@@ -7,21 +7,21 @@ import random
 from collections.abc import Callable
 
 import pytest
+from tests.kit.faulty_store import Crashed, Fault, FaultKind, FaultyStore, Operation
+from tests.kit.manual_time import ManualTime
 
 from cocli.errors import Conflict, Denied, LeaseLost, NotFound, StoreFull, Unavailable
 from cocli.formats import json_records
+from cocli.keys.paths import CompletedKey, LeaseKey, SidelinedKey, TaskKey
 from cocli.models.completion import Blocked, Completion, Empty, Failed, Ok
 from cocli.models.lease import Lease
 from cocli.models.task import TaskError
-from cocli.paths import CompletedKey, LeaseKey, SidelinedKey, TaskKey
 from cocli.queue.base import AckOutcome, Category, NewTask, PutOutcome, State
-from cocli.queue.claims import LeasedClaim
-from cocli.queue.leased import LeasedQueue
+from cocli.queue.leased.claim import LeasedClaim
+from cocli.queue.leased.queue import LeasedQueue
 from cocli.store import Store
 from cocli.store.counting import CountingStore
-from cocli.store.faulty import Crashed, Fault, FaultKind, FaultyStore, Operation
 from cocli.store.memory import MemoryStore
-from cocli.testing.manual_time import ManualTime
 
 MakeQueue = Callable[..., LeasedQueue]
 ID = "example.com"

@@ -8,21 +8,21 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
+from tests.kit.faulty_store import Crashed, Fault, FaultKind, FaultyStore, Operation
+from tests.kit.manual_time import ManualTime
 
 from cocli.errors import LeaseLost, Unavailable
 from cocli.formats import json_records
+from cocli.keys.paths import CompletedKey, LeaseKey, TaskKey
 from cocli.models.completion import Blocked, Failed, Ok
 from cocli.models.lease import Lease
 from cocli.models.task import TaskError
-from cocli.paths import CompletedKey, LeaseKey, TaskKey
 from cocli.queue.base import AckOutcome, NewTask, PutOutcome, State
-from cocli.queue.leased import LeasedQueue
+from cocli.queue.leased.queue import LeasedQueue
 from cocli.store import Store
 from cocli.store.counting import CountingStore
-from cocli.store.faulty import Crashed, Fault, FaultKind, FaultyStore, Operation
 from cocli.store.local import LocalStore
 from cocli.store.memory import MemoryStore
-from cocli.testing.manual_time import ManualTime
 
 MakeQueue = Callable[..., LeasedQueue]
 

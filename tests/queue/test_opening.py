@@ -9,18 +9,18 @@ from typing import Any
 
 import boto3
 import pytest
+from tests.kit.servers import REGION, S3Server
 
 from cocli.errors import MissingExtra, QueueUnusable, UnsafeStore
 from cocli.models.campaign import CampaignConfig
 from cocli.models.completion import Ok
 from cocli.queue.base import AckOutcome, NewTask
-from cocli.queue.leased import LeasedQueue
-from cocli.queue.opening import get_queue
-from cocli.queue.sqs import SqsQueue
+from cocli.queue.leased.queue import LeasedQueue
+from cocli.queue.providers import get_queue
+from cocli.queue.sqs.queue import SqsQueue
 from cocli.store import open_store
 from cocli.store.counting import CountingStore
 from cocli.store.memory import MemoryStore
-from cocli.testing.servers import REGION, S3Server
 
 
 def config(**sections: dict[str, Any]) -> CampaignConfig:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from cocli.paths import CompletedKey, LeaseKey, SidelinedKey, TaskKey, task_files
+from cocli.keys.paths import CompletedKey, LeaseKey, SidelinedKey, TaskKey, task_files
 from cocli.queue.base import Category
 from cocli.queue.places import Places
 

@@ -13,15 +13,15 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from tests.kit.effort import effort
+from tests.kit.servers import S3Server
 
 from cocli.formats import json_records
+from cocli.keys.paths import LeaseKey
 from cocli.models.completion import Completion, Ok
-from cocli.paths import LeaseKey
 from cocli.queue.base import NewTask
-from cocli.queue.leased import LeasedQueue
+from cocli.queue.leased.queue import LeasedQueue
 from cocli.store import open_store
-from cocli.testing.effort import effort
-from cocli.testing.servers import S3Server
 
 TASKS_LOCALLY, TASKS_ON_S3 = effort(1500), effort(300)
 HERE = Path(__file__).parent

@@ -13,22 +13,22 @@ from typing import Any
 
 import boto3
 import pytest
+from tests.kit.ports import free_ports
+from tests.kit.servers import REGION, S3Server
 
 from cocli.errors import LeaseLost, NotFound, QueueError, QueueUnusable, Unavailable, UsageError
 from cocli.formats import json_records
+from cocli.keys.paths import LeaseKey, queue_folder
 from cocli.models.completion import Blocked, Completion, Empty, Failed, Ok
 from cocli.models.lease import Lease
 from cocli.models.task import Task, TaskError, TaskItem
-from cocli.paths import LeaseKey, queue_folder
 from cocli.queue.base import AckOutcome, Category, Claim, NewTask, PutOutcome, State
 from cocli.queue.places import Places
 from cocli.queue.runtime import Activity, ThreadRuntime
-from cocli.queue.sqs import SqsQueue, queue_name
-from cocli.queue.sqs_connection import SqsConnection
+from cocli.queue.sqs.connection import SqsConnection
+from cocli.queue.sqs.queue import SqsQueue, queue_name
 from cocli.store import Store, open_store
 from cocli.store.memory import MemoryStore
-from cocli.testing.ports import free_ports
-from cocli.testing.servers import REGION, S3Server
 
 NAME = "gm-details"
 RETRYABLE = Failed(error=TaskError(code="timeout", message="no answer", retryable=True))
@@ -362,7 +362,7 @@ def test_a_completion_is_the_same_record_as_that_of_the_queue_on_a_store(place: 
 
 def test_a_failure_waits_before_it_is_tried_again(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     queue = place.worker()
-    monkeypatch.setattr("cocli.queue.holding._FIRST_BACKOFF", 2.0)
+    monkeypatch.setattr("cocli.queue.custody._FIRST_BACKOFF", 2.0)
     queue.put(NewTask("a"))
     assert queue.ack(claimed(queue), RETRYABLE) is AckOutcome.WAITING
     failed_at = time.monotonic()
@@ -376,7 +376,7 @@ def test_a_failure_waits_before_it_is_tried_again(place: Place, monkeypatch: pyt
 
 
 def test_the_last_failure_sets_aside_with_the_whole_history(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cocli.queue.holding._FIRST_BACKOFF", 0.0)
+    monkeypatch.setattr("cocli.queue.custody._FIRST_BACKOFF", 0.0)
     queues = [place.worker(f"w{number}") for number in range(3)]
     queues[0].put(NewTask("a"))
     outcomes = [queue.ack(claimed(queue), RETRYABLE) for queue in queues]

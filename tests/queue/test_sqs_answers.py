@@ -9,11 +9,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
+from tests.kit.servers import REGION
 
 from cocli.errors import CocliError, Denied, QueueError, QueueUnusable, Unavailable
-from cocli.queue.sqs_connection import ReceiptExpired, SqsConnection
-from cocli.queue.sqs_messages import Outbox
-from cocli.testing.servers import REGION
+from cocli.queue.sqs.connection import ReceiptExpired, SqsConnection
+from cocli.queue.sqs.messages import Outbox
 
 Answer = tuple[int, dict[str, Any]]
 

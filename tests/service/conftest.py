@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from cocli.app.documents_tokens import Tokens
-from cocli.service.client import DocumentClient
+from cocli.app.documents.tokens import Tokens
+from cocli.service.documents.client import DocumentClient
 
 Start = Callable[..., AbstractContextManager["Service"]]
 

@@ -23,8 +23,8 @@ from cocli.errors import (
     TooLarge,
 )
 from cocli.models.document import Step
-from cocli.service.client import DocumentClient
-from cocli.service.grpc_service import SERVICE
+from cocli.service.documents.client import DocumentClient
+from cocli.service.documents.grpc import SERVICE
 
 NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
 

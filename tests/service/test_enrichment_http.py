@@ -18,14 +18,14 @@ from typing import Any
 import httpx2
 import pytest
 
-from cocli.app.documents_tokens import Tokens
-from cocli.app.enriched_site import EnrichedSite
-from cocli.app.enrichment_service import EnrichRequest
+from cocli.app.documents.tokens import Tokens
+from cocli.app.websites.enriched_site import EnrichedSite
+from cocli.app.websites.service import EnrichRequest
+from cocli.demo.town import Town, WebsiteServer, build_town, serve_websites, write_hosts
+from cocli.demo.town.websites.site import Site
 from cocli.errors import ServiceUnavailable, TokenRefused, TooManyRequests, UnknownCampaign, UsageError
-from cocli.service.enrichment_client import EnrichmentClient
+from cocli.service.enrichment.client import EnrichmentClient
 from cocli.service.rate_limit import RateLimit
-from cocli.testing.town import Town, WebsiteServer, build_town, serve_websites, write_hosts
-from cocli.testing.town.site import Site
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,10 @@ from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.kit.effort import effort
 
 from cocli.documents.proto.generated import repository_pb2
-from cocli.service.grpc_service import ERROR_HEADER, SERVICE
-from cocli.testing.effort import effort
+from cocli.service.documents.grpc import ERROR_HEADER, SERVICE
 
 METHODS = list(repository_pb2.DESCRIPTOR.services_by_name["DocumentRepository"].methods)
 FUZZED = settings(

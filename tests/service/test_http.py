@@ -10,7 +10,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from cocli.service.client import DocumentClient
+from cocli.service.documents.client import DocumentClient
 
 
 @pytest.fixture(scope="module")

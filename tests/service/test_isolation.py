@@ -10,7 +10,7 @@ from cocli.documents import Blob, Cursor, Document
 from cocli.documents.proto.generated import repository_pb2 as pb
 from cocli.errors import CocliError, DocumentError, DocumentInvalid, DocumentNotFound
 from cocli.models.document import DocumentReference
-from cocli.service.client import DocumentClient
+from cocli.service.documents.client import DocumentClient
 
 SECRET = b"what alice knows " * 10_000
 

@@ -9,7 +9,7 @@ import pytest
 from cocli.documents import Blob, Document, Source
 from cocli.documents.proto.generated import repository_pb2 as pb
 from cocli.errors import CocliError, IdentityError, JobBusy, UnknownJob, UnknownNode, UsageError
-from cocli.service.client import DocumentClient
+from cocli.service.documents.client import DocumentClient
 
 DATASOURCE = "replayed"
 

@@ -19,14 +19,14 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from cocli.app.documents import opened_documents
-from cocli.app.documents_tokens import load_tokens
+from cocli.app.documents.documents import opened_documents
+from cocli.app.documents.tokens import load_tokens
 from cocli.app.workspace import open_workspace
 from cocli.config.resolve import Flags
 from cocli.documents import Blob, Document
 from cocli.errors import CocliError, ServiceUnavailable
-from cocli.service.client import DocumentClient
-from cocli.service.server import Wish, serving
+from cocli.service.documents.client import DocumentClient
+from cocli.service.documents.server import Wish, serving
 
 
 @pytest.fixture(scope="module")

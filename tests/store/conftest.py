@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.kit.servers import S3Server
 
 from cocli.store import Store, open_store
-from cocli.testing.servers import S3Server
 
 BACKENDS = ("memory", "local", "local-fsync", "seaweedfs", "ministack")
 

@@ -9,11 +9,11 @@ from datetime import timedelta
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.kit.effort import effort
 
 from cocli.errors import AlreadyExists, Conflict, InvalidKey, NotFound, UsageError
-from cocli.key_parts import encode_part
+from cocli.keys.parts import encode_part
 from cocli.store import ObjectInfo, Put, Store, StoredObject
-from cocli.testing.effort import effort
 
 ROUNDS = effort(20)
 

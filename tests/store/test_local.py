@@ -11,12 +11,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from tests.kit.effort import effort
 
 from cocli.errors import AlreadyExists, Denied, InvalidKey, NotFound, StoreError, StoreFull, Unavailable
 from cocli.store import Put
 from cocli.store.local import LocalStore
 from cocli.store.stripes import StripedLocks, StripesTimeout
-from cocli.testing.effort import effort
 
 KILL_LOOP = Path(__file__).with_name("kill_loop.py")
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from tests.kit.servers import S3Server
 
 from cocli.errors import UnsafeStore
 from cocli.store import Store, open_store
 from cocli.store.probe import probe, require_safe
 from cocli.store.wrapper import WrappedStore
-from cocli.testing.servers import S3Server
 
 
 def test_good_stores_pass_and_nothing_is_left_behind(store: Store) -> None:

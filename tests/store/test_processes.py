@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from cocli.testing.effort import effort
+from tests.kit.effort import effort
 
 RACE = Path(__file__).with_name("race.py")
 KEYS = effort(50)

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.kit.fault_proxy import Answer, Lose, Request, fault_proxy
+from tests.kit.servers import REGION, S3Server
 
 from cocli.errors import (
     AlreadyExists,
@@ -20,8 +22,6 @@ from cocli.errors import (
 )
 from cocli.store import Store, open_store
 from cocli.store.credentials import find_credentials
-from cocli.testing.fault_proxy import Answer, Lose, Request, fault_proxy
-from cocli.testing.servers import REGION, S3Server
 
 BUCKET = "cocli-data-test"
 Plan = Callable[[Request], Lose | Answer | None]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from tests.kit.faulty_store import Crashed, Fault, FaultKind, FaultyStore, Operation
 
 from cocli.errors import AlreadyExists, NotFound, Unavailable
-from cocli.paths import is_immutable
+from cocli.keys.paths import is_immutable
 from cocli.store import Put, StoredObject
 from cocli.store.cached import CachedStore
 from cocli.store.counting import CountingStore
-from cocli.store.faulty import Crashed, Fault, FaultKind, FaultyStore, Operation
 from cocli.store.memory import MemoryStore
 
 SHARD = f"indexes/domains/shards/{'a' * 64}.usv"

@@ -12,7 +12,7 @@ import pytest
 from cocli.store import Store
 from cocli.store.counting import CountingStore
 from cocli.store.memory import MemoryStore
-from cocli.sync.deciding import Wishes
+from cocli.sync.decision import Wishes
 from cocli.sync.engine import Syncer
 from cocli.sync.folder import Folder
 from cocli.sync.pair import Direction, Pair

@@ -7,19 +7,19 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from sync_scenario import KEYS, Below, IndexScenario, SimulatedFolder, SyncScenario  # type: ignore[import-not-found,unused-ignore]
+from tests.kit.simulator import Faults
 
 from cocli.errors import NotFound, StoreError, Unavailable
 from cocli.index.latest import current_pointer
 from cocli.store.base import Put
 from cocli.store.etag import content_etag
-from cocli.sync.deciding import Wishes
+from cocli.sync.decision import Wishes
 from cocli.sync.engine import Syncer
 from cocli.sync.folder import Content, Stamp
 from cocli.sync.indexes import IndexSyncer
 from cocli.sync.pair import Direction, Pair
 from cocli.sync.selection import Selection
 from cocli.sync.state import Row, SyncState
-from cocli.testing.simulator import Faults
 
 
 class Mutant(SyncScenario):  # type: ignore[misc,unused-ignore]

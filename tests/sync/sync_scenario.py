@@ -1,6 +1,6 @@
 """Sync in the simulator: two laptops, one bucket, people who edit, delete and rename, and what must always hold.
 
-python -m cocli.testing.simulator tests/sync/sync_scenario.py:SyncScenario --seeds 20000 --jobs 2
+python -m tests.kit.simulator tests/sync/sync_scenario.py:SyncScenario --seeds 20000 --jobs 2
 
 The engine, its plan, its state (SQLite) and its conflicts are the real ones. The disks are in the simulated world, so
 that everybody acts between any two steps of a run: their clocks tick in whole seconds and inodes tell nothing, which
@@ -22,23 +22,24 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from tests.kit.simulator import Faults, Limits, Scenario
+
 from cocli.errors import NotFound, StoreError, Unavailable
 from cocli.index.cache import MemoryCache
 from cocli.index.compaction import Compactor
-from cocli.index.opening import open_index
-from cocli.index.reading import open_reader
-from cocli.index.writing import IndexWriter
+from cocli.index.reader import open_reader
+from cocli.index.writer import IndexWriter
+from cocli.keys.paths import IndexRef
 from cocli.models.domain import Domain
-from cocli.paths import IndexRef
+from cocli.pipeline.indexes import open_index
 from cocli.store.base import ObjectInfo, Put, StoredObject
 from cocli.store.bulk import answer, put_one
-from cocli.sync.deciding import Wishes
+from cocli.sync.decision import Wishes
 from cocli.sync.engine import Syncer
 from cocli.sync.folder import Folder, Stamp
 from cocli.sync.pair import Direction, Pair
 from cocli.sync.selection import Selection
 from cocli.sync.state import SyncState
-from cocli.testing.simulator import Faults, Limits, Scenario
 
 LAPTOPS = ("a", "b")
 KEYS = [f"people/p{number}.md" for number in range(4)] + ["companies/acme/_index.md", "companies/acme/notes/call.md"]

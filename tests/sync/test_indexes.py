@@ -8,17 +8,18 @@ from typing import Any
 import pytest
 
 from cocli.errors import IndexDamaged
-from cocli.identities import company_hash
 from cocli.index.cache import MemoryCache
-from cocli.index.collection import Collector
+from cocli.index.care.garbage import Collector
+from cocli.index.care.verification import verify
 from cocli.index.compaction import Compactor
+from cocli.index.index import Index
 from cocli.index.latest import read_pointer
-from cocli.index.opening import Index, open_index
-from cocli.index.reading import open_reader
-from cocli.index.verifying import verify
-from cocli.index.writing import IndexWriter
+from cocli.index.reader import open_reader
+from cocli.index.writer import IndexWriter
+from cocli.keys.identities import company_hash
+from cocli.keys.paths import IndexRef, LatestKey
 from cocli.models.prospect import Prospect
-from cocli.paths import IndexRef, LatestKey
+from cocli.pipeline.indexes import open_index
 from cocli.store import Store, open_store
 from cocli.sync.kinds import Part
 from cocli.sync.pair import Direction

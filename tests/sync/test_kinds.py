@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from cocli import key as namespace
-from cocli import paths
-from cocli.models.tile import Tile
+from cocli.keys import key as namespace
+from cocli.keys import paths
+from cocli.keys.tile import Tile
 from cocli.sync import kinds
 from cocli.sync.kinds import KINDS, Part, Rule, index_of, kind_of, original_of
 from cocli.sync.selection import Selection

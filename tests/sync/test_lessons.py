@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.kit.faulty_store import Fault, FaultKind, FaultyStore, Operation
 
 from cocli.errors import Unavailable
-from cocli.paths import CompletedKey, LeaseKey, TaskKey
+from cocli.keys.paths import CompletedKey, LeaseKey, TaskKey
 from cocli.store import Store
-from cocli.store.faulty import Fault, FaultKind, FaultyStore, Operation
 from cocli.sync.pair import Direction
 from cocli.sync.selection import Selection
 

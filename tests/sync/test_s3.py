@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from tests.kit.fault_proxy import fault_proxy
+from tests.kit.servers import S3Server
 
 from cocli.store import Store, open_store
 from cocli.store.counting import CountingStore
-from cocli.testing.fault_proxy import fault_proxy
-from cocli.testing.servers import S3Server
 
 ACME = "companies/acme/_index.md"
 

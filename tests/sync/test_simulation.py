@@ -6,8 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-
-from cocli.testing.simulator import assert_caught, assert_clean
+from tests.kit.simulator import assert_caught, assert_clean
 
 sys.path.insert(0, str(Path(__file__).parent))  # the scenario is a program's target as well, so it is no package
 from sync_mutants import MUTANTS, Mutant  # type: ignore[import-not-found,unused-ignore]

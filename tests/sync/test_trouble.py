@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.kit.faulty_store import Fault, FaultKind, FaultyStore, Operation
 
 from cocli.errors import ChangedWhileRead, InvalidKey, StoreFull, SyncError, Unavailable
 from cocli.store import Store
 from cocli.store.base import ObjectInfo
 from cocli.store.counting import CountingStore
-from cocli.store.faulty import Fault, FaultKind, FaultyStore, Operation
 from cocli.store.memory import MemoryStore
 from cocli.store.wrapper import WrappedStore
 from cocli.sync.folder import Content, Folder
-from cocli.sync.pacing import Throttle, parse_rate
+from cocli.sync.pace import Throttle, parse_rate
 from cocli.sync.pair import Direction
 from cocli.sync.report import Standing
 from cocli.sync.state import SyncState

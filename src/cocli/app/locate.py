@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from cocli.app.workspace import location
 from cocli.config.secrets import mask
 from cocli.errors import NotFound, UsageError
-from cocli.paths import (
+from cocli.keys.paths import (
     GLOBAL_INDEXES,
     CompanyKey,
     DomainKey,

@@ -11,13 +11,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cocli.app.folders import children
+from cocli.app.store.folders import children
 from cocli.config.places import cache_home, state_home
 from cocli.errors import UnknownCampaign, UsageError
 from cocli.index.cache import FolderCache
-from cocli.paths import campaign_folder
+from cocli.keys.paths import campaign_folder
 from cocli.store.etag import content_etag
-from cocli.sync.deciding import Action, Wishes
+from cocli.sync.decision import Action, Wishes
 from cocli.sync.engine import Syncer
 from cocli.sync.folder import Folder
 from cocli.sync.kinds import Part
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from cocli.app.workspace import Campaign, Workspace
     from cocli.index.cache import Cache
-    from cocli.paths import IndexRef
+    from cocli.keys.paths import IndexRef
     from cocli.store.base import Store
     from cocli.sync.plan import Plan
     from cocli.sync.report import IndexMoved, Report, Watcher

@@ -11,7 +11,7 @@ from cocli.config.file import ConfigFile, Scope, read_config
 from cocli.config.resolve import Flags, Settings, load_user_file, resolve
 from cocli.config.schema import STORE_VARIABLE, nearest
 from cocli.errors import NotFound, UnknownCampaign, UsageError
-from cocli.paths import CampaignConfigKey
+from cocli.keys.paths import CampaignConfigKey
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,7 +67,7 @@ class Workspace:
 
     def campaign(self, name: str) -> Campaign:
         """Load a campaign by its name."""
-        from cocli.app.campaign_name import check_campaign_name
+        from cocli.app.campaigns.name import check_campaign_name
 
         check_campaign_name(name)
         key = str(CampaignConfigKey(name))
@@ -81,7 +81,7 @@ class Workspace:
         return Campaign(name, key, stored.etag, file, settings, self.open(settings))
 
     def _unknown(self, name: str) -> UnknownCampaign:
-        from cocli.app.campaign import campaign_names
+        from cocli.app.campaigns.campaign import campaign_names
 
         known = sorted(campaign_names(self.store))
         meant = nearest(name, known)

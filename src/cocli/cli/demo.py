@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from cocli.cli.context import cli_context
-from cocli.cli.options import examples, single_command
+from cocli.cli.kit.context import cli_context
+from cocli.cli.kit.options import examples, single_command
 
 app = single_command()
 

@@ -6,9 +6,9 @@ from dataclasses import asdict
 
 import typer
 
-from cocli.cli.context import campaign_of, cli_context, flags_of, output_of
-from cocli.cli.options import CampaignOption, JsonOption, QuietOption, StoreOption, examples, single_command
-from cocli.cli.safe_text import safe_line
+from cocli.cli.kit.context import campaign_of, cli_context, flags_of, output_of
+from cocli.cli.kit.options import CampaignOption, JsonOption, QuietOption, StoreOption, examples, single_command
+from cocli.cli.kit.safe_text import safe_line
 
 app = single_command()
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cocli.cli.context import campaign_of, cli_context, output_of, workspace_of
-from cocli.cli.options import (
+from cocli.cli.kit.context import campaign_of, cli_context, output_of, workspace_of
+from cocli.cli.kit.options import (
     CampaignOption,
     JsonOption,
     OptionalCampaignArgument,
@@ -17,12 +17,12 @@ from cocli.cli.options import (
     examples,
     single_command,
 )
-from cocli.cli.output import count_shown, size_shown
+from cocli.cli.kit.output import count_shown, size_shown
 from cocli.errors import UsageError
 
 if TYPE_CHECKING:
-    from cocli.app.exports import ExportReport
-    from cocli.cli.output import Output
+    from cocli.app.results.exports import ExportReport
+    from cocli.cli.kit.output import Output
 
 app = single_command()
 
@@ -92,10 +92,10 @@ def export(
     csv is for programs; csv-xlsx is for spreadsheets: no text in it is ever a formula. What is not packed yet is
     exported too. The file appears whole, or not at all.
     """
-    from cocli.app.exports import ExportOptions, export_to, export_to_file, export_to_store
-    from cocli.app.index import campaign_indexes
-    from cocli.app.queue import chosen_campaign
-    from cocli.cli.progress import ProgressLine
+    from cocli.app.indexes.indexes import campaign_indexes
+    from cocli.app.queues.queues import chosen_campaign
+    from cocli.app.results.exports import ExportOptions, export_to, export_to_file, export_to_store
+    from cocli.cli.kit.progress import ProgressLine
 
     output = output_of(ctx, as_json=json, quiet=quiet)
     if out == "-" and json:

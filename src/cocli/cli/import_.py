@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cocli.cli.context import campaign_of, cli_context, output_of, workspace_of
-from cocli.cli.options import (
+from cocli.cli.kit.context import campaign_of, cli_context, output_of, workspace_of
+from cocli.cli.kit.options import (
     CampaignOption,
     DryRunOption,
     JsonOption,
@@ -19,12 +19,12 @@ from cocli.cli.options import (
     examples,
     single_command,
 )
-from cocli.cli.output import count_shown
+from cocli.cli.kit.output import count_shown
 from cocli.errors import UsageError
 
 if TYPE_CHECKING:
-    from cocli.app.imports import ImportReport
-    from cocli.cli.output import Output
+    from cocli.app.sources.imports import ImportReport
+    from cocli.cli.kit.output import Output
 
 app = single_command()
 
@@ -81,9 +81,9 @@ def import_(
     Columns are recognised by their names in many spellings; --dry-run shows which is taken for what. The file itself
     is kept, as the source of every value. Rows that are refused are named with the reason, and the others are imported.
     """
-    from cocli.app.imports import ImportOptions, import_file
-    from cocli.app.queue import chosen_campaign
-    from cocli.cli.progress import ProgressLine
+    from cocli.app.queues.queues import chosen_campaign
+    from cocli.app.sources.imports import ImportOptions, import_file
+    from cocli.cli.kit.progress import ProgressLine
 
     output = output_of(ctx, as_json=json, quiet=quiet)
     if country is not None and not (len(country) == 2 and country.isalpha() and country.isascii()):

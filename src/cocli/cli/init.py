@@ -6,8 +6,8 @@ from dataclasses import asdict
 
 import typer
 
-from cocli.cli.context import cli_context, flags_of, output_of
-from cocli.cli.options import JsonOption, QuietOption, examples, single_command
+from cocli.cli.kit.context import cli_context, flags_of, output_of
+from cocli.cli.kit.options import JsonOption, QuietOption, examples, single_command
 
 app = single_command()
 

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from cocli.cli.context import campaign_of, output_of, workspace_of
-from cocli.cli.options import CampaignOption, JsonOption, QuietOption, StoreOption, examples, single_command
+from cocli.cli.kit.context import campaign_of, output_of, workspace_of
+from cocli.cli.kit.options import CampaignOption, JsonOption, QuietOption, StoreOption, examples, single_command
 
 app = single_command()
 

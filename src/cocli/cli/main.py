@@ -26,7 +26,7 @@ def main(arguments: list[str] | None = None) -> int:
         from cocli.cli.root import run
 
         if arguments is None:
-            from cocli.cli.interruption import end_when_asked_twice
+            from cocli.cli.kit.interruption import end_when_asked_twice
 
             end_when_asked_twice()
         return run(words, os.environ)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cocli.cli.context import campaign_of, cli_context, output_of, workspace_of
-from cocli.cli.options import (
+from cocli.cli.kit.context import campaign_of, cli_context, output_of, workspace_of
+from cocli.cli.kit.options import (
     CampaignOption,
     JsonOption,
     OptionalCampaignArgument,
@@ -21,8 +21,8 @@ from cocli.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cocli.app.report import MadeReport
-    from cocli.cli.output import Output
+    from cocli.app.results.report import MadeReport
+    from cocli.cli.kit.output import Output
     from cocli.models.report import Counted, Report
 
 app = single_command()
@@ -64,9 +64,9 @@ def report(
     The figures are counted now, what waits to be packed included, and kept as reports/report.json of the campaign. The
     page needs no network and runs no script.
     """
-    from cocli.app.queue import chosen_campaign
-    from cocli.app.report import make_report, render_html, write_folder, write_html
-    from cocli.cli.progress import ProgressLine
+    from cocli.app.queues.queues import chosen_campaign
+    from cocli.app.results.report import make_report, render_html, write_folder, write_html
+    from cocli.cli.kit.progress import ProgressLine
 
     output = output_of(ctx, as_json=json, quiet=quiet)
     if html == "-" and json:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cocli.cli.context import campaign_of, cli_context, output_of, workspace_of
-from cocli.cli.options import (
+from cocli.cli.kit.context import campaign_of, cli_context, output_of, workspace_of
+from cocli.cli.kit.options import (
     CampaignOption,
     DryRunOption,
     JsonOption,
@@ -21,7 +21,7 @@ from cocli.cli.options import (
     command_group,
     examples,
 )
-from cocli.cli.output import count_shown, size_shown
+from cocli.cli.kit.output import count_shown, size_shown
 from cocli.errors import UsageError
 
 if TYPE_CHECKING:
@@ -52,8 +52,8 @@ def ls(
     quiet: QuietOption = False,
 ) -> None:
     """List a folder: keys, sizes and times."""
-    from cocli.app.store_browser import list_entries
-    from cocli.cli.progress import ProgressLine
+    from cocli.app.store.browser import list_entries
+    from cocli.cli.kit.progress import ProgressLine
 
     output = output_of(ctx, as_json=json, quiet=quiet)
     entries = []
@@ -80,8 +80,8 @@ def cat(
     store: StoreOption = None,
 ) -> None:
     """Write an object to stdout, byte for byte. On a terminal, control characters are shown as escapes."""
-    from cocli.app.store_browser import read_object
-    from cocli.cli.safe_text import safe_text
+    from cocli.app.store.browser import read_object
+    from cocli.cli.kit.safe_text import safe_text
 
     with _opened(ctx, store, campaign) as opened:
         data = read_object(opened, key).data
@@ -114,7 +114,7 @@ def put(
     quiet: QuietOption = False,
 ) -> None:
     """Write an object from a file or from stdin. Prints its etag."""
-    from cocli.app.store_browser import write_object
+    from cocli.app.store.browser import write_object
 
     output = output_of(ctx, as_json=json, quiet=quiet)
     data = _read_input(ctx, file)
@@ -144,9 +144,9 @@ def rm(
     quiet: QuietOption = False,
 ) -> None:
     """Remove an object, or a folder with everything below it."""
-    from cocli.app.store_browser import delete, plan_deletion
-    from cocli.cli.confirm import confirm
-    from cocli.cli.progress import ProgressLine
+    from cocli.app.store.browser import delete, plan_deletion
+    from cocli.cli.kit.confirm import confirm
+    from cocli.cli.kit.progress import ProgressLine
 
     output = output_of(ctx, as_json=json, quiet=quiet)
     with _opened(ctx, store, campaign) as opened:
@@ -176,8 +176,8 @@ def du(
     quiet: QuietOption = False,
 ) -> None:
     """Add up objects and bytes, folder by folder."""
-    from cocli.app.store_browser import disk_usage
-    from cocli.cli.progress import ProgressLine
+    from cocli.app.store.browser import disk_usage
+    from cocli.cli.kit.progress import ProgressLine
 
     output = output_of(ctx, as_json=json, quiet=quiet)
     with _opened(ctx, store, campaign) as opened, ProgressLine(output, "counted") as progress:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cocli.cli.context import campaign_of, output_of, workspace_of
-from cocli.cli.options import CampaignOption, JsonOption, QuietOption, StoreOption, examples, single_command
+from cocli.cli.kit.context import campaign_of, output_of, workspace_of
+from cocli.cli.kit.options import CampaignOption, JsonOption, QuietOption, StoreOption, examples, single_command
 
 if TYPE_CHECKING:
-    from cocli.app.tracing import DocumentView
-    from cocli.app.why_answers import EmailTrail, Explanation, Observation, Overview, Written
-    from cocli.cli.output import Output
+    from cocli.app.why.answers import EmailTrail, Explanation, Observation, Overview, Written
+    from cocli.app.why.trace import DocumentView
+    from cocli.cli.kit.output import Output
 
 app = single_command()
 _LONG = 60
@@ -54,8 +54,8 @@ def why(
     Listings and the website are read again from what is stored, so that you also see what did not win. Nothing is
     asked of anybody outside.
     """
-    from cocli.app.queue import chosen_campaign
-    from cocli.app.why import explain, overview
+    from cocli.app.queues.queues import chosen_campaign
+    from cocli.app.why.why import explain, overview
 
     output = output_of(ctx, as_json=json, quiet=quiet)
     with workspace_of(ctx, store) as workspace:
@@ -176,7 +176,7 @@ def _talk_of_moves(output: Output, moved_from: str | None, merged: list[str]) ->
 
 
 def _value(value: object) -> str:
-    from cocli.cli.output import shown
+    from cocli.cli.kit.output import shown
 
     return shown(value) or "(none)"
 

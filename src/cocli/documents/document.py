@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from cocli.documents.ids import check_parts, node_uuid
 from cocli.errors import DocumentInvalid, UsageError
-from cocli.identities import datasource_id
+from cocli.keys.identities import datasource_id
 from cocli.models.document import DocumentReference
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """The identity of a state of a document: byte-compatible with the system that this follows, with vectors in the tests.
 
-The datasource's id is `cocli.identities.datasource_id`.
+The datasource's id is `cocli.keys.identities.datasource_id`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where the objects of a document lie. The keys themselves are built by `cocli.paths`."""
+"""Where the objects of a document lie. The keys themselves are built by `cocli.keys.paths`."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from cocli.key_parts import check_key
-from cocli.paths import BlobKey, DamagedKey, document_files, document_folder
+from cocli.keys.parts import check_key
+from cocli.keys.paths import BlobKey, DamagedKey, document_files, document_folder
 
 if TYPE_CHECKING:
     from cocli.documents.document import Document

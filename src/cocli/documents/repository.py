@@ -5,14 +5,14 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from cocli.documents.care.purge import Purger
+from cocli.documents.care.tombstones import Tombstones
 from cocli.documents.catalog.base import EVERY, Cursor, Page, Selection
 from cocli.documents.ids import check_parts, node_uuid
 from cocli.documents.limits import INLINE_LIMIT
 from cocli.documents.objects import Objects
 from cocli.documents.places import Place
-from cocli.documents.purging import Purger
 from cocli.documents.saving import Saver
-from cocli.documents.tombstones import Tombstones
 from cocli.errors import DocumentDamaged, DocumentDeleted, DocumentNotFound, UsageError
 from cocli.models.record import render_utc
 

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime
 
+    from cocli.documents.care.tombstones import Tombstones
     from cocli.documents.catalog.base import Catalog, Found
     from cocli.documents.document import Document
     from cocli.documents.objects import Objects
     from cocli.documents.outbox import Event
     from cocli.documents.places import Place
-    from cocli.documents.tombstones import Tombstones
     from cocli.models.document import PipeDoc
 
 TRIES = 20

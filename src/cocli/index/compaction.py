@@ -19,18 +19,18 @@ from cocli.index.changes import Changes
 from cocli.index.consumed import ConsumedObject, read_consumed
 from cocli.index.latest import current_pointer
 from cocli.index.pending import Contents, Listing, list_pending, read_pending
-from cocli.index.publishing import publish
+from cocli.index.publication import publish
 from cocli.index.versions import is_current, manifest_of
 from cocli.index.view import View
+from cocli.keys.paths import LatestKey, WalKey
 from cocli.models.record import Record
-from cocli.paths import LatestKey, WalKey
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from cocli.formats.rejected import Rejected
+    from cocli.index.index import Index
     from cocli.index.latest import Latest, Pointer
-    from cocli.index.opening import Index
 
 R = TypeVar("R", bound=Record)
 

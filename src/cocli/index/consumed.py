@@ -18,7 +18,7 @@ from cocli.models.task import Nonce  # noqa: TC001 - pydantic reads the annotati
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from cocli.index.opening import Index
+    from cocli.index.index import Index
 
 
 class ConsumedObject(Record):

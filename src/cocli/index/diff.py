@@ -14,8 +14,8 @@ from cocli.models.record import Record
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from cocli.index.index import Index
     from cocli.index.manifest import Manifest
-    from cocli.index.opening import Index
 
 R = TypeVar("R", bound=Record)
 

@@ -14,14 +14,14 @@ from cocli.errors import FormatError, IndexDamaged, NotFound
 from cocli.formats import json_records
 from cocli.index.keys import EMPTY_SUM
 from cocli.index.manifest import KeySumText, ManifestRef  # noqa: TC001 - pydantic reads the annotations
+from cocli.keys.paths import LatestKey, index_folder
 from cocli.models.campaign import CampaignName  # noqa: TC001 - pydantic reads the annotations
 from cocli.models.record import Count, Label, Many, Part, Record, UtcDatetime
 from cocli.models.task import Nonce  # noqa: TC001 - pydantic reads the annotations
-from cocli.paths import LatestKey, index_folder
 from cocli.store import settled
 
 if TYPE_CHECKING:
-    from cocli.index.opening import Index
+    from cocli.index.index import Index
 
 ShortName = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{16}$")]
 """The first 16 digits of a content name: enough to tell, and half as long in an object that everybody reads."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from cocli.paths import IndexRef
+    from cocli.keys.paths import IndexRef
 
 KeySumText = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")]
 

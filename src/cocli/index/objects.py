@@ -9,7 +9,7 @@ from cocli.errors import FormatError, IndexDamaged, NotFound, StoreError
 from cocli.formats import json_records
 from cocli.index.manifest import Manifest, ManifestRef
 from cocli.index.shards import content_name
-from cocli.paths import IndexRef, ManifestKey, ShardKey
+from cocli.keys.paths import IndexRef, ManifestKey, ShardKey
 from cocli.store.base import Put, StoredObject
 
 if TYPE_CHECKING:

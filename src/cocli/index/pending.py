@@ -14,15 +14,15 @@ from cocli.errors import FormatError, NotFound
 from cocli.formats import usv
 from cocli.formats.rejected import Rejected
 from cocli.index.shards import content_name
+from cocli.keys.paths import DatapackageKey, LatestKey, WalKey, index_folder
 from cocli.models.record import Record
-from cocli.paths import DatapackageKey, LatestKey, WalKey, index_folder
 from cocli.store.base import StoredObject
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from cocli.index.consumed import ConsumedObject
-    from cocli.index.opening import Index
+    from cocli.index.index import Index
     from cocli.store.base import ObjectInfo
 
 R = TypeVar("R", bound=Record)

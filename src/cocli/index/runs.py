@@ -18,7 +18,7 @@ from cocli.index.shards import content_name
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from cocli.index.opening import Index
+    from cocli.index.index import Index
     from cocli.index.shards import Shard
 
 SHARD_BYTES = 8 << 20

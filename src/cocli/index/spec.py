@@ -16,7 +16,7 @@ from cocli.models.record import Record
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from cocli.paths import IndexRef
+    from cocli.keys.paths import IndexRef
 
 R = TypeVar("R", bound=Record)
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 from cocli.errors import Conflict, IndexDamaged, UnknownVersion
 from cocli.index.latest import read_pointer
 from cocli.index.manifest import Manifest, empty_manifest
-from cocli.paths import LatestKey
+from cocli.keys.paths import LatestKey
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
 
+    from cocli.index.index import Index
     from cocli.index.latest import Latest
-    from cocli.index.opening import Index
 
 
 _TRIES = 20

@@ -12,15 +12,15 @@ from cocli.errors import FormatError, IndexDamaged
 from cocli.index.manifest import Manifest, Run, ShardEntry
 from cocli.index.rows import Header, RowReader
 from cocli.index.shards import Shard
+from cocli.keys.paths import ShardKey
 from cocli.models.record import Record
-from cocli.paths import ShardKey
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from cocli.formats.plan import Plan
+    from cocli.index.index import Index
     from cocli.index.objects import DamagedShard
-    from cocli.index.opening import Index
 
 R = TypeVar("R", bound=Record)
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, StringConstraints, model_validator
 
 from cocli.errors import IdentityError
-from cocli.identities import check_same_place
+from cocli.keys.identities import check_same_place
 from cocli.models.record import (
     CidText,
     Count,

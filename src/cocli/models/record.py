@@ -24,7 +24,7 @@ from pydantic import (
 )
 
 from cocli.errors import IdentityError, RecordError
-from cocli.models.tile import Tile
+from cocli.keys.tile import Tile
 
 _T = TypeVar("_T")
 

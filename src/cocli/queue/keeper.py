@@ -11,7 +11,7 @@ from cocli.errors import LeaseLost, StoreError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from cocli.queue.claims import LeasedClaim
+    from cocli.queue.leased.claim import LeasedClaim
     from cocli.queue.runtime import Activity, Runtime
 
 

@@ -6,9 +6,9 @@ because an id that was too long for a key cannot be read back from one.
 
 from __future__ import annotations
 
-from cocli.identities import task_shard
-from cocli.key_parts import encode_part
-from cocli.paths import queue_folder, task_files
+from cocli.keys.identities import task_shard
+from cocli.keys.parts import encode_part
+from cocli.keys.paths import queue_folder, task_files
 from cocli.queue.base import Category
 
 
@@ -43,7 +43,7 @@ class Places:
     # --- by spot
 
     def spot(self, task_id: str) -> str:
-        """As in the keys of `cocli.paths`, at a fifth of their price: it is asked for with every claim."""
+        """As in the keys of `cocli.keys.paths`, at a fifth of their price: it is asked for with every claim."""
         return f"{task_shard(task_id)}/{encode_part(task_id)}"
 
     def spot_of_folder(self, folder: str) -> str:

@@ -2,7 +2,7 @@
 
 Contract (one suite in tests/store/ runs it on every backend):
 
-- A key is `/`-joined parts as built by `cocli.paths`; anything else is `InvalidKey`, before any I/O.
+- A key is `/`-joined parts as built by `cocli.keys.paths`; anything else is `InvalidKey`, before any I/O.
 - `put(if_absent=True)` creates or raises `AlreadyExists`; `put(if_match=etag)` replaces or raises `Conflict`
   (also where the object is gone); of any number of racing callers exactly one succeeds.
 - An etag names content. Writing A, then B, then A again may give the first etag again, so an object that is

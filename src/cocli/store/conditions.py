@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cocli.errors import UsageError
-from cocli.key_parts import check_key
+from cocli.keys.parts import check_key
 
 
 def check_put(key: str, *, if_absent: bool, if_match: str | None) -> None:

@@ -26,7 +26,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Literal
 
 from cocli.errors import AlreadyExists, Conflict, Denied, InvalidKey, NotFound, StoreError, StoreFull, Unavailable
-from cocli.key_parts import check_key, check_prefix
+from cocli.keys.parts import check_key, check_prefix
 from cocli.store.base import ObjectInfo, StoredObject
 from cocli.store.bulk import answer, put_one
 from cocli.store.conditions import check_put

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from cocli.errors import AlreadyExists, Conflict, NotFound
-from cocli.key_parts import check_key, check_prefix
+from cocli.keys.parts import check_key, check_prefix
 from cocli.store.base import ObjectInfo, StoredObject
 from cocli.store.bulk import answer, delete_one, put_one
 from cocli.store.conditions import check_put

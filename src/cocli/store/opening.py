@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from cocli.errors import InvalidKey, StoreUrlError
-from cocli.key_parts import check_key
+from cocli.keys.parts import check_key
 
 if TYPE_CHECKING:
     from cocli.store.base import Store

@@ -15,7 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from cocli.errors import AlreadyExists, Conflict, NotFound, StoreError, UnsafeStore
-from cocli.paths import probe_folder
+from cocli.keys.paths import probe_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -23,7 +23,7 @@ import obstore
 from obstore.store import S3Store as Client
 
 from cocli.errors import AlreadyExists, Conflict, NotFound, StoreError, Unavailable
-from cocli.key_parts import check_key, check_prefix, is_key
+from cocli.keys.parts import check_key, check_prefix, is_key
 from cocli.store.base import ObjectInfo, StoredObject
 from cocli.store.bulk import answer, delete_one, put_one
 from cocli.store.conditions import check_put

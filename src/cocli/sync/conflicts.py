@@ -19,10 +19,10 @@ from cocli.errors import (
     NotFound,
     StoreError,
 )
-from cocli.key_parts import encode_part
+from cocli.keys.parts import encode_part
 from cocli.store.etag import content_etag
 from cocli.sync.kinds import Rule
-from cocli.sync.merging import Choice, choose
+from cocli.sync.merge import Choice, choose
 from cocli.sync.report import KeptBoth
 from cocli.sync.state import row_of
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from cocli.store.base import Store, StoredObject
     from cocli.sync.folder import Content, Stamp
-    from cocli.sync.pacing import Throttle
+    from cocli.sync.pace import Throttle
     from cocli.sync.pair import Direction, Pair
     from cocli.sync.plan import Step
     from cocli.sync.report import Report

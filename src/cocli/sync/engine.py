@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from cocli.errors import CocliError, StoreError
 from cocli.sync.conflicts import Settler
-from cocli.sync.deciding import Action, Wishes
+from cocli.sync.decision import Action, Wishes
 from cocli.sync.kinds import index_of, kind_of
-from cocli.sync.pacing import Throttle, batches
+from cocli.sync.pace import Throttle, batches
 from cocli.sync.plan import Plan, Step, make_plan
 from cocli.sync.report import IndexMoved, Report, Standing, Whereabouts, nobody
 from cocli.sync.state import Row, fact_time, row_of

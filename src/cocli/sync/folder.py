@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from cocli.errors import ChangedWhileRead, Conflict, Denied, NotFound, StoreError, StoreFull, Unavailable
-from cocli.key_parts import is_key
+from cocli.keys.parts import is_key
 from cocli.store.local import LocalStore
 from cocli.sync.exchange import CannotExchange, Exchanger
 

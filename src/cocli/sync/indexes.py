@@ -16,23 +16,24 @@ from cocli.errors import ChangedMeanwhile, IndexDamaged, NotFound, StoreError
 from cocli.index.compaction import Compactor
 from cocli.index.diff import diff
 from cocli.index.latest import Pointer, current_pointer, read_pointer, short, swap_pointer
-from cocli.index.opening import Index, open_index
-from cocli.index.publishing import without
-from cocli.index.reading import IndexReader
+from cocli.index.publication import without
+from cocli.index.reader import IndexReader
 from cocli.index.shards import content_name
-from cocli.index.writing import IndexWriter
-from cocli.paths import LatestKey, ManifestKey, ShardKey
+from cocli.index.writer import IndexWriter
+from cocli.keys.paths import LatestKey, ManifestKey, ShardKey
+from cocli.pipeline.indexes import open_index
 from cocli.store.base import Put, StoredObject
-from cocli.sync.merging import index_ref
+from cocli.sync.merge import index_ref
 from cocli.sync.report import IndexMoved, Whereabouts
 from cocli.sync.state import KnownVersions, row_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from cocli.index.index import Index
     from cocli.index.manifest import Manifest, ManifestRef
     from cocli.sync.folder import Stamp
-    from cocli.sync.pacing import Throttle
+    from cocli.sync.pace import Throttle
     from cocli.sync.pair import Direction, Pair
 
 _CHAIN = 1000

@@ -1,6 +1,6 @@
 """What a key is, for a sync: the one table of kinds, and what happens to each. docs/sync.md shows the same table.
 
-Taken apart by its folders and not by `cocli.paths.parse`: a listing has a hundred thousand keys, and this is asked for
+Taken apart by its folders and not by `keys.paths.parse`: a listing has a hundred thousand keys, and this is asked for
 each that is not known yet. A test holds that both agree.
 """
 
@@ -10,7 +10,7 @@ import re
 from enum import StrEnum
 from typing import NamedTuple
 
-from cocli.paths import GLOBAL_INDEXES
+from cocli.keys.paths import GLOBAL_INDEXES
 
 
 class Part(StrEnum):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from cocli.index.cache import Cache
-    from cocli.paths import IndexRef
+    from cocli.keys.paths import IndexRef
     from cocli.store.base import Store
     from cocli.sync.folder import Side
     from cocli.sync.state import SyncState

@@ -9,11 +9,11 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from cocli.errors import ChangedWhileRead, CocliError, NotFound, StoreError, TooManyDeletions
-from cocli.key_parts import is_key
+from cocli.keys.parts import is_key
 from cocli.store.base import ObjectInfo
 from cocli.store.etag import content_etag
 from cocli.sync import remote
-from cocli.sync.deciding import Action, Change, Wishes, decide
+from cocli.sync.decision import Action, Change, Wishes, decide
 from cocli.sync.kinds import Kind, Rule
 from cocli.sync.pair import Direction
 from cocli.sync.state import Row, row_of

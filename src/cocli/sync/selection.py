@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fnmatch import translate
 from typing import TYPE_CHECKING
 
-from cocli.paths import CampaignConfigKey, campaign_folder
+from cocli.keys.paths import CampaignConfigKey, campaign_folder
 from cocli.sync.kinds import Part, Rule, kind_of
 
 if TYPE_CHECKING:

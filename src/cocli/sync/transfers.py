@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from cocli.errors import CocliError
     from cocli.sync.folder import Content
-    from cocli.sync.pacing import Throttle
+    from cocli.sync.pace import Throttle
     from cocli.sync.pair import Pair
     from cocli.sync.plan import Step
     from cocli.sync.report import Report

@@ -1,4 +1,4 @@
-"""A job and the outcome of one document in it, as the catalogue keeps them. Who runs a job is in `cocli.graph`."""
+"""A job and the outcome of one document in it, as the catalogue keeps them. Who runs a job is in `documents.replay`."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""Campaigns: made, planned, covered, settled, read again."""

@@ -1,0 +1,201 @@
+"""How much of a campaign's plan was read, as numbers and as maps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+from cocli.app.campaigns.mission import DEFAULT_AGE, count_targets, micros, read_splits
+from cocli.app.indexes.query import QueryOptions, opened_query
+from cocli.app.workspace import no_progress
+from cocli.errors import UsageError
+from cocli.formats.usv_sql import quote_text
+from cocli.pipeline.plan.coverage import OPEN_DATA, PASSES, Coverage, Passed, State, Totals, judged
+from cocli.pipeline.plan.coverage_files import render_geojson, render_kml
+from cocli.pipeline.plan.coverage_map import render_html, render_svg
+from cocli.pipeline.plan.recapture import Population, chapman
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cocli.app.indexes.indexes import Indexes
+    from cocli.app.workspace import Campaign, Progress
+    from cocli.pipeline.plan.coverage import Pair
+
+_TOLD_EVERY = 10_000
+_BOTH = """
+WITH found AS (
+    SELECT from_json(sources, '["VARCHAR"]') AS sources FROM prospects
+), named AS (
+    SELECT list_contains(sources, {first}) OR list_contains(sources, {first_list}) AS first,
+           list_contains(sources, {second}) OR list_contains(sources, {second_list}) AS second
+    FROM found
+)
+SELECT count(*) FILTER (WHERE first), count(*) FILTER (WHERE second), count(*) FILTER (WHERE first AND second)
+FROM named
+"""
+"""A source's short form (`google-maps-list`) is the same source."""
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """Two sources as two passes: what each found of the campaign's prospects, and how many there are by that."""
+
+    first: str
+    second: str
+    first_found: int
+    second_found: int
+    both: int
+    population: Population
+
+
+@dataclass(slots=True)
+class Covered:
+    campaign: str
+    sources: tuple[str, ...]
+    at: datetime
+    since: datetime
+    coverage: Coverage
+    pairs: list[Pair] = field(default_factory=list)
+    """The first of them that are not read, and then of those that are."""
+    truncated: bool = False
+    overlaps: list[Overlap] = field(default_factory=list)
+
+
+def measure_coverage(
+    indexes: Indexes,
+    campaign: Campaign,
+    *,
+    age: timedelta = DEFAULT_AGE,
+    phrase: str | None = None,
+    limit: int = 50,
+    progress: Progress = no_progress,
+) -> Covered:
+    """Go through every target and source. `limit` is how many of them are kept one by one; 0 keeps all."""
+    count_targets(indexes, campaign)
+    known = campaign.settings.model().prospecting
+    if phrase is not None and phrase not in known.queries:
+        raise UsageError(reason=f'"{phrase}" is no query of {campaign.name}: {", ".join(known.queries)}')
+    sources, now = tuple(dict.fromkeys(known.sources)), campaign.store.now()
+    covered = Covered(campaign.name, sources, now, now - age, Coverage())
+    for number, pair in enumerate(_pairs(indexes, sources, now - age), start=1):
+        if number % _TOLD_EVERY == 0:
+            progress(number)
+        if phrase is not None and pair.phrase != phrase:
+            continue
+        covered.coverage.add(pair)
+        if not limit or len(covered.pairs) < limit:
+            covered.pairs.append(pair)
+        else:
+            covered.truncated = True
+    covered.overlaps = list(_overlaps(indexes, sources))
+    return covered
+
+
+def _pairs(indexes: Indexes, sources: tuple[str, ...], since: datetime) -> Iterator[Pair]:
+    splits = read_splits(indexes, since)
+    sql = PASSES.format(sources=_listed(sources), open_data=_listed(OPEN_DATA))
+    with opened_query(indexes, sql, QueryOptions(fresh=True)) as query:
+        yield from judged(map(Passed._make, query.result().rows()), splits)
+
+
+def _overlaps(indexes: Indexes, sources: tuple[str, ...]) -> Iterator[Overlap]:
+    for first, second in combinations(sources, 2):
+        names = {"first": first, "first_list": f"{first}-list", "second": second, "second_list": f"{second}-list"}
+        sql = _BOTH.format(**{key: quote_text(name) for key, name in names.items()})
+        with opened_query(indexes, sql, QueryOptions(fresh=True)) as query:
+            mine, theirs, both = next(query.result().rows())
+        if mine and theirs:
+            yield Overlap(first, second, mine, theirs, both, chapman(mine, theirs, both))
+
+
+def _listed(texts: tuple[str, ...]) -> str:
+    return ", ".join(map(quote_text, texts))
+
+
+# --- for people
+
+
+def totals_document(totals: Totals, now: datetime) -> dict[str, Any]:
+    """Totals as in coverage.md."""
+    return {
+        "name": totals.name,
+        "pairs": totals.pairs,
+        **{state.value: totals.states[state] for state in State},
+        "read_share": totals.share(State.READ),
+        "found": totals.found,
+        "expected": totals.expected if totals.expected_pairs else None,
+        "expected_pairs": totals.expected_pairs,
+        "found_of_expected": totals.found_of_expected if totals.expected_pairs else None,
+        "recapture": population_document(totals.population, len(totals.populations)),
+        "completeness": totals.completeness,
+        "oldest_days": age_days(totals.oldest, now),
+        "newest_days": age_days(totals.newest, now),
+    }
+
+
+def population_document(found: Population | None, pairs: int) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {
+        "pairs": pairs,
+        "seen": found.seen,
+        "total": round(found.total, 1),
+        "low": round(found.low, 1),
+        "high": round(found.high, 1),
+        "missing": round(found.missing, 1),
+        "completeness": found.completeness,
+    }
+
+
+def age_days(read_at: int | None, now: datetime) -> float | None:
+    if read_at is None:
+        return None
+    return round((micros(now) - read_at) / 86_400_000_000, 2)
+
+
+def summary_rows(covered: Covered) -> list[tuple[str, str]]:
+    """The totals in words."""
+    totals = covered.coverage.totals
+    rows = [(_WORDS[state], f"{totals.states[state]:,} ({totals.share(state):.1%})") for state in State]
+    rows.insert(0, ("targets × sources", f"{totals.pairs:,}"))
+    rows.append(("places found", f"{totals.found:,}"))
+    if totals.expected_pairs:
+        rows.append(("… of what open data has", f"{totals.found_of_expected:,} of {totals.expected:,}"))
+    if (found := totals.population) is not None:
+        interval = f"{found.low:,.0f} to {found.high:,.0f}"
+        rows.append(("by repeated passes there are", f"{found.total:,.0f} ({interval}), seen {found.seen:,}"))
+    for overlap in covered.overlaps:
+        guess = overlap.population
+        label = f"by {overlap.first} and {overlap.second} there are"
+        rows.append((label, f"{guess.total:,.0f} ({guess.low:,.0f} to {guess.high:,.0f}), seen {guess.seen:,}"))
+    if totals.completeness is not None:
+        rows.append(("estimated completeness", f"{totals.completeness:.1%}"))
+    if totals.oldest is not None:
+        rows.append(("oldest reading", _day(totals.oldest)))
+    return rows
+
+
+_WORDS = {
+    State.READ: "read to the end",
+    State.STALE: "read too long ago",
+    State.CUT_SHORT: "cut short",
+    State.BLOCKED: "blocked",
+    State.UNREAD: "not read yet",
+}
+
+
+def render_file(covered: Covered, kind: str) -> str:
+    """The coverage as a file: svg, html, kml or geojson."""
+    title, tiles = f"Coverage of {covered.campaign}, {covered.at:%Y-%m-%d}", covered.coverage.tiles
+    if kind == "svg":
+        return render_svg(title, tiles)
+    if kind == "html":
+        return render_html(title, summary_rows(covered), tiles)
+    return render_kml(title, tiles) if kind == "kml" else render_geojson(tiles)
+
+
+def _day(at: int) -> str:
+    return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=at)).strftime("%Y-%m-%d")

@@ -1,0 +1,145 @@
+"""A campaign as one KML file: its tiles by what was read, its prospects by how they can be reached.
+
+The polygons are drawn by `planning`, the placemarks by `exports`. Here both are put into one document, and every
+prospect gets a style.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, BinaryIO
+from xml.etree.ElementTree import Element, tostring
+
+from cocli.app.campaigns.coverage import measure_coverage
+from cocli.app.indexes.indexes import needed_campaign
+from cocli.app.results.exports import ExportOptions, export_to
+from cocli.app.whole_file import absolute, whole_file
+from cocli.app.workspace import location, no_progress
+from cocli.keys.paths import ExportKey
+from cocli.pipeline.plan.coverage_files import render_kml
+from cocli.pipeline.plan.coverage_map import xml_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cocli.app.indexes.indexes import Indexes
+    from cocli.app.workspace import Progress
+
+FILE = "campaign.kml"
+_HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<kml xmlns="http://www.opengis.net/kml/2.2">\n<Document>\n'
+_TAIL = "</Document>\n</kml>\n"
+_PINS = {
+    "with-email": ("ff4d7f1b", "an e-mail address is known"),
+    "with-website": ("ff3c8ae0", "a website, and no address yet"),
+    "listed": ("ff888888", "neither a website nor an address"),
+}
+"""Style → colour as KML has it (alpha, blue, green, red), and what it stands for."""
+
+
+class What(StrEnum):
+    COVERAGE = "coverage"
+    PROSPECTS = "prospects"
+    BOTH = "both"
+
+
+@dataclass(slots=True)
+class WrittenKml:
+    path: str = ""
+    what: str = What.BOTH.value
+    tiles: int = 0
+    prospects: int = 0
+    without_position: int = 0
+    bytes: int = 0
+
+
+def kml_to_file(indexes: Indexes, what: What, path: str, progress: Progress = no_progress) -> WrittenKml:
+    """Into a file, which appears whole."""
+    with whole_file(path) as file:
+        written = write_campaign_kml(indexes, what, file, progress)
+    written.path = absolute(path)
+    return written
+
+
+def kml_to_store(indexes: Indexes, what: What, progress: Progress = no_progress) -> WrittenKml:
+    """Into `campaigns/{campaign}/exports/campaign.kml`."""
+    key = str(ExportKey(needed_campaign(indexes).name, FILE))
+    with tempfile.TemporaryFile() as file:
+        written = write_campaign_kml(indexes, what, file, progress)
+        file.seek(0)
+        indexes.store.put(key, file.read())
+    written.path = location(indexes.store, key)
+    return written
+
+
+def write_campaign_kml(indexes: Indexes, what: What, out: BinaryIO, progress: Progress = no_progress) -> WrittenKml:
+    """Write the document to a stream, prospect by prospect."""
+    campaign = needed_campaign(indexes)
+    written = WrittenKml(what=what.value)
+    out.write(f"{_HEAD}<name>{xml_text(campaign.name)}</name>\n".encode())
+    if what in (What.COVERAGE, What.BOTH):
+        covered = measure_coverage(indexes, campaign, limit=1, progress=progress)
+        tiles = covered.coverage.tiles
+        written.tiles = len(tiles)
+        _write_tiles(render_kml(campaign.name, tiles), out)
+    if what in (What.PROSPECTS, What.BOTH):
+        with tempfile.TemporaryFile() as exported:
+            report = export_to(indexes, ExportOptions(format="kml"), exported, progress)
+            exported.seek(0)
+            _write_prospects(exported, out)
+        written.prospects, written.without_position = report.rows, report.without_position
+    out.write(_TAIL.encode())
+    written.bytes = out.tell() if out.seekable() else 0
+    return written
+
+
+def _write_tiles(kml: str, out: BinaryIO) -> None:
+    """The styles as they are, the polygons in a folder of their own."""
+    from io import BytesIO
+
+    lines = [_text(element) for element in _elements(BytesIO(kml.encode()), "Style")]
+    lines += ["<Folder>\n<name>Coverage</name>\n"]
+    lines += [_text(element) for element in _elements(BytesIO(kml.encode()), "Placemark")]
+    out.write("".join([*lines, "</Folder>\n"]).encode())
+
+
+def _write_prospects(exported: BinaryIO, out: BinaryIO) -> None:
+    for name, (colour, _) in _PINS.items():
+        style = f'<Style id="{name}"><IconStyle><color>{colour}</color><scale>0.9</scale></IconStyle></Style>\n'
+        out.write(style.encode())
+    words = "; ".join(f"{name}: {meaning}" for name, (_, meaning) in _PINS.items())
+    out.write(f"<Folder>\n<name>Prospects</name>\n<description>{xml_text(words)}</description>\n".encode())
+    for placemark in _elements(exported, "Placemark"):
+        out.write(_text(_styled(placemark)).encode())
+    out.write(b"</Folder>\n")
+
+
+def _styled(placemark: Element) -> Element:
+    """With the style of how it can be reached, where the order of KML's elements wants it."""
+    values = {data.get("name") for data in placemark.iter("Data")}
+    style = Element("styleUrl")
+    style.text = "#" + ("with-email" if "email" in values else "with-website" if "website" in values else "listed")
+    before = next((number for number, child in enumerate(placemark) if child.tag == "ExtendedData"), len(placemark))
+    placemark.insert(before, style)
+    return placemark
+
+
+def _elements(file: BinaryIO, name: str) -> Iterator[Element]:
+    """The elements of a name, one after the other, without their namespace: it is that of the document around them."""
+    from defusedxml.ElementTree import iterparse
+
+    root: Element | None = None
+    for event, element in iterparse(file, events=("start", "end"), forbid_dtd=True):
+        root = element if root is None else root
+        if event == "end" and element.tag.rpartition("}")[2] == name:
+            for one in element.iter():
+                one.tag = one.tag.rpartition("}")[2]
+            yield element
+            element.clear()
+            if len(root):
+                root[0].clear()  # what was handed out is not kept
+
+
+def _text(element: Element) -> str:
+    return tostring(element, encoding="unicode").rstrip() + "\n"

@@ -1,0 +1,181 @@
+"""Re-extraction: the stored pages of a campaign read again with the extractors of today, without one request.
+
+The pages are replayed into a cluster of their own; then every site is made again from them and compared with what was
+read before. Only with `apply` does the campaign get the new facts.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from cocli.app.campaigns.differences import EXAMPLES, Differences
+from cocli.app.campaigns.sites import opened_sites, summary_of
+from cocli.app.documents import jobs as documents_jobs
+from cocli.app.workspace import no_progress
+from cocli.documents.catalog.job_rows import JobState
+from cocli.documents.graph.engine import Engine
+from cocli.documents.replay.selection import DocumentQuery
+from cocli.errors import UsageError
+from cocli.keys.identities import datasource_id
+from cocli.keys.paths import IndexRef
+from cocli.pipeline.exclusions import is_excluded
+from cocli.pipeline.merge.site_records import SiteRecords
+from cocli.pipeline.websites.fetch.capture import CONNECTOR
+from cocli.pipeline.websites.page.document import page_graph
+from cocli.pipeline.websites.site.document import rebuild_website, site_document, stored_site
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from cocli.app.campaigns.sites import CampaignSites
+    from cocli.app.workspace import Progress, Workspace
+    from cocli.documents.catalog.job_rows import Job
+    from cocli.documents.replay.replay import Forecast
+    from cocli.models.prospect import Prospect
+    from cocli.models.website import Website
+    from cocli.pipeline.websites.site.document import StoredSite
+
+STAGING = "staging"
+_FIELDS = ("/page/emails", "/page/phones", "/page/socials", "/page/contact_ways")
+
+
+@dataclass(frozen=True, slots=True)
+class ReextractWish:
+    cluster: str = STAGING
+    """Where the pages are read into. Never the one that the campaign lives in."""
+    processes: int = 1
+    apply: bool = False
+    examples: int = EXAMPLES
+
+
+@dataclass(slots=True)
+class Reextracted:
+    cluster: str
+    job: Job
+    differences: Differences
+    pages: dict[str, Any] = field(default_factory=dict)
+    """How the pages compare: identical, different, and per kind of fact what was gained and lost."""
+    applied: int = 0
+    """Sites whose new facts were written."""
+    prospects_changed: int = 0
+    emails_written: int = 0
+
+    @property
+    def whole(self) -> bool:
+        """Whether every page was read; else it was paused or failed, and nothing was compared."""
+        return self.job.state is JobState.DONE
+
+
+def preview(workspace: Workspace, name: str, wish: ReextractWish) -> Forecast:
+    """How many pages would be read. Nothing is written."""
+    with opened_sites(workspace, name) as sites:
+        return documents_jobs.forecast(sites.documents, _replay_wish(sites, wish))
+
+
+def reextract(
+    workspace: Workspace,
+    name: str,
+    wish: ReextractWish,
+    *,
+    on_pages: Callable[[Job], object] | None = None,
+    on_sites: Progress = no_progress,
+) -> Reextracted:
+    """Read the stored pages again and compare; with `apply` the campaign gets what is new."""
+    with opened_sites(workspace, name) as sites:
+        documents, replay = sites.documents, _replay_wish(sites, wish)
+        planned = documents_jobs.plan(documents, replay)
+        job = documents_jobs.run(documents, planned.job, replay, processes=wish.processes, on_progress=on_pages)
+        report = Reextracted(wish.cluster, job, Differences(most=wish.examples))
+        if not report.whole:
+            return report
+        report.pages = _compared_pages(sites, wish)
+        writer = _Applying(sites, report) if wish.apply else None
+        for number, (stored, owners, before, after) in enumerate(_sites(sites, wish), start=1):
+            report.differences.add(stored.state.domain, summary_of(before), summary_of(after))
+            if writer is not None and _differs(before, after):
+                writer.write(stored, owners, after)
+            on_sites(number)
+    return report
+
+
+def _replay_wish(sites: CampaignSites, wish: ReextractWish) -> documents_jobs.ReplayWish:
+    documents = sites.documents
+    if wish.cluster == documents.cluster:
+        raise UsageError(
+            reason=f"{wish.cluster} is the cluster that the campaign lives in: there would be nothing to compare with",
+            hint="Name another one with --cluster NAME; --apply writes what is new into the campaign.",
+        )
+    query = DocumentQuery(datasource=datasource_id(documents.account, CONNECTOR))
+    return documents_jobs.ReplayWish(query=query, cluster=wish.cluster)
+
+
+def _compared_pages(sites: CampaignSites, wish: ReextractWish) -> dict[str, Any]:
+    documents = sites.documents
+    datasource = datasource_id(documents.account, CONNECTOR)
+    found = documents_jobs.compare(
+        documents, documents.cluster, wish.cluster, datasource=datasource, examples=wish.examples
+    )
+    facts = []
+    for kind in _FIELDS:
+        summed = [one for one in found.sorted_fields() if one.path == kind or one.path.startswith(f"{kind}/")]
+        if summed:
+            facts.append({"field": kind, **{n: sum(getattr(s, n) for s in summed) for n in ("same", "gained", "lost")}})
+    return {
+        "compared": found.documents,
+        "identical": found.identical,
+        "different": found.different,
+        "unreadable": found.unreadable,
+        "facts": facts,
+    }
+
+
+def _sites(sites: CampaignSites, wish: ReextractWish) -> Iterator[tuple[StoredSite, list[Prospect], Website, Website]]:
+    """Every site of the campaign of which pages are kept: as it was, and as its pages are read today."""
+    documents = sites.documents
+    where = documents.repository, documents.account, documents.cluster
+    for domain, owners in sorted(sites.by_domain().items()):
+        stored = stored_site(*where, domain)
+        before = sites.website(domain)
+        if stored is None or before is None or stored.state.status != "alive":
+            continue
+        yield stored, owners, before, rebuild_website(*where, domain, facts_in=wish.cluster)
+
+
+def _differs(before: Website, after: Website) -> bool:
+    times = {"crawled_at", "document", "scraper_version"}
+    return before.model_dump(exclude=times) != after.model_dump(exclude=times)
+
+
+class _Applying:
+    """Writes the facts of re-read sites: the pages' states, the site, the records."""
+
+    def __init__(self, sites: CampaignSites, report: Reextracted) -> None:
+        documents, name = sites.documents, sites.campaign.name
+        self._documents = documents
+        self._report = report
+        self._exclusions = sites.exclusions
+        self._engine = Engine(page_graph(), documents.repository, cluster=documents.cluster, clock=documents.store.now)
+        self._records = SiteRecords(
+            domains=sites.indexes.open(IndexRef("domains")),
+            prospects=sites.indexes.open(IndexRef("prospects", name)),
+            emails=sites.indexes.open(IndexRef("emails", name)),
+            clock=time.monotonic,
+        )
+
+    def write(self, stored: StoredSite, owners: list[Prospect], website: Website) -> None:
+        """The pages did not change, what is read from them did: the new values are as old as this reading of them."""
+        documents, domain = self._documents, website.domain
+        for kept in stored.pages(documents.repository):
+            self._engine.run(documents.repository.load(kept.document))
+        known = self._records.domain(domain)
+        read_at = (known.last_crawled if known else None) or website.crawled_at
+        wanted = [one for one in owners if is_excluded(one, self._exclusions) is None]
+        now = website.with_changes(crawled_at=documents.store.now())
+        written = self._records.write(now, wanted, at=read_at)
+        site = site_document(documents.account, documents.cluster, stored.state, stored.docs, website)
+        documents.repository.save(site)
+        self._report.applied += 1
+        self._report.prospects_changed += written.prospects
+        self._report.emails_written += written.emails

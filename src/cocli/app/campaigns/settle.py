@@ -1,0 +1,32 @@
+"""Settling a campaign: what its workers wrote becomes one record per business."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from cocli.app.documents.documents import opened_documents
+from cocli.app.indexes.indexes import campaign_indexes
+from cocli.index.compaction import Compactor
+from cocli.keys.paths import IndexRef
+from cocli.pipeline.merge.settling import Settled, Settler
+from cocli.pipeline.websites.site.document import stored_website
+
+if TYPE_CHECKING:
+    from cocli.app.workspace import Workspace
+
+
+def settle_campaign(workspace: Workspace, name: str) -> Settled:
+    """Pack the campaign's records, bring together what is one business, and hand every website to all its prospects."""
+    indexes = campaign_indexes(workspace, name)
+    with opened_documents(workspace, name) as documents:
+        settler = Settler(
+            indexes.open(IndexRef("prospects", name)),
+            indexes.open(IndexRef("domains")),
+            indexes.open(IndexRef("emails", name)),
+            website_of=partial(stored_website, documents.repository, documents.account, documents.cluster),
+            clock=documents.store.now,
+        )
+        settled = settler.settle()
+    Compactor(indexes.open(IndexRef("scraped-tiles"))).compact()
+    return settled

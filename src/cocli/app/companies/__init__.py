@@ -1,0 +1,1 @@
+"""Companies, people, notes and meetings, for people."""

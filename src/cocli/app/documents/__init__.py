@@ -1,0 +1,1 @@
+"""The documents of an account: saved, found, replayed, compared, looked after."""

@@ -1,0 +1,207 @@
+"""Replay, seeding and comparison for people and services: which graph, over which documents, into which cluster."""
+
+from __future__ import annotations
+
+import math
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from cocli.app.documents.graph import PAGE_FACTS
+from cocli.documents.graph.engine import Engine
+from cocli.documents.graph.node import INTAKE
+from cocli.documents.ids import check_parts
+from cocli.documents.replay import jobs, replay, seed
+from cocli.documents.replay.compare import EXAMPLES, compare_clusters, compare_documents
+from cocli.documents.replay.engines.workplace import Workplace, make_graph
+from cocli.documents.replay.plan import ReplayPlan
+from cocli.documents.replay.selection import DocumentQuery
+from cocli.errors import UsageError
+from cocli.models.record import explain
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Callable, Iterator, Mapping
+
+    from cocli.app.documents.documents import Documents
+    from cocli.documents.catalog.job_rows import DocumentOutcome, Job, OutcomeRow
+    from cocli.documents.replay.compare import Comparison, DocumentComparison
+    from cocli.documents.replay.crew import Crew
+    from cocli.documents.replay.replay import Forecast
+
+MAX_JOBS = 256
+LAST = "last"
+ALL = DocumentQuery()
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayWish:
+    """`graph` is `package.module:function`; `cluster` where the states are saved, the configured one if not said."""
+
+    query: DocumentQuery = ALL
+    start: str = INTAKE
+    source: str | None = None
+    cluster: str | None = None
+    graph: str | None = None
+    memo: bool = True
+    rate: float | None = None
+
+
+def query_of(values: Mapping[str, object]) -> DocumentQuery:
+    """A query from values of unknown origin; what is None or empty is not asked for."""
+    for name in ("doc", "datasource"):
+        if values.get(name):
+            check_parts(**{name: str(values[name])})
+    try:
+        return DocumentQuery.model_validate({name: value for name, value in values.items() if value})
+    except ValidationError as error:
+        raise UsageError(reason=f"the query makes no sense: {explain(error)}") from error
+
+
+def engine_of(documents: Documents, wish: ReplayWish) -> Engine:
+    cluster = documents.cluster if wish.cluster is None else wish.cluster
+    for name in (cluster, wish.source):
+        if name is not None:
+            check_parts(cluster=name)
+            if name == INTAKE:
+                raise UsageError(reason="a cluster may not be called intake: that is the folder of what came in")
+    if wish.rate is not None and not (wish.rate > 0 and math.isfinite(wish.rate)):
+        raise UsageError(reason=f"a rate is a number of documents in a second, not {wish.rate}")
+    graph = make_graph(wish.graph or PAGE_FACTS, {})
+    return Engine(graph, documents.repository, cluster=cluster, clock=documents.store.now)
+
+
+def _plan(engine: Engine, wish: ReplayWish) -> ReplayPlan:
+    return ReplayPlan.of(engine, query=wish.query, start=wish.start, source=wish.source, memo=wish.memo, rate=wish.rate)
+
+
+def forecast(documents: Documents, wish: ReplayWish) -> Forecast:
+    """What a replay would find. Nothing is written."""
+    engine = engine_of(documents, wish)
+    return replay.preview_replay(engine, documents.account, _plan(engine, wish))
+
+
+def plan(documents: Documents, wish: ReplayWish) -> Job:
+    """The job of a replay; one of the same plan that is not done yet is gone on with."""
+    engine = engine_of(documents, wish)
+    return replay.plan_replay(engine, documents.account, _plan(engine, wish))
+
+
+def plan_seed(documents: Documents, wish: ReplayWish, datasource: str) -> Job:
+    check_parts(datasource=datasource)
+    return seed.plan_seed(engine_of(documents, wish), documents.account, datasource, rate=wish.rate)
+
+
+def run(
+    documents: Documents,
+    job: str,
+    wish: ReplayWish,
+    *,
+    processes: int = 1,
+    ray: str | None = None,
+    on_progress: Callable[[Job], object] | None = None,
+    stop: threading.Event | None = None,
+) -> Job:
+    """Run a job to its end, or until it is paused. `ray` is the address of a Ray cluster, empty for one of its own."""
+    found = jobs.find_job(documents.repository, documents.account, job)
+    if wish.cluster is None:
+        wish = ReplayWish(graph=wish.graph, cluster=found.cluster)
+    engine = engine_of(documents, wish)
+    with _crew(documents, engine, wish, processes, ray) as crew:
+        return jobs.run_job(engine, documents.account, job, crew=crew, on_progress=on_progress, stop=stop)
+
+
+@contextmanager
+def _crew(
+    documents: Documents, engine: Engine, wish: ReplayWish, processes: int, ray: str | None
+) -> Iterator[Crew | None]:
+    if processes == 1 and ray is None:
+        yield None
+        return
+    if not 1 <= processes <= MAX_JOBS:
+        raise UsageError(reason=f"there may be 1 to {MAX_JOBS} processes, not {processes}")
+    if documents.store_address.startswith("memory://"):
+        raise UsageError(reason="a store in memory cannot be shared with other processes")
+    workplace = Workplace(
+        store=documents.store_address,
+        catalog=documents.catalog_address,
+        factory=wish.graph or PAGE_FACTS,
+        cluster=engine.cluster,
+        prefix=documents.section.prefix,
+        inline_limit=documents.section.inline_limit,
+    )
+    if ray is not None:
+        from cocli.documents.replay.engines.ray import RayCrew
+
+        with RayCrew(workplace, jobs=processes, address=ray or None) as crew:
+            yield crew
+        return
+    from cocli.documents.replay.engines.processes import ProcessCrew
+
+    with ProcessCrew(workplace, jobs=processes) as crew:
+        yield crew
+
+
+# --- looking after jobs
+
+
+def job_of(documents: Documents, job: str) -> Job:
+    """By its id; `last` is the one that was planned last."""
+    if job == LAST and (latest := jobs_of(documents, 1)):
+        return latest[0]
+    return jobs.find_job(documents.repository, documents.account, job)
+
+
+def jobs_of(documents: Documents, limit: int) -> list[Job]:
+    return jobs.list_jobs(documents.repository, documents.account, limit=limit)
+
+
+def pause(documents: Documents, job: str) -> Job:
+    return jobs.pause_job(documents.repository, documents.account, job, clock=documents.store.now)
+
+
+def cancel(documents: Documents, job: str) -> Job:
+    return jobs.cancel_job(documents.repository, documents.account, job, clock=documents.store.now)
+
+
+def outcomes_of(documents: Documents, job: str, outcome: DocumentOutcome | None, limit: int) -> list[OutcomeRow]:
+    return jobs.list_outcomes(documents.repository, documents.account, job, outcome=outcome, limit=limit)
+
+
+# --- comparison
+
+
+def compare(
+    documents: Documents,
+    left: str,
+    right: str,
+    *,
+    datasource: str | None = None,
+    doc: str | None = None,
+    examples: int = EXAMPLES,
+) -> Comparison:
+    """Two clusters summed up, field by field."""
+    return compare_clusters(**_sides(documents, left, right, datasource, doc), examples=examples)
+
+
+def compare_each(
+    documents: Documents, left: str, right: str, *, datasource: str | None = None, doc: str | None = None
+) -> Iterator[DocumentComparison]:
+    """Document by document."""
+    return compare_documents(**_sides(documents, left, right, datasource, doc))
+
+
+def _sides(documents: Documents, left: str, right: str, datasource: str | None, doc: str | None) -> dict[str, Any]:
+    check_parts(cluster=left)
+    check_parts(cluster=right)
+    query_of({"datasource": datasource, "doc": doc})
+    return {
+        "repository": documents.repository,
+        "account": documents.account,
+        "left": left,
+        "right": right,
+        "datasource": datasource,
+        "doc": doc,
+    }

@@ -1,0 +1,129 @@
+"""Who does the work on the way to a goal: worker processes of this machine, or the machines of a cluster."""
+
+from __future__ import annotations
+
+import random
+import secrets
+import socket
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from cocli.app.machines.cluster import read_beats
+from cocli.app.machines.processes import worker_spawner
+from cocli.errors import WorkerGaveUp
+from cocli.fleet.commands import WORKED
+from cocli.fleet.slot import Care
+from cocli.fleet.supervisor import Supervisor, Wanted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from cocli.app.workspace import Campaign, Workspace
+    from cocli.fleet.drain import Drain
+
+_LOOK_SECONDS = 0.2
+_HOPELESS = 5
+"""So many workers ended by themselves before any of them ended a task."""
+_HALF_HOPELESS = 25
+"""… or so many of one queue died, killed by somebody or not, before any of them did: the others go on all the while."""
+_CARE = Care(backoff_first=0.5, backoff_longest=15.0, healthy=15.0, look=1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class CrewWishes:
+    watch: bool | None = None
+    """Only watch what others do; None: if there are others."""
+    counts: Mapping[str, int] = field(default_factory=dict)
+    """Queue → worker processes. For queues that are not named: what the configuration asks of this machine, or one."""
+
+
+class Crew(Protocol):
+    own: bool
+    """Processes of this machine."""
+    queues: tuple[str, ...]
+    """The queues that somebody works on."""
+    hosts: tuple[str, ...]
+    """The machines that work, where they are others."""
+
+    def run(self, drain: Drain, on_tick: Callable[[], None]) -> bool:
+        """Work, or watch, until asked to stop; True if everything in hand came to its end."""
+        ...
+
+
+class OwnWorkers:
+    """Processes of this machine. They notice when we are gone, however we died, and end what they have in hand."""
+
+    own = True
+    hosts: tuple[str, ...] = ()
+
+    def __init__(
+        self, workspace: Workspace, campaign: str, counts: Mapping[str, int], say: Callable[[str], None]
+    ) -> None:
+        self.queues = tuple(name for name in WORKED if counts.get(name))
+        wanted = Wanted(dict(counts), "goal")
+        self._supervisor = Supervisor(
+            lambda: wanted,
+            worker_spawner(workspace, campaign, say),
+            rng=random.Random(secrets.randbits(64)),  # noqa: S311 - spreads waits, hides nothing
+            care=_CARE,
+        )
+
+    def run(self, drain: Drain, on_tick: Callable[[], None]) -> bool:
+        def tick() -> None:
+            self._refuse_hopeless()
+            on_tick()
+
+        try:
+            return self._supervisor.run(drain, on_tick=tick)
+        except BaseException:  # whatever it was, it goes on from here; nobody may be left working
+            self._supervisor.end("it failed")
+            raise
+
+    def _refuse_hopeless(self) -> None:
+        """A machine that cannot work at all says so, instead of trying for ever."""
+        supervisor, completed = self._supervisor, self._supervisor.completed()
+        idle = [queue for queue in self.queues if not completed.get(queue)]
+        stuck = [queue for queue in idle if supervisor.deaths[queue] >= _HALF_HOPELESS]
+        if supervisor.unable >= _HOPELESS and len(idle) == len(self.queues):
+            stuck = idle
+        if stuck:
+            reason = supervisor.last_error or "its workers die"
+            raise WorkerGaveUp(queue=", ".join(stuck), times=supervisor.restarts, reason=reason)
+
+
+class Others:
+    """The machines of a cluster: they work without us."""
+
+    own = False
+    queues: tuple[str, ...] = WORKED
+
+    def __init__(self, hosts: tuple[str, ...]) -> None:
+        self.hosts = hosts
+
+    def run(self, drain: Drain, on_tick: Callable[[], None]) -> bool:
+        while not drain.asked:
+            on_tick()
+            time.sleep(_LOOK_SECONDS)
+        return True
+
+
+def open_crew(workspace: Workspace, campaign: Campaign, wishes: CrewWishes, say: Callable[[str], None]) -> Crew:
+    hosts = working_hosts(campaign)
+    if wishes.watch or (wishes.watch is None and hosts):
+        return Others(hosts)
+    return OwnWorkers(workspace, campaign.name, {**own_counts(campaign), **wishes.counts}, say)
+
+
+def working_hosts(campaign: Campaign) -> tuple[str, ...]:
+    """The machines that reported lately that they have workers for this campaign; this one may be among them."""
+    now = campaign.store.now()
+    alive = [beat.heartbeat for beat in read_beats(campaign.store).beats if beat.is_alive(now)]
+    return tuple(one.hostname for one in alive if one.campaign == campaign.name and any(one.workers.values()))
+
+
+def own_counts(campaign: Campaign) -> dict[str, int]:
+    config = campaign.settings.model()
+    asked = {name: count for name, count in config.workers.get(socket.gethostname(), {}).items() if count}
+    needed = ("gm-list", "enrichment", *(("gm-details",) if "google-maps" in config.prospecting.sources else ()))
+    return {name: asked.get(name, 1) for name in needed}

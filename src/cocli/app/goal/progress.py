@@ -1,0 +1,207 @@
+"""How far a campaign is on the way to its goal: its queues and its records, counted now."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from cocli.app.indexes.query import QueryOptions, opened_query
+from cocli.app.queues.queues import ended_on_store, opened_queue
+from cocli.errors import FormatError, StoreError
+from cocli.formats import json_records
+from cocli.keys.paths import task_folder
+from cocli.models.lease import Lease
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from cocli.app.indexes.indexes import Indexes
+    from cocli.app.workspace import Campaign
+    from cocli.store.base import Store
+
+_COUNTED = """
+SELECT (SELECT count(*) FROM prospects), (SELECT count(website) FROM prospects),
+       (SELECT count(primary_email) FROM prospects), (SELECT count(*) FROM emails WHERE verification != 'undeliverable')
+"""
+_FEW = 500
+"""So many leases are read to tell those that are held from those that wait for another try."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueueState:
+    """The tasks of one queue."""
+
+    pending: int = 0
+    in_hand: int = 0
+    """Held by workers, those included that fell silent: their tasks come back when the lease has run out."""
+    later: int = 0
+    """Failed before, and tried again later."""
+    completed: int = 0
+    sidelined: int = 0
+
+    @property
+    def ready(self) -> int:
+        return max(self.pending - self.in_hand - self.later, 0)
+
+    @property
+    def idle(self) -> bool:
+        """Nothing to do now, and nobody is doing anything."""
+        return not (self.ready or self.in_hand)
+
+    @property
+    def ended(self) -> int:
+        return self.completed + self.sidelined
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """The prospects of a campaign."""
+
+    companies: int = 0
+    with_website: int = 0
+    with_email: int = 0
+    emails: int = 0
+    """Different addresses that may be written to: branches that share one count once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """What is enough. Without a number it is everything that the plan has."""
+
+    emails: int | None = None
+    companies: int | None = None
+
+    @property
+    def everything(self) -> bool:
+        return self.emails is None and self.companies is None
+
+    def missing(self, records: Records) -> dict[str, int]:
+        """What → how many of it are still wanted; empty where the numbers are reached."""
+        wanted = {"emails": (self.emails, records.emails), "companies": (self.companies, records.companies)}
+        short = {name: (goal or 0) - there for name, (goal, there) in wanted.items()}
+        return {name: count for name, count in short.items() if count > 0}
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A campaign at one moment of a run."""
+
+    goal: Goal
+    targets: int
+    queues: Mapping[str, QueueState] = field(default_factory=dict)
+    records: Records = field(default_factory=Records)
+    settled: bool = False
+    """Every business is counted once: nothing was written since the records were brought together."""
+    seconds: float = 0.0
+    rate: float | None = None
+    """E-mails per minute (companies, where no e-mails are wanted; tasks, where everything is) since the start."""
+    seconds_left: float | None = None
+    waits_for: str = ""
+
+    @property
+    def idle(self) -> bool:
+        return all(queue.idle for queue in self.queues.values())
+
+    @property
+    def in_hand(self) -> int:
+        return sum(queue.in_hand for queue in self.queues.values())
+
+    @property
+    def later(self) -> int:
+        return sum(queue.later for queue in self.queues.values())
+
+    @property
+    def ended(self) -> int:
+        return sum(queue.ended for queue in self.queues.values())
+
+    @property
+    def met(self) -> bool:
+        """Judged only where no business may be counted twice."""
+        if not self.settled:
+            return False
+        return self.idle if self.goal.everything else not self.goal.missing(self.records)
+
+    @property
+    def exhausted(self) -> bool:
+        """There is nothing left to do, for a goal with numbers not even later."""
+        return self.settled and self.idle and (self.goal.everything or not self.later)
+
+
+def count_records(indexes: Indexes) -> Records:
+    with opened_query(indexes, _COUNTED, QueryOptions(fresh=True)) as query:
+        return Records(*next(query.result().rows()))
+
+
+def queue_states(campaign: Campaign, names: Sequence[str]) -> dict[str, QueueState]:
+    return {name: _state(campaign, name) for name in names}
+
+
+def _state(campaign: Campaign, name: str) -> QueueState:
+    if campaign.settings.model().queue.provider in ("sqs", "kafka"):
+        return _told(campaign, name)
+    store, places = campaign.store, ended_on_store(campaign, name).places
+    tasks, leases = dict[str, str](), dict[str, str]()
+    for info in store.list(places.pending):
+        found = task_folder(info.key)
+        if found is not None and found[1]:
+            leases[found[0]] = info.key
+        elif found is not None:
+            tasks[found[0]] = places.spot_of_folder(found[0])
+    # Listed after the tasks: one that ends meanwhile is not counted as waiting, though its folder is still there.
+    completed = {one for info in store.list(places.completed) if (one := places.spot_of_completion(info.key))}
+    aside = [spot[1] for info in store.list(places.sideline) if (spot := places.spot_of_sidelined(info.key))]
+    ended = completed.union(aside)
+    waiting = {folder for folder, spot in tasks.items() if spot not in ended}
+    in_hand, later = _leased(store, [key for folder, key in leases.items() if folder in waiting])
+    return QueueState(len(waiting), in_hand, later, len(completed), len(aside))
+
+
+def _told(campaign: Campaign, name: str) -> QueueState:
+    """By a provider that keeps its tasks itself: what waits for another try cannot be told apart."""
+    with opened_queue(campaign, name) as queue:
+        stats = queue.stats()
+    aside = sum(stats.sidelined.values())
+    return QueueState(stats.pending, stats.leased + (stats.expired or 0), 0, stats.completed or 0, aside)
+
+
+def _leased(store: Store, keys: Sequence[str]) -> tuple[int, int]:
+    """How many are in somebody's hands, and how many wait for another try. Of many the first tell it for all."""
+    now, in_hand, later = store.now(), 0, 0
+    for key, answer in zip(keys[:_FEW], store.get_many(keys[:_FEW]), strict=True):
+        if isinstance(answer, StoreError):
+            continue  # gone since it was listed
+        try:
+            lease = json_records.read(Lease, answer.data, file=key)
+        except FormatError:
+            in_hand += 1  # nobody can tell: whoever claims it next will see to it
+            continue
+        in_hand += lease.held
+        later += lease.not_before is not None and lease.not_before > now
+    share = len(keys) / max(min(len(keys), _FEW), 1)
+    return round(in_hand * share), round(later * share)
+
+
+class Pace:
+    """How quickly a goal comes nearer, from two or more standings."""
+
+    def __init__(self) -> None:
+        self._first: Standing | None = None
+
+    def timed(self, standing: Standing, seconds: float) -> Standing:
+        """The same standing, with rate and the time that is left at that rate."""
+        if self._first is None:
+            self._first = replace(standing, seconds=seconds)
+        minutes = (seconds - self._first.seconds) / 60
+        gained, left = _way(self._first, standing)
+        rate = gained / minutes if minutes > 0 and gained > 0 else None
+        return replace(standing, seconds=seconds, rate=rate, seconds_left=left / rate * 60 if rate else None)
+
+
+def _way(first: Standing, now: Standing) -> tuple[int, int]:
+    """How far it went, and how far it still is, in whatever the goal counts."""
+    goal = now.goal
+    if goal.emails is not None:
+        return now.records.emails - first.records.emails, max(goal.emails - now.records.emails, 0)
+    if goal.companies is not None:
+        return now.records.companies - first.records.companies, max(goal.companies - now.records.companies, 0)
+    return now.ended - first.ended, sum(queue.pending - queue.later for queue in now.queues.values())

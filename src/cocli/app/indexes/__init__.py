@@ -1,0 +1,1 @@
+"""The indexes of a campaign, for people: status, queries, care, migration."""

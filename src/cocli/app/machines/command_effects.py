@@ -1,0 +1,195 @@
+"""What each command does: to the campaign's file, and to what follows from it.
+
+All of it can be done twice: then the second time finds it done, and says so.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cocli.app.campaigns.campaign import edit_campaign, parse_place
+from cocli.app.campaigns.mission import queue_mission
+from cocli.app.campaigns.plan import build_targets
+from cocli.app.indexes.indexes import campaign_indexes
+from cocli.app.queues.queues import opened_queue
+from cocli.config.edit import Change, Operator
+from cocli.errors import PlanningError, UsageError, WorkerError
+from cocli.fleet.commands import WORKED, Wish, exclusion_of, scale_of
+from cocli.models.command import Acknowledgement, Command
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from cocli.app.workspace import Workspace
+    from cocli.config.template import Place
+    from cocli.fleet.supervisor import Supervisor
+    from cocli.models.command import Verb
+
+_QUERIES = ("prospecting", "queries")
+_LOCATIONS = ("prospecting", "locations")
+_PAUSED = ("queue", "paused")
+_COUNTED: frozenset[Verb] = frozenset(
+    {"add-query", "remove-query", "add-location", "remove-location", "add-exclude", "remove-exclude", "recover"}
+)
+
+
+class Execution:
+    """What each command does. All of it can be done twice: then the second time finds it done."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        campaign: str,
+        host: str,
+        supervisor: Supervisor,
+        on_change: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._workspace = workspace
+        self._campaign = campaign
+        self._host = host
+        self._supervisor = supervisor
+        self._on_change = on_change
+        """Called when something has changed that is counted in reports."""
+
+    def __call__(self, command: Command) -> Acknowledgement:
+        done, message = self._do(command)
+        if done and command.verb in _COUNTED:
+            self._on_change()
+        return Acknowledgement(
+            command=str(Wish(command.verb, command.arguments)),
+            sent_by=command.sent_by,
+            sent_at=command.sent_at,
+            outcome="done" if done else "already",
+            message=message,
+            host=self._host,
+        )
+
+    def _do(self, command: Command) -> tuple[bool, str]:
+        arguments = command.arguments
+        match command.verb:
+            case "add-query":
+                return self._planned(self._listed(_QUERIES, arguments, add=True))
+            case "remove-query":
+                return self._listed(_QUERIES, arguments, add=False)
+            case "add-location":
+                return self._planned(self._add_locations([parse_place(one) for one in arguments]))
+            case "remove-location":
+                return self._remove_location(arguments[0])
+            case "add-exclude" | "remove-exclude":
+                kind, value = exclusion_of(arguments[0])
+                return self._listed(("exclude", kind), (value,), add=command.verb == "add-exclude")
+            case "pause" | "resume":
+                return self._pause(arguments or WORKED, pause=command.verb == "pause")
+            case "scale":
+                return self._scale(dict(scale_of(one) for one in arguments), command.host)
+            case "restart":
+                count = self._supervisor.restart(arguments)
+                return count > 0, f"{count} workers are replaced"
+            case "recover":
+                return self._recover(arguments[0], arguments[1] if len(arguments) > 1 else None)
+            case "refresh-report":
+                return self._refresh_report()
+
+    # --- the campaign's file
+
+    def _data(self, path: tuple[str, ...]) -> Any:
+        """What the file itself says at a path; None where it says nothing."""
+        value: Any = self._workspace.campaign(self._campaign).file.data
+        for part in path:
+            value = value.get(part) if isinstance(value, dict) else None
+        return value
+
+    def _edit(self, changes: list[Change]) -> None:
+        edit_campaign(self._workspace, self._campaign, changes)
+
+    def _listed(self, path: tuple[str, ...], values: Iterable[str], *, add: bool) -> tuple[bool, str]:
+        """Values of a list are there afterwards, or are not."""
+        known, name = self._data(path) or [], ".".join(path)
+        changed = [value for value in values if (value in known) != add]
+        operator = Operator.APPEND if add else Operator.REMOVE
+        if not changed:
+            return False, f"{name} has it already" if add else f"{name} does not have it"
+        self._edit([Change(path, operator, value) for value in changed])
+        return True, f"{', '.join(changed)}: {'added to' if add else 'removed from'} {name}"
+
+    def _pause(self, queues: Sequence[str], *, pause: bool) -> tuple[bool, str]:
+        known = self._data(_PAUSED) or []
+        changed = [queue for queue in queues if (queue in known) != pause]
+        if not changed:
+            return False, f"{', '.join(queues)}: {'paused already' if pause else 'not paused'}"
+        self._listed(_PAUSED, changed, add=pause)
+        return True, f"{', '.join(changed)}: {'paused' if pause else 'resumed'}"
+
+    def _add_locations(self, places: list[Place]) -> tuple[bool, str]:
+        known = {one["name"]: one for one in self._data(_LOCATIONS) or []}
+        values = [
+            {"name": one.name, "lat": one.lat, "lon": one.lon, "radius_miles": one.radius_miles} for one in places
+        ]
+        for value in values:
+            other = known.get(value["name"])
+            if other is not None and any(other.get(key, 25.0) != value[key] for key in ("lat", "lon", "radius_miles")):
+                raise UsageError(
+                    reason=f"There is a location {value['name']} already, elsewhere or of another size",
+                    hint=f'Remove it first: cocli command send "remove-location {value["name"]}"',
+                )
+        new = [value for value in values if value["name"] not in known]
+        if not new:
+            return False, "prospecting.locations has it already"
+        self._edit([Change(_LOCATIONS, Operator.APPEND, value) for value in new])
+        return True, f"{'; '.join(str(value['name']) for value in new)}: added to prospecting.locations"
+
+    def _remove_location(self, name: str) -> tuple[bool, str]:
+        known = self._data(_LOCATIONS) or []
+        found = [one for one in known if one["name"] == name]
+        if not found:
+            return False, f"there is no location {name}"
+        last = len(found) == len(known)
+        self._edit(
+            [Change(_LOCATIONS, Operator.UNSET)]
+            if last
+            else [Change(_LOCATIONS, Operator.REMOVE, one) for one in found]
+        )
+        return True, f"{name}: removed from prospecting.locations"
+
+    def _scale(self, counts: Mapping[str, int], host: str | None) -> tuple[bool, str]:
+        known: Mapping[str, Mapping[str, int]] = self._data(("workers",)) or {}
+        hosts = [host] if host is not None else list(known)
+        if not hosts:
+            raise UsageError(reason="The campaign has no [workers.HOST]: which host is meant?")
+        changes = [
+            Change(("workers", one, queue), Operator.SET, count)
+            for one in hosts
+            for queue, count in counts.items()
+            if known.get(one, {}).get(queue) != count
+        ]
+        if not changes:
+            return False, "it is so already"
+        self._edit(changes)
+        return True, "; ".join(f"{change.path[1]}: {change.path[2]} = {change.value}" for change in changes)
+
+    # --- what follows from it
+
+    def _planned(self, edited: tuple[bool, str]) -> tuple[bool, str]:
+        """What is looked for now is planned and queued at once. Also where the file said so already: whoever wrote it
+        may have died before this."""
+        done, message = edited
+        campaign, indexes = self._workspace.campaign(self._campaign), campaign_indexes(self._workspace, self._campaign)
+        try:
+            build_targets(indexes, campaign)
+            queued = queue_mission(indexes, campaign).queued
+        except (UsageError, PlanningError) as error:
+            return done, f"{message}; nothing is planned: {error.message}"
+        return done or queued > 0, f"{message}; {queued:,} tasks queued"
+
+    def _recover(self, name: str, category: str | None) -> tuple[bool, str]:
+        with opened_queue(self._workspace.campaign(self._campaign), name) as queue:
+            found = [one for one in queue.recover(category=category) if one.outcome == "recovered"]
+        return bool(found), f"{len(found):,} tasks of {name} brought back"
+
+    def _refresh_report(self) -> tuple[bool, str]:
+        from cocli.app.results.report import make_report  # a supervisor that is never asked for one does not load it
+
+        made = make_report(self._workspace, self._campaign)
+        if made.path is None:
+            raise WorkerError(queue="commands", reason=f"the report could not be kept: {made.problem}")
+        return True, f"written: {made.path}"

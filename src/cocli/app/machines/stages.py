@@ -1,0 +1,214 @@
+"""The stages by their names: opens what each needs of a campaign, and closes it again.
+
+Each imports its own: a process works for one stage, and what the others need would double its start.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import AsyncExitStack, ExitStack, contextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from cocli.app.documents.documents import opened_documents
+from cocli.app.indexes.indexes import campaign_indexes
+from cocli.fleet.commands import WORKED, worked_queue
+from cocli.index.writer import IndexWriter
+from cocli.keys.identities import company_hash
+from cocli.keys.paths import IndexRef
+from cocli.pipeline.exclusions import Exclusions
+from cocli.pipeline.merge.site_records import SiteRecords
+from cocli.queue.providers import get_queue
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from cocli.app.documents.documents import Documents
+    from cocli.app.indexes.indexes import Indexes
+    from cocli.app.workspace import Campaign, Workspace
+    from cocli.models.place import Place
+    from cocli.pipeline.stages.enrichment import Enrichment
+    from cocli.pipeline.stages.enrichment_loop import EnrichmentStage
+    from cocli.pipeline.stages.listing import Source
+    from cocli.pipeline.stages.stage import Stage
+    from cocli.pipeline.websites.fetch.fetcher import Fetcher
+    from cocli.queue.base import Queue
+
+
+class _Closable(Protocol):
+    def close(self) -> None: ...
+
+
+C = TypeVar("C", bound=_Closable)
+
+
+@contextmanager
+def open_stage(workspace: Workspace, campaign: Campaign, name: str, *, worker: str) -> Iterator[Stage]:
+    """The stage that works off a queue. What this machine lacks for it is said now, and not with the first task."""
+    worked_queue(name)
+    with ExitStack() as stack:
+        documents = stack.enter_context(opened_documents(workspace, campaign.name))
+        indexes = campaign_indexes(workspace, campaign.name)
+        if name == "gm-list":
+            stage: Stage = _listing(stack, workspace, campaign, documents, indexes, worker)
+        elif name == "gm-details":
+            stage = _details(stack, campaign, documents, indexes, worker)
+        else:
+            stage = _enrichment(campaign, documents, indexes, worker)
+        stack.callback(stage.close)
+        yield stage
+
+
+def campaign_queue(campaign: Campaign, name: str, *, worker: str | None = None, check: bool = False) -> Queue:
+    return get_queue(campaign.settings.model(), campaign.store, name, worker=worker, check=check)
+
+
+# --- gm-list
+
+
+def _listing(
+    stack: ExitStack, workspace: Workspace, campaign: Campaign, documents: Documents, indexes: Indexes, worker: str
+) -> Stage:
+    from cocli.pipeline.stages.google_maps import PatientStage
+    from cocli.pipeline.stages.listing import ListStage, Sinks
+
+    sinks = Sinks(
+        documents.repository,
+        IndexWriter(indexes.open(IndexRef("prospects", campaign.name))),
+        IndexWriter(indexes.open(IndexRef("scraped-tiles"))),
+        *(_closed_with(stack, campaign_queue(campaign, name)) for name in WORKED),
+    )
+    stage = ListStage(
+        _sources(stack, workspace, campaign, worker),
+        sinks,
+        campaign=campaign.name,
+        worker=worker,
+        exclusions=_exclusions(campaign),
+        clock=campaign.store.now,
+        needs_details=_lacks_website(_site_records(indexes, campaign.name)),
+    )
+    return PatientStage(stage)
+
+
+def _sources(stack: ExitStack, workspace: Workspace, campaign: Campaign, worker: str) -> dict[str, Source]:
+    """Those that the campaign names, all of them: a task that asks for another one would be set aside. And whatever
+    else this machine has files of, for tasks of an earlier plan."""
+    from cocli.app.sources.sources import library_of, open_places
+    from cocli.pipeline.sources.open_places.kinds import KIND_NAMES
+    from cocli.pipeline.stages.listing import GOOGLE_MAPS
+    from cocli.pipeline.stages.open_places import OpenPlacesSource
+
+    wanted = campaign.settings.model().prospecting.sources
+    library = library_of(workspace.settings.environ)
+    found: dict[str, Source] = {}
+    if GOOGLE_MAPS in wanted:
+        from cocli.app.sources.google_maps import open_book, open_maps
+        from cocli.pipeline.sources.google_maps.quality_book import LIST_PARSER
+        from cocli.pipeline.stages.google_maps import GoogleMapsSource
+
+        reader = _closed_with(stack, open_maps(campaign, worker))
+        found[GOOGLE_MAPS] = GoogleMapsSource(reader, open_book(campaign, LIST_PARSER))
+    for kind in KIND_NAMES:
+        if kind in wanted or library.files(kind):
+            found[kind] = OpenPlacesSource(stack.enter_context(open_places(workspace, campaign, kind)))
+    return found
+
+
+def _lacks_website(records: SiteRecords) -> Callable[[Place], bool]:
+    """A place is visited for its website, where neither the list nor an earlier visit had one."""
+    from cocli.pipeline.merge.transformations import place_identity
+
+    def lacks(place: Place) -> bool:
+        if place.website is not None:
+            return False
+        known = records.prospects([company_hash(place_identity(place, domain_is_free=False))])
+        return not any(one.website for one in known)
+
+    return lacks
+
+
+# --- gm-details
+
+
+def _details(stack: ExitStack, campaign: Campaign, documents: Documents, indexes: Indexes, worker: str) -> Stage:
+    from cocli.app.sources.google_maps import open_book, open_maps
+    from cocli.pipeline.sources.google_maps.quality_book import DETAILS_PARSER
+    from cocli.pipeline.stages.google_maps import DetailsSinks, DetailsStage, PatientStage
+
+    records = _site_records(indexes, campaign.name)
+
+    def still_needed(place_id: str) -> bool:
+        return not any(one.website for one in records.prospects([company_hash(place_id)]))
+
+    sinks = DetailsSinks(
+        documents.repository,
+        IndexWriter(indexes.open(IndexRef("prospects", campaign.name))),
+        _closed_with(stack, campaign_queue(campaign, "enrichment")),
+    )
+    stage = DetailsStage(
+        _closed_with(stack, open_maps(campaign, worker)),
+        open_book(campaign, DETAILS_PARSER),
+        sinks,
+        campaign=campaign.name,
+        exclusions=_exclusions(campaign),
+        still_needed=still_needed,
+    )
+    return PatientStage(stage)
+
+
+# --- enrichment
+
+
+def _enrichment(campaign: Campaign, documents: Documents, indexes: Indexes, worker: str) -> EnrichmentStage:
+    from cocli.app.websites.fetcher import chosen_proxy, open_fetcher
+    from cocli.pipeline.stages.enrichment import Enrichment, Keeping
+    from cocli.pipeline.stages.enrichment_loop import EnrichmentStage
+    from cocli.pipeline.websites.fetch.browser import Browser, check_browser
+    from cocli.pipeline.websites.fetch.settings import Settings as FetchSettings
+    from cocli.pipeline.websites.site.mx import MailHosts, name_servers
+
+    section = campaign.settings.model().fetch
+    settings = FetchSettings.of(section, proxy=chosen_proxy(section, worker))
+    records = _site_records(indexes, campaign.name)
+
+    browsing = AsyncExitStack()
+    if section.browser:
+        check_browser()
+
+    def enrichment(fetcher: Fetcher) -> Enrichment:
+        render = None
+        if section.browser:
+            browser = Browser(fetcher)
+            browsing.push_async_callback(browser.close)
+            render = browser.render
+        return Enrichment(
+            fetcher.fetch,
+            render=render,
+            clock=lambda: datetime.now(UTC),
+            keeping=Keeping(documents.repository, documents.account, documents.cluster, records),
+            exclusions=_exclusions(campaign),
+            mail_hosts=MailHosts(name_servers()) if section.mx else None,
+        )
+
+    return EnrichmentStage(lambda: open_fetcher(section, settings), enrichment, close=browsing.aclose)
+
+
+# --- all of them
+
+
+def _closed_with(stack: ExitStack, opened: C) -> C:
+    stack.callback(opened.close)
+    return opened
+
+
+def _site_records(indexes: Indexes, campaign: str) -> SiteRecords:
+    return SiteRecords(
+        domains=indexes.open(IndexRef("domains")),
+        prospects=indexes.open(IndexRef("prospects", campaign)),
+        emails=indexes.open(IndexRef("emails", campaign)),
+        clock=time.monotonic,
+    )
+
+
+def _exclusions(campaign: Campaign) -> Exclusions:
+    return Exclusions.of(campaign.settings.model().exclude)

@@ -1,0 +1,170 @@
+"""Running a worker: from a campaign's name and perhaps a store's address to tasks that are done."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import secrets
+import socket
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from cocli.app.campaigns.campaign import campaign_names
+from cocli.app.machines.stages import campaign_queue, open_stage
+from cocli.errors import CocliError, UsageError
+from cocli.fleet.worker import Patience, Worker
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from cocli.app.workspace import Campaign, Workspace
+    from cocli.fleet.drain import Drain
+    from cocli.models.worker_report import WorkerReport
+    from cocli.queue.base import Queue
+
+THREADS = {"gm-list": 1, "gm-details": 1, "enrichment": 8}
+"""Tasks at a time, where it is not said: websites are waited for, the others keep a processor or a browser busy."""
+_DURATION = re.compile(r"([0-9]{1,6}(?:\.[0-9]+)?)\s*(s|m|h|d)?")
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+_TOLD_SECONDS = 1.0
+_COUNTED_SECONDS = 30.0
+_COUNTING_SHARE = 50
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerWishes:
+    threads: int | None = None
+    until_empty: bool = False
+    seconds: float | None = None
+    name: str | None = None
+    """What others see it as; made up where it is not said."""
+    patience: Patience = field(default_factory=Patience)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a worker is. `left` is None until it was counted."""
+
+    report: WorkerReport
+    seconds: float
+    left: int | None = None
+
+    @property
+    def ended(self) -> int:
+        return sum(self.report.ended.values())
+
+    @property
+    def per_minute(self) -> float:
+        return self.report.completed / max(self.seconds, 1.0) * 60
+
+
+@dataclass(frozen=True, slots=True)
+class Worked:
+    """What a worker did. `whole` is False where something had to be given back unfinished."""
+
+    campaign: str
+    progress: Progress
+    whole: bool
+
+
+def parse_duration(text: str) -> float:
+    """`90s`, `10m`, `2h`; a number alone is seconds."""
+    match = _DURATION.fullmatch(text.strip())
+    if match is None:
+        raise UsageError(reason=f'"{text}" is not a duration', hint="Write 90s, 10m or 2h.")
+    return float(match[1]) * _SECONDS[match[2] or "s"]
+
+
+def bootstrap(workspace: Workspace, name: str | None) -> Campaign:
+    """The campaign to work for. A bare machine knows the store's address only: if one campaign is there, it is that."""
+    if name:
+        return workspace.campaign(name)
+    known = sorted(campaign_names(workspace.store))
+    if len(known) == 1:
+        return workspace.campaign(known[0])
+    raise UsageError(
+        reason=f"Which campaign? Known campaigns: {', '.join(known) or 'none yet'}.",
+        hint="Name it with --campaign NAME, or set CAMPAIGN_NAME.",
+    )
+
+
+def worker_name(host: str | None = None) -> str:
+    return f"{host or socket.gethostname()}-{os.getpid()}-{secrets.token_hex(2)}"
+
+
+def run_worker(
+    workspace: Workspace,
+    campaign: Campaign,
+    name: str,
+    wishes: WorkerWishes,
+    drain: Drain,
+    *,
+    on_progress: Callable[[Progress], None] | None = None,
+    on_trouble: Callable[[str], None] | None = None,
+    counts: bool = False,
+) -> Worked:
+    """Work until asked to stop. With `counts`, the progress says now and then how much is left."""
+    who = wishes.name or worker_name()
+    with open_stage(workspace, campaign, name, worker=who) as stage:
+        queue = campaign_queue(campaign, name, worker=who, check=True)
+        try:
+            worker = Worker(
+                stage,
+                queue,
+                rng=random.Random(secrets.randbits(64)),  # noqa: S311 - spreads waits, hides nothing
+                threads=wishes.threads or THREADS[name],
+                until_empty=wishes.until_empty,
+                patience=wishes.patience,
+                on_trouble=on_trouble,
+            )
+            watch = _Watch(worker, queue, who, on_progress, counts=counts)
+            whole = worker.run(drain, seconds=wishes.seconds, on_look=watch.look)
+            return Worked(campaign.name, watch.at_the_end(), whole)
+        finally:
+            queue.close()
+
+
+class _Watch:
+    """Tells how far a worker is, about once a second."""
+
+    def __init__(
+        self, worker: Worker, queue: Queue, who: str, on_progress: Callable[[Progress], None] | None, *, counts: bool
+    ) -> None:
+        self._worker = worker
+        self._queue = queue
+        self._who = who
+        self._on_progress = on_progress
+        self._counts = counts
+        self._started = time.monotonic()
+        self._next = self._count_at = 0.0
+        self._left: int | None = None
+
+    def progress(self) -> Progress:
+        report = self._worker.tally.report(self._queue.name, self._who)
+        return Progress(report, time.monotonic() - self._started, self._left)
+
+    def at_the_end(self) -> Progress:
+        if self._counts:
+            self._count()
+        return self.progress()
+
+    def look(self) -> None:
+        now = time.monotonic()
+        if self._on_progress is None or now < self._next:
+            return
+        self._next = now + _TOLD_SECONDS
+        if self._counts and now >= self._count_at:
+            self._count()
+        self._on_progress(self.progress())
+
+    def _count(self) -> None:
+        """A listing of the whole queue: the longer it takes, the less often it is made."""
+        started = time.monotonic()
+        try:
+            self._left = self._queue.stats().pending
+        except CocliError:
+            self._left = None  # the work goes on, or says itself what is wrong
+        took = time.monotonic() - started
+        self._count_at = started + max(_COUNTED_SECONDS, took * _COUNTING_SHARE)

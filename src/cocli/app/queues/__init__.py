@@ -1,0 +1,1 @@
+"""The queues of a campaign, for people."""

@@ -1,0 +1,1 @@
+"""What is made of a campaign: exports and reports."""

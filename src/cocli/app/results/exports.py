@@ -1,0 +1,174 @@
+"""Exports: which prospects of a campaign go into a file, and where the file goes. How it is written is `exports/`.
+
+Prospects that are excluded, or were merged into others, are left out and counted. What waits to be packed is exported
+like the rest. A file appears whole or not at all.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, BinaryIO
+
+from cocli.app.companies.companies import exclusions_of
+from cocli.app.indexes.indexes import needed_campaign
+from cocli.app.whole_file import absolute, whole_file
+from cocli.app.workspace import Progress, location, no_progress
+from cocli.errors import UsageError
+from cocli.index.reader import open_reader
+from cocli.keys.paths import ExportKey
+from cocli.pipeline.exclusions import is_excluded
+from cocli.results.companies.pages import load_pages
+from cocli.results.exports.columns import chosen
+from cocli.results.exports.kinds import kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from cocli.app.indexes.indexes import Indexes
+    from cocli.models.prospect import Prospect
+    from cocli.pipeline.exclusions import Exclusions
+
+_MATCHING = "SELECT company_hash FROM prospects_all WHERE (\n{where}\n)"
+"""On lines of their own: a comment at the end of a person's condition must not reach the parenthesis."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportOptions:
+    """What to export. Conditions add up: a prospect has to meet all of them."""
+
+    format: str = "csv"
+    columns: Sequence[str] = ()
+    where: str | None = None
+    with_email: bool = False
+    tags: Sequence[str] = ()
+    limit: int | None = None
+
+
+@dataclass(slots=True)
+class ExportReport:
+    """What was written, and what was left out."""
+
+    path: str = ""
+    format: str = ""
+    rows: int = 0
+    bytes: int = 0
+    excluded: int = 0
+    merged: int = 0
+    filtered: int = 0
+    """Those that did not meet the conditions."""
+    without_position: int = 0
+    """Of those written: they are on no map."""
+    columns: list[str] = field(default_factory=list)
+
+
+def export_to_store(indexes: Indexes, options: ExportOptions, progress: Progress = no_progress) -> ExportReport:
+    """Into `campaigns/{campaign}/exports/`, replacing the export of this format that is there."""
+    campaign = needed_campaign(indexes)
+    key = str(ExportKey(campaign.name, kind_of(options.format).file))
+    try:
+        with tempfile.TemporaryFile() as file:
+            report = export_to(indexes, options, file, progress)
+            report.bytes = file.tell()
+            file.seek(0)
+            indexes.store.put(key, file.read())
+    except OSError as error:
+        raise UsageError(
+            reason=f"A temporary file cannot be written: {error.strerror}",
+            hint="Free some space, or name another folder in TMPDIR; nothing was changed.",
+        ) from error
+    report.path = location(indexes.store, key)
+    return report
+
+
+def export_to_file(
+    indexes: Indexes, options: ExportOptions, path: str, progress: Progress = no_progress
+) -> ExportReport:
+    """Into a file: whoever finds the file finds it whole."""
+    with whole_file(path) as file:
+        report = export_to(indexes, options, file, progress)
+        report.bytes = file.tell() if file.seekable() else 0
+    report.path = absolute(path)
+    return report
+
+
+def export_to(
+    indexes: Indexes, options: ExportOptions, out: BinaryIO, progress: Progress = no_progress
+) -> ExportReport:
+    """Write the export to a stream, prospect by prospect."""
+    kind = kind_of(options.format)
+    if options.columns and not kind.has_columns:
+        raise UsageError(reason=f"The columns of {options.format} cannot be chosen: they are the format's own")
+    columns = chosen(options.columns)
+    report = ExportReport(format=options.format, columns=list(columns) if kind.has_columns else [])
+    choice = _choice(indexes, options)  # before anything is written: a condition may be no SQL
+    kind.write(_selected(indexes, choice, report, progress), out, columns)
+    return report
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """Which prospects go into the file."""
+
+    options: ExportOptions
+    exclusions: Exclusions
+    matching: set[str] | None
+    """Those that the condition is true of; None where there is none."""
+    page_tags: Mapping[str, tuple[str, ...]]
+    """Company → the tags of its page."""
+
+    def tagged(self, one: Prospect) -> Prospect:
+        """With the tags that a person gave its page."""
+        theirs = self.page_tags.get(one.company_hash, ())
+        return one if set(theirs) <= set(one.tags) else one.with_changes(tags=tuple(sorted({*one.tags, *theirs})))
+
+    def is_asked_for(self, one: Prospect) -> bool:
+        if self.matching is not None and one.company_hash not in self.matching:
+            return False
+        if self.options.with_email and not (one.primary_email or one.all_emails):
+            return False
+        return set(self.options.tags) <= set(one.tags)
+
+
+def _choice(indexes: Indexes, options: ExportOptions) -> _Choice:
+    """Pages are read only where somebody asks for tags: there are as many of them as prospects."""
+    wants_tags = bool(options.tags) or (bool(options.columns) and "tags" in chosen(options.columns))
+    return _Choice(
+        options,
+        exclusions_of(needed_campaign(indexes)),
+        _matching(indexes, options.where),
+        _page_tags(indexes) if wants_tags else {},
+    )
+
+
+def _selected(indexes: Indexes, choice: _Choice, report: ExportReport, progress: Progress) -> Iterator[Prospect]:
+    limit = choice.options.limit
+    for done, found in enumerate(open_reader(indexes.open(indexes.ref("prospects")), fresh=True).scan(), 1):
+        progress(done)
+        if limit is not None and report.rows >= limit:
+            return
+        one = choice.tagged(found)
+        if not choice.is_asked_for(one):
+            report.filtered += 1
+        elif one.merged_into is not None:
+            report.merged += 1
+        elif is_excluded(one, choice.exclusions):
+            report.excluded += 1
+        else:
+            report.rows += 1
+            report.without_position += one.lat is None or one.lon is None
+            yield one
+
+
+def _matching(indexes: Indexes, where: str | None) -> set[str] | None:
+    """The prospects that a person's condition is true of. It is asked where it can read nothing but the indexes."""
+    if where is None:
+        return None
+    from cocli.app.indexes.query import QueryOptions, opened_query  # here: without a condition no DuckDB is needed
+
+    with opened_query(indexes, _MATCHING.format(where=where), QueryOptions(fresh=True)) as query:
+        return {str(row[0]) for row in query.result().rows()}
+
+
+def _page_tags(indexes: Indexes) -> dict[str, tuple[str, ...]]:
+    return {page.company_hash: page.tags for page in load_pages(indexes.store) if page.company_hash and page.tags}

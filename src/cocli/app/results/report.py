@@ -1,0 +1,212 @@
+"""The report of a campaign: asked of its indexes and queues, kept as `report.json`, drawn as a page."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from cocli import __version__
+from cocli.app.campaigns.coverage import measure_coverage
+from cocli.app.indexes.indexes import campaign_indexes, needed_campaign
+from cocli.app.indexes.query import QueryOptions, opened_query
+from cocli.app.queues.queues import queue_names, queue_status
+from cocli.app.whole_file import absolute, whole_file
+from cocli.app.workspace import location, no_progress
+from cocli.errors import Conflict, Denied, FormatError, NotFound, UsageError
+from cocli.formats import json_records
+from cocli.index.reader import open_reader
+from cocli.index.versions import history
+from cocli.keys.paths import ReportKey
+from cocli.models.report import CoverageFigures, QueueFigures, Report
+from cocli.pipeline.plan.coverage import State
+from cocli.pipeline.plan.coverage_map import legend_of, render_svg
+from cocli.results.reports.figures import QUESTION, figures_of
+from cocli.results.reports.funnel import MOST_POINTS, funnel_of, points_of_versions, trend_of
+from cocli.store.settled import create, swap
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from cocli.app.campaigns.coverage import Covered
+    from cocli.app.indexes.indexes import Indexes
+    from cocli.app.workspace import Campaign, Progress, Workspace
+    from cocli.models.report import TrendPoint
+    from cocli.pipeline.plan.coverage import Totals
+    from cocli.store.base import Store
+
+_TRIES = 20
+_MAP_HEIGHT = 900.0
+JSON_FILE, HTML_FILE = "report.json", "report.html"
+
+
+@dataclass(slots=True)
+class MadeReport:
+    """A report, and where it is."""
+
+    report: Report
+    tiles: Mapping[str, Totals] = field(default_factory=dict)
+    """What the map is drawn from; empty where nothing is planned."""
+    path: str | None = None
+    """Where `report.json` is kept; None if it could not be."""
+    problem: str | None = None
+    """Why it could not be kept."""
+
+
+def make_report(workspace: Workspace, name: str, progress: Progress = no_progress) -> MadeReport:
+    """Count everything now, and keep the result in the store. Who may only read gets the figures all the same."""
+    indexes = campaign_indexes(workspace, name)
+    made = _counted(indexes, progress)
+    store, key = indexes.store, str(ReportKey(name))
+    try:
+        made.report = _keep(indexes, store, key, made.report)
+        made.path = location(store, key)
+    except Denied as error:
+        made.report = made.report.with_changes(trend=_trend(indexes, store, key, made.report))
+        made.problem = error.message
+    return made
+
+
+def read_report(store: Store, campaign: str) -> Report:
+    """The report that was kept last; `NotFound` if there was none."""
+    key = str(ReportKey(campaign))
+    return json_records.read(Report, store.get(key).data, file=location(store, key))
+
+
+# --- as files
+
+
+def render_html(made: MadeReport) -> str:
+    """One page that needs nothing else: no script, no other host."""
+    from cocli.results.reports.page import render_page  # here: the figures alone need no templates
+
+    if not made.tiles:
+        return render_page(made.report, None)
+    svg = render_svg(f"Coverage of {made.report.campaign}", made.tiles, legend=False, tallest=_MAP_HEIGHT)
+    return render_page(made.report, svg, legend_of(made.tiles))
+
+
+def write_html(made: MadeReport, path: str) -> str:
+    text = render_html(made)
+    with whole_file(path) as file:
+        file.write(text.encode())
+    return absolute(path)
+
+
+def write_folder(made: MadeReport, folder: str) -> list[str]:
+    """Both forms into a folder, which is made if need be."""
+    target = absolute(folder)
+    try:
+        os.makedirs(target, exist_ok=True)
+    except OSError as error:
+        raise UsageError(reason=f"{target} cannot be made: {error.strerror}") from error
+    json_path = os.path.join(target, JSON_FILE)
+    with whole_file(json_path) as file:
+        file.write(json_records.render(made.report))
+    return [json_path, write_html(made, os.path.join(target, HTML_FILE))]
+
+
+# --- counting
+
+
+def _counted(indexes: Indexes, progress: Progress) -> MadeReport:
+    campaign = needed_campaign(indexes)
+    with opened_query(indexes, QUESTION, QueryOptions(fresh=True)) as query:
+        figures = figures_of(query.result().rows())
+        seen = query.report
+    covered = _covered(indexes, campaign, progress)
+    coverage = _coverage(covered) if covered else None
+    report = Report(
+        campaign=campaign.name,
+        at=indexes.store.now(),
+        version=__version__,
+        prospects=figures.prospects,
+        merged=figures.merged,
+        funnel=funnel_of(figures, coverage),
+        coverage=coverage,
+        fields=figures.fill_rates(),
+        emails=figures.emails(),
+        sources=figures.counted("source"),
+        categories=figures.counted("category"),
+        domains=figures.counted("domain"),
+        queues=_queues(campaign),
+        versions=dict(seen.versions),
+        unpacked={name: count for name, count in seen.unpacked.items() if count},
+    )
+    return MadeReport(report, covered.coverage.tiles if covered else {})
+
+
+def _covered(indexes: Indexes, campaign: Campaign, progress: Progress) -> Covered | None:
+    """None where nothing is planned: whoever only imports has no plan."""
+    targets = open_reader(indexes.open(indexes.ref("target-tiles")), fresh=True)
+    if not targets.manifest.rows and not targets.overlaid:
+        return None
+    return measure_coverage(indexes, campaign, limit=1, progress=progress)
+
+
+def _coverage(covered: Covered) -> CoverageFigures:
+    totals = covered.coverage.totals
+    return CoverageFigures(
+        sources=covered.sources,
+        targets=totals.pairs // max(1, len(covered.sources)),
+        readings=totals.pairs,
+        found=totals.found,
+        completeness=totals.completeness,
+        **{state.value: totals.states[state] for state in State},
+    )
+
+
+def _queues(campaign: Campaign) -> tuple[QueueFigures, ...]:
+    statuses = [queue_status(campaign, name) for name in queue_names(campaign)]
+    return tuple(
+        QueueFigures(
+            queue=one.name,
+            pending=one.stats.pending,
+            leased=one.stats.leased,
+            expired=one.stats.expired,
+            completed=one.stats.completed,
+            sidelined=dict(one.stats.sidelined),
+            rate_per_minute=one.stats.rate,
+        )
+        if one.stats
+        else QueueFigures(queue=one.name, problem=one.problem)
+        for one in statuses
+    )
+
+
+# --- keeping
+
+
+def _keep(indexes: Indexes, store: Store, key: str, report: Report) -> Report:
+    """Swap the report in, with the trend of the one that it replaces: of two that race, both are in the trend."""
+    for _ in range(_TRIES):
+        earlier, etag = _earlier(store, key)
+        whole = report.with_changes(trend=trend_of(report, _before(indexes, earlier)))
+        data = json_records.render(whole)
+        done = create(store, key, data) if etag is None else swap(store, key, data, etag)
+        if done is not None:  # else somebody else's report came in between: it belongs to the trend
+            return whole
+    raise Conflict(key=key)
+
+
+def _trend(indexes: Indexes, store: Store, key: str, report: Report) -> tuple[TrendPoint, ...]:
+    return trend_of(report, _before(indexes, _earlier(store, key)[0]))
+
+
+def _earlier(store: Store, key: str) -> tuple[Report | None, str | None]:
+    try:
+        stored = store.get(key)
+    except NotFound:
+        return None, None
+    try:
+        return json_records.read(Report, stored.data, file=key), stored.etag
+    except FormatError:  # of another version, or damaged: a report is made of the indexes again, the trend begins anew
+        return None, stored.etag
+
+
+def _before(indexes: Indexes, earlier: Report | None) -> Sequence[TrendPoint]:
+    if earlier is not None:
+        return earlier.trend
+    versions = islice(history(indexes.open(indexes.ref("prospects"))), MOST_POINTS // 2)
+    return points_of_versions([(one.created_at, one.rows) for one in versions])

@@ -1,0 +1,1 @@
+"""Finding a company or a prospect by a few letters."""

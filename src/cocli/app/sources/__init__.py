@@ -1,0 +1,1 @@
+"""Where businesses come from: open places, Google Maps, files that a person brings."""

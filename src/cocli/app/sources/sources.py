@@ -1,0 +1,196 @@
+"""The sources of open places, for people: files that were added, loading them, and what a phrase means to them."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from cocli.app.workspace import no_progress
+from cocli.config.places import cache_home, state_home, user_file
+from cocli.errors import FormatError, NotFound, UsageError
+from cocli.keys.paths import CategoriesKey
+from cocli.keys.tile import Tile
+from cocli.pipeline.sources.categories import Categories, open_categories
+from cocli.pipeline.sources.open_places import Box, Claims, Library, OpenPlaces
+from cocli.pipeline.sources.open_places.kinds import KIND_NAMES, kind_of
+from cocli.pipeline.sources.open_places.library import checked_copy
+from cocli.pipeline.sources.overture.download import OVERTURE, Fetch, fetch_overture
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from cocli.app.workspace import Campaign, Progress, Workspace
+    from cocli.config.places import Environment
+    from cocli.models.campaign import SourceName
+    from cocli.pipeline.sources.open_places.library import Addition
+    from cocli.pipeline.sources.open_places.sorted_copy import Built
+    from cocli.pipeline.sources.open_places.source_file import AddedFile
+
+_TABLE = "categories.csv"
+_MOSTLY_ELSEWHERE = 10
+"""A box of more tiles than this many times those of a territory is not loaded for it …"""
+_SMALL_BOX = 1000
+"""… unless it has no more tiles than this: they are loaded in no time."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileClaims:
+    """What a person says of a file, as they type it."""
+
+    source: str | None = None
+    release: str | None = None
+    covers: str | None = None
+    country: str | None = None
+
+    def parsed(self) -> Claims:
+        country = self.country.upper() if self.country else None
+        if country and not (len(country) == 2 and country.isascii() and country.isalpha()):
+            raise UsageError(
+                reason=f'"{self.country}" is not a country', hint="Write its two letters, such as --country CH"
+            )
+        box = Box.parse(self.covers) if self.covers else None
+        return Claims(source=source_name(self.source), release=self.release or None, covers=box, country=country)
+
+
+@dataclass(frozen=True, slots=True)
+class PhraseMeaning:
+    """What a phrase means to a source, and how many rows of the files here it finds; None where there are none."""
+
+    source: SourceName
+    by: str
+    categories: tuple[str, ...]
+    words: tuple[str, ...]
+    found: int | None
+    files: int
+
+
+def library_of(environ: Environment) -> Library:
+    """The files of this machine. They are no part of the store: each machine reads its own."""
+    return Library(os.path.join(state_home(environ), "sources"))
+
+
+def source_name(name: str | None) -> SourceName | None:
+    return None if name is None else kind_of(name).name
+
+
+def list_sources(workspace: Workspace) -> list[AddedFile]:
+    return library_of(workspace.settings.environ).files()
+
+
+def add_source(
+    workspace: Workspace, path: str, claims: FileClaims, now: datetime, progress: Progress = no_progress
+) -> Addition:
+    """Take a file in: recognised, checked and copied."""
+    path = os.path.abspath(os.path.expanduser(path))
+    return library_of(workspace.settings.environ).add(path, claims.parsed(), now, progress)
+
+
+def check_source(workspace: Workspace, path: str, source: str | None, progress: Progress = no_progress) -> Built:
+    """What a file holds and which of its rows are unusable, without adding it."""
+    folder = os.path.join(cache_home(workspace.settings.environ), "sources")
+    with checked_copy(os.path.abspath(os.path.expanduser(path)), source_name(source), folder, progress) as built:
+        return built
+
+
+def remove_source(workspace: Workspace, name: str, *, dry_run: bool = False) -> AddedFile:
+    library = library_of(workspace.settings.environ)
+    return library.find(name) if dry_run else library.remove(name)
+
+
+def fetch_source(
+    workspace: Workspace,
+    box: str,
+    now: datetime,
+    *,
+    release: str | None = None,
+    base: str | None = None,
+    extensions: str | None = None,
+    progress: Progress = no_progress,
+) -> Addition:
+    """Load the part of Overture's places that lies in a box, widened to whole tiles, and add it.
+
+    `progress` is told the percentage that is loaded.
+    """
+    library = library_of(workspace.settings.environ)
+    wanted = Fetch(Box.parse(box).snapped(), release, base or OVERTURE, extensions=extensions)
+    folder = os.path.join(cache_home(workspace.settings.environ), "sources")
+    os.makedirs(folder, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+        wanted = replace(wanted, extension_folder=os.path.join(folder, "extensions"))
+        fetched = fetch_overture(wanted, scratch, progress)
+        claims = Claims("overture", fetched.release, wanted.box, origin=fetched.origin)
+        added = library.add(fetched.path, claims, now)
+    _remove_earlier(library, added.file)
+    return added
+
+
+def territory_box(campaign: Campaign) -> Box:
+    """The box around a campaign's territory; refused where it would be mostly what nobody asked for."""
+    from cocli.app.campaigns.plan import territory_of
+
+    tiles = list(territory_of(campaign).tiles)
+    box = Box.of_tiles(tiles)
+    size = (box.east - box.west) * (box.north - box.south) * (1000 / Tile.WHOLE) ** 2
+    if size > _MOSTLY_ELSEWHERE * len(tiles) and size > _SMALL_BOX:
+        raise UsageError(
+            reason=f"The territory of {campaign.name} lies far apart: the box around it is {box}",
+            hint="Load its parts one by one: cocli source fetch overture --bbox W,S,E,N",
+        )
+    return box
+
+
+def _remove_earlier(library: Library, newest: AddedFile) -> None:
+    """The same box of the same release, loaded before: what is in it is in the new file."""
+    for file in library.files("overture"):
+        about, new = file.about, newest.about
+        if about.id != new.id and (about.origin, about.covers) == (new.origin, new.covers):
+            library.remove(about.id)
+
+
+def explain_phrase(workspace: Workspace, campaign: Campaign | None, phrase: str) -> list[PhraseMeaning]:
+    """What a phrase means to each source, and how many rows it finds here."""
+    categories = categories_of(workspace, campaign)
+    library = library_of(workspace.settings.environ)
+    return [_explained(library, categories, name, phrase) for name in KIND_NAMES]
+
+
+def _explained(library: Library, categories: Categories, source: SourceName, phrase: str) -> PhraseMeaning:
+    meaning = categories.meaning(phrase, source)
+    files = library.files(source)
+    found = None
+    if files:
+        with OpenPlaces(source, files, categories, account="default") as places:
+            found = places.total(meaning)
+    return PhraseMeaning(source, meaning.by, meaning.categories, tuple(sorted(meaning.words)), found, len(files))
+
+
+def categories_of(workspace: Workspace, campaign: Campaign | None) -> Categories:
+    """The tables that hold: the campaign's over this person's over the packaged one."""
+    layers: list[tuple[str, str]] = []
+    if campaign is not None:
+        key = str(CategoriesKey(campaign.name))
+        with suppress(NotFound):  # most campaigns need no table of their own
+            layers.append((_text(campaign.store.get(key).data, key), key))
+    own = os.path.join(os.path.dirname(user_file(workspace.settings.environ)), _TABLE)
+    if os.path.isfile(own):
+        with open(own, "rb") as file:
+            layers.append((_text(file.read(), own), own))
+    return open_categories(layers)
+
+
+def open_places(workspace: Workspace, campaign: Campaign, source: SourceName) -> OpenPlaces:
+    """A source of a campaign, ready to be asked; `SourceMissing` where no file of it is on this machine."""
+    files = library_of(workspace.settings.environ).files(source)
+    account = campaign.settings.model().campaign.account
+    return OpenPlaces(source, files, categories_of(workspace, campaign), account=account)
+
+
+def _text(data: bytes, file: str) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise FormatError(file=file, line=line, reason="it is not UTF-8") from error

@@ -1,0 +1,1 @@
+"""Looking into a store by hand."""

@@ -1,0 +1,48 @@
+"""From `[fetch]` to a fetcher: for workers and for one-offs alike."""
+
+from __future__ import annotations
+
+import os
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from cocli.pipeline.websites.fetch.fetcher import Fetcher
+from cocli.pipeline.websites.fetch.hosts_file import read_hosts_file
+from cocli.pipeline.websites.fetch.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from cocli.models.campaign import FetchSection
+    from cocli.pipeline.websites.site.site import Render
+
+
+def open_fetcher(section: FetchSection, settings: Settings | None = None) -> Fetcher:
+    """A fetcher as it is configured, names that lead elsewhere included."""
+    resolve = read_hosts_file(os.path.expanduser(section.hosts_file)) if section.hosts_file else None
+    return Fetcher(settings or Settings.of(section), resolve=resolve)
+
+
+@asynccontextmanager
+async def opened_browser(section: FetchSection, fetcher: Fetcher) -> AsyncIterator[Render | None]:
+    """What fills pages that are empty without scripts, where `[fetch] browser` asks for it; else None.
+
+    What this machine lacks for it is said now, and not with the first page.
+    """
+    if not section.browser:
+        yield None
+        return
+    from cocli.pipeline.websites.fetch.browser import Browser, check_browser
+
+    check_browser()
+    async with Browser(fetcher) as browser:
+        yield browser.render
+
+
+def chosen_proxy(section: FetchSection, who: str) -> str | None:
+    """One of the proxies, always the same for the same worker; None where there are none."""
+    if not section.proxies:
+        return None
+    import zlib
+
+    return section.proxies[zlib.crc32(who.encode()) % len(section.proxies)]

@@ -1,0 +1,1 @@
+"""Why a prospect has a value, back to the document behind it."""

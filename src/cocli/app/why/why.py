@@ -1,0 +1,215 @@
+"""Why a prospect has a value: the value, each observation of it, the rule that chose, the document it came from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cocli.app.documents.documents import opened_documents
+from cocli.app.indexes.indexes import campaign_indexes
+from cocli.app.why.answers import KEPT, MERGED, Explanation, FieldLine, Observation, Overview, Written
+from cocli.app.why.emails import email_entries, email_observations, email_trail
+from cocli.app.why.observations import told_of
+from cocli.app.why.prospect import find_prospect
+from cocli.app.why.trace import Tracer, email_origin
+from cocli.app.workspace import location
+from cocli.config.schema import nearest
+from cocli.errors import UsageError
+from cocli.models.origin import Origin
+from cocli.models.prospect import Prospect
+from cocli.pipeline.merge.engine import implied_by_sources
+from cocli.pipeline.merge.rules import EXCEPTIONS, MEANING, RULES, SOURCES, Rule
+from cocli.pipeline.sources.imports import IMPORT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
+    from cocli.app.indexes.indexes import Indexes
+    from cocli.app.why.observations import Told
+    from cocli.app.why.prospect import Meant
+    from cocli.app.workspace import Workspace
+
+ALIASES = {"email": "primary_email", "emails": "all_emails", "address": "street"}
+_NOT_ASKED = ("origins",)
+_WEIGHED = (Rule.BEST, Rule.PAIRED, Rule.ENTRIES)
+
+
+_KEYS = {
+    "name": ("name",),
+    "phone": ("phone", "phone_e164"),
+    "website": ("website", "domain"),
+    "email": ("primary_email", "all_emails"),
+}
+"""Key of a person's own on a company's page → the fields that it stands before."""
+
+
+# --- all fields
+
+
+def overview(workspace: Workspace, campaign: str, who: str) -> Overview:
+    """One line for each value that a prospect has."""
+    indexes = campaign_indexes(workspace, campaign)
+    meant = find_prospect(indexes, who)
+    one, entries = meant.prospect, email_entries(indexes, meant.prospect)
+    lines = [_line(one, name) for name in field_names(one) if "@" not in name]
+    for email in one.all_emails:
+        trail = entries.get(email)
+        origin = email_origin(one, email, trail)
+        lines.append(FieldLine(email, trail.source_page if trail else None, *_seen(origin)))
+    merged = sorted(record.company_hash for record in meant.merged)
+    written = [found for key in _KEYS if (found := _written(indexes, meant, key))]
+    return Overview(campaign, one.company_hash, one.name, meant.asked, merged, lines, written)
+
+
+def _written(indexes: Indexes, meant: Meant, key: str) -> Written | None:
+    page = meant.page
+    value = getattr(page.company, key) if page and page.company else None
+    return Written(key, value, location(indexes.store, page.key)) if page and value else None
+
+
+def _line(one: Prospect, name: str) -> FieldLine:
+    return FieldLine(name, value_of(one, name), *_seen(one.origin_of(name)))
+
+
+def _seen(origin: Origin | None) -> tuple[str | None, datetime | None, str | None, str | None]:
+    return (origin.source, origin.observed_at, origin.document, origin.reason) if origin else (None,) * 4
+
+
+def field_names(one: Prospect) -> list[str]:
+    """What can be asked of a prospect: its filled fields, the entries of its maps, its addresses."""
+    names: list[str] = []
+    for name in RULES[Prospect]:
+        value = getattr(one, name)
+        if name in _NOT_ASKED or value in (None, "", (), {}):
+            continue
+        names += [f"{name}.{entry}" for entry in sorted(value)] if isinstance(value, dict) else [name]
+    return [*names, *one.all_emails]
+
+
+def value_of(one: Prospect, name: str) -> Any:
+    field, _, entry = name.partition(".")
+    value = getattr(one, field)
+    return value.get(entry) if entry and isinstance(value, dict) else value
+
+
+# --- one field
+
+
+def explain(workspace: Workspace, campaign: str, who: str, asked: str) -> Explanation:
+    """Why a prospect has this value; for addresses also how they were found."""
+    indexes = campaign_indexes(workspace, campaign)
+    meant = find_prospect(indexes, who)
+    one = meant.prospect
+    name = _known_field(one, asked)
+    with opened_documents(workspace, campaign) as documents:
+        tracer = Tracer(documents)
+        told = told_of(indexes, documents, tracer, meant)
+        found = _explanation(campaign, meant, name)
+        key = next((key for key, fields in _KEYS.items() if name in fields), "email" if "@" in name else None)
+        found.written = _written(indexes, meant, key) if key else None
+        found.problems = told.problems
+        entries = email_entries(indexes, one)
+        found.emails = [email_trail(one, email, entries.get(email), told) for email in _addresses(one, name)]
+        if "@" in name:
+            found.observations = list(email_observations(one, name, entries.get(name), told))
+        else:
+            found.observations = list(_observations(meant, told, name))
+        _add_documents(found, tracer)
+    return found
+
+
+def _add_documents(found: Explanation, tracer: Tracer) -> None:
+    all_named = [*(one.document for one in found.observations), *(one.document for one in found.emails)]
+    named = dict.fromkeys(uuid for uuid in all_named if uuid)
+    rows = tracer.rows(list(named))
+    found.documents = [tracer.view(rows[uuid]) for uuid in named if uuid in rows]
+    found.problems += [f"document {uuid} is not in the repository" for uuid in named if uuid not in rows]
+
+
+def _known_field(one: Prospect, asked: str) -> str:
+    name = ALIASES.get(asked.strip().lower(), asked.strip().lower())
+    known = [*field_names(one), *(field for field in RULES[Prospect] if field not in _NOT_ASKED)]
+    if name in known:
+        return name
+    if f"socials.{name}" in known:
+        return f"socials.{name}"
+    meant = nearest(name, known)
+    choices = ", ".join(field_names(one))
+    raise UsageError(
+        reason=f'{one.name} has no field "{asked}". It has: {choices}.',
+        hint=f"Did you mean: {meant}"
+        if meant
+        else f"See them all with: cocli why {one.company_hash} -c {one.campaign}",
+    )
+
+
+def _explanation(campaign: str, meant: Meant, name: str) -> Explanation:
+    one = meant.prospect
+    rule = Rule.UNION if "@" in name else RULES[Prospect][name.partition(".")[0]]
+    return Explanation(
+        campaign,
+        one.company_hash,
+        one.name,
+        name,
+        name if "@" in name else value_of(one, name),
+        rule.value,
+        MEANING[rule],
+        moved_from=meant.asked,
+        merged=sorted(record.company_hash for record in meant.merged),
+    )
+
+
+def _addresses(one: Prospect, name: str) -> list[str]:
+    if "@" in name:
+        return [name]
+    if name == "all_emails":
+        return list(one.all_emails)
+    return [one.primary_email] if name == "primary_email" and one.primary_email else []
+
+
+# --- observations
+
+
+def _observations(meant: Meant, told: Told, name: str) -> Iterator[Observation]:
+    """Of the prospect, of what was merged into it, and of the documents; each that says the same once."""
+    records = [(KEPT, meant.prospect), *((MERGED, one) for one in meant.merged), *told.records]
+    seen: set[tuple[str, str, str | None]] = set()
+    field = name.partition(".")[0]
+    weighed = RULES[Prospect][field] in _WEIGHED
+    for told_by, record in records:
+        value = value_of(record, name)
+        if value in (None, "", (), {}):
+            continue
+        origin = record.origin_of(name) or _implied(record)
+        same = (repr(value), origin.source, origin.document)
+        if same in seen:
+            continue
+        seen.add(same)
+        yield Observation(
+            value,
+            origin.source,
+            origin.observed_at,
+            told_by,
+            kept=told_by == KEPT,
+            weight=weight_of(field, origin.source) if weighed else None,
+            reason=origin.reason or _pointer_reason(told_by, record),
+            document=origin.document,
+            record=record.company_hash if told_by == MERGED else None,
+        )
+
+
+def _pointer_reason(told_by: str, record: Prospect) -> str | None:
+    """Why a record was merged."""
+    pointer = record.origin_of("merged_into") if told_by == MERGED else None
+    return pointer.reason if pointer else None
+
+
+def _implied(record: Prospect) -> Origin:
+    return Origin(fields=(), source=implied_by_sources(record.sources), observed_at=record.updated_at)
+
+
+def weight_of(field: str, source: str) -> int:
+    """How much a source counts for a field, by the tables of the merge rules."""
+    usual = SOURCES.get(source, SOURCES[IMPORT])
+    paired = "lat" if field == "lon" else field
+    return EXCEPTIONS[Prospect].get(paired, {}).get(source, usual)

@@ -1,0 +1,244 @@
+"""`cocli campaign achieve-goal`: the whole job, until there is enough."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cocli.cli.kit.context import output_of, workspace_of
+from cocli.cli.kit.options import CampaignArgument, JsonOption, QuietOption, StoreOption, examples
+from cocli.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cocli.app.goal.goal import Achieved, GoalWishes, Watcher
+    from cocli.app.goal.progress import Standing
+    from cocli.cli.kit.output import Output
+
+app = typer.Typer()
+_LINE_SECONDS = 10.0
+
+EmailsOption = Annotated[
+    int | None,
+    typer.Option("--emails", metavar="N", min=1, help="So many e-mail addresses are enough.", show_default=False),
+]
+CompaniesOption = Annotated[
+    int | None,
+    typer.Option(
+        "--companies",
+        metavar="N",
+        min=1,
+        help="So many businesses are enough. [default: prospecting.goal, where no number is given]",
+        show_default=False,
+    ),
+]
+BudgetOption = Annotated[
+    str | None,
+    typer.Option("--budget", metavar="DURATION", help="End after 90s, 30m or 2h at the latest.", show_default=False),
+]
+SourceOption = Annotated[
+    str | None,
+    typer.Option(
+        "--source",
+        metavar="SOURCE",
+        help="open-places or google-maps, whatever the campaign's file says.",
+        show_default=False,
+    ),
+]
+WatchOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--watch/--work",
+        help="Only watch the workers of other machines, or work here all the same. [default: watch if there are any]",
+        show_default=False,
+    ),
+]
+WorkersOption = Annotated[
+    int | None,
+    typer.Option(
+        "--workers",
+        metavar="N",
+        min=1,
+        max=64,
+        help="Processes that read websites. [default: as configured for this machine, else 1]",
+        show_default=False,
+    ),
+]
+HtmlOption = Annotated[
+    str | None, typer.Option("--html", metavar="FILE", help="Write the report as a page, too.", show_default=False)
+]
+
+
+@app.command(
+    "achieve-goal",
+    epilog=examples(
+        "cocli campaign achieve-goal plumbers --emails 50",
+        "cocli campaign achieve-goal plumbers --emails 50 --budget 30m --html report.html",
+        "cocli campaign achieve-goal plumbers --companies 1000 --source open-places",
+        "cocli campaign achieve-goal plumbers --watch",
+    ),
+)
+def achieve_goal(
+    ctx: typer.Context,
+    name: CampaignArgument,
+    emails: EmailsOption = None,
+    companies: CompaniesOption = None,
+    budget: BudgetOption = None,
+    source: SourceOption = None,
+    watch: WatchOption = None,
+    workers: WorkersOption = None,
+    html: HtmlOption = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Plan, search, read websites and stop when there is enough; then write the company pages and the report.
+
+    Without a number it goes on until everything of the plan is done. It may be stopped or killed at any time: started
+    again, it goes on where it was. Ends with 0 if the goal is met, with 11 if nothing is left to do or the budget is
+    over, and says what is missing then.
+    """
+    from cocli.app.goal.goal import achieve_goal as achieve
+    from cocli.app.results.report import write_html
+    from cocli.fleet.drain import Drain, obeying_signals
+
+    output, drain = output_of(ctx, as_json=json, quiet=quiet), Drain()
+    with workspace_of(ctx, store) as workspace, obeying_signals(drain):
+        standard = workspace.campaign(name).settings.model().prospecting.goal
+        wishes = _wishes(emails, companies or (standard if emails is None else None), budget, source, watch, workers)
+        with _view(output) as watcher:
+            achieved = achieve(workspace, name, wishes, drain, watcher)
+        page = write_html(achieved.report, html) if html and achieved.report else None
+    if json:
+        output.document(_document(achieved, page))
+    else:
+        _tell(output, achieved, page)
+    if achieved.ending == "interrupted":
+        raise typer.Exit(int(ExitCode.INTERRUPTED))
+    if not achieved.met:
+        raise typer.Exit(int(ExitCode.GOAL_MISSED))
+
+
+def _wishes(
+    emails: int | None,
+    companies: int | None,
+    budget: str | None,
+    source: str | None,
+    watch: bool | None,
+    workers: int | None,
+) -> GoalWishes:
+    from cocli.app.goal.crew import CrewWishes
+    from cocli.app.goal.goal import GoalWishes
+    from cocli.app.goal.progress import Goal
+    from cocli.app.machines.workers import parse_duration
+
+    return GoalWishes(
+        goal=Goal(emails, companies),
+        budget=None if budget is None else parse_duration(budget),
+        source=source,
+        crew=CrewWishes(watch, {} if workers is None else {"enrichment": workers}),
+    )
+
+
+# --- while it runs
+
+
+@contextmanager
+def _view(output: Output) -> Iterator[Watcher]:
+    """A table that is redrawn on a terminal, plain lines elsewhere."""
+    from cocli.app.goal.goal import Watcher
+
+    if output.as_json or output.quiet:
+        yield Watcher()
+    elif output.stderr.isatty():
+        from rich.console import Console
+        from rich.live import Live
+
+        from cocli.cli.campaign.goal_view import drawn
+        from cocli.cli.kit.safe_text import safe_line
+
+        console = Console(file=output.stderr, no_color=not output.color, highlight=False, markup=False)
+        with Live(console=console, auto_refresh=False, transient=True) as live:
+            yield Watcher(
+                lambda now: live.update(drawn(now), refresh=True), lambda line: live.console.print(safe_line(line))
+            )
+    else:
+        yield Watcher(_Lines(output), output.talk)
+
+
+class _Lines:
+    """Says a standing now and then, if it changed."""
+
+    def __init__(self, output: Output) -> None:
+        self._output = output
+        self._said = ""
+        self._at = 0.0
+
+    def __call__(self, now: Standing) -> None:
+        line = standing_line(now)
+        if now.seconds >= self._at and line != self._said:
+            self._said, self._at = line, now.seconds + _LINE_SECONDS
+            self._output.talk(line)
+
+
+def standing_line(now: Standing) -> str:
+    from cocli.cli.campaign.goal_view import duration_shown, rows_of
+
+    parts = [f"{what} {count}" for what, count in rows_of(now)]
+    if now.seconds_left is not None:
+        parts.append(f"{duration_shown(now.seconds_left)} left")
+    return f"{duration_shown(now.seconds)}: {', '.join(parts)}; waits for {now.waits_for or 'nothing'}"
+
+
+# --- at the end
+
+
+def _tell(output: Output, achieved: Achieved, page: str | None) -> None:
+    from cocli.cli.campaign.goal_view import duration_shown, rows_of
+
+    now = achieved.standing
+    output.table(("what", "count"), rows_of(now), right=("count",))
+    took = duration_shown(now.seconds)
+    if achieved.met:
+        output.talk(f"The goal is met, after {took}.")
+    else:
+        why = {"exhausted": "nothing is left to do", "budget": "the budget is over", "interrupted": "it was stopped"}
+        short = ", ".join(f"{count:,} {_NOUNS[what]}" for what, count in achieved.missing.items())
+        lacks = f"; still missing: {short}" if short else ""
+        output.talk(f"The goal is not met: after {took} {why[achieved.ending]}{lacks}.")
+    if later := now.later:
+        output.talk(f"{later:,} tasks failed and are tried again later.")
+    if achieved.report and achieved.report.path:
+        output.talk(f"The report: {page or achieved.report.path}")
+    if achieved.met:
+        output.hint(f"cocli export {achieved.campaign}")
+    elif achieved.ending == "exhausted":
+        output.hint(f"cocli campaign edit {achieved.campaign}")
+    else:
+        output.hint(f"cocli campaign achieve-goal {achieved.campaign}")
+
+
+_NOUNS = {"emails": "e-mails", "companies": "companies"}
+
+
+def _document(achieved: Achieved, page: str | None) -> dict[str, Any]:
+    now = achieved.standing
+    return {
+        "campaign": achieved.campaign,
+        "met": achieved.met,
+        "ending": achieved.ending,
+        "goal": asdict(now.goal),
+        "missing": achieved.missing,
+        "records": asdict(now.records),
+        "targets": now.targets,
+        "queues": {name: asdict(state) for name, state in now.queues.items()},
+        "seconds": round(now.seconds, 3),
+        "rate_per_minute": None if now.rate is None else round(now.rate, 3),
+        "report": achieved.report.path if achieved.report else None,
+        "html": page,
+        "whole": achieved.whole,
+    }

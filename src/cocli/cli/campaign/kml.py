@@ -1,0 +1,81 @@
+"""`cocli campaign kml`: coverage and prospects for Google Earth, My Maps and other maps."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from cocli.cli.kit.context import cli_context, output_of, workspace_of
+from cocli.cli.kit.options import CampaignArgument, JsonOption, QuietOption, StoreOption, examples
+from cocli.cli.kit.output import count_shown, size_shown
+from cocli.errors import UsageError
+
+app = typer.Typer()
+
+
+class Shown(StrEnum):
+    """What the file has."""
+
+    COVERAGE = "coverage"
+    PROSPECTS = "prospects"
+    BOTH = "both"
+
+
+@app.command(
+    epilog=examples(
+        "cocli campaign kml plumbers",
+        "cocli campaign kml plumbers --out plumbers.kml --what prospects",
+        "cocli campaign kml plumbers --what coverage --json",
+    )
+)
+def kml(
+    ctx: typer.Context,
+    name: CampaignArgument,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="Where to; - is stdout. The campaign's exports/ otherwise.",
+            show_default=False,
+        ),
+    ] = None,
+    what: Annotated[Shown, typer.Option("--what", help="What to write.")] = Shown.BOTH,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Write the tiles of a campaign, coloured by what was read, and its prospects, coloured by how to reach them.
+
+    Excluded and merged prospects are left out, as in an export.
+    """
+    from cocli.app.campaigns.kml import What, kml_to_file, kml_to_store, write_campaign_kml
+    from cocli.app.indexes.indexes import campaign_indexes
+    from cocli.cli.kit.progress import ProgressLine
+
+    output = output_of(ctx, as_json=json, quiet=quiet)
+    if out == "-" and json:
+        raise UsageError(reason="--out - prints the file itself, and excludes --json")
+    with workspace_of(ctx, store) as workspace, ProgressLine(output, "read") as progress:
+        indexes, wanted = campaign_indexes(workspace, name), What(what.value)
+        if out == "-":
+            written = write_campaign_kml(indexes, wanted, cli_context(ctx).raw_stdout, progress)
+        elif out is not None:
+            written = kml_to_file(indexes, wanted, out, progress)
+        else:
+            written = kml_to_store(indexes, wanted, progress)
+    if json:
+        output.document({"campaign": name, **asdict(written)})
+        return
+    if written.path:
+        output.line(written.path)
+    parts = [count_shown(written.tiles, "tile")] if wanted is not What.PROSPECTS else []
+    parts += [count_shown(written.prospects, "prospect")] if wanted is not What.COVERAGE else []
+    size = f", {size_shown(written.bytes)}" if written.bytes else ""
+    output.talk(f"Wrote {' and '.join(parts)}{size}.")
+    if written.without_position:
+        output.talk(f"{count_shown(written.without_position, 'prospect')} without a position: on no map.")

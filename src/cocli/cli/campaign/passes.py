@@ -1,0 +1,306 @@
+"""The commands of `cocli campaign` for second passes: missing-emails, enqueue-batch, evaluate-batch, re-extract."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cocli.cli.kit.context import cli_context, output_of, workspace_of
+from cocli.cli.kit.options import CampaignArgument, DryRunOption, JsonOption, QuietOption, StoreOption, examples
+from cocli.cli.kit.output import count_shown
+from cocli.errors import UsageError
+from cocli.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from cocli.app.campaigns.differences import Differences
+    from cocli.app.campaigns.missing_emails import MissingEmails
+    from cocli.app.campaigns.reextraction import Reextracted
+    from cocli.cli.kit.output import Output
+
+app = typer.Typer()
+
+ExamplesOption = Annotated[
+    int, typer.Option("--examples", metavar="N", help="How many of each kind to show.", min=0, max=1000)
+]
+_SHOWN_ROWS = 20
+_SHOWN_VALUES = 3
+
+
+@app.command(
+    "missing-emails",
+    epilog=examples(
+        "cocli campaign missing-emails plumbers",
+        "cocli campaign missing-emails plumbers --reason blocked --reason script-shell --csv again.csv",
+        "cocli campaign missing-emails plumbers --json",
+    ),
+)
+def missing_emails(
+    ctx: typer.Context,
+    name: CampaignArgument,
+    reason: Annotated[
+        list[str],
+        typer.Option("--reason", metavar="WHY", help="Only these; may be repeated.", show_default=False),
+    ] = [],  # noqa: B006  typer copies it
+    file: Annotated[
+        Path | None,
+        typer.Option("--csv", metavar="FILE", help="Write the rows there; - is stdout.", show_default=False),
+    ] = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Show which prospects have no e-mail address, and why: no website, dead, parked, blocked, only a form …
+
+    The CSV file can be cut down and read again with enqueue-batch.
+    """
+    from cocli.app.campaigns.missing_emails import MissingEmails
+    from cocli.app.campaigns.missing_emails import missing_emails as use
+    from cocli.cli.kit.progress import ProgressLine
+
+    output = output_of(ctx, as_json=json, quiet=quiet)
+    _check_reasons(reason)
+    with workspace_of(ctx, store) as workspace, ProgressLine(output, "prospects") as progress:
+        found = use(workspace, name, on_progress=progress)
+    if reason:
+        found = MissingEmails(found.prospects, [row for row in found.rows if row.reason in reason])
+    if file is not None:
+        _write_csv(ctx, output, name, file, found)
+        if str(file) == "-":
+            return
+    if json:
+        rows = [asdict(row) for row in found.rows]
+        reasons = [{"reason": why, "count": count} for why, count in found.counts.items()]
+        counts = {"prospects": found.prospects, "missing": len(rows), "reasons": reasons}
+        output.document({"campaign": name, **counts, "rows": rows, "written": str(file) if file else None})
+        return
+    _show_missing(output, name, found, listed=file is None)
+
+
+def _check_reasons(given: list[str]) -> None:
+    from typing import get_args
+
+    from cocli.app.campaigns.missing_emails import Reason
+
+    known = get_args(Reason)
+    for one in given:
+        if one not in known:
+            raise UsageError(reason=f'There is no reason "{one[:60]}". Known reasons: {", ".join(known)}.')
+
+
+def _write_csv(ctx: typer.Context, output: Output, name: str, file: Path, found: MissingEmails) -> None:
+    from cocli.app.campaigns.missing_emails import write_missing
+    from cocli.app.whole_file import whole_file
+
+    data = write_missing(found.rows)
+    if str(file) == "-":
+        stdout = cli_context(ctx).raw_stdout
+        stdout.write(data)
+        stdout.flush()
+        return
+    with whole_file(str(file)) as written:
+        written.write(data)
+    output.talk(f"Wrote {count_shown(len(found.rows), 'row')} to {file}.")
+    output.hint(f"cocli campaign enqueue-batch {name} {shlex.quote(str(file))} --dry-run")
+
+
+def _show_missing(output: Output, name: str, found: MissingEmails, *, listed: bool) -> None:
+    from cocli.app.campaigns.missing_emails import WORTH_ANOTHER_PASS
+
+    if not found.prospects:
+        output.talk("There is no prospect yet.")
+        output.hint(f"cocli campaign achieve-goal {name} --emails 50 --budget 30m")
+        return
+    rows = [(why, f"{count:,}", "yes" if why in WORTH_ANOTHER_PASS else "") for why, count in found.counts.items()]
+    output.table(("why", "prospects", "worth another pass"), rows, right=("prospects",))
+    output.talk(
+        f"Of {count_shown(found.prospects, 'prospect')}, {len(found.rows):,} without an address are shown here."
+    )
+    if listed and found.rows:
+        output.line("")
+        shown = [(row.name, row.domain, row.reason, row.evidence) for row in found.rows[:_SHOWN_ROWS]]
+        output.table(("prospect", "domain", "why", "evidence"), shown)
+        if len(found.rows) > _SHOWN_ROWS:
+            output.talk(f"{len(found.rows) - _SHOWN_ROWS:,} more; --csv FILE or --json has them all.")
+    if "not-settled" in found.counts:
+        output.hint(f"cocli campaign settle {name}")
+    elif listed and found.rows:
+        output.hint(f"cocli campaign missing-emails {name} --csv missing.csv")
+
+
+@app.command(
+    "enqueue-batch",
+    epilog=examples(
+        "cocli campaign enqueue-batch plumbers again.csv --dry-run",
+        "cocli campaign enqueue-batch plumbers again.csv --batch with-browser",
+    ),
+)
+def enqueue_batch(
+    ctx: typer.Context,
+    name: CampaignArgument,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A CSV file of domains, addresses or prospect hashes.")],
+    batch: Annotated[
+        str | None,
+        typer.Option("--batch", metavar="NAME", help="A name for it.", show_default="made from the sites"),
+    ] = None,
+    dry_run: DryRunOption = False,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Have websites read again, also those whose task has ended, and remember how they stood before.
+
+    The columns company_hash, domain, website and url are known; without a heading, the first column is taken. The same
+    batch twice is queued once: another pass over the same sites needs another --batch.
+    """
+    from cocli.app.campaigns.second_passes import enqueue_batch as use
+
+    output = output_of(ctx, as_json=json, quiet=quiet)
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise UsageError(reason=f"{file} cannot be read: {error.strerror}") from error
+    with workspace_of(ctx, store) as workspace:
+        done = use(workspace, name, data, batch=batch, dry_run=dry_run)
+    if json:
+        output.document({"campaign": name, **asdict(done)})
+        return
+    rows = [("sites", f"{done.sites:,}"), *((what.replace("_", " "), f"{n:,}") for what, n in done.outcomes.items())]
+    output.table((f"batch {done.batch}", "count"), rows, right=("count",))
+    for one in done.rejected[:_SHOWN_ROWS]:
+        output.talk(f"left out: line {one.line}: {one.reason}")
+    if len(done.rejected) > _SHOWN_ROWS:
+        output.talk(f"{len(done.rejected) - _SHOWN_ROWS:,} more lines were left out.")
+    if dry_run:
+        output.hint(f"cocli campaign enqueue-batch {name} {shlex.quote(str(file))}")
+    else:
+        output.hint(f"cocli campaign evaluate-batch {name} {done.batch}")
+
+
+@app.command(
+    "evaluate-batch",
+    epilog=examples(
+        "cocli campaign evaluate-batch plumbers with-browser",
+        "cocli campaign evaluate-batch plumbers 1f3a5c7e9b --examples 50 --json",
+    ),
+)
+def evaluate_batch(
+    ctx: typer.Context,
+    name: CampaignArgument,
+    batch: Annotated[str, typer.Argument(metavar="BATCH", help="The batch's name, as enqueue-batch says it.")],
+    most: ExamplesOption = 5,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Show what a batch brought: addresses recovered, lost and changed, against how things stood before it."""
+    from cocli.app.campaigns.second_passes import evaluate_batch as use
+
+    output = output_of(ctx, as_json=json, quiet=quiet)
+    with workspace_of(ctx, store) as workspace:
+        found = use(workspace, name, batch, examples=most)
+    if json:
+        before = {"prospects": found.prospects_before, "with_email": found.with_email_before}
+        now = {"prospects": found.prospects_now, "with_email": found.with_email_now}
+        head = {"campaign": name, "batch": found.batch.batch, "created_at": found.batch.created_at}
+        output.document({**head, "tasks": found.tasks, "before": before, "now": now, **found.differences.as_dict()})
+        return
+    _show_differences(output, found.differences)
+    tasks = ", ".join(f"{count:,} {state}" for state, count in sorted(found.tasks.items()))
+    output.talk(f"Tasks: {tasks}.")
+    output.talk(
+        f"Prospects with an address: {found.with_email_before:,} of {found.prospects_before:,} before, "
+        f"{found.with_email_now:,} of {found.prospects_now:,} now."
+    )
+    if found.tasks.get("waiting"):
+        output.hint(f"cocli worker enrichment -c {name}")
+
+
+@app.command(
+    "re-extract",
+    epilog=examples(
+        "cocli campaign re-extract plumbers --dry-run",
+        "cocli campaign re-extract plumbers --cluster staging --jobs 4",
+        "cocli campaign re-extract plumbers --apply",
+    ),
+)
+def re_extract(
+    ctx: typer.Context,
+    name: CampaignArgument,
+    cluster: Annotated[
+        str, typer.Option("--cluster", metavar="NAME", help="Where the pages are read into, for comparison.")
+    ] = "staging",
+    processes: Annotated[int, typer.Option("--jobs", metavar="N", help="How many processes.", min=1, max=256)] = 1,
+    apply: Annotated[bool, typer.Option("--apply", help="Write the new facts into the campaign.")] = False,
+    most: ExamplesOption = 5,
+    dry_run: DryRunOption = False,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Read the stored pages again with the extractors of this version, without one request, and compare.
+
+    Without --apply the campaign stays as it is. Stopped, the same command goes on. Exits with 8 if pages failed.
+    """
+    from cocli.app.campaigns.reextraction import ReextractWish, preview, reextract
+    from cocli.cli.kit.progress import ProgressLine
+
+    output = output_of(ctx, as_json=json, quiet=quiet)
+    wish = ReextractWish(cluster, processes, apply, most)
+    with workspace_of(ctx, store) as workspace:
+        if dry_run:
+            found = preview(workspace, name, wish)
+            forecast = {"documents": found.documents, "skipped": found.skipped, "to_do": found.to_do}
+            if json:
+                output.document({"campaign": name, "cluster": cluster, "dry_run": True, "forecast": forecast})
+                return
+            output.table(("pages", "read before", "to do"), [tuple(forecast.values())])
+            return
+        with ProgressLine(output, "pages") as pages, ProgressLine(output, "sites") as sites:
+            done = reextract(workspace, name, wish, on_pages=lambda job: pages(job.processed), on_sites=sites)
+    _report_reextracted(output, name, done, applied=apply)
+
+
+def _report_reextracted(output: Output, name: str, done: Reextracted, *, applied: bool) -> None:
+    job = {"id": done.job.job, "state": done.job.state, "total": done.job.total, "failed": done.job.failed}
+    if output.as_json:
+        head = {"campaign": name, "cluster": done.cluster, "dry_run": False, "job": job, "pages": done.pages}
+        written = {"sites": done.applied, "prospects": done.prospects_changed, "emails": done.emails_written}
+        output.document({**head, "applied": written if applied else None, **done.differences.as_dict()})
+    elif done.whole:
+        _show_differences(output, done.differences)
+        pages = done.pages
+        output.talk(f"{pages['compared']:,} pages: {pages['identical']:,} say the same, {pages['different']:,} do not.")
+        if applied:
+            output.talk(f"Written: {done.applied:,} sites, {done.prospects_changed:,} prospects.")
+        elif done.differences.examples:
+            output.hint(f"cocli campaign re-extract {name} --cluster {done.cluster} --apply")
+    else:
+        output.talk(f"The replay is {done.job.state}: {done.job.error or 'the same command goes on with it'}.")
+    if done.job.failed:
+        raise typer.Exit(ExitCode.DATA)
+    if not done.whole:
+        raise typer.Exit(ExitCode.INTERRUPTED)
+
+
+def _show_differences(output: Output, found: Differences) -> None:
+    from cocli.app.campaigns.differences import WORDS
+
+    rows = [(word.replace("_", " "), f"{found.emails[word]:,}", f"{found.phones[word]:,}") for word in WORDS]
+    output.table(("sites", "e-mails", "phones"), rows, right=("e-mails", "phones"))
+    for change, count in found.statuses.most_common():
+        output.line(f"status {change}: {count:,}")
+    if found.examples:
+        shown = [
+            (one.difference, one.domain, _listed(one.before.emails), _listed(one.after.emails))
+            for one in found.examples
+        ]
+        output.table(("what", "site", "before", "after"), shown)
+
+
+def _listed(values: tuple[str, ...]) -> str:
+    more = f" and {len(values) - _SHOWN_VALUES} more" if len(values) > _SHOWN_VALUES else ""
+    return (", ".join(values[:_SHOWN_VALUES]) or "–") + more

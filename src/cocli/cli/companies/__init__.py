@@ -1,0 +1,1 @@
+"""`cocli company`, `person`, `note` and `meeting`."""

@@ -1,0 +1,300 @@
+"""`cocli company`: ls, show, new, open, tag, untag, exclude, refresh"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cocli.cli.companies.options import (
+    CompanyArgument,
+    EmailOption,
+    LimitOption,
+    NameArgument,
+    OneTagOption,
+    PhoneOption,
+    StatusOption,
+    TagOption,
+    WebsiteOption,
+    crm_of,
+    first_of,
+    talk_of_more,
+)
+from cocli.cli.kit.context import campaign_of, cli_context, output_of, workspace_of
+from cocli.cli.kit.options import (
+    CampaignOption,
+    DryRunOption,
+    JsonOption,
+    QuietOption,
+    StoreOption,
+    command_group,
+    examples,
+)
+from cocli.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from cocli.app.companies.companies import Changed, Refreshed
+    from cocli.cli.kit.output import Output
+
+app = command_group("The companies of the result: Markdown files that you edit, kept up to date beside your text.")
+
+_Tags = Annotated[list[str], typer.Argument(metavar="TAG...", help="One tag or several.")]
+
+
+class By(StrEnum):
+    """What a company is excluded by."""
+
+    PLACE_ID = "place-id"
+    DOMAIN = "domain"
+    NAME = "name"
+
+
+@app.command(
+    epilog=examples("cocli company ls", "cocli company ls --tag vip", "cocli company ls -c plumbers --limit 0 --json")
+)
+def ls(
+    ctx: typer.Context,
+    tag: OneTagOption = None,
+    limit: LimitOption = 50,
+    campaign: CampaignOption = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """List companies: all, those with a tag, or those of a campaign. A page that cannot be read says why."""
+    from cocli.app.companies.companies import list_companies
+    from cocli.cli.companies.views import company_row, page_document
+    from cocli.cli.kit.progress import ProgressLine
+
+    output = output_of(ctx, as_json=json, quiet=quiet)
+    wanted = campaign_of(ctx, campaign)
+    with crm_of(ctx, store, campaign) as place, ProgressLine(output, "read") as progress:
+        pages, truncated = first_of(list_companies(place, tag=tag, campaign=wanted, progress=progress), limit)
+    if json:
+        output.document({"companies": [page_document(page) for page in pages], "truncated": truncated})
+        return
+    if not pages:
+        output.talk("There is none.")
+        output.hint("cocli company refresh")
+        return
+    output.table(("company", "name", "website", "phone", "email", "tags"), [company_row(page) for page in pages])
+    talk_of_more(output, limit, truncated=truncated)
+
+
+@app.command(epilog=examples("cocli company show acme-roofing", "cocli company show acme.example --json"))
+def show(
+    ctx: typer.Context,
+    company: CompanyArgument,
+    campaign: CampaignOption = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Show a company: what you wrote, what was found out, its notes and meetings."""
+    from cocli.app.companies.companies import show_company
+    from cocli.cli.companies.views import show_company as show_view
+    from cocli.cli.companies.views import view_document
+
+    output = output_of(ctx, as_json=json, quiet=quiet)
+    with crm_of(ctx, store, campaign) as place:
+        view = show_company(place, company)
+    if json:
+        output.document(view_document(view))
+        return
+    show_view(output, view)
+    output.hint(f"cocli company open {view.page.slug}")
+
+
+@app.command(
+    epilog=examples(
+        'cocli company new "Acme Roofing" --website acme.example --tag vip',
+        'cocli company new "Acme Roofing" --phone "+1 217 555 0100" --json',
+    )
+)
+def new(
+    ctx: typer.Context,
+    name: NameArgument,
+    website: WebsiteOption = None,
+    phone: PhoneOption = None,
+    email: EmailOption = None,
+    status: StatusOption = None,
+    tag: TagOption = [],  # noqa: B006  typer copies it
+    campaign: CampaignOption = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Make a page for a company that you know. Those of a campaign come by themselves: cocli company refresh."""
+    from cocli.app.companies.companies import make_company
+
+    output = output_of(ctx, as_json=json, quiet=quiet)
+    values = {"website": website, "phone": phone, "email": email, "status": status}
+    with crm_of(ctx, store, campaign) as place:
+        made = make_company(place, name, tag, values)
+    _report(output, made, "created", "already_there")
+    output.hint(f"cocli company open {made.slug}")
+
+
+@app.command("open", epilog=examples("cocli company open acme-roofing"))
+def open_(
+    ctx: typer.Context,
+    company: CompanyArgument,
+    campaign: CampaignOption = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Open a company's page in $EDITOR. Whatever you write outside of the key cocli: is yours, and stays."""
+    from cocli.app.companies.companies import Changed
+    from cocli.app.companies.companies import company as find
+    from cocli.app.workspace import location
+    from cocli.cli.companies.editing import edit_file
+
+    output = output_of(ctx, as_json=json, quiet=quiet)
+    with crm_of(ctx, store, campaign) as place:
+        page = find(place, company)
+        changed = edit_file(output, cli_context(ctx).environ, place, page.stored)
+        edited = Changed(page.slug, location(place, page.key), changed)
+    _report(output, edited, "changed", "already_so")
+
+
+@app.command(epilog=examples("cocli company tag acme-roofing vip", "cocli company tag acme.example vip called --json"))
+def tag(
+    ctx: typer.Context,
+    company: CompanyArgument,
+    tags: _Tags,
+    campaign: CampaignOption = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Add tags to a company's page. Everything else in it stays byte for byte."""
+    _tag(ctx, company, tags, campaign, store, json=json, quiet=quiet, remove=False)
+
+
+@app.command(epilog=examples("cocli company untag acme-roofing vip"))
+def untag(
+    ctx: typer.Context,
+    company: CompanyArgument,
+    tags: _Tags,
+    campaign: CampaignOption = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Take tags away from a company's page. Everything else in it stays byte for byte."""
+    _tag(ctx, company, tags, campaign, store, json=json, quiet=quiet, remove=True)
+
+
+def _tag(
+    ctx: typer.Context,
+    company: str,
+    tags: list[str],
+    campaign: str | None,
+    store: str | None,
+    *,
+    json: bool,
+    quiet: bool,
+    remove: bool,
+) -> None:
+    from cocli.app.companies.companies import tag_company
+
+    output = output_of(ctx, as_json=json, quiet=quiet)
+    with crm_of(ctx, store, campaign) as place:
+        changed = tag_company(place, company, tags, remove=remove)
+    _report(output, changed, "changed", "already_so")
+
+
+@app.command(
+    epilog=examples(
+        "cocli company exclude acme-roofing -c plumbers",
+        "cocli company exclude acme-roofing -c plumbers --by domain",
+        "cocli company exclude acme-roofing -c plumbers --undo",
+    )
+)
+def exclude(
+    ctx: typer.Context,
+    company: CompanyArgument,
+    by: Annotated[By | None, typer.Option("--by", help="What to exclude it by; the surest otherwise.")] = None,
+    undo: Annotated[bool, typer.Option("--undo", help="Take the exclusion away again.")] = False,
+    campaign: CampaignOption = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Exclude a company from a campaign: it is named in [exclude] of its config.toml, and left out from then on.
+
+    By its place id, else its domain, else its name. Its page stays, and is not refreshed any more.
+    """
+    from cocli.app.companies.companies import exclude_company
+    from cocli.app.queues.queues import chosen_campaign
+
+    output = output_of(ctx, as_json=json, quiet=quiet)
+    with workspace_of(ctx, store) as workspace:
+        chosen = chosen_campaign(workspace, campaign_of(ctx, campaign)).name
+        done = exclude_company(workspace, company, chosen, by=by.value if by else None, undo=undo)
+    status = ("included" if undo else "excluded") if done.changed else "already_so"
+    if json:
+        document = asdict(done)
+        del document["changed"]
+        output.document({**document, "status": status})
+        return
+    output.line(f"exclude.{done.setting} {'-' if undo else '+'}= {done.value}")
+    output.talk(f"{status}: {done.slug} in {done.campaign}.")
+
+
+@app.command(
+    epilog=examples(
+        "cocli company refresh", "cocli company refresh -c plumbers --dry-run", "cocli company refresh --json"
+    )
+)
+def refresh(
+    ctx: typer.Context,
+    campaign: CampaignOption = None,
+    dry_run: DryRunOption = False,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Make and refresh the pages of a campaign's prospects, or of all campaigns.
+
+    Only the key cocli: of a page is written, and only where what is known has changed: a second run writes nothing.
+    Excluded prospects get no page. Pages are never removed.
+    """
+    from cocli.app.companies.companies import refresh_companies
+    from cocli.cli.kit.progress import ProgressLine
+
+    output = output_of(ctx, as_json=json, quiet=quiet)
+    with workspace_of(ctx, store) as workspace, ProgressLine(output, "prospects") as progress:
+        done = refresh_companies(workspace, campaign_of(ctx, campaign), dry_run=dry_run, progress=progress)
+    _report_refresh(output, done, dry_run=dry_run)
+    if done.report.problems:
+        raise typer.Exit(ExitCode.DATA)
+
+
+def _report_refresh(output: Output, done: Refreshed, *, dry_run: bool) -> None:
+    report = done.report
+    counts = {name: value for name, value in asdict(report).items() if isinstance(value, int)}
+    if output.as_json:
+        document: dict[str, Any] = {"campaigns": done.campaigns, "status": "would_refresh" if dry_run else "refreshed"}
+        output.document({**document, "counts": counts, "beside": report.beside, "problems": report.problems})
+        return
+    rows = [(name.replace("_", " "), count) for name, count in counts.items()]
+    output.table(("what", "pages"), [*rows, ("left as they are", len(report.problems))], right=("pages",))
+    for page in report.beside:
+        output.talk(f"A page of its own: {page}")
+    for problem in report.problems:
+        output.talk(f"Left as it is: {problem}")
+    if dry_run:
+        output.talk("Nothing was written.")
+
+
+def _report(output: Output, changed: Changed, yes: str, no: str) -> None:
+    status = yes if changed.changed else no
+    if output.as_json:
+        output.document({"company": {"slug": changed.slug, "path": changed.path, "status": status}})
+        return
+    output.line(changed.path)
+    output.talk(f"{status.capitalize()}." if changed.changed else f"{no}: nothing to change.")

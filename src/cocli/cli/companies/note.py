@@ -1,0 +1,103 @@
+"""`cocli note`: add, ls"""
+
+from __future__ import annotations
+
+import typer
+
+from cocli.cli.companies.options import (
+    CompanyArgument,
+    LimitOption,
+    OptionalCompanyArgument,
+    TagOption,
+    TextArgument,
+    TitleOption,
+    first_of,
+    talk_of_more,
+    text_from_stdin,
+)
+from cocli.cli.kit.context import campaign_of, cli_context, output_of, workspace_of
+from cocli.cli.kit.options import CampaignOption, JsonOption, QuietOption, StoreOption, command_group, examples
+
+app = command_group("Notes about companies, a Markdown file each.")
+
+
+@app.command(
+    epilog=examples(
+        'cocli note add acme-roofing "Called; ask again in March"',
+        "cocli note add acme-roofing",
+        "cocli note add acme-roofing - --title Visit < visit.md",
+    )
+)
+def add(
+    ctx: typer.Context,
+    company: CompanyArgument,
+    text: TextArgument = None,
+    title: TitleOption = None,
+    tag: TagOption = [],  # noqa: B006  typer copies it
+    campaign: CampaignOption = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Write a note about a company. Its day is that of the campaign's time zone."""
+    from cocli.app.companies.companies import company as find
+    from cocli.app.companies.companies import crm_store
+    from cocli.app.companies.notes import add_note, zone_of
+    from cocli.cli.companies.editing import written_in_editor
+    from cocli.cli.companies.views import added_document
+
+    output = output_of(ctx, as_json=json, quiet=quiet)
+    chosen = campaign_of(ctx, campaign)
+    with workspace_of(ctx, store) as workspace:
+        place = crm_store(workspace, chosen)
+        slug = find(place, company).slug  # before anything is typed for a company that does not exist
+        given = text_from_stdin(ctx, text)
+        if given is None:
+            remedy = f'Write: cocli note add {slug} "TEXT"'
+            given = written_in_editor(output, cli_context(ctx).environ, remedy)
+        added = add_note(place, slug, given, zone_of(workspace, chosen)[1], title=title, tags=tag)
+    if json:
+        output.document({"note": added_document(added)})
+        return
+    output.line(added.path)
+    output.talk(f"Noted about {added.slug}.")
+
+
+@app.command(epilog=examples("cocli note ls acme-roofing", "cocli note ls --limit 0 --json"))
+def ls(
+    ctx: typer.Context,
+    company: OptionalCompanyArgument = None,
+    limit: LimitOption = 50,
+    campaign: CampaignOption = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """List notes: of one company, or of all."""
+    from cocli.app.companies.companies import company as find
+    from cocli.app.companies.companies import crm_store
+    from cocli.app.companies.notes import list_notes
+    from cocli.cli.companies.views import entry_document, shortened
+
+    output = output_of(ctx, as_json=json, quiet=quiet)
+    with workspace_of(ctx, store) as workspace:
+        place = crm_store(workspace, campaign_of(ctx, campaign))
+        slug = find(place, company).slug if company else None
+        found, truncated = first_of(list_notes(place, slug), limit)
+    if json:
+        output.document({"notes": [entry_document(one) for one in found], "truncated": truncated})
+        return
+    if not found:
+        output.talk("There is none.")
+        return
+    rows = [
+        (
+            one.record.date if one.record else "",
+            one.slug,
+            shortened(one.record.title if one.record else f"broken: {one.problem}"),
+            shortened(one.body),
+        )
+        for one in found
+    ]
+    output.table(("date", "company", "title", "text"), rows)
+    talk_of_more(output, limit, truncated=truncated)

@@ -1,0 +1,190 @@
+"""The commands of `cocli documents` that look after them: rm, restore, purge, fsck."""
+
+from __future__ import annotations
+
+from shlex import quote
+from typing import Annotated
+
+import typer
+
+from cocli.cli.documents.options import ByOption, ClusterOption, DocArgument, DocsArgument, chosen_documents, who
+from cocli.cli.kit.context import output_of
+from cocli.cli.kit.options import (
+    CampaignOption,
+    DryRunOption,
+    JsonOption,
+    QuietOption,
+    StoreOption,
+    YesOption,
+    examples,
+)
+from cocli.cli.kit.output import count_shown
+from cocli.errors import UsageError
+from cocli.exit_codes import ExitCode
+
+app = typer.Typer()
+
+
+@app.command(
+    epilog=examples(
+        "cocli documents rm https://example.com/ -c plumbers",
+        "cocli documents rm https://example.com/ --cluster staging --dry-run",
+    )
+)
+def rm(
+    ctx: typer.Context,
+    docs: DocsArgument,
+    cluster: ClusterOption = None,
+    by: ByOption = None,
+    dry_run: DryRunOption = False,
+    campaign: CampaignOption = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Delete documents, or their states in one cluster. They can be brought back, and late events do not do so."""
+    from cocli.app.documents.care import delete, would_delete
+    from cocli.cli.documents.views import row_document, show_rows
+    from cocli.cli.kit.progress import ProgressLine
+
+    output = output_of(ctx, as_json=json, quiet=quiet)
+    with chosen_documents(ctx, store, campaign) as documents:
+        if dry_run:
+            rows = would_delete(documents, docs, cluster)
+        else:
+            with ProgressLine(output, "deleted") as progress:
+                rows = [one.row for one in delete(documents, docs, cluster, who(by), progress)]
+    if json:
+        states = [row_document(row) for row in rows]
+        output.document({"account": documents.account, "dry_run": dry_run, "states": states})
+        return
+    if rows:
+        show_rows(output, rows)
+    output.talk(f"{'Would delete' if dry_run else 'Deleted'} {count_shown(len(rows), 'state')}.")
+    if not dry_run:
+        output.hint(f"cocli documents restore {' '.join(map(quote, docs))}{documents.options}")
+
+
+@app.command(epilog=examples("cocli documents restore https://example.com/ -c plumbers"))
+def restore(
+    ctx: typer.Context,
+    docs: DocsArgument,
+    cluster: ClusterOption = None,
+    campaign: CampaignOption = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Bring back what was deleted, as it was."""
+    from cocli.app.documents.care import restore as use
+    from cocli.cli.documents.views import row_document, show_rows
+    from cocli.cli.kit.progress import ProgressLine
+
+    output = output_of(ctx, as_json=json, quiet=quiet)
+    with chosen_documents(ctx, store, campaign) as documents, ProgressLine(output, "restored") as progress:
+        rows = [one.row for one in use(documents, docs, cluster, progress)]
+    if json:
+        output.document({"account": documents.account, "states": [row_document(row) for row in rows]})
+        return
+    show_rows(output, rows)
+    output.talk(f"Brought back {count_shown(len(rows), 'state')}.")
+
+
+@app.command(
+    epilog=examples(
+        'cocli documents purge https://example.com/ --reason "asked by their owner" --yes',
+        "cocli documents purge https://example.com/ --dry-run",
+    )
+)
+def purge(
+    ctx: typer.Context,
+    doc: DocArgument,
+    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why, for the proof.")] = "",
+    by: ByOption = None,
+    dry_run: DryRunOption = False,
+    yes: YesOption = False,
+    campaign: CampaignOption = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Remove every version and blob of a document for good. The proof stays: what was removed, when, by whom."""
+    from cocli.app.documents.care import purge as use
+    from cocli.app.documents.documents import states_of
+    from cocli.cli.documents.views import proof_document, row_document, show_proofs, show_rows
+    from cocli.cli.kit.confirm import confirm
+
+    output = output_of(ctx, as_json=json, quiet=quiet)
+    with chosen_documents(ctx, store, campaign) as documents:
+        rows = states_of(documents, doc, deleted=True)
+        question = f"Remove {doc} ({count_shown(len(rows), 'state')}, every version and blob) for good?"
+        if not dry_run and not confirm(output, question, yes=yes):
+            return
+        proofs = [] if dry_run else use(documents, doc, who(by), reason)
+    if json:
+        document = {"account": documents.account, "doc": doc, "dry_run": dry_run}
+        states = [row_document(row) for row in rows]
+        output.document({**document, "states": states, "proofs": [proof_document(proof) for proof in proofs]})
+    elif dry_run:
+        show_rows(output, rows)
+        output.talk(f"Would remove {count_shown(len(rows), 'state')}, with every version and blob.")
+    else:
+        show_proofs(output, proofs)
+        output.talk(f"Removed {count_shown(sum(len(proof.removed) for proof in proofs), 'object')} for good.")
+
+
+@app.command(
+    epilog=examples(
+        "cocli documents fsck -c plumbers",
+        "cocli documents fsck --all --deep --repair",
+        "cocli documents fsck --rebuild --yes --json",
+    )
+)
+def fsck(
+    ctx: typer.Context,
+    repair: Annotated[bool, typer.Option("--repair", help="Mend what can be mended.")] = False,
+    deep: Annotated[bool, typer.Option("--deep", help="Also read every blob.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Every account, not only the campaign's.")] = False,
+    grace: Annotated[
+        float, typer.Option("--grace", metavar="HOURS", help="How old a blob that nothing refers to has to be.", min=0)
+    ] = 24.0,
+    rebuild: Annotated[
+        bool, typer.Option("--rebuild", help="Build the catalogue of every account anew, from the store alone.")
+    ] = False,
+    announce: Annotated[
+        bool, typer.Option("--announce", help="With --rebuild: all events wait to be published again.")
+    ] = False,
+    yes: YesOption = False,
+    campaign: CampaignOption = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Compare store, catalogue and outbox, and say where they do not agree. Exits with 8 if something is left to mend.
+
+    Nothing is changed without --repair or --rebuild. What is no document is set aside, byte for byte, never removed.
+    """
+    from cocli.app.documents.care import Check, rebuild_catalog
+    from cocli.app.documents.care import fsck as use
+    from cocli.cli.documents.views import report_document, show_report
+    from cocli.cli.kit.confirm import confirm
+
+    output = output_of(ctx, as_json=json, quiet=quiet)
+    if announce and not rebuild:
+        raise UsageError(reason="--announce belongs to --rebuild")
+    with chosen_documents(ctx, store, campaign) as documents:
+        if rebuild:
+            address, look = documents.repository.catalog.address, f"cocli documents fsck{documents.options}"
+            if not confirm(output, f"Empty the catalogue at {address} and build it anew?", yes=yes, preview=look):
+                return
+            report = rebuild_catalog(documents, announce=announce)
+        else:
+            report = use(documents, Check(repair=repair, deep=deep, every_account=every, grace_hours=grace))
+    if json:
+        output.document({"account": None if every or rebuild else documents.account, **report_document(report)})
+    else:
+        show_report(output, report)
+        if report.open and not (repair or rebuild):
+            output.hint(f"cocli documents fsck --repair{documents.options}")
+    if report.open:
+        raise typer.Exit(ExitCode.DATA)

@@ -1,0 +1,370 @@
+"""The commands of `cocli documents` over all that was fetched: replay, seed, compare, jobs, job."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cocli.cli.documents.options import DatasourceOption, GraphOption, chosen_documents
+from cocli.cli.kit.context import output_of
+from cocli.cli.kit.options import CampaignOption, DryRunOption, JsonOption, QuietOption, StoreOption, examples
+from cocli.errors import UsageError
+from cocli.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    import threading
+
+    from cocli.app.documents.documents import Documents
+    from cocli.app.documents.jobs import ReplayWish
+    from cocli.cli.kit.output import Output
+    from cocli.documents.catalog.job_rows import Job
+
+app = typer.Typer()
+
+JobArgument = Annotated[str, typer.Argument(metavar="JOB", help="The job's id; last is the latest.")]
+JobOption = Annotated[
+    str | None,
+    typer.Option("--job", metavar="JOB", help="Go on with this job; last is the latest.", show_default=False),
+]
+IntoOption = Annotated[
+    str | None,
+    typer.Option("--cluster", metavar="NAME", help="The cluster to save under.", show_default="[cluster] id"),
+]
+RateOption = Annotated[
+    float | None,
+    typer.Option("--rate", metavar="N", help="At most so many documents in a second.", show_default=False),
+]
+ProcessesOption = Annotated[int, typer.Option("--jobs", metavar="N", help="How many processes.", min=1, max=256)]
+EngineOption = Annotated[
+    str | None,
+    typer.Option(
+        "--engine", metavar="ray[:ADDRESS]", help="Run on a Ray cluster.", show_default="processes of this machine"
+    ),
+]
+
+
+@app.command(
+    epilog=examples(
+        "cocli documents replay -c plumbers --dry-run",
+        "cocli documents replay --cluster staging --graph my_package.graphs:contacts --jobs 4",
+        "cocli documents replay --from emails --uri-prefix https://example.com/ --rate 50",
+        "cocli documents replay --job 1f3a5c7e9b0d2f4a",
+    )
+)
+def replay(
+    ctx: typer.Context,
+    doc: Annotated[str | None, typer.Option("--doc", metavar="DOC", help="Only this one.", show_default=False)] = None,
+    datasource: DatasourceOption = None,
+    uri_prefix: Annotated[
+        str | None,
+        typer.Option("--uri-prefix", metavar="TEXT", help="Only addresses that begin so.", show_default=False),
+    ] = None,
+    status: Annotated[
+        int | None, typer.Option("--status", metavar="N", help="Only with this HTTP status.", show_default=False)
+    ] = None,
+    mime_type: Annotated[
+        str | None, typer.Option("--type", metavar="TYPE", help="Only types that begin so.", show_default=False)
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option("--since", metavar="TIME", help="Only saved since then.", show_default=False)
+    ] = None,
+    before: Annotated[
+        str | None, typer.Option("--before", metavar="TIME", help="Only saved before then.", show_default=False)
+    ] = None,
+    start: Annotated[
+        str | None, typer.Option("--from", metavar="NODE", help="The node to begin with.", show_default="the intake")
+    ] = None,
+    source: Annotated[
+        str | None,
+        typer.Option(
+            "--from-cluster", metavar="NAME", help="With --from: whose states.", show_default="the one saved under"
+        ),
+    ] = None,
+    cluster: IntoOption = None,
+    graph: GraphOption = None,
+    again: Annotated[bool, typer.Option("--again", help="Also steps whose input and code did not change.")] = False,
+    rate: RateOption = None,
+    processes: ProcessesOption = 1,
+    engine: EngineOption = None,
+    job: JobOption = None,
+    dry_run: DryRunOption = False,
+    campaign: CampaignOption = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Take what was fetched through a graph again, without fetching it again. What came in is never changed.
+
+    A step whose input and code did not change is not done again. Stopped by Ctrl-C, killed or paused, the same command
+    goes on where it stopped. Exits with 8 if documents failed; they are in quarantine.
+    """
+    from cocli.app.documents.jobs import ReplayWish, forecast, job_of, plan, query_of
+
+    output = output_of(ctx, as_json=json, quiet=quiet)
+    values = {"doc": doc, "datasource": datasource, "uri_prefix": uri_prefix, "http_status": status}
+    times = {"saved_from": _time(since), "saved_before": _time(before)}
+    query = query_of({**values, "content_type": mime_type, **times})
+    wish = ReplayWish(query, start or "intake", source, cluster, graph, not again, rate)
+    with chosen_documents(ctx, store, campaign) as documents:
+        if dry_run:
+            found = forecast(documents, wish)
+            _show_forecast(output, documents, found.documents, found.skipped)
+            return
+        planned = job_of(documents, job) if job else plan(documents, wish)
+        if job:
+            wish = ReplayWish(graph=graph, cluster=planned.cluster)
+        done = _run(output, documents, planned, wish, processes, engine)
+    _report(output, documents, done)
+
+
+@app.command(
+    epilog=examples(
+        "cocli documents seed ac546a934bd55ed4 --cluster staging -c plumbers",
+        "cocli documents seed ac546a934bd55ed4 --cluster staging --dry-run",
+    )
+)
+def seed(
+    ctx: typer.Context,
+    datasource: Annotated[str, typer.Argument(metavar="DATASOURCE", help="The id of the datasource.")],
+    cluster: IntoOption = None,
+    graph: GraphOption = None,
+    rate: RateOption = None,
+    processes: ProcessesOption = 1,
+    engine: EngineOption = None,
+    dry_run: DryRunOption = False,
+    campaign: CampaignOption = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Fill a new cluster with what a datasource ever brought in. Seeding twice: the second run does nothing."""
+    from cocli.app.documents.jobs import ReplayWish, forecast, plan_seed, query_of
+
+    output = output_of(ctx, as_json=json, quiet=quiet)
+    wish = ReplayWish(query_of({"datasource": datasource}), cluster=cluster, graph=graph, rate=rate)
+    with chosen_documents(ctx, store, campaign) as documents:
+        if dry_run:
+            found = forecast(documents, wish)
+            _show_forecast(output, documents, found.documents, found.skipped)
+            return
+        planned = plan_seed(documents, wish, datasource)
+        done = _run(output, documents, planned, wish, processes, engine)
+    _report(output, documents, done)
+
+
+@app.command(
+    epilog=examples(
+        "cocli documents compare main staging -c plumbers",
+        "cocli documents compare main staging --doc https://example.com/ --json",
+    )
+)
+def compare(
+    ctx: typer.Context,
+    left: Annotated[str, typer.Argument(metavar="LEFT", help="A cluster.")],
+    right: Annotated[str, typer.Argument(metavar="RIGHT", help="The other one.")],
+    doc: Annotated[str | None, typer.Option("--doc", metavar="DOC", help="Only this one.", show_default=False)] = None,
+    datasource: DatasourceOption = None,
+    every: Annotated[bool, typer.Option("--all", help="Also fields that are the same everywhere.")] = False,
+    most: Annotated[int, typer.Option("--examples", metavar="N", help="How many per field.", min=0, max=100)] = 3,
+    campaign: CampaignOption = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Compare what two clusters found, field by field: same, changed, gained and lost, with examples.
+
+    So that a new version of a node is judged on everything that was ever fetched, before it goes live.
+    """
+    from cocli.app.documents.jobs import compare as use
+
+    output = output_of(ctx, as_json=json, quiet=quiet)
+    with chosen_documents(ctx, store, campaign) as documents:
+        found = use(documents, left, right, datasource=datasource, doc=doc, examples=most)
+    if json:
+        output.document({"account": documents.account, **found.as_dict()})
+        return
+    heading, *lines = found.table()
+    wanted = {one.path for one in found.sorted_fields() if every or one.differs}
+    if rows := [line for line in lines if line[0] in wanted]:
+        output.table(heading, rows, right=("same", "changed", "gained", "lost"))
+    said = f"{found.documents} documents in both: {found.identical} identical, {found.different} different"
+    output.talk(f"{said}; {found.only_left} only in {left}, {found.only_right} only in {right}.")
+    for problem in found.problems:
+        output.talk(f"not compared: {problem}")
+
+
+# --- jobs
+
+
+@app.command(epilog=examples("cocli documents jobs -c plumbers"))
+def jobs(
+    ctx: typer.Context,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", help="How many at most.", min=1, max=10_000)] = 20,
+    campaign: CampaignOption = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """List the replays and seedings, the latest first."""
+    from cocli.app.documents.jobs import jobs_of
+
+    output = output_of(ctx, as_json=json, quiet=quiet)
+    with chosen_documents(ctx, store, campaign) as documents:
+        found = jobs_of(documents, limit)
+    if json:
+        output.document({"account": documents.account, "jobs": [job_document(one) for one in found]})
+    elif found:
+        _show_jobs(output, found)
+    else:
+        output.talk("There is none.")
+
+
+@app.command(
+    epilog=examples(
+        "cocli documents job 1f3a5c7e9b0d2f4a -c plumbers",
+        "cocli documents job 1f3a5c7e9b0d2f4a --pause",
+    )
+)
+def job(
+    ctx: typer.Context,
+    job: JobArgument,
+    pause: Annotated[bool, typer.Option("--pause", help="Whoever runs it stops; it can be gone on with.")] = False,
+    cancel: Annotated[bool, typer.Option("--cancel", help="The same, for good.")] = False,
+    limit: Annotated[
+        int, typer.Option("--limit", metavar="N", help="How many failures to show.", min=0, max=10_000)
+    ] = 20,
+    campaign: CampaignOption = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Show a job and the documents that failed in it, or stop it."""
+    from cocli.app.documents import jobs as use
+    from cocli.documents.catalog.job_rows import DocumentOutcome
+
+    output = output_of(ctx, as_json=json, quiet=quiet)
+    if pause and cancel:
+        raise UsageError(reason="--pause or --cancel, not both")
+    with chosen_documents(ctx, store, campaign) as documents:
+        found = use.job_of(documents, job)
+        if pause or cancel:
+            found = (use.pause if pause else use.cancel)(documents, found.job)
+        failed = use.outcomes_of(documents, found.job, DocumentOutcome.FAILED, limit) if limit else []
+    rows = [{"doc": one.doc, "address": one.address, "code": one.code, "error": one.error} for one in failed]
+    if json:
+        output.document({"account": documents.account, "job": job_document(found), "failures": rows})
+        return
+    _show_jobs(output, [found])
+    if rows:
+        output.table(("doc", "code", "error"), [(one["doc"], one["code"], one["error"]) for one in rows])
+    if not found.state.is_final:
+        output.hint(f"cocli documents replay --job {found.job}{documents.options}")
+
+
+def job_document(job: Job) -> dict[str, object]:
+    return {
+        "id": job.job,
+        "kind": job.kind,
+        "state": job.state,
+        "cluster": job.cluster,
+        "total": job.total,
+        "done": job.done,
+        "unchanged": job.unchanged,
+        "skipped": job.skipped,
+        "failed": job.failed,
+        "error": job.error,
+        "planned_at": job.planned_at,
+        "finished_at": job.finished_at,
+    }
+
+
+def _show_jobs(output: Output, found: list[Job]) -> None:
+    columns = ("job", "kind", "state", "cluster", "total", "done", "unchanged", "skipped", "failed", "planned", "error")
+    rows = [
+        (one.job, one.kind, one.state, one.cluster, one.total, one.done, one.unchanged, one.skipped, one.failed,
+         one.planned_at, one.error)
+        for one in found
+    ]  # fmt: skip
+    output.table(columns, rows, right=("total", "done", "unchanged", "skipped", "failed"))
+
+
+def _show_forecast(output: Output, documents: Documents, total: int, skipped: int) -> None:
+    if output.as_json:
+        forecast = {"documents": total, "skipped": skipped, "to_do": total - skipped}
+        output.document({"account": documents.account, "dry_run": True, "forecast": forecast, "job": None})
+        return
+    output.table(("documents", "skipped", "to do"), [(total, skipped, total - skipped)])
+    output.talk("Nothing was done; what is skipped went through this very graph before.")
+
+
+def _report(output: Output, documents: Documents, done: Job) -> None:
+    if output.as_json:
+        document = {"account": documents.account, "dry_run": False, "forecast": None}
+        output.document({**document, "job": job_document(done)})
+    else:
+        _show_jobs(output, [done])
+        if done.state.value == "done" and not done.failed:
+            output.hint(f"cocli documents compare OTHER {done.cluster}{documents.options}")
+        elif done.failed:
+            output.hint(f"cocli documents job {done.job}{documents.options}")
+        else:
+            output.hint(f"cocli documents replay --job {done.job}{documents.options}")
+    if done.failed:
+        raise typer.Exit(ExitCode.DATA)
+    if done.state.value == "paused":
+        raise typer.Exit(ExitCode.INTERRUPTED)
+
+
+def _run(output: Output, documents: Documents, job: Job, wish: ReplayWish, processes: int, engine: str | None) -> Job:
+    from cocli.app.documents.jobs import run
+    from cocli.cli.kit.progress import ProgressLine
+
+    name, _, address = (engine or "").partition(":")
+    if name not in ("", "ray"):
+        raise UsageError(reason=f'there is no engine "{name}"', hint="Say --engine ray, or --jobs N.")
+    with _interrupted() as stop, ProgressLine(output, f"of {job.total:,} documents") as progress:
+        return run(
+            documents,
+            job.job,
+            wish,
+            processes=processes,
+            ray=address if name else None,
+            on_progress=lambda now: progress(now.processed),
+            stop=stop,
+        )
+
+
+@contextmanager
+def _interrupted() -> Iterator[threading.Event]:
+    """The first Ctrl-C pauses after what is in hand; a second one ends it now, and nothing is lost by that either."""
+    import signal
+    import threading
+
+    stop = threading.Event()
+
+    def note(*_: object) -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt
+        stop.set()
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield stop
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _time(text: str | None) -> datetime | None:
+    if text is None:
+        return None
+    from datetime import UTC
+
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise UsageError(reason=f'"{text}" is not a time', hint="Write 2026-11-15 or 2026-11-15T12:00:00Z.") from None
+    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -1,0 +1,60 @@
+"""What the commands of `cocli documents` share: their arguments and options, and the documents they work on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cocli.cli.kit.context import campaign_of, workspace_of
+
+if TYPE_CHECKING:
+    from cocli.app.documents.documents import Documents
+
+DocArgument = Annotated[str, typer.Argument(metavar="DOC", help="The document's id.")]
+DocsArgument = Annotated[list[str], typer.Argument(metavar="DOC…", help="The ids of the documents.")]
+DatasourceOption = Annotated[
+    str | None,
+    typer.Option("--datasource", metavar="ID", help="Only of this datasource.", show_default=False),
+]
+ClusterOption = Annotated[
+    str | None,
+    typer.Option("--cluster", metavar="NAME", help="Only in this cluster.", show_default=False),
+]
+ByOption = Annotated[
+    str | None,
+    typer.Option("--by", metavar="NAME", help="Who does it, for the record.", show_default="the login name"),
+]
+GraphOption = Annotated[
+    str | None,
+    typer.Option(
+        "--graph", metavar="MODULE:FUNCTION", help="What makes the graph.", show_default="the facts of each page"
+    ),
+]
+DeletedOption = Annotated[bool, typer.Option("--deleted", help="Also what was deleted.")]
+
+
+@contextmanager
+def chosen_documents(ctx: typer.Context, store: str | None, campaign: str | None) -> Iterator[Documents]:
+    """The documents of the campaign's account; of the user's own account where no campaign was named."""
+    from cocli.app.documents.documents import opened_documents
+
+    with (
+        workspace_of(ctx, store) as workspace,
+        opened_documents(workspace, campaign_of(ctx, campaign)) as documents,
+    ):
+        yield documents
+
+
+def who(given: str | None) -> str:
+    """Who does it: as said, or the login name."""
+    if given is not None:
+        return given
+    import getpass
+
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a container may run as a number that has no name
+        return "unknown"

@@ -1,0 +1,94 @@
+"""The commands of `cocli documents` for others on the network: serve, token."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from cocli.cli.documents.options import GraphOption, chosen_documents
+from cocli.cli.kit.context import output_of
+from cocli.cli.kit.options import CampaignOption, JsonOption, QuietOption, StoreOption, examples
+from cocli.cli.kit.serving import log_to, stopped_by_signals
+
+app = typer.Typer()
+
+
+@app.command(
+    epilog=examples(
+        "cocli documents serve -c plumbers",
+        "cocli documents serve --no-http --graph my_package.graphs:contacts",
+    )
+)
+def serve(
+    ctx: typer.Context,
+    graph: GraphOption = None,
+    grpc: Annotated[bool, typer.Option("--grpc/--no-grpc", help="Serve gRPC.")] = True,
+    http: Annotated[bool, typer.Option("--http/--no-http", help="Serve uploads by HTTP.")] = True,
+    insecure: Annotated[
+        bool, typer.Option("--insecure", help="Beyond this machine without a certificate: behind a proxy that has one.")
+    ] = False,
+    campaign: CampaignOption = None,
+    store: StoreOption = None,
+    quiet: QuietOption = False,
+) -> None:
+    """Serve the documents by gRPC, and take raw files by HTTP, until Ctrl-C. Prints where it listens.
+
+    Callers need a token (`cocli documents token`) and see the documents of its account only. Addresses, certificate
+    and limits are set in [documents].
+    """
+    from cocli.app.documents.tokens import load_tokens
+    from cocli.service.documents.server import Wish, serving
+
+    output = output_of(ctx, quiet=quiet)
+    stop, log = stopped_by_signals(), log_to(output)
+    with chosen_documents(ctx, store, campaign) as documents:
+        tokens = load_tokens(documents, create=True)
+        wish = Wish(grpc=grpc, http=http, insecure=insecure, graph=graph)
+        with serving(documents, tokens, wish, clock=lambda: datetime.now(UTC), log=log) as served:
+            for name, address in (("grpc", served.grpc), ("http", served.http)):
+                if address is not None:
+                    output.line(f"{name} {address}{' tls' if served.tls else ''}")
+            output.stdout.flush()
+            output.hint(f"cocli documents token{documents.options}")
+            while not stop.wait(1.0):
+                pass
+            output.talk("Stopping: what is under way may end.")
+
+
+@app.command(
+    epilog=examples(
+        "cocli documents token -c plumbers",
+        "cocli documents token --account other --days 30 --json",
+    )
+)
+def token(
+    ctx: typer.Context,
+    account: Annotated[
+        str | None,
+        typer.Option("--account", metavar="NAME", help="Whom it speaks for.", show_default="[campaign] account"),
+    ] = None,
+    days: Annotated[float, typer.Option("--days", metavar="N", help="How long it lasts.")] = 365.0,
+    campaign: CampaignOption = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Make a token: whoever has it reads and changes the documents of its account, until it expires.
+
+    It is signed with the secret of this installation, which is made if there is none. Replacing the secret's file and
+    starting the service again ends all tokens.
+    """
+    from cocli.app.documents.tokens import expiry, load_tokens, secret_path
+
+    output = output_of(ctx, as_json=json, quiet=quiet)
+    with chosen_documents(ctx, store, campaign) as documents:
+        whom = account if account is not None else documents.account
+        until = expiry(datetime.now(UTC).replace(microsecond=0), days)
+        made = load_tokens(documents, create=True).make(whom, until)
+    if json:
+        output.document({"account": whom, "expires": until, "token": made})
+        return
+    output.line(made)
+    output.talk(f"It speaks for {whom} until {until:%Y-%m-%d %H:%M:%SZ}, signed with {secret_path(documents)}.")

@@ -1,0 +1,305 @@
+"""`cocli index`: status, get, history, diff, verify, audit; and, from its neighbours, query and all that changes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict
+from itertools import islice
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cocli.cli.index import changes as index_changes
+from cocli.cli.index import query as index_query
+from cocli.cli.index import upkeep as index_upkeep
+from cocli.cli.index.options import (
+    AsOfOption,
+    FreshOption,
+    IndexArgument,
+    OptionalIndexArgument,
+    campaign_of_indexes,
+    chosen_indexes,
+)
+from cocli.cli.kit.context import output_of
+from cocli.cli.kit.options import CampaignOption, JsonOption, QuietOption, StoreOption, command_group, examples
+from cocli.cli.kit.output import count_shown
+from cocli.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from cocli.app.indexes.indexes import Indexes
+    from cocli.cli.kit.output import Output
+    from cocli.index.care.audit import AuditReport
+    from cocli.index.care.verification import VerifyReport
+    from cocli.index.diff import Difference
+
+app = command_group("Look into the indexes, ask them in SQL, pack and look after them.")
+
+
+@app.command(epilog=examples("cocli index status -c plumbers", "cocli index status prospects -c plumbers --json"))
+def status(
+    ctx: typer.Context,
+    index: OptionalIndexArgument = None,
+    campaign: CampaignOption = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Show every index: rows, version and its age, shards, what waits to be packed, what is damaged."""
+    from cocli.app.indexes.status import index_status
+    from cocli.cli.index.views import show_status, status_document
+
+    output = output_of(ctx, as_json=json, quiet=quiet)
+    with campaign_of_indexes(ctx, store, campaign) as indexes:
+        statuses = [index_status(indexes, ref) for ref in indexes.chosen(index)]
+        if json:
+            output.document({"campaign": _name(indexes), "indexes": [status_document(one) for one in statuses]})
+            return
+        show_status(output, statuses)
+        broken = next((one for one in statuses if one.problem or one.damaged), None)
+        if broken is not None:
+            output.hint(f"cocli index verify {broken.index}{indexes.options}")
+        elif any(one.unpacked for one in statuses):
+            output.hint(f"cocli index compact{indexes.options}")
+
+
+@app.command(
+    epilog=examples(
+        "cocli index get prospects ChIJyUzh2kXqwoARUtNFG8VjnYQ -c plumbers",
+        "cocli index get emails info@example.com -c plumbers --fresh",
+        "cocli index get scraped-tiles 39.8_-89.7/plumber/overture",
+    )
+)
+def get(
+    ctx: typer.Context,
+    index: IndexArgument,
+    name: Annotated[
+        str, typer.Argument(metavar="KEY", help="A hash, place id, domain, address, task id, or TILE/PHRASE.")
+    ],
+    fresh: FreshOption = False,
+    as_of: AsOfOption = None,
+    campaign: CampaignOption = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Show one record. Three requests at most, one when it is in the cache."""
+    from cocli.app.indexes.lookup import look_up
+    from cocli.app.indexes.query import AsOf
+    from cocli.cli.index.views import show_record
+
+    output = output_of(ctx, as_json=json, quiet=quiet)
+    with chosen_indexes(ctx, store, campaign) as indexes:
+        ref = indexes.ref(index)
+        record, version = look_up(indexes, ref, name, fresh=fresh, as_of=AsOf.parse(as_of or []))
+        if json:
+            document = {"index": ref.name, "campaign": ref.campaign, "version": version}
+            output.document({**document, "record": record.model_dump(mode="json"), "extras": dict(record.extras)})
+            return
+        show_record(output, record)
+
+
+@app.command(epilog=examples("cocli index history prospects -c plumbers"))
+def history(
+    ctx: typer.Context,
+    index: IndexArgument,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", help="How many at most; 0 is all.", min=0)] = 20,
+    campaign: CampaignOption = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """List the versions of an index that are kept, newest first. Each of them can be read with --as-of."""
+    from cocli.app.indexes.status import index_history
+    from cocli.cli.index.views import show_history
+
+    output = output_of(ctx, as_json=json, quiet=quiet)
+    with chosen_indexes(ctx, store, campaign) as indexes:
+        ref = indexes.ref(index)
+        found = list(islice(index_history(indexes, ref), limit + 1 if limit else None))
+        truncated, versions = bool(limit and len(found) > limit), found[: limit or None]
+        if json:
+            document = {"index": ref.name, "campaign": ref.campaign, "truncated": truncated}
+            output.document({**document, "versions": [asdict(one) for one in versions]})
+            return
+        if not versions:
+            output.talk("Nothing was packed yet.")
+            output.hint(f"cocli index compact {ref.name}{indexes.options}")
+            return
+        show_history(output, versions)
+        if truncated:
+            output.talk(f"The last {limit}; there are more: --limit 0 lists all.")
+        if len(versions) > 1:
+            output.hint(f"cocli index diff {ref.name} {versions[1].version}{indexes.options}")
+
+
+@app.command(
+    epilog=examples("cocli index diff prospects 11 -c plumbers", "cocli index diff prospects 11 14 -c plumbers --json")
+)
+def diff(
+    ctx: typer.Context,
+    index: IndexArgument,
+    old: Annotated[int, typer.Argument(metavar="OLD", help="A version.", min=1)],
+    new: Annotated[
+        int | None, typer.Argument(metavar="NEW", help="A later one.", min=1, show_default="the current one")
+    ] = None,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", help="How many at most; 0 is all.", min=0)] = 100,
+    campaign: CampaignOption = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Show what changed between two versions: records added, removed and changed, field by field."""
+    from cocli.app.indexes.lookup import differences
+    from cocli.cli.index.views import show_differences
+
+    output = output_of(ctx, as_json=json, quiet=quiet)
+    with chosen_indexes(ctx, store, campaign) as indexes:
+        ref = indexes.ref(index)
+        before, after, found = differences(indexes, ref, old, new)
+        counts: Counter[str] = Counter(added=0, removed=0, changed=0)
+        kept: list[Difference[Any]] = []
+        for difference in found:
+            counts[difference.kind] += 1
+            if not limit or len(kept) < limit:
+                kept.append(difference)
+        truncated = sum(counts.values()) > len(kept)
+    if json:
+        document = {"index": ref.name, "campaign": ref.campaign, "old": before, "new": after, "counts": dict(counts)}
+        output.document({**document, "differences": [_difference(one) for one in kept], "truncated": truncated})
+        return
+    show_differences(output, kept)
+    output.talk(
+        f"Version {before} to {after}: {counts['added']:,} added, {counts['removed']:,} removed, "
+        f"{counts['changed']:,} changed."
+    )
+    if truncated:
+        output.talk(f"The first {limit}; --limit 0 shows all.")
+
+
+@app.command(epilog=examples("cocli index verify -c plumbers", "cocli index verify prospects -c plumbers --version 12"))
+def verify(
+    ctx: typer.Context,
+    index: OptionalIndexArgument = None,
+    version: Annotated[
+        int | None,
+        typer.Option("--version", metavar="N", help="An earlier one.", min=1, show_default="the current one"),
+    ] = None,
+    campaign: CampaignOption = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Read all files of a version, and hold them against their names and the manifest. Exits with 8 on damage."""
+    from cocli.app.indexes.care import verify_index
+    from cocli.cli.kit.progress import ProgressLine
+
+    output = output_of(ctx, as_json=json, quiet=quiet)
+    with chosen_indexes(ctx, store, campaign) as indexes, ProgressLine(output, "shards read") as progress:
+        reports = [(ref, verify_index(indexes, ref, version, progress)) for ref in indexes.chosen(index)]
+    ok = all(report.ok for _, report in reports)
+    if json:
+        rows = [_verified(ref.name, report) for ref, report in reports]
+        output.document({"campaign": _name(indexes), "ok": ok, "indexes": rows})
+    else:
+        cells = [
+            (ref.name, one.version, one.rows, one.shards, "ok" if one.ok else count_shown(len(one.problems), "problem"))
+            for ref, one in reports
+        ]
+        output.table(("index", "version", "rows", "shards", "state"), cells, right=("version", "rows", "shards"))
+        for ref, report in reports:
+            for problem in report.problems:
+                output.line(f"{ref.name}: {problem}")
+        if not ok:
+            broken = next(ref.name for ref, report in reports if not report.ok)
+            output.hint(f"cocli index repair {broken}{indexes.options}")
+    if not ok:
+        raise typer.Exit(ExitCode.DATA)
+
+
+@app.command(epilog=examples("cocli index audit -c plumbers", "cocli index audit prospects -c plumbers --json"))
+def audit(
+    ctx: typer.Context,
+    index: OptionalIndexArgument = None,
+    campaign: CampaignOption = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Read every record, packed or not, and count what is wrong with it. Exits with 8 if anything is.
+
+    damaged: files that cannot be read. malformed: rows that do not fit. duplicate: keys or place ids that occur twice.
+    foreign: records of another campaign. mismatched: ids that do not belong together. misplaced: records in the wrong
+    shard or folder. stale: loose files that nobody packed for a week. stranger: files that are none of ours.
+    """
+    from cocli.app.indexes.care import audit_index
+    from cocli.cli.index.views import show_audit
+    from cocli.cli.kit.progress import ProgressLine
+
+    output = output_of(ctx, as_json=json, quiet=quiet)
+    with chosen_indexes(ctx, store, campaign) as indexes, ProgressLine(output, "rows read") as progress:
+        reports = [(ref.name, audit_index(indexes, ref, progress)) for ref in indexes.chosen(index)]
+    ok = all(report.ok for _, report in reports)
+    if json:
+        rows = [_audited(name, report) for name, report in reports]
+        output.document({"campaign": _name(indexes), "ok": ok, "indexes": rows})
+    else:
+        show_audit(output, reports)
+        _audit_hint(output, reports, indexes)
+    if not ok:
+        raise typer.Exit(ExitCode.DATA)
+
+
+def _audit_hint(output: Output, reports: list[tuple[str, AuditReport]], indexes: Indexes) -> None:
+    found = {str(finding): name for name, report in reports for finding in report.counts}
+    if "damaged" in found:
+        output.hint(f"cocli index repair {found['damaged']}{indexes.options}")
+    elif "foreign" in found:
+        output.hint(f"cocli index purge --foreign-campaign{indexes.options} --dry-run")
+    elif "stale" in found:
+        output.hint(f"cocli index compact{indexes.options}")
+
+
+def _name(indexes: Indexes) -> str | None:
+    return indexes.campaign.name if indexes.campaign else None
+
+
+def _difference(one: Difference[Any]) -> dict[str, Any]:
+    record = one.new if one.new is not None else one.old
+    return {
+        "key": one.key,
+        "kind": one.kind,
+        "fields": {name: [_plain(value) for value in pair] for name, pair in one.fields.items()},
+        "record": record.model_dump(mode="json") if record is not None and one.kind != "changed" else None,
+    }
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
+    return value.model_dump(mode="json") if hasattr(value, "model_dump") else value
+
+
+def _verified(name: str, report: VerifyReport) -> dict[str, Any]:
+    return {
+        "index": name,
+        "version": report.version,
+        "rows": report.rows,
+        "shards": report.shards,
+        "bytes": report.bytes,
+        "problems": report.problems,
+    }
+
+
+def _audited(name: str, report: AuditReport) -> dict[str, Any]:
+    return {
+        "index": name,
+        "version": report.version,
+        "rows": report.rows,
+        "counts": {str(finding): count for finding, count in report.counts.items()},
+        "examples": {str(finding): [asdict(example) for example in some] for finding, some in report.examples.items()},
+    }
+
+
+app.add_typer(index_query.app)
+app.add_typer(index_changes.app)
+app.add_typer(index_upkeep.app)

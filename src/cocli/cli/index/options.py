@@ -1,0 +1,63 @@
+"""What the commands of `cocli index` share: their arguments and options, and the indexes they work on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cocli.cli.kit.context import campaign_of, workspace_of
+
+if TYPE_CHECKING:
+    from cocli.app.indexes.indexes import Indexes
+
+_NAMES = (
+    *("prospects", "emails", "domains", "target-tiles", "scraped-tiles"),
+    *("completions-gm-list", "completions-gm-details", "completions-enrichment"),
+)
+
+
+def _complete_index(incomplete: str) -> list[str]:
+    return [name for name in _NAMES if name.startswith(incomplete)]
+
+
+_HELP = "The index: prospects, emails, domains, target-tiles, scraped-tiles or completions-QUEUE"
+IndexArgument = Annotated[str, typer.Argument(metavar="INDEX", help=f"{_HELP}.", autocompletion=_complete_index)]
+OptionalIndexArgument = Annotated[
+    str | None,
+    typer.Argument(metavar="INDEX", help=f"{_HELP}; all of them otherwise.", autocompletion=_complete_index,
+                   show_default=False),
+]  # fmt: skip
+FreshOption = Annotated[
+    bool, typer.Option("--fresh", help="Also what is not packed yet. This lists the loose records and batches.")
+]
+AsOfOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--as-of",
+        metavar="VERSION",
+        help="An earlier version: 12, prospects=12, or a time such as 2026-11-15T12:00:00Z.",
+        show_default=False,
+    ),
+]
+
+
+@contextmanager
+def chosen_indexes(ctx: typer.Context, store: str | None, campaign: str | None) -> Iterator[Indexes]:
+    """The indexes of the campaign that was named; those that campaigns share where none was."""
+    from cocli.app.indexes.indexes import campaign_indexes
+
+    with workspace_of(ctx, store) as workspace:
+        yield campaign_indexes(workspace, campaign_of(ctx, campaign))
+
+
+@contextmanager
+def campaign_of_indexes(ctx: typer.Context, store: str | None, campaign: str | None) -> Iterator[Indexes]:
+    """The same, for what makes no sense without a campaign."""
+    from cocli.app.indexes.indexes import campaign_indexes
+    from cocli.app.queues.queues import chosen_campaign
+
+    with workspace_of(ctx, store) as workspace:
+        yield campaign_indexes(workspace, chosen_campaign(workspace, campaign_of(ctx, campaign)).name)

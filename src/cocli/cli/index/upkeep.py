@@ -1,0 +1,242 @@
+"""The commands of `cocli index` that remove or mend something: gc, repair, purge."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cocli.cli.index.options import IndexArgument, OptionalIndexArgument, campaign_of_indexes, chosen_indexes
+from cocli.cli.kit.confirm import confirm
+from cocli.cli.kit.context import output_of
+from cocli.cli.kit.options import (
+    CampaignOption,
+    DryRunOption,
+    JsonOption,
+    QuietOption,
+    StoreOption,
+    YesOption,
+    examples,
+)
+from cocli.cli.kit.output import count_shown, size_shown
+from cocli.errors import UsageError
+
+if TYPE_CHECKING:
+    from cocli.app.indexes.indexes import Indexes
+    from cocli.app.indexes.purge import ForeignRecords
+    from cocli.cli.kit.output import Output
+    from cocli.index.care.garbage import CollectionReport
+    from cocli.index.care.repair import RepairReport
+
+app = typer.Typer()
+
+_KeepVersions = Annotated[int, typer.Option("--keep-versions", metavar="N", help="The last so many.", min=1)]
+_KeepDays = Annotated[float, typer.Option("--keep-days", metavar="DAYS", help="And what is younger.", min=0)]
+_GraceHours = Annotated[
+    float, typer.Option("--grace-hours", metavar="HOURS", help="Between naming and deleting.", min=0)
+]
+
+
+@app.command(
+    epilog=examples(
+        "cocli index gc -c plumbers --dry-run", "cocli index gc -c plumbers --keep-versions 3 --keep-days 0"
+    )
+)
+def gc(
+    ctx: typer.Context,
+    index: OptionalIndexArgument = None,
+    keep_versions: _KeepVersions = 10,
+    keep_days: _KeepDays = 1,
+    grace_hours: _GraceHours = 1,
+    dry_run: DryRunOption = False,
+    campaign: CampaignOption = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Collect garbage: shards and manifests that no kept version needs. Records are never touched.
+
+    A first run only names what is garbage. A run after the grace period looks again, and deletes what still is: until
+    then a reader of an old version can finish. Run it once a day, and nothing else is needed.
+    """
+    from cocli.app.indexes.care import collect_garbage
+
+    output = output_of(ctx, as_json=json, quiet=quiet)
+    keep, grace = timedelta(days=keep_days), timedelta(hours=grace_hours)
+    with chosen_indexes(ctx, store, campaign) as indexes:
+        reports = [
+            (
+                ref.name,
+                collect_garbage(indexes, ref, keep_versions=keep_versions, keep=keep, grace=grace, dry_run=dry_run),
+            )
+            for ref in indexes.chosen(index)
+        ]
+    if json:
+        status = "would_collect" if dry_run else "collected"
+        rows = [_collected(name, one) for name, one in reports]
+        output.document({"campaign": _name(indexes), "status": status, "indexes": rows})
+        return
+    columns = ("index", "versions kept", "in use", "young", "condemned", "deleted", "freed")
+    cells = [
+        (
+            name,
+            len(one.kept_versions),
+            one.live,
+            one.young,
+            len(one.condemned),
+            len(one.deleted),
+            size_shown(one.freed_bytes),
+        )
+        for name, one in reports
+    ]
+    output.table(columns, cells, right=columns[1:])
+    if dry_run:
+        output.talk("Nothing was changed.")
+    elif any(one.condemned for _, one in reports):
+        output.talk(f"What is condemned now goes with a run in {grace_hours:g} h or later.")
+
+
+def _collected(name: str, report: CollectionReport) -> dict[str, Any]:
+    return {
+        "index": name,
+        "kept_versions": report.kept_versions,
+        "live": report.live,
+        "young": report.young,
+        "condemned": report.condemned,
+        "deleted": report.deleted,
+        "freed_bytes": report.freed_bytes,
+        "strangers": report.foreign,
+    }
+
+
+@app.command(
+    epilog=examples("cocli index repair prospects -c plumbers --dry-run", "cocli index repair prospects -c plumbers")
+)
+def repair(
+    ctx: typer.Context,
+    index: IndexArgument,
+    dry_run: DryRunOption = False,
+    campaign: CampaignOption = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Mend an index: a lost or damaged LATEST, missing or damaged shards. Where nothing is wrong, nothing is written.
+
+    What the cache of this machine has is put back. What nobody has is looked for in earlier versions and in what is
+    left of the file; what cannot be found is named in the manifest.
+    """
+    from cocli.app.indexes.care import repair_index, verify_index
+
+    output = output_of(ctx, as_json=json, quiet=quiet)
+    with chosen_indexes(ctx, store, campaign) as indexes:
+        ref = indexes.ref(index)
+        if dry_run:
+            found = verify_index(indexes, ref)
+            if json:
+                output.document({"index": ref.name, "campaign": ref.campaign, "status": "would_repair",
+                                 "version": found.version, "problems": found.problems})  # fmt: skip
+                return
+            for problem in found.problems:
+                output.line(problem)
+            output.talk(f"{count_shown(len(found.problems), 'problem')}; nothing was changed.")
+            return
+        report = repair_index(indexes, ref)
+    status = "repaired" if report.pointer or report.restored or report.losses or report.notes else "already_sound"
+    if json:
+        output.document({"index": ref.name, "campaign": ref.campaign, "status": status, **_repaired(report)})
+        return
+    output.line(status)
+    _show_repaired(output, report)
+    output.hint(f"cocli index verify {ref.name}{indexes.options}")
+
+
+def _repaired(report: RepairReport) -> dict[str, Any]:
+    return {
+        "version": report.version,
+        "pointer": report.pointer,
+        "restored": report.restored,
+        "appended": report.appended,
+        "losses": [loss.model_dump(mode="json") for loss in report.losses],
+        "notes": report.notes,
+    }
+
+
+def _show_repaired(output: Output, report: RepairReport) -> None:
+    if report.pointer:
+        output.talk(f"LATEST: {report.pointer}.")
+    for key in report.restored:
+        output.talk(f"Put back: {key}")
+    if report.appended:
+        output.talk(f"{count_shown(report.appended, 'record')} of versions that broke off wait to be packed.")
+    for loss in report.losses:
+        lost = loss.rows - loss.restored
+        output.talk(f"Shard {loss.sha256} was beyond repair: {loss.restored:,} rows found elsewhere, {lost:,} lost.")
+    for note in report.notes:
+        output.talk(note)
+
+
+@app.command(
+    epilog=examples(
+        "cocli index purge --foreign-campaign -c plumbers --dry-run",
+        "cocli index purge prospects --foreign-campaign -c plumbers --yes",
+    )
+)
+def purge(
+    ctx: typer.Context,
+    index: OptionalIndexArgument = None,
+    foreign_campaign: Annotated[
+        bool, typer.Option("--foreign-campaign", help="Remove records that belong to another campaign.")
+    ] = False,
+    yes: YesOption = False,
+    dry_run: DryRunOption = False,
+    campaign: CampaignOption = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Remove records of other campaigns, packed and loose. Earlier versions keep them until they are collected."""
+    from cocli.app.indexes.purge import find_foreign, purge_foreign
+    from cocli.cli.kit.progress import ProgressLine
+
+    output = output_of(ctx, as_json=json, quiet=quiet)
+    if not foreign_campaign:
+        raise UsageError(reason="What is to be removed?", hint="Say it: --foreign-campaign")
+    with campaign_of_indexes(ctx, store, campaign) as indexes:
+        with ProgressLine(output, "rows read") as progress:
+            found = [one for ref in indexes.chosen(index) if (one := find_foreign(indexes, ref, progress)).count]
+        total = sum(one.count for one in found)
+        if dry_run or not found:
+            _report_purge(output, indexes, found, "would_remove" if dry_run else "already_gone", 0)
+            return
+        question = f"Remove {count_shown(total, 'record')} of other campaigns from {_name(indexes)}?"
+        if not confirm(output, question, yes=yes):
+            output.talk("Nothing was removed.")
+            return
+        removed = sum(purge_foreign(indexes, one) for one in found)
+        _report_purge(output, indexes, found, "removed", removed)
+
+
+def _report_purge(output: Output, indexes: Indexes, found: list[ForeignRecords], status: str, removed: int) -> None:
+    if output.as_json:
+        rows = [
+            {"index": one.ref.name, "rows": len(one.keys), "files": len(one.objects), "kept": one.kept,
+             "campaigns": dict(one.campaigns)}
+            for one in found
+        ]  # fmt: skip
+        output.document({"campaign": _name(indexes), "status": status, "removed": removed, "indexes": rows})
+        return
+    if found:
+        cells = [(one.ref.name, len(one.keys), len(one.objects), one.kept, ", ".join(one.campaigns)) for one in found]
+        output.table(("index", "rows", "files", "kept", "campaigns"), cells, right=("rows", "files", "kept"))
+    output.line(status)
+    if status == "removed":
+        output.talk(
+            f"Removed {count_shown(removed, 'record')}. Earlier versions keep the rows until they are collected."
+        )
+        output.hint(f"cocli index gc{indexes.options}")
+
+
+def _name(indexes: Indexes) -> str | None:
+    return indexes.campaign.name if indexes.campaign else None

@@ -1,0 +1,123 @@
+"""How indexes, their versions, records and findings look to a person, and as JSON."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from cocli.cli.kit.output import size_shown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cocli.app.indexes.status import IndexStatus, VersionInfo
+    from cocli.cli.kit.output import Output
+    from cocli.index.care.audit import AuditReport
+    from cocli.index.diff import Difference
+    from cocli.models.record import Record
+
+
+def status_document(status: IndexStatus) -> dict[str, Any]:
+    document = asdict(status)
+    del document["at"]
+    return document
+
+
+def show_status(output: Output, statuses: Sequence[IndexStatus]) -> None:
+    columns = ("index", "rows", "version", "age", "shards", "size", "unpacked", "state")
+    rows = [
+        (
+            one.index,
+            f"{one.rows:,}",
+            one.version or "",
+            age_shown(one.at - one.published) if one.published else "",
+            one.shards or "",
+            size_shown(one.bytes) if one.shards else "",
+            one.unpacked or "",
+            _state(one),
+        )
+        for one in statuses
+    ]
+    output.table(columns, rows, right=columns[1:-1])
+
+
+def _state(status: IndexStatus) -> str:
+    if status.problem is not None:
+        return status.problem
+    words = []
+    if status.damaged:
+        words.append(f"{status.damaged} damaged")
+    if status.lost_rows:
+        words.append(f"{status.lost_rows} rows lost")
+    if status.set_aside:
+        words.append(f"{status.set_aside} set aside")
+    if status.strangers:
+        words.append(f"{status.strangers} foreign files")
+    if not words and not status.version:
+        return "not packed yet" if status.unpacked else "empty"
+    return ", ".join(words) or ("ok, copied" if status.has_copy else "ok")
+
+
+def age_shown(age: timedelta) -> str:
+    """About how long ago: 40 s, 12 min, 5 h, 3 days."""
+    seconds = max(0, int(age.total_seconds()))
+    if seconds < 120:
+        return f"{seconds} s"
+    if seconds < 2 * 3600:
+        return f"{seconds // 60} min"
+    return f"{seconds // 3600} h" if seconds < 2 * 86400 else f"{seconds // 86400} days"
+
+
+def show_history(output: Output, versions: Sequence[VersionInfo]) -> None:
+    columns = ("version", "created", "rows", "change", "delta", "shards", "size", "writer", "manifest")
+    rows = []
+    for one, before in zip(versions, [*versions[1:], None], strict=True):
+        change = f"{one.rows - before.rows:+,}" if before is not None else ""
+        size = size_shown(one.bytes)
+        rows.append(
+            (one.version, one.created_at, f"{one.rows:,}", change, one.delta_rows, one.shards, size, one.writer,
+             one.manifest[:12])
+        )  # fmt: skip
+    output.table(columns, rows, right=("version", "rows", "change", "delta", "shards", "size"))
+
+
+def show_record(output: Output, record: Record) -> None:
+    values = record.model_dump(mode="json") | dict(record.extras)
+    output.table(("field", "value"), [(name, value) for name, value in values.items() if value not in (None, [], {})])
+
+
+def show_differences(output: Output, differences: Sequence[Difference[Any]]) -> None:
+    rows: list[tuple[object, ...]] = []
+    for one in differences:
+        if one.kind == "changed":
+            rows += [(one.key, one.kind, name, _shown(old), _shown(new)) for name, (old, new) in one.fields.items()]
+        else:
+            record = one.new if one.new is not None else one.old
+            name = getattr(record, "name", None) or ""
+            rows.append((one.key, one.kind, "", name if one.kind == "removed" else "", name if one.new else ""))
+    if rows:
+        output.table(("key", "what", "field", "old", "new"), rows)
+
+
+def show_audit(output: Output, reports: Sequence[tuple[str, AuditReport]]) -> None:
+    cells = [
+        (
+            name,
+            report.version or "",
+            f"{report.rows:,}",
+            ", ".join(f"{finding} {count:,}" for finding, count in report.counts.items()) or "ok",
+        )
+        for name, report in reports
+    ]
+    output.table(("index", "version", "rows", "found"), cells, right=("version", "rows"))
+    for name, report in reports:
+        for finding, examples in report.examples.items():
+            for example in examples:
+                output.line(f"{name}: {finding}: {example.where}: {example.detail}")
+
+
+def _shown(value: object) -> object:
+    if isinstance(value, tuple):
+        return [one.model_dump(mode="json") if hasattr(one, "model_dump") else one for one in value]
+    return value

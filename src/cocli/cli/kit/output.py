@@ -1,0 +1,147 @@
+"""Data on stdout, talk on stderr. Tables are drawn for a terminal and aligned for everything else.
+
+With `--json` stdout holds exactly one JSON document, and the talk is left out. Whatever is shown passes through
+`safe_text`; the JSON is ASCII, so that it is harmless by itself.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import Enum
+from typing import Any, TextIO
+
+from cocli.cli.kit.safe_text import safe_line, safe_text
+
+Row = Sequence[object]
+_READABLE = 8
+_BETWEEN = "   "
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """Where a command writes. Built once, in `cocli.cli.root`."""
+
+    stdout: TextIO
+    stderr: TextIO
+    as_json: bool = False
+    quiet: bool = False
+    color: bool = False
+
+    # --- data
+
+    def document(self, data: dict[str, Any]) -> None:
+        """The JSON document of a command."""
+        self.stdout.write(json.dumps(data, default=_json_value, indent=2) + "\n")
+
+    def line(self, text: str) -> None:
+        """One line of data."""
+        self.stdout.write(safe_line(text) + "\n")
+
+    def text(self, text: str) -> None:
+        """Several lines of data."""
+        self.stdout.write(safe_text(text))
+
+    def table(self, columns: Sequence[str], rows: Sequence[Row], *, right: Sequence[str] = ()) -> None:
+        """Rows under headings; the columns named in `right` are aligned to the right."""
+        cells = [[safe_line(shown(value)) for value in row] for row in rows]
+        if self.stdout.isatty():
+            self._draw(columns, cells, right)
+        else:
+            self.stdout.write(_aligned(columns, cells, right))
+
+    # --- talk
+
+    def talk(self, text: str) -> None:
+        """Say what was done. Not with --json or --quiet."""
+        if not (self.as_json or self.quiet):
+            self.stderr.write(safe_line(text) + "\n")
+
+    def hint(self, command: str) -> None:
+        """Suggest the next step."""
+        self.talk(f"hint: {command}")
+
+    def _draw(self, columns: Sequence[str], cells: list[list[str]], right: Sequence[str]) -> None:
+        from rich.box import SIMPLE_HEAD
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text
+
+        console = Console(file=self.stdout, no_color=not self.color, highlight=False)
+        if _narrowest(columns, cells) > console.width:
+            self.stdout.write(_one_below_the_other(columns, cells))
+            return
+        table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold" if self.color else "")
+        for column in columns:
+            table.add_column(column, justify="right" if column in right else "left", overflow="fold")
+        for row in cells:
+            table.add_row(*map(Text, row))
+        console.print(table)
+
+
+def shown(value: object) -> str:
+    """A value for people."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%SZ")
+    if isinstance(value, (list, tuple, dict)):
+        return json.dumps(value, ensure_ascii=False, default=_json_value)
+    return str(value)
+
+
+def size_shown(size: int) -> str:
+    """Bytes for people: 17 B, 1.2 KiB, 3.4 GiB."""
+    amount, unit = float(size), "B"
+    for larger in ("KiB", "MiB", "GiB", "TiB"):
+        if amount < 1024:
+            break
+        amount, unit = amount / 1024, larger
+    return f"{size} B" if unit == "B" else f"{amount:.1f} {unit}"
+
+
+def count_shown(count: int, noun: str) -> str:
+    """`1 object`, `1,234 objects`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _json_value(value: object) -> object:
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    if isinstance(value, Enum):
+        return value.value
+    if hasattr(value, "model_dump"):
+        return value.model_dump(mode="json")
+    raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+def _narrowest(columns: Sequence[str], cells: list[list[str]]) -> int:
+    """How many columns of a terminal a table needs at least: where less is there, its words fall apart."""
+    widths = (max(len(row[column]) for row in [list(columns), *cells]) for column in range(len(columns)))
+    return sum(min(width, _READABLE) for width in widths) + len(_BETWEEN) * (len(columns) - 1)
+
+
+def _one_below_the_other(columns: Sequence[str], cells: list[list[str]]) -> str:
+    """What does not fit beside each other: a block for each row, without what is empty."""
+    width = max(map(len, columns))
+    blocks = (
+        [f"{name.ljust(width)}  {cell}" for name, cell in zip(columns, row, strict=True) if cell] for row in cells
+    )
+    return "\n".join("".join(f"{line}\n" for line in block) for block in blocks)
+
+
+def _aligned(columns: Sequence[str], cells: list[list[str]], right: Sequence[str]) -> str:
+    rows = [list(columns), *cells]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(columns))]
+    return "".join(
+        "  ".join(
+            cell.rjust(width) if name in right else cell.ljust(width)
+            for name, cell, width in zip(columns, row, widths, strict=True)
+        ).rstrip()
+        + "\n"
+        for row in rows
+    )

@@ -1,0 +1,1 @@
+"""`cocli worker`, `supervisor`, `command` and `cluster`."""

@@ -1,0 +1,158 @@
+"""`cocli command`: send, ls, show."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cocli.cli.kit.context import output_of
+from cocli.cli.kit.options import CampaignOption, JsonOption, QuietOption, StoreOption, command_group, examples
+from cocli.cli.queue.options import queue_campaign
+from cocli.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from cocli.app.machines.command_listing import CommandRow
+    from cocli.app.machines.commands import Sent
+    from cocli.app.workspace import Campaign
+    from cocli.cli.kit.output import Output
+
+app = command_group("Tell the supervisors of a campaign what to do, from anywhere, and see what became of it.")
+_LOOK_SECONDS = 0.5
+
+
+@app.command(
+    epilog=examples(
+        'cocli command send "add-query emergency plumber" -c plumbers',
+        'cocli command send "add-location Springfield, IL" -c plumbers',
+        'cocli command send "add-exclude acme.com" -c plumbers --wait 15',
+        'cocli command send "scale gm-list=3 enrichment=8" --host pi1 -c plumbers',
+        'cocli command send "pause gm-details" -c plumbers',
+    )
+)
+def send(
+    ctx: typer.Context,
+    command: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="COMMAND",
+            help="add-query, remove-query, add-location, remove-location, add-exclude, remove-exclude, scale, pause, "
+            "resume, restart, recover or refresh-report, with what belongs to it.",
+        ),
+    ],
+    host: Annotated[
+        str | None,
+        typer.Option("--host", metavar="HOST", help="For scale and restart: only this one.", show_default=False),
+    ] = None,
+    wait: Annotated[
+        float,
+        typer.Option(
+            "--wait", metavar="SECONDS", min=0, help="Wait so long for what becomes of it; code 6 if nothing does."
+        ),
+    ] = 0.0,
+    campaign: CampaignOption = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Send a command. It is checked first; one supervisor executes it (`restart`: each host its own)."""
+    import shlex
+
+    from cocli.app.machines.commands import listeners, send_command
+
+    text = command[0] if len(command) == 1 else shlex.join(command)
+    output = output_of(ctx, as_json=json, quiet=quiet)
+    with queue_campaign(ctx, store, campaign) as chosen:
+        sent = send_command(chosen, text, host)
+        rows = _awaited(chosen, sent, wait) if wait else []
+        if not (all(row.is_over for row in rows) and rows) and not listeners(chosen):
+            output.talk("No supervisor of the campaign is running now: it waits for one.")
+    if json:
+        known = {row.id: _document(row) for row in rows}
+        waiting = {"state": "waiting", "host": None, "message": None}
+        output.document(
+            {"campaign": chosen.name, "commands": [known.get(one.id, waiting) | asdict(one) for one in sent]}
+        )
+    elif rows:
+        _show(output, rows)
+    else:
+        for one in sent:
+            output.line(one.id)
+        output.hint(f"cocli command ls -c {chosen.name}")
+    if any(row.state == "failed" for row in rows):
+        raise typer.Exit(int(ExitCode.FAILURE))
+    if not all(row.is_over for row in rows):
+        output.talk(f"Not all is executed after {wait:g} s. It stays sent.")
+        output.hint(f"cocli cluster status {chosen.name}")
+        raise typer.Exit(int(ExitCode.UNAVAILABLE))
+
+
+@app.command(epilog=examples("cocli command ls -c plumbers", "cocli command ls -c plumbers --limit 0 --json"))
+def ls(
+    ctx: typer.Context,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", help="How many at most; 0 is all.", min=0)] = 20,
+    campaign: CampaignOption = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """List commands and what became of them, the newest first."""
+    from cocli.app.machines.command_listing import list_commands
+
+    output = output_of(ctx, as_json=json, quiet=quiet)
+    with queue_campaign(ctx, store, campaign) as chosen:
+        rows = list_commands(chosen, limit)
+    if json:
+        output.document({"campaign": chosen.name, "commands": [_document(row) for row in rows]})
+    elif rows:
+        _show(output, rows)
+    else:
+        output.talk("There is none.")
+
+
+@app.command(epilog=examples("cocli command show 20261116T0412 -c plumbers"))
+def show(
+    ctx: typer.Context,
+    command_id: Annotated[str, typer.Argument(metavar="ID", help="The command's id, or how it begins.")],
+    campaign: CampaignOption = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Show one command: who sent it, who executed it, and what came of it."""
+    from cocli.app.machines.command_listing import find_command
+
+    output = output_of(ctx, as_json=json, quiet=quiet)
+    with queue_campaign(ctx, store, campaign) as chosen:
+        row = find_command(chosen, command_id)
+    if json:
+        output.document({"campaign": chosen.name, **_document(row)})
+        return
+    for name, value in _document(row).items():
+        if value is not None:
+            output.line(f"{name:8} {value}")
+
+
+def _awaited(campaign: Campaign, sent: list[Sent], seconds: float) -> list[CommandRow]:
+    """What became of these commands once all ended, or as they are when the time is up."""
+    import time
+
+    from cocli.app.machines.command_listing import what_became_of
+
+    until = time.monotonic() + seconds
+    while True:
+        rows = [what_became_of(campaign, one) for one in sent]
+        left = until - time.monotonic()
+        if left <= 0 or all(row.is_over for row in rows):
+            return rows
+        time.sleep(min(_LOOK_SECONDS, left))
+
+
+def _show(output: Output, rows: list[CommandRow]) -> None:
+    cells = [(row.id, row.target, row.text, row.state, row.host, row.message) for row in rows]
+    output.table(("id", "for", "command", "state", "by", "what came of it"), cells)
+
+
+def _document(row: CommandRow) -> dict[str, object]:
+    return asdict(row)

@@ -1,0 +1,89 @@
+"""`cocli supervisor`: runs the workers that the campaign asks of this machine."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from cocli.cli.kit.context import campaign_of, output_of, workspace_of
+from cocli.cli.kit.options import CampaignOption, JsonOption, QuietOption, StoreOption, examples, single_command
+from cocli.exit_codes import ExitCode
+
+app = single_command()
+
+
+@app.command(
+    epilog=examples(
+        "cocli supervisor -c plumbers",
+        "cocli supervisor --store s3://cocli-data-plumbers --memory 1500",
+        "CAMPAIGN_NAME=plumbers COCLI_STORE=s3://cocli-data-plumbers cocli supervisor",
+        "cocli supervisor -c plumbers --host pi2 --for 8h",
+    )
+)
+def supervisor(
+    ctx: typer.Context,
+    host: Annotated[
+        str | None,
+        typer.Option(
+            "--host", metavar="NAME", help="The name of this machine. [default: its host name]", show_default=False
+        ),
+    ] = None,
+    memory: Annotated[
+        int,
+        typer.Option("--memory", metavar="MIB", min=0, help="A worker that holds more is replaced; 0 is no limit."),
+    ] = 2048,
+    poll: Annotated[
+        float,
+        typer.Option("--poll", metavar="SECONDS", min=0.2, max=600, help="Between two looks for commands."),
+    ] = 3.0,
+    heartbeat: Annotated[
+        float,
+        typer.Option("--heartbeat", metavar="SECONDS", min=1, max=3600, help="Between two heartbeats."),
+    ] = 120.0,
+    duration: Annotated[
+        str | None,
+        typer.Option("--for", metavar="DURATION", help="End after 90s, 10m or 2h.", show_default=False),
+    ] = None,
+    campaign: CampaignOption = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Run the workers of `[workers.HOST]`, one process each: started again when they die, replaced when they grow.
+
+    Changes of the campaign's configuration are picked up within seconds, commands are executed, and a heartbeat says
+    how this machine is (`cocli cluster status`). One SIGTERM or Ctrl-C drains all workers, two hurry them.
+    """
+    from cocli.app.machines.supervisor import SupervisorWishes, run_supervisor
+    from cocli.app.machines.workers import bootstrap, parse_duration
+    from cocli.fleet.drain import Drain, obeying_signals
+    from cocli.fleet.slot import Care
+
+    output, drain = output_of(ctx, as_json=json, quiet=quiet), Drain()
+    wishes = SupervisorWishes(
+        host=host,
+        seconds=None if duration is None else parse_duration(duration),
+        period=heartbeat,
+        poll=poll,
+        care=Care(memory=memory << 20, look=min(poll, 0.5)),
+    )
+    with workspace_of(ctx, store) as workspace, obeying_signals(drain):
+        chosen = bootstrap(workspace, campaign_of(ctx, campaign))
+        done = run_supervisor(workspace, chosen, wishes, drain, output.talk)
+    if json:
+        output.document(
+            {
+                "campaign": done.campaign,
+                "host": done.host,
+                "completed": dict(done.completed),
+                "restarts": done.restarts,
+                "commands": done.commands,
+                "whole": done.whole,
+            }
+        )
+    else:
+        total = sum(done.completed.values())
+        output.line(f"{done.host}: {total:,} tasks done, {done.restarts:,} restarts, {done.commands:,} commands")
+    if not done.whole:
+        raise typer.Exit(int(ExitCode.FAILURE))

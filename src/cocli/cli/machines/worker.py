@@ -1,0 +1,168 @@
+"""`cocli worker QUEUE`: works off a queue until it is asked to stop."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cocli.cli.kit.context import campaign_of, cli_context, output_of, workspace_of
+from cocli.cli.kit.options import CampaignOption, JsonOption, QuietOption, StoreOption, examples, single_command
+from cocli.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from cocli.app.machines.workers import Progress, Worked
+    from cocli.cli.kit.output import Output
+    from cocli.fleet.drain import Drain
+
+app = single_command()
+_LINE_SECONDS = 10.0
+
+
+def _complete_queue(incomplete: str) -> list[str]:
+    return [name for name in ("gm-list", "gm-details", "enrichment") if name.startswith(incomplete)]
+
+
+@app.command(
+    epilog=examples(
+        "cocli worker enrichment -c plumbers",
+        "cocli worker gm-list --once -c plumbers",
+        "cocli worker enrichment --workers 16 --for 10m --store s3://cocli-data-plumbers",
+        "CAMPAIGN_NAME=plumbers COCLI_STORE=s3://cocli-data-plumbers cocli worker gm-list",
+    )
+)
+def worker(
+    ctx: typer.Context,
+    queue: Annotated[
+        str,
+        typer.Argument(metavar="QUEUE", help="gm-list, gm-details or enrichment.", autocompletion=_complete_queue),
+    ],
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            "--workers",
+            metavar="N",
+            min=1,
+            max=256,
+            help="Tasks at a time. [default: 8 for enrichment, else 1]",
+            show_default=False,
+        ),
+    ] = None,
+    once: Annotated[bool, typer.Option("--once", help="End when nothing is left to claim.")] = False,
+    duration: Annotated[
+        str | None,
+        typer.Option("--for", metavar="DURATION", help="End after 90s, 10m or 2h.", show_default=False),
+    ] = None,
+    campaign: CampaignOption = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+    supervised: Annotated[
+        bool, typer.Option("--supervised", help="Report to a supervisor, and end with it.", hidden=True)
+    ] = False,
+) -> None:
+    """Work off a queue: claim a task, do it, write the result, take the next.
+
+    One SIGTERM or Ctrl-C finishes what is in hand (what takes longer than a minute is given back), two give it back at
+    once. A bare machine needs only the store's address; the campaign's configuration is fetched from there.
+    """
+    from cocli.app.machines.workers import WorkerWishes, bootstrap, parse_duration, run_worker
+    from cocli.fleet.commands import worked_queue
+    from cocli.fleet.drain import Drain, follow, obeying_signals
+
+    output, drain = output_of(ctx, as_json=json, quiet=quiet or supervised), Drain()
+    wishes = WorkerWishes(
+        threads=workers, until_empty=once, seconds=None if duration is None else parse_duration(duration)
+    )
+    if supervised:
+        follow(cli_context(ctx).stdin, drain)
+    tell = _report_to(output, drain) if supervised else _lines(output)
+    with workspace_of(ctx, store) as workspace, obeying_signals(drain):
+        chosen = bootstrap(workspace, campaign_of(ctx, campaign))
+        output.talk(f"Working on {worked_queue(queue)} of {chosen.name}; Ctrl-C ends it")
+        worked = run_worker(
+            workspace,
+            chosen,
+            queue,
+            wishes,
+            drain,
+            on_progress=tell,
+            on_trouble=None if supervised else lambda message: output.talk(f"trouble: {message}"),
+            counts=not (supervised or quiet or json),
+        )
+        if supervised:
+            tell(worked.progress)
+        elif json:
+            output.document(_document(worked))
+        else:
+            output.line(_summary(worked))
+    if not worked.whole and drain.now:
+        raise typer.Exit(int(ExitCode.INTERRUPTED))
+
+
+def _lines(output: Output) -> Callable[[Progress], None]:
+    """Plain lines, now and then: they end up in journals as often as on terminals."""
+    said, at = "", 0.0
+
+    def tell(progress: Progress) -> None:
+        nonlocal said, at
+        line = _progress_line(progress)
+        if line != said and progress.seconds >= at:
+            said, at = line, progress.seconds + _LINE_SECONDS
+            output.talk(line)
+
+    return tell
+
+
+def _report_to(output: Output, drain: Drain) -> Callable[[Progress], None]:
+    """One line of JSON for the supervisor whenever something changed."""
+    from cocli.formats import json_records
+
+    before: Any = None
+
+    def tell(progress: Progress) -> None:
+        nonlocal before
+        if progress.report == before:
+            return
+        before = progress.report
+        try:
+            output.stdout.write(json_records.render(progress.report).decode())
+            output.stdout.flush()
+        except OSError:
+            drain.ask_once()  # nobody reads any more: the supervisor is gone
+
+    return tell
+
+
+def _progress_line(progress: Progress) -> str:
+    report = progress.report
+    parts = [f"{report.queue}: {report.completed:,} done"]
+    parts += [f"{count:,} {how.replace('_', ' ')}" for how, count in sorted(report.ended.items()) if how != "completed"]
+    parts.append(f"{progress.per_minute:.1f}/min")
+    if progress.left is not None:
+        parts.append(f"{progress.left:,} left")
+    if report.active:
+        parts.append(f"{len(report.active)} in hand")
+    return ", ".join(parts)
+
+
+def _summary(worked: Worked) -> str:
+    line = _progress_line(worked.progress)
+    return line if worked.whole else f"{line}; what was in hand was given back"
+
+
+def _document(worked: Worked) -> dict[str, Any]:
+    progress = worked.progress
+    return {
+        "campaign": worked.campaign,
+        "queue": progress.report.queue,
+        "worker": progress.report.worker,
+        "ended": progress.report.ended,
+        "completed": progress.report.completed,
+        "rate_per_minute": round(progress.per_minute, 3),
+        "seconds": round(progress.seconds, 3),
+        "whole": worked.whole,
+        "last_error": progress.report.last_error,
+    }

@@ -1,0 +1,259 @@
+"""`cocli source`: add, ls, rm, check, fetch, categories."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from cocli.cli.kit.context import campaign_of, output_of, workspace_of
+from cocli.cli.kit.options import (
+    CampaignOption,
+    DryRunOption,
+    JsonOption,
+    QuietOption,
+    StoreOption,
+    YesOption,
+    command_group,
+    examples,
+)
+
+app = command_group("Files of open places: add them, load them, see what a phrase finds in them.")
+
+_KINDS = ("overture", "openstreetmap", "foursquare", "alltheplaces")
+
+
+def _complete_kind(incomplete: str) -> list[str]:
+    return [name for name in _KINDS if name.startswith(incomplete)]
+
+
+FileArgument = Annotated[
+    str, typer.Argument(metavar="FILE", help="Parquet, GeoJSON, Overpass JSON, JSON lines; gz, zip.")
+]
+AsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--as",
+        metavar="SOURCE",
+        help=f"What it is, where that cannot be recognised: {', '.join(_KINDS)}.",
+        autocompletion=_complete_kind,
+        show_default=False,
+    ),
+]
+ReleaseOption = Annotated[
+    str | None,
+    typer.Option(
+        "--release", metavar="RELEASE", help="The release it is of, such as 2026-01-21.0.", show_default=False
+    ),
+]
+
+
+@app.command(
+    epilog=examples(
+        "cocli source add utrecht.geojson",
+        "cocli source add places.parquet --as overture --release 2026-01-21.0 --covers 5.0,52.0,5.3,52.2",
+        "cocli source add shops.geojson --country CH",
+    )
+)
+def add(
+    ctx: typer.Context,
+    file: FileArgument,
+    as_: AsOption = None,
+    release: ReleaseOption = None,
+    covers: Annotated[
+        str | None,
+        typer.Option(
+            "--covers",
+            metavar="W,S,E,N",
+            help="The box of which it has everything; else the tiles between its outermost places.",
+            show_default=False,
+        ),
+    ] = None,
+    country: Annotated[
+        str | None,
+        typer.Option(
+            "--country", metavar="CC", help="Of national phone numbers, where a row names none.", show_default=False
+        ),
+    ] = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Add a file of places. Its schema is recognised, its rows are checked, and a copy sorted by tile is made.
+
+    The file itself is not needed any more afterwards. Adding it again changes only what is said of it.
+    """
+    from cocli.app.sources.sources import FileClaims, add_source
+    from cocli.cli.kit.progress import ProgressLine
+    from cocli.cli.source.views import file_document, show_addition
+
+    output = output_of(ctx, as_json=json, quiet=quiet)
+    with workspace_of(ctx) as workspace, ProgressLine(output, "rows read") as progress:
+        claims = FileClaims(as_, release, covers, country)
+        added = add_source(workspace, file, claims, datetime.now(UTC), progress)
+    status = "added" if added.created else "already_added"
+    if json:
+        output.document({"status": status, "file": file_document(added.file)})
+        return
+    show_addition(output, added)
+    output.hint("cocli source categories PHRASE")
+
+
+@app.command(epilog=examples("cocli source ls", "cocli source ls --json"))
+def ls(ctx: typer.Context, json: JsonOption = False, quiet: QuietOption = False) -> None:
+    """List the files that were added on this machine, the newest data first."""
+    from cocli.app.sources.sources import list_sources
+    from cocli.cli.source.views import file_document, show_files
+
+    output = output_of(ctx, as_json=json, quiet=quiet)
+    with workspace_of(ctx) as workspace:
+        files = list_sources(workspace)
+    if json:
+        output.document({"files": [file_document(one) for one in files]})
+    elif files:
+        show_files(output, files)
+    else:
+        output.talk("There is none.")
+        output.hint("cocli source fetch overture -c CAMPAIGN")
+
+
+@app.command(epilog=examples("cocli source rm overture-3f9a", "cocli source rm utrecht.geojson --yes"))
+def rm(
+    ctx: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Its id, the beginning of it, or the file's name.")],
+    yes: YesOption = False,
+    dry_run: DryRunOption = False,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Remove a file that was added, with its copy. What was captured from it stays in the documents."""
+    from cocli.app.sources.sources import remove_source
+    from cocli.cli.kit.confirm import confirm
+    from cocli.cli.source.views import file_document
+
+    output = output_of(ctx, as_json=json, quiet=quiet)
+    with workspace_of(ctx) as workspace:
+        found = remove_source(workspace, name, dry_run=True)
+        question = f"Remove {found.about.id} ({found.about.filename}, {found.about.places:,} places)?"
+        if not dry_run:
+            if not confirm(output, question, yes=yes):
+                output.talk("Nothing was removed.")
+                return
+            remove_source(workspace, found.about.id)
+    status = "would_remove" if dry_run else "removed"
+    if json:
+        output.document({"status": status, "file": file_document(found)})
+        return
+    output.line(found.about.id)
+    output.talk("Would be removed." if dry_run else "Removed.")
+
+
+@app.command(epilog=examples("cocli source check places.geojson", "cocli source check rows.ndjson --as openstreetmap"))
+def check(
+    ctx: typer.Context, file: FileArgument, as_: AsOption = None, json: JsonOption = False, quiet: QuietOption = False
+) -> None:
+    """Look into a file without adding it: what it is, how many places it has, and which rows are unusable."""
+    from cocli.app.sources.sources import check_source
+    from cocli.cli.kit.progress import ProgressLine
+    from cocli.cli.source.views import built_document, show_built
+
+    output = output_of(ctx, as_json=json, quiet=quiet)
+    with workspace_of(ctx) as workspace, ProgressLine(output, "rows read") as progress:
+        built = check_source(workspace, file, as_, progress)
+    if json:
+        output.document(built_document(built))
+    else:
+        show_built(output, built)
+
+
+@app.command(
+    epilog=examples(
+        "cocli source fetch overture -c plumbers",
+        "cocli source fetch overture --bbox 5.0,52.0,5.3,52.2",
+        "cocli source fetch overture --bbox 5.0,52.0,5.3,52.2 --release 2026-01-21.0 --from ~/overture",
+    )
+)
+def fetch(
+    ctx: typer.Context,
+    source: Annotated[str, typer.Argument(metavar="SOURCE", help="overture; the others are files that you bring.")],
+    bbox: Annotated[
+        str | None,
+        typer.Option(
+            "--bbox",
+            metavar="W,S,E,N",
+            help="The box to load, in degrees; widened to whole tiles; else that around the campaign's territory.",
+            show_default=False,
+        ),
+    ] = None,
+    campaign: CampaignOption = None,
+    release: ReleaseOption = None,
+    base: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="URL",
+            help="A folder or an address with release/… in it, instead of Overture's own bucket.",
+            show_default=False,
+        ),
+    ] = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Load the places of a box from Overture over the network, and add them. Only what is in the box is read.
+
+    Without --release it is the newest. DuckDB loads its extension httpfs for it, once.
+    """
+    from cocli.app.sources.sources import fetch_source, territory_box
+    from cocli.cli.kit.progress import ProgressLine
+    from cocli.cli.source.views import file_document, show_addition
+    from cocli.errors import UsageError
+
+    output = output_of(ctx, as_json=json, quiet=quiet)
+    if source != "overture":
+        raise UsageError(
+            reason=f'"{source}" cannot be loaded from here; overture can', hint="Bring a file: cocli source add FILE"
+        )
+    name = campaign_of(ctx, campaign)
+    with workspace_of(ctx, store) as workspace, ProgressLine(output, "percent loaded") as progress:
+        if bbox is None:
+            if name is None:
+                raise UsageError(reason="Which box?", hint="cocli source fetch overture -c CAMPAIGN, or --bbox W,S,E,N")
+            bbox = str(territory_box(workspace.campaign(name)))
+        added = fetch_source(workspace, bbox, datetime.now(UTC), release=release, base=base, progress=progress)
+    if json:
+        output.document({"status": "added" if added.created else "already_added", "file": file_document(added.file)})
+        return
+    show_addition(output, added)
+    output.hint(f"cocli campaign achieve-goal {name}" if name else "cocli source categories PHRASE")
+
+
+@app.command(
+    epilog=examples("cocli source categories plumber", 'cocli source categories "coffee shop" -c plumbers --json')
+)
+def categories(
+    ctx: typer.Context,
+    phrase: Annotated[str, typer.Argument(metavar="PHRASE", help="What a campaign looks for.")],
+    campaign: CampaignOption = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Show what a phrase means to each source, and how many rows of the added files it finds.
+
+    A phrase that no table knows is looked for by its words, in names and categories. The tables are
+    campaigns/CAMPAIGN/categories.csv in the store, categories.csv beside the user file, and the packaged one.
+    """
+    from cocli.app.sources.sources import explain_phrase
+    from cocli.cli.source.views import meaning_document, show_meanings
+
+    output = output_of(ctx, as_json=json, quiet=quiet)
+    with workspace_of(ctx, store) as workspace:
+        name = campaign_of(ctx, campaign)
+        meanings = explain_phrase(workspace, workspace.campaign(name) if name else None, phrase)
+    if json:
+        output.document({"phrase": phrase, "sources": [meaning_document(one) for one in meanings]})
+        return
+    show_meanings(output, meanings)
+    if all(one.by == "words" for one in meanings):
+        output.talk(f'No table knows "{phrase}": it is looked for by its words, in names and categories.')

@@ -1,0 +1,1 @@
+"""`cocli sync` and `cocli smart-sync`."""

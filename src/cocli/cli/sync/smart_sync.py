@@ -1,0 +1,80 @@
+"""`cocli smart-sync`: what this machine needs now, and nothing else."""
+
+from __future__ import annotations
+
+import typer
+
+from cocli.cli.kit.context import campaign_of, output_of, workspace_of
+from cocli.cli.kit.options import (
+    CampaignOption,
+    DryRunOption,
+    JsonOption,
+    OptionalCampaignArgument,
+    QuietOption,
+    StoreOption,
+    YesOption,
+    examples,
+    single_command,
+)
+from cocli.cli.sync.options import (
+    BandwidthOption,
+    DeleteOption,
+    OnlyOption,
+    RunOptions,
+    WatchOption,
+    check_parts,
+    drive,
+)
+
+app = single_command()
+
+
+@app.command(
+    name="smart-sync",
+    epilog=examples(
+        "cocli smart-sync plumbers",
+        "cocli smart-sync plumbers --only documents",
+        "cocli smart-sync plumbers --watch 300",
+    ),
+)
+def smart_sync(
+    ctx: typer.Context,
+    name: OptionalCampaignArgument = None,
+    only: OnlyOption = None,
+    delete: DeleteOption = False,
+    bandwidth: BandwidthOption = None,
+    watch: WatchOption = None,
+    dry_run: DryRunOption = False,
+    yes: YesOption = False,
+    campaign: CampaignOption = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Sync what somebody who works with the results needs: configuration, versions of indexes, companies and people.
+
+    Documents, completions and what waits to be packed stay in the bucket; --only documents fetches what is asked for.
+    """
+    from cocli.app.sync import SMART, open_sync
+    from cocli.cli.sync.views import exit_code, plan_document, run_document, show_plan
+    from cocli.sync.decision import Wishes
+    from cocli.sync.kinds import Part
+    from cocli.sync.pair import Direction
+
+    output = output_of(ctx, as_json=json, quiet=quiet)
+    wishes = Wishes(Direction.BOTH, delete=delete)
+    parts = [Part(part) for part in check_parts(only)] or list(SMART)
+    chosen = campaign_of(ctx, name or campaign)
+    with workspace_of(ctx, store) as workspace, open_sync(workspace, chosen, parts=parts) as sync:
+        if dry_run:
+            look = sync.look(wishes)
+            if json:
+                output.document(plan_document(sync, "both", look))
+            else:
+                show_plan(output, look)
+            return
+        report = drive(output, sync, RunOptions(wishes, yes, bandwidth, watch))
+        if json:
+            output.document(run_document(sync, "both", report))
+    if code := exit_code(report):
+        raise typer.Exit(code)

@@ -1,0 +1,1 @@
+"""`cocli enrich` and `cocli enrichment`."""

@@ -1,0 +1,172 @@
+"""`cocli enrich`: read websites once, and show what was found and where."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cocli.cli.kit.context import campaign_of, output_of, workspace_of
+from cocli.cli.kit.options import CampaignOption, JsonOption, QuietOption, StoreOption, examples, single_command
+from cocli.errors import UsageError
+
+if TYPE_CHECKING:
+    from cocli.app.websites.enrich import EnrichWishes
+    from cocli.app.websites.enriched_site import EnrichedSite
+    from cocli.app.workspace import Workspace
+    from cocli.cli.kit.progress import ProgressLine
+
+app = single_command()
+
+
+@app.command(
+    epilog=examples(
+        "cocli enrich example.com",
+        "cocli enrich example.com https://www.example.org/kontakt --country DE --json",
+        "cocli enrich example.com --campaign plumbers",
+        "cocli enrich example.com --pages 3 --mx",
+        "cocli enrich example.com --server https://server:8790 --token-file token",
+    )
+)
+def enrich(
+    ctx: typer.Context,
+    sites: Annotated[list[str], typer.Argument(metavar="SITE…", help="Domains or addresses of websites.")],
+    campaign: CampaignOption = None,
+    country: Annotated[
+        str | None,
+        typer.Option(
+            "--country",
+            metavar="CC",
+            help="By which national phone numbers are read, such as US; else the site is asked.",
+            show_default=False,
+        ),
+    ] = None,
+    pages: Annotated[
+        int, typer.Option("--pages", metavar="N", help="Pages of a site that are read at most.", min=1, max=50)
+    ] = 8,
+    seconds: Annotated[float, typer.Option("--seconds", metavar="S", help="Time for one site.", min=1, max=600)] = 45.0,
+    mx: Annotated[
+        bool, typer.Option("--mx", help="Ask the name server whether the addresses' domains take mail.")
+    ] = False,
+    save: Annotated[
+        bool | None,
+        typer.Option(
+            "--save/--no-save",
+            help="Keep pages and findings: by default with a campaign, and not without one.",
+            show_default=False,
+        ),
+    ] = None,
+    server: Annotated[
+        str | None,
+        typer.Option(
+            "--server",
+            metavar="URL",
+            help="Let an enrichment service read them; see cocli enrichment serve.",
+            show_default=False,
+        ),
+    ] = None,
+    token_file: Annotated[
+        Path | None,
+        typer.Option("--token-file", metavar="FILE", help="The token for the service.", show_default=False),
+    ] = None,
+    certificate: Annotated[
+        Path | None,
+        typer.Option(
+            "--certificate", metavar="FILE", help="Whom to trust beside the usual ones (PEM).", show_default=False
+        ),
+    ] = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Read websites and show how to reach whoever is behind them: what was found, on which page, by which method.
+
+    The home page is read first, then contact, imprint, about and team, until an address of the site's own and a phone
+    are found. robots.txt is kept to. With a campaign, what is found goes into its records; with --server that is a
+    campaign of the machine that serves.
+    """
+    from cocli.app.websites.enrich import EnrichWishes
+    from cocli.cli.kit.progress import ProgressLine
+    from cocli.cli.websites.views import show_enriched
+
+    output = output_of(ctx, as_json=json, quiet=quiet)
+    wishes = EnrichWishes(_country(country), pages, seconds, save, mx)
+    chosen = campaign_of(ctx, campaign)
+    saved = chosen is not None if save is None else save
+    with ProgressLine(output, "sites read") as progress:
+        if server is not None:
+            found = _by_server(server, token_file, certificate, sites, chosen, wishes, progress)
+        else:
+            if token_file or certificate:
+                raise UsageError(reason="--token-file and --certificate are for a service: name it with --server URL")
+            with workspace_of(ctx, store) as workspace:
+                found = _here(workspace, chosen, sites, wishes, progress, saved=saved)
+    if json:
+        documents = [one.model_dump(mode="json") for one in found]
+        output.document({"campaign": chosen, "sites": documents})
+        return
+    for number, one in enumerate(found):
+        if number:
+            output.line("")
+        show_enriched(output, one)
+    if saved:
+        where = f" -c {chosen}" if chosen else ""
+        output.hint(f"cocli documents states site:{found[0].domain}{where}")
+    elif chosen is None:
+        output.talk("Nothing was kept: --campaign NAME or --save keeps it.")
+
+
+def _here(
+    workspace: Workspace,
+    campaign: str | None,
+    sites: list[str],
+    wishes: EnrichWishes,
+    progress: ProgressLine,
+    *,
+    saved: bool,
+) -> list[EnrichedSite]:
+    from cocli.app.websites.enrich import enrich_sites
+    from cocli.app.websites.enriched_site import enriched_site
+
+    found = enrich_sites(workspace, campaign, sites, wishes, on_progress=progress)
+    return [enriched_site(one, saved=saved) for one in found]
+
+
+def _by_server(
+    server: str,
+    token_file: Path | None,
+    certificate: Path | None,
+    sites: list[str],
+    campaign: str | None,
+    wishes: EnrichWishes,
+    progress: ProgressLine,
+) -> list[EnrichedSite]:
+    from cocli.app.websites.enrich import site_work
+    from cocli.app.websites.service import request_of
+    from cocli.service.enrichment.client import EnrichmentClient, enrich_by_service
+
+    if token_file is None:
+        raise UsageError(
+            reason="a service needs a token: --token-file FILE", hint="Make one there: cocli documents token"
+        )
+    try:
+        token = token_file.read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(reason=f"{token_file} cannot be read: {error}") from error
+    requests = [request_of(site_work(name).url, campaign, wishes) for name in sites]
+    with EnrichmentClient(server, token, certificate=str(certificate) if certificate else None) as client:
+        return enrich_by_service(client, requests, on_progress=progress)
+
+
+def _country(code: str | None) -> str | None:
+    if code is None:
+        return None
+    from cocli.app.websites.enrich import is_country
+
+    upper = code.strip().upper()
+    if not is_country(upper):
+        raise UsageError(
+            reason=f'"{code[:40]}" is not a country', hint="Write its two letters of ISO 3166, such as US or DE."
+        )
+    return upper

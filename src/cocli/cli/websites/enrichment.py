@@ -1,0 +1,67 @@
+"""`cocli enrichment`: the enrichment service."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from cocli.cli.kit.context import campaign_of, output_of, workspace_of
+from cocli.cli.kit.options import CampaignOption, QuietOption, StoreOption, command_group, examples
+from cocli.cli.kit.serving import log_to, stopped_by_signals
+
+app = command_group("Read websites for other machines.")
+
+
+@app.command(
+    epilog=examples(
+        "cocli enrichment serve",
+        "cocli enrichment serve --host 0.0.0.0 --port 8790 --per-minute 600 -c plumbers",
+    )
+)
+def serve(
+    ctx: typer.Context,
+    host: Annotated[str, typer.Option("--host", metavar="HOST", help="Where it listens.")] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option("--port", metavar="N", help="On which port; 0 takes one that is free.", min=0, max=65_535)
+    ] = 8790,
+    per_minute: Annotated[
+        int, typer.Option("--per-minute", metavar="N", help="Requests that a token has in a minute.", min=1)
+    ] = 120,
+    insecure: Annotated[
+        bool, typer.Option("--insecure", help="Beyond this machine without a certificate: behind a proxy that has one.")
+    ] = False,
+    campaign: CampaignOption = None,
+    store: StoreOption = None,
+    quiet: QuietOption = False,
+) -> None:
+    """Read websites for others by HTTP, until Ctrl-C: POST /v1/enrich. Prints where it listens.
+
+    Callers need a token (`cocli documents token`) and reach the campaigns of its account only. How pages are fetched is
+    set in [fetch], of the campaign where one is named; the certificate is that of [documents].
+    """
+    import time
+
+    from cocli.app.documents.documents import opened_documents
+    from cocli.app.documents.tokens import load_tokens
+    from cocli.service.enrichment.http import Address, serving_enrichment
+    from cocli.service.rate_limit import RateLimit
+
+    output = output_of(ctx, quiet=quiet)
+    stop, log = stopped_by_signals(), log_to(output)
+    chosen = campaign_of(ctx, campaign)
+    with workspace_of(ctx, store) as workspace:
+        with opened_documents(workspace, chosen) as documents:
+            tokens, section = load_tokens(documents, create=True), documents.section
+        limit = RateLimit(per_minute, time.monotonic)
+        address = Address(host, port, insecure)
+        with serving_enrichment(
+            workspace, chosen, section, tokens, limit, address, clock=lambda: datetime.now(UTC), log=log
+        ) as url:
+            output.line(url)
+            output.stdout.flush()
+            output.hint(f"cocli documents token{f' -c {chosen}' if chosen else ''}")
+            while not stop.wait(1.0):
+                pass
+            output.talk("Stopping: what is under way may end.")

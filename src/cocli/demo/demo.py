@@ -1,0 +1,181 @@
+"""The demo: the main job on a made-up town, offline, from the plan to the report, and measured against the truth.
+
+`make demo` runs it, and `cocli demo`. It stands beside the layers: the town is a test double, the rest is the product.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import sys
+import tempfile
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cocli.app.goal.goal import Achieved, GoalWishes, Watcher, achieve_goal
+from cocli.app.results.report import write_html
+from cocli.app.why.trace import untraced
+from cocli.app.workspace import open_workspace
+from cocli.config.resolve import Flags
+from cocli.demo.town import build_town, serve_maps, serve_websites, truth_of
+from cocli.demo.town.campaign import CAMPAIGN, TownHome, found_campaign
+from cocli.demo.town.score import businesses_of, score_of
+from cocli.fleet.drain import Drain, obeying_signals
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from cocli.app.goal.progress import Standing
+    from cocli.demo.town.business import TownSource
+    from cocli.demo.town.score import Score
+
+_MARKER = ".cocli-demo"
+_PATIENCE = 2.0
+"""Seconds after which the silent websites of the town hang up: nobody wants to wait a minute for them."""
+_SHOWN = 3
+_MAPS_SETTINGS = (
+    'prospecting.sources=["google-maps"]',
+    "google_maps.pause_seconds=0",
+    "google_maps.pages_per_day=100000",
+)
+"""The map is our own: nobody has to be spared."""
+
+
+def main(arguments: list[str]) -> int:
+    """Run the demo in the folder that is named, or in one that is removed afterwards."""
+    options = _options(arguments)
+    folder = os.path.abspath(options.folder or tempfile.mkdtemp(prefix="cocli-demo-"))
+    try:
+        _fresh_folder(folder)
+    except OSError as error:
+        print(f"error: {error.strerror}: {folder}", file=sys.stderr)
+        return 1
+    kept = options.folder is not None or options.keep
+    try:
+        figures = run(folder, say=_say, maps=options.maps)
+    finally:
+        if not kept:
+            shutil.rmtree(folder, ignore_errors=True)
+    if kept:
+        _say(f"\nLook at it yourself:\n  export {' '.join(_variables(folder))}")
+        _say(f"  cocli company ls -c {CAMPAIGN}\n  cocli campaign coverage {CAMPAIGN}")
+    print(json.dumps(figures), flush=True)
+    return 0 if _holds(figures) else 1
+
+
+def run(folder: str, say: Callable[[str], None], *, maps: bool = False) -> dict[str, float]:
+    """Plan, search, read websites, make pages and a report; then count what was found of what there is."""
+    started = time.perf_counter()
+    town, home = build_town(), TownHome(Path(folder), variables=_browser())
+    truth = truth_of(town)
+    source: TownSource = "google-maps" if maps else "overture"
+    with ExitStack() as stack:
+        websites = stack.enter_context(serve_websites(town, patience=_PATIENCE))
+        settings = list(_MAPS_SETTINGS) if maps else []
+        if maps:
+            settings.append(f"google_maps.url={stack.enter_context(serve_maps(town)).url}")
+        # What fails once in the town fails always: a second try would only take time.
+        found_campaign(home, town, websites, ["queue.attempts=1", *settings])
+        say(f"A town of {len(town.businesses)} businesses and {len(town.sites)} websites, on this machine alone.")
+        with open_workspace(home.environ, Flags()) as workspace:
+            drain = Drain()
+            with obeying_signals(drain):
+                achieved = achieve_goal(workspace, CAMPAIGN, GoalWishes(), drain, _watcher(say))
+            score = score_of(businesses_of(workspace, CAMPAIGN), truth, source)
+            traced = untraced(workspace, CAMPAIGN)
+            html = _report(achieved, folder)
+    _tell(achieved, score, say)
+    unseen = sum(source not in one.listings for one in truth.businesses)
+    say(f"({unseen} businesses of the town are unknown to {source}.)")
+    say(f"Values: {traced.values:,}, of which {traced.count:,} lead to no document.")
+    if html:
+        say(f"The report: {html}")
+    return {
+        "demo.businesses_recall": score.businesses_recall,
+        "demo.email_recall": score.email_recall,
+        "demo.email_precision": score.email_precision,
+        "demo.untraced_values": traced.count,
+        "demo.seconds": round(time.perf_counter() - started, 3),
+    }
+
+
+def _holds(figures: dict[str, float]) -> bool:
+    """What the demo promises. Whoever ends it early sees it fail."""
+    return (
+        figures["demo.businesses_recall"] == 1.0
+        and figures["demo.email_recall"] >= 0.97
+        and figures["demo.email_precision"] >= 0.99
+        and figures["demo.untraced_values"] == 0
+    )
+
+
+def _browser() -> dict[str, str]:
+    """What a browser needs of the caller's environment, where it names one."""
+    return {name: os.environ[name] for name in ("COCLI_BROWSER", "PATH") if name in os.environ}
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)
+
+
+def _options(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m cocli.demo.demo", description=__doc__)
+    parser.add_argument("folder", nargs="?", default=None, help="where everything is kept; else it is removed again")
+    parser.add_argument("--maps", action="store_true", help="search with Chromium on a map, instead of open data")
+    parser.add_argument("--keep", action="store_true", help="keep the temporary folder")
+    return parser.parse_args(arguments)
+
+
+def _fresh_folder(folder: str) -> None:
+    """An empty folder. What is there is removed only if an earlier demo made it."""
+    if os.path.lexists(folder) and not os.path.isfile(os.path.join(folder, _MARKER)):
+        if not os.path.isdir(folder) or os.listdir(folder):
+            raise FileExistsError(17, "this is not a demo folder, so it is left alone", folder)
+    elif os.path.isdir(folder):
+        shutil.rmtree(folder)
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, _MARKER), "w", encoding="utf-8") as marker:
+        marker.write("Made by `make demo`, which removes this folder when it runs again.\n")
+
+
+# --- telling
+
+
+def _watcher(say: Callable[[str], None]) -> Watcher:
+    told = ""
+
+    def standing(now: Standing) -> None:
+        nonlocal told
+        searches, sites, records = now.queues["gm-list"], now.queues["enrichment"], now.records
+        line = (
+            f"{searches.ended} of {now.targets} searches, {records.companies} businesses, "
+            f"{sites.ended} websites read, {records.emails} e-mail addresses; waits for {now.waits_for}"
+        )
+        if line != told:
+            told = line
+            say(f"  {now.seconds:4.0f} s  {line}")
+
+    return Watcher(standing, say)
+
+
+def _report(achieved: Achieved, folder: str) -> str | None:
+    return write_html(achieved.report, os.path.join(folder, "report.html")) if achieved.report else None
+
+
+def _tell(achieved: Achieved, score: Score, say: Callable[[str], None]) -> None:
+    sites = achieved.standing.queues["enrichment"]
+    say(f"Read {sites.completed} websites; {sites.sidelined} are dead, or want no visitors, and were set aside.")
+    say(f"Businesses: {score.found} of {score.planned} that the source shows, each once.")
+    say(f"E-mails: {score.right} of {score.right + len(score.missed)}; {len(score.wrong)} wrong.")
+    for name in ("missing", "twice", "strangers", "confused", "missed", "wrong"):
+        for one in getattr(score, name)[:_SHOWN]:
+            say(f"  {name}: {one}")
+
+
+def _variables(folder: str) -> list[str]:
+    environ = TownHome(Path(folder)).environ
+    return [f"{name}={value}" for name, value in environ.items() if name.startswith("COCLI_")]

@@ -1,0 +1,164 @@
+"""Builds a town from a seed: the same seed and size give the same town, on every machine."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass, field, replace
+from itertools import count
+from random import Random
+from typing import TYPE_CHECKING
+
+from cocli.demo.town.business import Business, BusinessStatus, TownSource
+from cocli.demo.town.names import NameGiver, slug
+from cocli.demo.town.region import Region, Spot, Surveyor
+from cocli.demo.town.trades import TRADES, Trade, trade_of
+from cocli.demo.town.websites.plans import SiteBuilder, SitePlan, common_site, planned_sites
+from cocli.demo.town.websites.site import Branch, Site
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+USUAL_SIZE = 320
+SMALLEST_SIZE = 280
+"""Below it, not every form and every kind of site would occur."""
+CHAIN_BRANCHES = 11
+_CHAIN = "Kettle & Crumb"
+_BOTH: tuple[TownSource, ...] = ("overture", "google-maps")
+_WITHOUT_WEBSITE = 30
+_BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
+
+
+@dataclass(frozen=True, slots=True)
+class _Wish:
+    """What a business is to be like; what is left open is drawn."""
+
+    plan: SitePlan | None = None
+    site: Site | None = None
+    name: str | None = None
+    trade: Trade | None = None
+    spot: Spot | None = None
+    phone: str | None = None
+    status: BusinessStatus = "operational"
+    sources: tuple[TownSource, ...] = _BOTH
+    chain: str | None = None
+    stale: bool = False
+    twin: bool = False
+
+
+@dataclass(slots=True)
+class _Builder:
+    region: Region
+    random: Random
+    names: NameGiver
+    surveyor: Surveyor
+    sites: SiteBuilder
+    phones: Iterator[str]
+    numbers: Iterator[int] = field(default_factory=lambda: count(1))
+
+    def business(self, wish: _Wish) -> Business:
+        trade = wish.trade or self.random.choices(TRADES, [trade.share for trade in TRADES])[0]
+        name = wish.name or self.names.business(trade)
+        phone = wish.phone or next(self.phones)
+        spot = wish.spot or self.surveyor.anywhere()
+        address = f"{spot.street}, {spot.city}, {self.region.state} {spot.postcode}"
+        site = wish.site or (self.sites.build(wish.plan, name, phone, address) if wish.plan else None)
+        reviews = self.random.choice((None, self.random.randrange(1, 90), self.random.randrange(90, 4_000)))
+        return Business(
+            number=next(self.numbers),
+            name=name,
+            trade=trade,
+            spot=spot,
+            phone=phone,
+            site=site,
+            website=_website(site, name),
+            status=wish.status,
+            sources=wish.sources,
+            feature_id=f"0x{0x87A5 << 48 | self.random.getrandbits(48):x}:0x{self.random.getrandbits(64) | 1 << 63:x}",
+            kgmid="/g/11" + "".join(self.random.choices(_BASE36, k=8)),
+            gers_id=self.identity(),
+            rating=None if reviews is None else self.random.randrange(28, 51) / 10,
+            review_count=reviews,
+            opens=f"{self.random.randrange(6, 11):02d}:00",
+            closes=f"{self.random.randrange(15, 22):02d}:30",
+            chain=wish.chain,
+            stale_website=f"http://www.{self.names.domain(f'{name} old')}/" if wish.stale else None,
+            stale_phone=next(self.phones) if wish.stale else None,
+            twin_id=self.identity() if wish.twin else None,
+        )
+
+    def identity(self) -> str:
+        return str(uuid.UUID(int=self.random.getrandbits(128), version=4))
+
+
+def build_businesses(seed: int, size: int, region: Region) -> tuple[Business, ...]:
+    """All businesses of a town, in the order of their numbers."""
+    if size < SMALLEST_SIZE:
+        raise ValueError(f"a town has at least {SMALLEST_SIZE} businesses, so that it has every kind of website")
+    random = Random(f"cocli town {seed}")
+    names = NameGiver(random)
+    surveyor = Surveyor(region, random)
+    builder = _Builder(region, random, names, surveyor, SiteBuilder(names, random), _phone_numbers())
+    wishes = [*_always(), *_owners_of_two(builder)]
+    rest = size - len(wishes) - CHAIN_BRANCHES
+    wishes += _fill(builder, rest)
+    spots = surveyor.on_borders()
+    wishes[-len(spots) :] = [replace(wish, spot=spot) for wish, spot in zip(wishes[-len(spots) :], spots, strict=True)]
+    return tuple(builder.business(wish) for wish in [*wishes, *_chain(builder)])
+
+
+def _website(site: Site | None, name: str) -> str | None:
+    if site is None:
+        return None
+    if site.kind == "social":
+        return f"https://www.facebook.com/{slug(name).replace('-', '')}"
+    if site.kind == "directory":
+        return f"https://www.yelp.com/biz/{slug(name)}"
+    return site.url
+
+
+def _phone_numbers() -> Iterator[str]:
+    """Valid numbers that reach nobody: the exchange 555, without the hundred that stand for fiction everywhere."""
+    for area in ("620", "785", "316", "913"):
+        for line in range(2_000, 10_000):
+            yield f"+1{area}555{line}"
+
+
+def _always() -> Iterator[_Wish]:
+    for plan in planned_sites():
+        yield _Wish(plan=plan)
+    for number in range(_WITHOUT_WEBSITE):
+        yield _Wish(twin=number < 3)
+    statuses: tuple[BusinessStatus, ...] = ("permanently_closed",) * 4 + ("temporarily_closed",) * 2
+    for status in statuses:
+        yield _Wish(plan=SitePlan(kind="no-such-name") if status == "permanently_closed" else SitePlan(), status=status)
+    yield _Wish(plan=SitePlan(), twin=True)
+
+
+def _owners_of_two(builder: _Builder) -> Iterator[_Wish]:
+    """Two trades of one owner, with one website, far apart."""
+    for first, second in (("plumber", "electrician"), ("bakery", "coffee shop")):
+        family = builder.names.family()
+        site = builder.sites.build(SitePlan(), f"{family} & Daughters", next(builder.phones))
+        tiles = builder.region.tiles
+        for phrase, tile in ((first, tiles[0]), (second, tiles[-1])):
+            trade = trade_of(phrase)
+            name = f"{family} & Daughters {trade.words[0]}" if trade else family
+            yield _Wish(site=site, name=name, trade=trade, spot=builder.surveyor.inside(tile))
+
+
+def _chain(builder: _Builder) -> Iterator[_Wish]:
+    """Eleven branches of one brand with one website, each in a tile of its own."""
+    spots = [builder.surveyor.inside(tile) for tile in builder.region.tiles[:CHAIN_BRANCHES]]
+    phones = [next(builder.phones) for _ in spots]
+    branches = tuple(Branch(spot.street, spot.city, phone) for spot, phone in zip(spots, phones, strict=True))
+    site = builder.sites.build(SitePlan(), _CHAIN, phones[0], branches=branches)
+    for spot, phone in zip(spots, phones, strict=True):
+        yield _Wish(site=site, name=_CHAIN, trade=trade_of("bakery"), spot=spot, phone=phone, chain=_CHAIN)
+
+
+def _fill(builder: _Builder, wanted: int) -> Iterator[_Wish]:
+    """What is left: some that only one of the sources knows, some of which open data knows old things."""
+    for number in range(wanted):
+        sources: tuple[TownSource, ...] = (_BOTH, ("overture",), ("google-maps",), _BOTH)[number % 4]
+        plan = None if builder.random.random() < 0.12 else common_site(builder.random)
+        yield _Wish(plan=plan, sources=sources, stale=plan is not None and number % 8 == 3)

@@ -1,0 +1,1 @@
+"""A Google Maps look-alike of the town, on loopback."""

@@ -1,0 +1,1 @@
+"""The websites of the town."""

@@ -1,0 +1,104 @@
+"""A web server on loopback that is every website of the town: one port, the host name says which."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tests.kit.ports import free_ports
+
+from cocli.demo.town.http_server import LOOPBACK, Answer, Asked, running
+from cocli.demo.town.websites.replies import Reply, reply_to
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from cocli.demo.town.town import Town
+
+_NOT_ON_THIS_SERVER = ("no-such-name", "social", "directory")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What somebody asked for, and when, in seconds of the server's own clock."""
+
+    host: str
+    path: str
+    at: float
+    user_agent: str
+
+
+@dataclass(slots=True)
+class WebsiteServer:
+    """The running server. `requests` is what it was asked, in order."""
+
+    town: Town
+    latency: Callable[[str], float]
+    patience: float | None = None
+    """Seconds after which a silent site hangs up; never where it is None."""
+    port: int = 0
+    refusing_port: int = 0
+    """A port that nobody listens on: where hosts are that refuse connections."""
+    requests: list[Request] = field(default_factory=list)
+    _replies: dict[tuple[str, str], Reply] = field(default_factory=dict)
+
+    def resolve(self, host: str, port: int = 80) -> tuple[str, int] | None:  # noqa: ARG002 - every port leads here
+        """Where to connect for a host name; None where there is no such name. Nothing outside of the town exists."""
+        site = self.town.site_of(host)
+        if site is None or site.kind in _NOT_ON_THIS_SERVER:
+            return None
+        return LOOPBACK, self.refusing_port if site.kind == "refused" else self.port
+
+    async def lookup(self, host: str, port: int) -> list[tuple[str, int]]:
+        """The same as a fetcher wants it: a list, empty where there is no such name."""
+        found = self.resolve(host, port)
+        return [found] if found else []
+
+    def requests_per_host(self) -> Counter[str]:
+        return Counter(request.host for request in self.requests)
+
+    async def answer(self, asked: Asked) -> Answer | None:
+        self.requests.append(Request(asked.host, asked.path, asked.at, asked.headers.get("user-agent", "")))
+        await asyncio.sleep(self.latency(asked.host))
+        reply = self._reply(asked.host, asked.path)
+        if reply.hang and self.patience is not None:
+            await asyncio.sleep(self.patience)
+            raise ConnectionAbortedError
+        return None if reply.hang else _encoded(reply, asked)
+
+    def _reply(self, host: str, path: str) -> Reply:
+        site = self.town.site_of(host)
+        if site is None:
+            return Reply(404, "text/plain", b"No such site in this town\n")
+        known = self._replies.get((host, path))
+        if known is None:
+            known = self._replies[host, path] = reply_to(site, host, path)
+        return known
+
+
+def _encoded(reply: Reply, asked: Asked) -> Answer:
+    headers = {"Content-Type": reply.content_type, "ETag": reply.etag}
+    if reply.location:
+        headers["Location"] = reply.location
+    if reply.status == 200 and asked.headers.get("if-none-match") == reply.etag:
+        return Answer(304, headers)
+    if reply.compressible and "gzip" in asked.headers.get("accept-encoding", ""):
+        return Answer(reply.status, headers | {"Content-Encoding": "gzip"}, reply.compressed())
+    return Answer(reply.status, headers, reply.body)
+
+
+@contextlib.contextmanager
+def serve_websites(
+    town: Town,
+    *,
+    port: int = 0,
+    latency: Callable[[str], float] | None = None,
+    patience: float | None = None,
+) -> Iterator[WebsiteServer]:
+    """Run the server until the block ends. `latency` gives the seconds that a host takes to answer."""
+    server = WebsiteServer(town, latency or (lambda _host: 0.0), patience, refusing_port=free_ports(1)[0])
+    with running(server.answer, port, "town-websites") as server.port:
+        yield server

@@ -1,0 +1,1 @@
+"""Looking after documents: check, repair, delete, purge."""

@@ -1,0 +1,106 @@
+"""What `fsck --repair` does about each thing that it finds. Every step can be cut off and done again.
+
+Each method answers with what it did, in words; None where there was nothing to do any more.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+from cocli.documents.care.survey import kind_of, survey_one
+from cocli.documents.outbox import events_of
+from cocli.documents.places import Place
+from cocli.errors import Conflict
+from cocli.keys.paths import DamagedKey
+from cocli.store.settled import create
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cocli.documents.care.survey import Misplaced, ObjectKind
+    from cocli.documents.header import State
+    from cocli.documents.outbox import Event
+    from cocli.documents.repository import DocumentRepository
+    from cocli.models.document import PipeDoc
+    from cocli.store.base import StoredObject
+
+
+class Mending:
+    def __init__(self, repository: DocumentRepository) -> None:
+        self._objects = repository.objects
+        self._store = repository.objects.store
+        self._catalog = repository.catalog
+        self._tombstones = repository.tombstones
+        self._purger = repository.purger
+
+    def set_aside(self, stored: StoredObject, kind: ObjectKind | None) -> str | None:
+        """Keep the bytes under a name that nobody reads, then remove them from where they were."""
+        if kind is None or kind.place is None:
+            return None
+        place = kind.place
+        owner = (place.account, place.connector, place.datasource, place.doc)
+        sha256 = hashlib.sha256(stored.data).hexdigest()
+        key = str(DamagedKey(*owner, kind.cluster or "intake", kind.uuid, sha256, place.prefix))
+        create(self._store, key, stored.data)
+        try:
+            self._store.delete(stored.key, if_match=stored.etag)
+        except Conflict:
+            return f"replaced by somebody meanwhile; the damaged bytes are kept as {key}"
+        return f"set aside as {key}"
+
+    def move(self, one: Misplaced) -> str | None:
+        """To where it belongs; where that is taken by something else, aside."""
+        taken = create(self._store, one.right, one.stored.data) is None
+        if taken and self._store.get(one.right).data != one.stored.data:
+            return self.set_aside(one.stored, kind_of(one.key))
+        self._store.delete(one.key, if_match=one.stored.etag)
+        if kind_of(one.right) is not None and one.right == Place.of(self._objects.prefix, one.state.document).current:
+            self.adopt(one.state)
+        return f"moved to {one.right}"
+
+    def adopt(self, state: State) -> str:
+        """The row and the events follow the object, also where the row claims to be newer."""
+        self._catalog.replace([state.row()], events_of(state))
+        return "the row was written from the object"
+
+    def tell(self, events: Sequence[Event]) -> str:
+        self._catalog.commit([], events)
+        return "the event waits to be published"
+
+    def untell(self, event: Event) -> str:
+        self._catalog.remove_events([event.event_id])
+        return "the event was removed"
+
+    def bury(self, state: State) -> str:
+        self._tombstones.bury(Place.of(self._objects.prefix, state.document), by="fsck")
+        return "deleted, as its document is"
+
+    def finish_purge(self, stub: State) -> str:
+        proof = self._purger.purge_at(Place.of(self._objects.prefix, stub.document), "fsck", "")
+        return f"purged; {len(proof.removed)} objects are in the proof"
+
+    def without_object(self, row: PipeDoc) -> str:
+        """The newest earlier version takes the place of what is gone; where there is none, the row goes."""
+        place = Place.of(self._objects.prefix, row)
+        survey = survey_one(self._store, place.folder, self._objects.prefix)
+        earlier = [
+            one
+            for one in survey.versions
+            if (one.state.document.uuid, one.state.document.cluster) == (row.uuid, row.cluster)
+        ]
+        if earlier:
+            newest = max(earlier, key=lambda one: one.state.header.version)
+            if create(self._store, place.current, newest.stored.data) is not None:
+                self.adopt(newest.state)
+                return f"version {newest.state.header.version} took its place"
+        self._catalog.replace([], [], remove=[row])
+        return "the row was removed"
+
+    def remove_blob(self, folder: str, sha256: str) -> str | None:
+        """After a second look: somebody may refer to it by now."""
+        survey = survey_one(self._store, folder, self._objects.prefix)
+        if sha256 in survey.referenced or survey.corrupt or sha256 not in survey.blobs:
+            return None
+        self._store.delete(survey.blobs[sha256].key)
+        return "removed"

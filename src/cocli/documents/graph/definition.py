@@ -1,0 +1,79 @@
+"""A graph as data: everything but its code, in a JSON or TOML file."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import TYPE_CHECKING, Any
+
+from pydantic import Field, JsonValue
+
+from cocli.documents.graph.edge import Edge  # noqa: TC001 - pydantic reads the annotation
+from cocli.documents.graph.faults import find_faults
+from cocli.documents.graph.graph import Graph, require_none
+from cocli.documents.graph.node import Node
+from cocli.errors import FormatError, RecordError
+from cocli.formats import json_records
+from cocli.models.record import Label, Many, Part, Record
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from cocli.documents.graph.node import NodeFunction
+
+
+class NodeDefinition(Part):
+    """A node without its function, which is bound by the node's name."""
+
+    name: Label
+    version: Label = "1"
+    config: dict[str, JsonValue] = Field(default_factory=dict)
+    keep: bool = False
+
+
+class GraphDefinition(Record):
+    """What a graph is, but for its code."""
+
+    schema_id = "cocli.documents.graph/1"
+    key = ("name",)
+
+    name: Label
+    nodes: Many[NodeDefinition] = ()
+    edges: Many[Edge] = ()
+
+    @classmethod
+    def from_toml(cls, text: str, *, file: str = "<memory>") -> GraphDefinition:
+        """A `name`, then `[[nodes]]` and `[[edges]]`."""
+        try:
+            values: dict[str, Any] = tomllib.loads(text)
+            return cls.checked(values)
+        except tomllib.TOMLDecodeError as error:
+            raise FormatError(file=file, line=1, reason=f"not TOML: {error}") from error
+        except RecordError as error:
+            raise FormatError(file=file, line=1, reason=error.message) from error
+
+    @classmethod
+    def from_json(cls, data: bytes, *, file: str = "<memory>") -> GraphDefinition:
+        return json_records.read(cls, data, file=file)
+
+    @classmethod
+    def of(cls, graph: Graph) -> GraphDefinition:
+        nodes = [
+            {"name": node.name, "version": node.version, "config": dict(node.config), "keep": node.keep}
+            for node in graph.nodes
+        ]
+        return cls.checked({"name": graph.name, "nodes": nodes, "edges": tuple(graph.edges)})
+
+    def to_json(self) -> bytes:
+        return json_records.render(self)
+
+    def bind(self, functions: Mapping[str, NodeFunction]) -> Graph:
+        """The graph with its code. A node without a function is a fault, listed with all the others."""
+        without = [node.name for node in self.nodes if node.name not in functions]
+        bound = [
+            Node(node.name, functions[node.name], version=node.version, config=node.config, keep=node.keep)
+            for node in self.nodes
+            if node.name in functions
+        ]
+        faults = find_faults([node.name for node in self.nodes], self.edges)
+        require_none(self.name, [*faults, *(f"node {name}: there is no function of this name" for name in without)])
+        return Graph(self.name, bound, self.edges)

@@ -1,0 +1,92 @@
+"""The engine: takes a document through a graph, from the intake or from any node.
+
+An inline edge hands the document over in memory: nothing is stored. At a messaging edge the state is saved under the
+node that made it, with an event for the target in the same transaction; a relay sends the reference on. What fails for
+good is put into quarantine. What may succeed later is raised, and whoever called tries again: all of it can be done
+twice. How one document goes its way is `journey`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cocli.documents.graph.destination import check_cluster
+from cocli.documents.graph.journey import Journey, Manner
+from cocli.documents.graph.memory import Memory
+from cocli.documents.graph.node import INTAKE
+from cocli.documents.graph.quarantine import Quarantine
+from cocli.documents.graph.run import Ending
+from cocli.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+    from datetime import datetime
+
+    from cocli.documents.document import Document
+    from cocli.documents.graph.graph import Graph
+    from cocli.documents.graph.quarantine import Entry
+    from cocli.documents.graph.run import Run
+    from cocli.documents.repository import DocumentRepository
+    from cocli.errors import CocliError
+    from cocli.models.document import DocumentReference
+
+HOP_LIMIT = 100
+
+
+class Engine:
+    """One graph in one cluster. Safe to share between threads as far as the nodes' functions are."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        repository: DocumentRepository,
+        *,
+        cluster: str,
+        clock: Callable[[], datetime],
+        hop_limit: int = HOP_LIMIT,
+        datasources: Collection[str] = (),
+    ) -> None:
+        """A graph with faults is refused here, with all of them: `GraphInvalid`."""
+        graph.check(datasources=datasources)
+        self.graph = graph
+        self.cluster = check_cluster(cluster)
+        self.quarantine = Quarantine(repository, cluster)
+        self.repository = repository
+        self.memory = Memory(repository, cluster, clock)
+        self.clock = clock
+        self.hop_limit = hop_limit
+
+    def over(self, repository: DocumentRepository) -> Engine:
+        """The same graph in the same cluster, with another repository."""
+        return Engine(self.graph, repository, cluster=self.cluster, clock=self.clock, hop_limit=self.hop_limit)
+
+    def run(self, document: Document, *, at: str = INTAKE, manner: Manner | None = None) -> Run:
+        """Take a document through the graph, beginning at the intake or at a node."""
+        if at == INTAKE and not document.is_intake:
+            hint = "Begin at a node, or with the document as it came in."
+            raise UsageError(reason=f"this state of {document.doc} was made by {document.address}", hint=hint)
+        return Journey(self, manner or Manner()).run(document, at)
+
+    def receive(self, reference: DocumentReference, node: str, *, manner: Manner | None = None) -> Run:
+        """Take the document that a message points at through a node and what follows it."""
+        return Journey(self, manner or Manner()).receive(reference, node)
+
+    def set_aside(self, reference: DocumentReference, node: str, error: CocliError) -> Run:
+        """Put a document into quarantine without running it: its workers died of it."""
+        journey = Journey(self, Manner())
+        journey.put_aside(self.repository.get(reference.account, reference), node, error)
+        return journey.result
+
+    def release(self, entry: Entry, *, manner: Manner | None = None) -> Run:
+        """Let a document out of quarantine: it goes on at the node where it failed. If it fails there again, it stays.
+
+        It runs first and is marked then: killed in between, it is still there and can be released again.
+        """
+        if not entry.whole:
+            hint = f"Run it again from the intake, or from the node before {entry.node}."
+            raise UsageError(reason=f"document {entry.document.doc} could not be kept whole", hint=hint)
+        result = self.run(entry.document, at=entry.node, manner=manner)
+        failed_again = any(one.node == entry.node for one in result.ended(Ending.QUARANTINED))
+        if not failed_again:
+            self.quarantine.mark_released(entry)
+        return result

@@ -1,0 +1,252 @@
+"""One document on its way through a graph: what is still ahead of it, and what has come of the rest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from cocli.documents.document import Document
+from cocli.documents.graph.condition import holds
+from cocli.documents.graph.destination import Destination
+from cocli.documents.graph.edge import Transport
+from cocli.documents.graph.node import INTAKE, NodeContext, nothing_to_check
+from cocli.documents.graph.run import Ending, Outcome, Run
+from cocli.documents.graph.trouble import FAULTS_OF_THE_DOCUMENT, call
+from cocli.documents.graph.views import view_of
+from cocli.errors import (
+    CocliError,
+    ConditionFailed,
+    DocumentDamaged,
+    DocumentDeleted,
+    DocumentError,
+    DocumentNotFound,
+    HopLimitReached,
+    LeaseLost,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
+
+    from cocli.documents.graph.edge import Edge
+    from cocli.documents.graph.graph import Graph
+    from cocli.documents.graph.memory import Done, Memory
+    from cocli.documents.graph.node import Node
+    from cocli.documents.graph.quarantine import Quarantine
+    from cocli.documents.repository import DocumentRepository
+    from cocli.models.document import DocumentReference
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How a document is run."""
+
+    final: bool = False
+    """The last attempt: what may succeed later is put into quarantine as well, instead of being raised."""
+    follow: bool = False
+    """Messaging edges save, and are then followed here instead of being left to others."""
+    memo: bool = True
+    """Steps that were done before, with the same input and code, are not done again."""
+    check: Callable[[], None] = nothing_to_check
+    """Raises `LeaseLost` once the work is somebody else's."""
+
+
+class Surroundings(Protocol):
+    """What a journey needs of its engine."""
+
+    graph: Graph
+    cluster: str
+    repository: DocumentRepository
+    memory: Memory
+    quarantine: Quarantine
+    clock: Callable[[], datetime]
+    hop_limit: int
+
+
+class Journey:
+    def __init__(self, engine: Surroundings, manner: Manner) -> None:
+        self._engine = engine
+        self._graph = engine.graph
+        self._manner = manner
+        self._ahead: list[tuple[str, Document]] = []
+        self._postponed: CocliError | None = None
+        self.result = Run()
+
+    def run(self, document: Document, at: str) -> Run:
+        """Every way to its end, then the first error that may pass, if there was one: the ways are tried again."""
+        if at == INTAKE:
+            self._route(INTAKE, document, document)
+        else:
+            self._visit(self._graph.node(at), document)
+        while self._ahead:
+            self._manner.check()
+            name, waiting = self._ahead.pop()
+            self._visit(self._graph.node(name), waiting)
+        if self._postponed is not None:
+            raise self._postponed
+        return self.result
+
+    def receive(self, reference: DocumentReference, at: str) -> Run:
+        node = self._graph.node(at)
+        done = self._recall(node, reference)
+        if done is not None and self._ends_here(node, done):
+            return self.result
+        try:
+            document = self._engine.repository.get(reference.account, reference)
+        except DocumentDeleted as error:
+            self._end(at, Ending.DELETED, detail=error.message)
+            return self.result
+        return self.run(document, at)
+
+    # --- one node
+
+    def _visit(self, node: Node, document: Document) -> None:
+        if len(document.steps) >= self._engine.hop_limit:
+            self.put_aside(document, node.name, HopLimitReached(graph=self._graph.name, hops=len(document.steps)))
+            return
+        done = self._recall(node, document)
+        if done is None or not (self._ends_here(node, done) or self._goes_on(node, document, done)):
+            self._work(node, document)
+
+    def _work(self, node: Node, document: Document) -> None:
+        try:
+            document = self._with_blobs(document)
+        except DocumentError as error:
+            self._fail(document, node.name, error)
+            return
+        try:
+            output = call(node, document, self._context(node, document))
+        except LeaseLost:
+            raise
+        except CocliError as error:
+            self._fail(document, node.name, error)
+            return
+        self.result.ran.append(node.name)
+        if output is None:
+            if self._saves(node):
+                self._engine.memory.keep(node, document, None)
+            self._end(node.name, Ending.FILTERED)
+        else:
+            self._route(node.name, document, output)
+
+    def _with_blobs(self, document: Document) -> Document:
+        """Only who works on a document reads its blobs."""
+        unread = any(blob.data is None for blob in document.blobs.values())
+        return self._engine.repository.load(document) if unread else document
+
+    def _context(self, node: Node, document: Document) -> NodeContext:
+        return NodeContext(
+            node=node.name,
+            version=node.version,
+            config=node.config,
+            cluster=self._engine.cluster,
+            now=self._engine.clock(),
+            input_digest=document.digest,
+            check=self._manner.check,
+        )
+
+    # --- what was done before
+
+    def _saves(self, node: Node) -> bool:
+        """Whether its states are kept: the others are not worth a look at the table, nor a row in it."""
+        return node.keep or any(edge.transport is Transport.MESSAGING for edge in self._graph.out(node.name))
+
+    def _recall(self, node: Node, given: Document | DocumentReference) -> Done | None:
+        if not self._manner.memo or not self._saves(node):
+            return None
+        return self._engine.memory.recall(node, given.reference if isinstance(given, Document) else given)
+
+    def _ends_here(self, node: Node, done: Done) -> bool:
+        """Whether nothing is left to do, not even to read what the node made."""
+        if done.output is None:
+            self._end(node.name, Ending.FILTERED)
+        elif done.is_current and not self._graph.out(node.name):
+            self._end(node.name, Ending.FINISHED, reference=done.output)
+        else:
+            return False
+        self.result.skipped.append(node.name)
+        return True
+
+    def _goes_on(self, node: Node, document: Document, done: Done) -> bool:
+        """Go on with what the node made before. False if that is not there any more."""
+        if done.output is None:
+            return False
+        try:
+            output = self._engine.repository.get(document.account, done.output)
+        except (DocumentNotFound, DocumentDamaged):
+            return False  # it is made anew
+        except DocumentDeleted as error:
+            self._end(node.name, Ending.DELETED, detail=error.message)
+            return True
+        self.result.skipped.append(node.name)
+        self._route(node.name, document, output)
+        return True
+
+    # --- the way on
+
+    def _route(self, name: str, given: Document, output: Document) -> None:
+        """Save where that is asked for, then go every way whose condition holds."""
+        edges = self._graph.out(name)
+        try:
+            matched = _matching(edges, output)
+            receipt = self._save(name, given, output, matched)
+        except DocumentDeleted as error:
+            self._end(name, Ending.DELETED, detail=error.message)
+            return
+        except (ConditionFailed, *FAULTS_OF_THE_DOCUMENT) as error:
+            self._fail(given, name, error)
+            return
+        if not matched:
+            self._end(name, Ending.UNMATCHED if edges else Ending.FINISHED, output, receipt)
+        for edge in reversed(matched):
+            if edge.transport is Transport.INLINE or self._manner.follow:
+                self._ahead.append((edge.target, output))
+            else:
+                self._end(name, Ending.SENT, reference=receipt, detail=edge.target)
+
+    def _save(self, name: str, given: Document, output: Document, matched: Sequence[Edge]) -> DocumentReference | None:
+        messaging = [edge.target for edge in matched if edge.transport is Transport.MESSAGING]
+        node = None if name == INTAKE else self._graph.node(name)
+        if not messaging and not (node and node.keep):
+            return None
+        self._manner.check()
+        sent = () if self._manner.follow else messaging
+        publish = [str(Destination(self._engine.cluster, target)) for target in sent]
+        receipt = self._engine.repository.save(output, publish=publish)
+        if node is not None:
+            self._engine.memory.keep(node, given, output)
+        return receipt.reference
+
+    # --- the end of a way
+
+    def _fail(self, document: Document, node: str, error: CocliError) -> None:
+        if error.retryable and not self._manner.final:
+            self._postponed = self._postponed or error
+        else:
+            self.put_aside(document, node, error)
+
+    def put_aside(self, document: Document, node: str, error: CocliError) -> None:
+        try:
+            receipt = self._engine.quarantine.add(document, node, error, self._engine.clock())
+        except DocumentDeleted as deleted:
+            self._end(node, Ending.DELETED, detail=deleted.message)
+        else:
+            self._end(node, Ending.QUARANTINED, reference=receipt.reference, detail=f"{error.code}: {error.message}")
+
+    def _end(
+        self,
+        node: str,
+        ending: Ending,
+        document: Document | None = None,
+        reference: DocumentReference | None = None,
+        detail: str | None = None,
+    ) -> None:
+        self.result.outcomes.append(Outcome(node, ending, document, reference, detail))
+
+
+def _matching(edges: Sequence[Edge], document: Document) -> list[Edge]:
+    """All conditions are answered before the first way is gone: one that cannot be answered stops them all."""
+    if all(edge.condition is None for edge in edges):
+        return list(edges)
+    seen = view_of(document)
+    return [edge for edge in edges if edge.condition is None or holds(edge.condition, seen)]

@@ -1,0 +1,143 @@
+"""Quarantine: documents that failed for good, kept with the reason and the place, until a person lets them go on.
+
+An entry is a state like any other, in a cluster of its own (`prod~quarantine`), at the address of the node that failed:
+the document as the node was given it, and the error. So it is listed by account, deleted and purged with its document,
+and found again by `fsck`. Messages that could not be understood are not here: there is no document to keep.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from cocli.documents.document import Document, Fault, Source
+from cocli.documents.graph.destination import quarantine_of
+from cocli.documents.graph.node import QUARANTINE
+from cocli.documents.graph.trouble import FAULTS_OF_THE_DOCUMENT
+from cocli.errors import DocumentDamaged, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
+    from cocli.documents.catalog.base import Cursor
+    from cocli.documents.receipt import Receipt
+    from cocli.documents.repository import DocumentRepository
+    from cocli.errors import CocliError
+    from cocli.models.document import DocumentReference, PipeDoc
+
+_PAGE = 100
+_LONGEST_MESSAGE = 4000
+
+
+def _safe(message: str) -> str:
+    """Other people's words, as far as a file can hold them."""
+    return message[:_LONGEST_MESSAGE].encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """`document` is what the node was given, and will be given again; `reference` points at the entry itself."""
+
+    node: str
+    code: str
+    message: str
+    retryable: bool
+    released: bool
+    whole: bool
+    """False where the document itself could not be kept, but for its identity: it was what was wrong."""
+    since: datetime
+    reference: DocumentReference
+    document: Document
+
+
+class Quarantine:
+    """Of one cluster."""
+
+    def __init__(self, repository: DocumentRepository, cluster: str) -> None:
+        self._repository = repository
+        self._cluster = cluster
+        self._kept_in = quarantine_of(cluster)
+
+    def add(self, document: Document, node: str, error: CocliError, at: datetime) -> Receipt:
+        """Keep what a node was given, and why it failed. The same failure twice is one entry."""
+        fault = Fault(node=node, code=error.code, message=_safe(error.message), retryable=error.retryable, at=at)
+        try:
+            return self._repository.save(_entry(document, node, self._kept_in, fault))
+        except FAULTS_OF_THE_DOCUMENT as unfit:
+            message = _safe(f"{error.message}; the document could not be kept whole: {unfit.message}")
+            bare = replace(document, source=Source(), blobs={}, data={}, errors=())
+            return self._repository.save(
+                _entry(bare, node, self._kept_in, replace(fault, message=message), whole=False)
+            )
+
+    def entries(self, account: str, *, datasource: str | None = None, released: bool = False) -> Iterator[Entry]:
+        """What waits for a person, in the order of the documents; with `released`, also what was let go before."""
+        after: Cursor | None = None
+        while True:
+            page = self._repository.documents(
+                account, datasource=datasource, cluster=self._kept_in, after=after, limit=_PAGE
+            )
+            for row in page.items:
+                entry = self._read(account, row)
+                if released or not entry.released:
+                    yield entry
+            if (after := page.next) is None:
+                return
+
+    def entry(self, account: str, doc: str, node: str) -> Entry:
+        """The one of a document at a node. `DocumentNotFound` if there is none."""
+        document = self._repository.current(account, doc, node, self._kept_in)
+        rows = self._repository.states(account, doc, cluster=self._kept_in)
+        return _read_entry(document, next(row for row in rows if row.address == node))
+
+    def mark_released(self, entry: Entry) -> None:
+        fault = Fault(node=entry.node, code=entry.code, message=entry.message, retryable=entry.retryable)
+        self._repository.save(
+            _entry(entry.document, entry.node, self._kept_in, fault, released=True, whole=entry.whole)
+        )
+
+    def _read(self, account: str, row: PipeDoc) -> Entry:
+        return _read_entry(self._repository.get(account, row.reference), row)
+
+
+def _entry(
+    document: Document, node: str, cluster: str, fault: Fault, *, released: bool = False, whole: bool = True
+) -> Document:
+    if QUARANTINE in document.data:
+        raise UsageError(reason=f"document {document.doc} is an entry of the quarantine already")
+    note: dict[str, Any] = {
+        "released": released,
+        "whole": whole,
+        "address": document.address,
+        "cluster": document.cluster,
+        "parent_digest": document.parent_digest,
+    }
+    return document.at(node, cluster).with_fault(fault).with_data(QUARANTINE, note)
+
+
+def _read_entry(kept: Document, row: PipeDoc) -> Entry:
+    """The entry, and the document as it was before it became one."""
+    note = kept.data.get(QUARANTINE)
+    if note is None or not kept.errors:
+        raise DocumentDamaged(doc=kept.doc, reason="it lies in quarantine, but does not say why")
+    *earlier, fault = kept.errors
+    document = replace(
+        kept,
+        address=note["address"],
+        cluster=note["cluster"],
+        parent_digest=note["parent_digest"],
+        errors=tuple(earlier),
+        data={node: values for node, values in kept.data.items() if node != QUARANTINE},
+    )
+    return Entry(
+        node=fault.node,
+        code=fault.code,
+        message=fault.message,
+        retryable=fault.retryable,
+        released=bool(note["released"]),
+        whole=bool(note["whole"]),
+        since=row.saved_at,
+        reference=row.reference,
+        document=document,
+    )

@@ -1,0 +1,1 @@
+"""How references travel between nodes."""

@@ -1,0 +1,1 @@
+"""Replay, seeding and comparison: jobs over everything that was ever fetched."""

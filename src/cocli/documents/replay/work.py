@@ -1,0 +1,92 @@
+"""The work of a job: documents through the graph, one after the other, and what came of each. Writes no table itself.
+
+What is saved on the way is collected in a `Ledger`; whoever runs the job commits it together with the outcomes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cocli.documents.catalog.job_rows import DocumentOutcome
+from cocli.documents.graph.condition import holds
+from cocli.documents.graph.journey import Manner
+from cocli.documents.graph.node import INTAKE
+from cocli.documents.graph.run import Ending, Run
+from cocli.documents.graph.views import view_of
+from cocli.documents.replay.ledger import Ledger
+from cocli.documents.replay.plan import entries_of
+from cocli.errors import CocliError, ConditionFailed, DocumentError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cocli.documents.catalog.base import Memo
+    from cocli.documents.catalog.job_rows import Commit
+    from cocli.documents.document import Document
+    from cocli.documents.graph.engine import Engine
+    from cocli.documents.replay.plan import ReplayPlan
+    from cocli.models.document import DocumentReference
+
+_FAILED = (Ending.QUARANTINED, Ending.DELETED)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Of one document."""
+
+    outcome: DocumentOutcome
+    code: str | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Of some documents: their results in order, and what there is to be written."""
+
+    results: Sequence[Result]
+    commits: Sequence[Commit]
+    memos: Sequence[Memo]
+
+
+def work_on(engine: Engine, plan: ReplayPlan, references: Sequence[DocumentReference]) -> Work:
+    """Take documents through the graph. What is not a document's fault (no access, disk full) is raised."""
+    ledger = Ledger(engine.repository.catalog)
+    over = engine.over(engine.repository.with_catalog(ledger.as_catalog()))
+    results = [_one(over, plan, reference, ledger) for reference in references]
+    return Work(results, ledger.commits, ledger.memos)
+
+
+def _one(engine: Engine, plan: ReplayPlan, reference: DocumentReference, ledger: Ledger) -> Result:
+    before = len(ledger.commits)
+    try:
+        document = engine.repository.get(reference.account, reference)
+        run = _run(engine, plan, document)
+    except (DocumentError, ConditionFailed) as error:
+        return Result(DocumentOutcome.FAILED, error.code, error.message)
+    for failed in (one for ending in _FAILED for one in run.ended(ending)):
+        code, _, message = (failed.detail or "").partition(": ")
+        quarantined = failed.ending is Ending.QUARANTINED
+        return Result(DocumentOutcome.FAILED, code if quarantined else "document_deleted", message or failed.detail)
+    if any(commit.rows for commit in ledger.commits[before:]):
+        return Result(DocumentOutcome.DONE)
+    return Result(DocumentOutcome.UNCHANGED if run.ran else DocumentOutcome.SKIPPED)
+
+
+def _run(engine: Engine, plan: ReplayPlan, document: Document) -> Run:
+    if plan.start != INTAKE and not _comes_to(engine, plan, document):
+        return Run()
+    try:
+        return engine.run(document, at=plan.start, manner=Manner(follow=True, memo=plan.memo))
+    except CocliError as error:
+        if not error.retryable:
+            raise
+        # A second attempt; what a node fails with again is put into quarantine.
+        return engine.run(document, at=plan.start, manner=Manner(follow=True, memo=plan.memo, final=True))
+
+
+def _comes_to(engine: Engine, plan: ReplayPlan, document: Document) -> bool:
+    """Whether the node where the replay starts is given this document at all."""
+    origin = INTAKE if document.is_intake else document.address
+    conditions = [edge.condition for edge in entries_of(engine.graph, plan.start) if edge.source == origin]
+    return any(condition is None or holds(condition, view_of(document)) for condition in conditions)

@@ -1,0 +1,68 @@
+"""One place for one worker: started, watched, started again with patience when it dies, and let go."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import random
+
+    from cocli.fleet.process import Worker
+
+
+@dataclass(frozen=True, slots=True)
+class Care:
+    """How workers are looked after. Seconds and bytes."""
+
+    backoff_first: float = 1.0
+    backoff_longest: float = 300.0
+    healthy: float = 60.0
+    """A worker that ran so long was well: the next one starts at once when it dies."""
+    memory: int = 2 << 30
+    """More than this, with its children, and a worker is drained; 0 is no limit."""
+    drain: float = 75.0
+    """Between asking a worker to stop and killing it: longer than a worker takes to give everything back."""
+    look: float = 3.0
+    """Between two looks at the configuration."""
+
+
+@dataclass(slots=True)
+class Slot:
+    queue: str
+    number: int
+    worker: Worker | None = None
+    fingerprint: str = ""
+    """Of the configuration that the worker was started with."""
+    started_at: float = 0.0
+    start_at: float = 0.0
+    """Not before."""
+    failures: int = 0
+
+    @property
+    def name(self) -> str:
+        return f"{self.queue}#{self.number}"
+
+    def started(self, worker: Worker, fingerprint: str, now: float) -> None:
+        self.worker, self.fingerprint, self.started_at = worker, fingerprint, now
+
+    def emptied(self) -> None:
+        self.worker = None
+
+    def failed(self, now: float, care: Care, rng: random.Random) -> float:
+        """It ended though nobody asked it to. How long the next one waits: longer each time."""
+        self.failures = 1 if now - self.started_at >= care.healthy else self.failures + 1
+        longest = min(care.backoff_first * 2.0 ** (self.failures - 1), care.backoff_longest)
+        wait = longest * (0.5 + rng.random() / 2)
+        self.worker, self.start_at = None, now + wait
+        return wait
+
+
+@dataclass(frozen=True, slots=True)
+class Leaving:
+    """A worker that was asked to go."""
+
+    name: str
+    queue: str
+    worker: Worker
+    kill_at: float

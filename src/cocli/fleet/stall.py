@@ -1,0 +1,130 @@
+"""What is wrong with a cluster, from what its machines and queues say: pure, so that every rule can be tried."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Literal
+
+from cocli.fleet.heartbeat import OVERDUE_PERIODS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from datetime import datetime
+
+    from cocli.models.heartbeat import Heartbeat
+    from cocli.pipeline.sources.google_maps.quality_book import ParserQuality
+    from cocli.queue.base import QueueStats
+
+STALLED = timedelta(minutes=15)
+DISK_LOW_BYTES = 1 << 30
+CLOCK_LIMIT = timedelta(seconds=60)
+
+STARTED = timedelta(minutes=1)
+"""After so long a host's workers should run."""
+
+Kind = Literal["stalled", "overdue", "silent", "idle", "missing", "disk", "clock", "parser", "queue"]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that somebody should look at. `subject` is a queue or a host."""
+
+    kind: Kind
+    subject: str
+    message: str
+    hint: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Beat:
+    """A heartbeat as it lies in the store. `written_at` is by the store's clock."""
+
+    heartbeat: Heartbeat
+    written_at: datetime
+
+    @property
+    def skew(self) -> timedelta:
+        """How far the machine's clock is ahead of the store's."""
+        return self.heartbeat.at - self.written_at
+
+    def is_overdue(self, now: datetime) -> bool:
+        period = timedelta(seconds=self.heartbeat.period_seconds)
+        return self.heartbeat.stopped_at is None and now - self.written_at > period * OVERDUE_PERIODS
+
+    def is_alive(self, now: datetime) -> bool:
+        return self.heartbeat.stopped_at is None and not self.is_overdue(now)
+
+
+def queue_problems(
+    stats: Iterable[QueueStats], *, campaign: str, paused: Sequence[str], working: Mapping[str, datetime], now: datetime
+) -> list[Problem]:
+    """`working` is queue → since when workers of it run somewhere."""
+    found = []
+    for one in stats:
+        quiet, works_since = one.completed_recently == 0, working.get(one.queue)
+        # SQS does not tell since when a task waits. There, workers that run and complete nothing tell it.
+        since = one.oldest or (works_since or now - STALLED if quiet else now)
+        if one.queue in paused or not one.pending or now - since < STALLED:
+            continue
+        if quiet and (one.oldest or works_since):
+            message = f"{one.pending:,} tasks wait, and none was completed in {STALLED.seconds // 60} minutes"
+            found.append(Problem("stalled", one.queue, message, f"cocli queue ls {one.queue} -c {campaign}"))
+        elif works_since is None and not one.leased:
+            message = f"{one.pending:,} tasks wait, and no worker runs"
+            found.append(Problem("idle", one.queue, message, f"cocli worker {one.queue} -c {campaign}"))
+    return found
+
+
+def host_problems(beats: Iterable[Beat], *, expected: Mapping[str, Mapping[str, int]], now: datetime) -> list[Problem]:
+    """`expected` is host → queue → how many workers the configuration asks for, without those that are paused."""
+    found: list[Problem] = []
+    known = {beat.heartbeat.hostname: beat for beat in beats}
+    for host, counts in expected.items():
+        beat = known.get(host)
+        if beat is None:
+            hint = "cocli supervisor (on that machine)"
+            found.append(Problem("silent", host, "is to run workers, and never reported", hint))
+        elif beat.heartbeat.stopped_at is not None:
+            hint = "cocli supervisor (on that machine)"
+            found.append(Problem("silent", host, "is to run workers, and its supervisor was stopped", hint))
+        elif beat.is_alive(now):
+            found += _missing_workers(beat, counts)
+    for host, beat in known.items():
+        found += _problems_of(host, beat, now)
+    return found
+
+
+def _missing_workers(beat: Beat, counts: Mapping[str, int]) -> list[Problem]:
+    """Workers that do not get up, or die again and again. One that was asked for just now comes without an error."""
+    heartbeat = beat.heartbeat
+    if heartbeat.last_error is None or heartbeat.at - heartbeat.started_at < STARTED:
+        return []
+    return [
+        Problem("missing", heartbeat.hostname, f"runs {runs} of {count} workers of {queue}: {heartbeat.last_error}")
+        for queue, count in counts.items()
+        if (runs := heartbeat.workers.get(queue, 0)) < count
+    ]
+
+
+def _problems_of(host: str, beat: Beat, now: datetime) -> list[Problem]:
+    heartbeat, found = beat.heartbeat, list[Problem]()
+    if beat.is_overdue(now):
+        minutes = (now - beat.written_at).total_seconds() / 60
+        message = f"did not report for {minutes:.0f} minutes, though it should every {heartbeat.period_seconds:.0f} s"
+        found.append(Problem("overdue", host, message, f"cocli store rm status/{host}.json (if it is gone for good)"))
+    if not beat.is_alive(now):
+        return found
+    if heartbeat.disk_free_bytes < DISK_LOW_BYTES:
+        found.append(Problem("disk", host, f"has {heartbeat.disk_free_bytes >> 20:,} MiB of disk left"))
+    if abs(beat.skew) > CLOCK_LIMIT:
+        way = "ahead of" if beat.skew > timedelta(0) else "behind"
+        message = f"its clock is {abs(beat.skew.total_seconds()):.0f} s {way} the store's"
+        found.append(Problem("clock", host, message, "Set it by NTP: timedatectl set-ntp true"))
+    return found
+
+
+def parser_problems(checks: Iterable[ParserQuality]) -> list[Problem]:
+    """The alarms of the parsers' self-checks."""
+    hint = "cocli documents ls"
+    return [Problem("parser", check.parser, alarm.message, hint) for check in checks for alarm in check.alarms]

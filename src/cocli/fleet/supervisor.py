@@ -1,0 +1,248 @@
+"""The supervisor: sees that a machine runs the workers that the campaign's configuration asks of it.
+
+`tick` is called a few times a second and never waits. Workers are processes: one that dies is started again, later
+each time it dies at once; one that holds too much memory, is wanted no more, or was started with a configuration that
+has changed since is drained, and killed if it does not end.
+"""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from cocli.errors import CocliError
+from cocli.fleet.slot import Care, Leaving, Slot
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Callable, Iterable, Mapping
+
+    from cocli.fleet.drain import Drain
+    from cocli.fleet.process import Worker
+    from cocli.models.heartbeat import ActiveTask
+
+_TICK_SECONDS = 0.2
+_MEASURE_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the configuration asks of this machine. Workers of another fingerprint are replaced."""
+
+    counts: Mapping[str, int] = field(default_factory=dict)
+    fingerprint: str = ""
+
+
+class Supervisor:
+    """`wanted` reads the configuration (cheaply: it is asked every few seconds), `spawn` starts a worker of a queue."""
+
+    def __init__(
+        self,
+        wanted: Callable[[], Wanted],
+        spawn: Callable[[str, str], Worker],
+        *,
+        rng: random.Random,
+        care: Care | None = None,
+        say: Callable[[str], None] = lambda _: None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._read = wanted
+        self._spawn = spawn
+        self._random = rng
+        self._care = care or Care()
+        self._say = say
+        self._clock = clock
+        self._wanted = Wanted()
+        self._slots: dict[tuple[str, int], Slot] = {}
+        self._leaving: list[Leaving] = []
+        self._finished: Counter[str] = Counter()
+        """Queue → tasks that workers completed which are gone."""
+        self._look_at = self._measure_at = 0.0
+        self._hurried = False
+        self.deaths: Counter[str] = Counter()
+        """Queue → workers that ended though nobody asked them to."""
+        self.unable = 0
+        """Those of them that came to their end by themselves: who was killed may have been able to work."""
+        self.last_error: str | None = None
+
+    # --- what it looks like
+
+    @property
+    def restarts(self) -> int:
+        return self.deaths.total()
+
+    def running(self) -> dict[str, int]:
+        """Queue → worker processes."""
+        return dict(Counter(slot.queue for slot in list(self._slots.values()) if slot.worker is not None))
+
+    def completed(self) -> dict[str, int]:
+        """Queue → tasks completed since the start."""
+        total = Counter(self._finished)
+        for queue, worker in self._workers():
+            if worker.report:
+                total[queue] += worker.report.completed
+        return dict(total)
+
+    def active(self) -> dict[str, tuple[ActiveTask, ...]]:
+        found: dict[str, tuple[ActiveTask, ...]] = {}
+        for queue, worker in self._workers():
+            if worker.report and worker.report.active:
+                found[queue] = (*found.get(queue, ()), *worker.report.active)
+        return found
+
+    def _workers(self) -> list[tuple[str, Worker]]:
+        """A copy: the heart looks from a thread of its own."""
+        slots = [(slot.queue, slot.worker) for slot in list(self._slots.values())]
+        return [(queue, worker) for queue, worker in slots if worker] + [
+            (one.queue, one.worker) for one in self._leaving
+        ]
+
+    # --- what it does
+
+    def run(self, drain: Drain, *, seconds: float | None = None, on_tick: Callable[[], None] | None = None) -> bool:
+        """Supervise until asked to stop; True if every worker ended by itself."""
+        until = None if seconds is None else self._clock() + seconds
+        while not (drain.asked or (until is not None and self._clock() >= until)):
+            self.tick()
+            if on_tick:
+                on_tick()
+            time.sleep(_TICK_SECONDS)
+        self.retire_all("the supervisor stops")
+        whole = True
+        while self._leaving:
+            if drain.now and not self._hurried:
+                self._hurry()
+            whole = self._see_off() and whole
+            if on_tick:
+                on_tick()
+            time.sleep(_TICK_SECONDS)
+        return whole
+
+    def tick(self) -> None:
+        now = self._clock()
+        if now >= self._look_at:
+            self._look_at = now + self._care.look
+            self._look()
+        measure = now >= self._measure_at
+        if measure:
+            self._measure_at = now + _MEASURE_SECONDS
+        for slot in list(self._slots.values()):
+            self._attend(slot, now, measure=measure)
+        self._see_off()
+
+    def look_soon(self) -> None:
+        """The configuration was changed: do not wait for the next look."""
+        self._look_at = 0.0
+
+    def restart(self, queues: Iterable[str] = ()) -> int:
+        """Replace workers by new ones, those of all queues where none is named; how many."""
+        names = set(queues)
+        chosen = [slot for slot in list(self._slots.values()) if slot.worker and (not names or slot.queue in names)]
+        for slot in chosen:
+            slot.fingerprint = ""
+        return len(chosen)
+
+    def end(self, reason: str) -> None:
+        """Let all workers go and wait for them, a few seconds at most: for somebody who cannot go on."""
+        self.retire_all(reason)
+        self._hurry()
+        while self._leaving:
+            self._see_off()
+            time.sleep(_TICK_SECONDS)
+
+    def retire_all(self, reason: str) -> None:
+        for slot in list(self._slots.values()):
+            self._retire(slot, reason)
+        self._slots.clear()
+
+    # --- one step each
+
+    def _look(self) -> None:
+        try:
+            self._wanted = self._read()
+        except CocliError as error:
+            self.note(f"the configuration cannot be read, the last one holds: {error.message}")
+            return
+        for (queue, number), slot in list(self._slots.items()):
+            if number > self._wanted.counts.get(queue, 0):
+                self._retire(slot, "it is not wanted any more")
+                del self._slots[queue, number]
+        for queue, count in self._wanted.counts.items():
+            for number in range(1, count + 1):
+                self._slots.setdefault((queue, number), Slot(queue, number))
+
+    def _attend(self, slot: Slot, now: float, *, measure: bool) -> None:
+        if slot.worker is not None and (code := slot.worker.exit_code()) is not None:
+            self._died(slot, slot.worker, code, now)
+        if slot.worker is not None and slot.fingerprint != self._wanted.fingerprint:
+            self._retire(slot, "its configuration is not the newest")
+        if measure and slot.worker is not None and self._care.memory:
+            held = slot.worker.memory()
+            if held > self._care.memory:
+                self.note(f"{slot.name} holds {held >> 20} MiB, more than {self._care.memory >> 20}: it is replaced")
+                self._retire(slot, "too much memory")
+                slot.failed(now, self._care, self._random)
+        if slot.worker is None and now >= slot.start_at:
+            self._start(slot, now)
+
+    def _start(self, slot: Slot, now: float) -> None:
+        try:
+            slot.started(self._spawn(slot.queue, slot.name), self._wanted.fingerprint, now)
+        except OSError as error:  # no memory for a process, no more processes: later perhaps
+            wait = slot.failed(now, self._care, self._random)
+            self.note(f"{slot.name} cannot be started: {error.strerror}; again in {wait:.0f} s")
+            return
+        self._say(f"{slot.name} started")
+
+    def _died(self, slot: Slot, worker: Worker, code: int, now: float) -> None:
+        self._count(slot.queue, worker)
+        wait = slot.failed(now, self._care, self._random)
+        self.deaths[slot.queue] += 1
+        self.unable += code != -signal.SIGKILL
+        how = f"was killed by signal {-code}" if code < 0 else f"ended with code {code}"
+        reason = f": {worker.last_error.rstrip('.')}" if worker.last_error else ""
+        self.note(f"{slot.name} {how}{reason}; the next one starts in {wait:.0f} s")
+
+    def _retire(self, slot: Slot, reason: str) -> None:
+        worker = slot.worker
+        if worker is None:
+            return
+        self._say(f"{slot.name} is drained: {reason}")
+        worker.drain()
+        self._leaving.append(Leaving(slot.name, slot.queue, worker, self._clock() + self._care.drain))
+        slot.emptied()
+
+    def _see_off(self) -> bool:
+        """Those that left are counted, those that do not are killed: False if one had to be."""
+        whole, staying = True, []
+        for one in self._leaving:
+            if one.worker.exit_code() is None:
+                if self._clock() < one.kill_at:
+                    staying.append(one)
+                    continue
+                self.note(f"{one.name} did not end in time and was killed")
+                one.worker.kill()
+                whole = False
+            self._count(one.queue, one.worker)
+            self._say(f"{one.name} ended")
+        self._leaving = staying
+        return whole
+
+    def _hurry(self) -> None:
+        self._hurried = True
+        soon = self._clock() + 5.0
+        for one in self._leaving:
+            one.worker.drain()
+        self._leaving = [Leaving(one.name, one.queue, one.worker, min(one.kill_at, soon)) for one in self._leaving]
+
+    def _count(self, queue: str, worker: Worker) -> None:
+        if worker.report:
+            self._finished[queue] += worker.report.completed
+
+    def note(self, message: str) -> None:
+        """Something went wrong: the next heartbeat says it."""
+        self.last_error = message
+        self._say(message)

@@ -1,0 +1,1 @@
+"""Looking after an index: audit, verification, repair, garbage."""

@@ -1,0 +1,45 @@
+"""An index, opened: the store and the place, the kind, the cache, and who is asking. Everything else works on this."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from cocli.index.objects import Objects
+from cocli.models.record import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from cocli.index.cache import Cache
+    from cocli.index.spec import IndexSpec
+    from cocli.keys.paths import IndexRef
+    from cocli.store.base import Store
+
+R = TypeVar("R", bound=Record)
+
+
+def _nonce() -> str:
+    return secrets.token_hex(8)
+
+
+@dataclass(frozen=True)
+class Index(Generic[R]):
+    store: Store
+    ref: IndexRef
+    spec: IndexSpec[R]
+    cache: Cache
+    writer: str = field(default_factory=socket.gethostname)
+    """Who writes, for people: it stands in manifests."""
+    nonce: Callable[[], str] = _nonce
+
+    @property
+    def label(self) -> str:
+        """The index by name, for messages and commands."""
+        return self.ref.name if self.ref.campaign is None else f"{self.ref.name} -c {self.ref.campaign}"
+
+    @property
+    def objects(self) -> Objects:
+        return Objects(self.store, self.ref, self.cache, self.label)

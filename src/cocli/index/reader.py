@@ -1,0 +1,221 @@
+"""Reading an index: one consistent version, from the cache where it has it. No listing, unless `fresh` is asked for.
+
+A cold full read costs the pointer, the manifest and one request per shard; a warm one costs the pointer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+
+from cocli.errors import Conflict, FileUnusable, IndexDamaged
+from cocli.index.cache import FolderCache
+from cocli.index.consumed import read_consumed
+from cocli.index.pending import list_pending, read_pending
+from cocli.index.versions import current_version, is_current, version
+from cocli.index.view import View
+from cocli.keys.paths import LatestKey
+from cocli.models.record import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from datetime import datetime
+
+    from cocli.formats.rejected import Rejected
+    from cocli.index.index import Index
+    from cocli.index.manifest import Manifest, ShardEntry
+    from cocli.index.objects import DamagedShard
+    from cocli.index.pending import PendingMemory
+    from cocli.index.rows import Header
+    from cocli.index.view import Row
+
+R = TypeVar("R", bound=Record)
+
+_TRIES = 20
+_SCANNED_AT_ONCE = 100
+"""Lines that are taken apart together: few, so that their fields are in the processor's cache when they are read."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShardFile:
+    """A shard as a local file. A row of the delta supersedes the row of the base that has its key."""
+
+    path: str
+    run: Literal["base", "delta"]
+    header: Header
+    entry: ShardEntry
+
+
+class IndexReader(Generic[R]):
+    """One version, fixed when the reader is made. Make another reader to see what came later."""
+
+    def __init__(
+        self,
+        index: Index[R],
+        manifest: Manifest,
+        *,
+        overlay: dict[str, R] | None = None,
+        on_damaged: Callable[[DamagedShard], None] | None = None,
+    ) -> None:
+        self._index = index
+        self._view: View[R] = View(index, manifest, on_damaged=on_damaged)
+        self._overlay = overlay or {}
+        """Records that wait to be packed, merged with those of the version."""
+
+    @property
+    def manifest(self) -> Manifest:
+        return self._view.manifest
+
+    @property
+    def version(self) -> int:
+        return self.manifest.version
+
+    @property
+    def overlaid(self) -> int:
+        """How many records of a fresh reader are not, or not so, in its version."""
+        return len(self._overlay)
+
+    def get(self, key: str) -> R | None:
+        """The record of a sort key (`spec.key_text` makes one from the fields of the model's key)."""
+        if key in self._overlay:
+            return self._overlay[key]
+        found = self._view.find(key)
+        return None if found is None else found[1].record(found[0])
+
+    def get_many(self, keys: Iterable[str]) -> dict[str, R]:
+        """The records of those keys that there are."""
+        wanted = list(keys)
+        found = self._view.records([key for key in wanted if key not in self._overlay])
+        return found | {key: self._overlay[key] for key in wanted if key in self._overlay}
+
+    def scan(self, low: str | None = None, high: str | None = None) -> Iterator[R]:
+        """Every record in key order, or those from `low` to `high`, both included."""
+        waiting = iter(sorted(key for key in self._overlay if _within(key, low, high)))
+        upper = next(waiting, None)
+        for key, record in self._packed(low, high):
+            while upper is not None and upper < key:
+                yield self._overlay[upper]
+                upper = next(waiting, None)
+            if upper == key:
+                yield self._overlay[key]
+                upper = next(waiting, None)
+            else:
+                yield record
+        while upper is not None:
+            yield self._overlay[upper]
+            upper = next(waiting, None)
+
+    def files(self) -> list[ShardFile]:
+        """The version's shards as local files, for programs that read USV themselves (DuckDB).
+
+        Rows of the base whose key occurs in the delta are superseded: they have to be left out. Keys are unique within
+        each run. What a fresh reader overlays is in `waiting`.
+        """
+        cache = self._index.cache
+        if not isinstance(cache, FolderCache):
+            raise TypeError("files need a cache that is a folder")
+        self._view.fetch(self.manifest.shards)
+        files = []
+        for run, entries in (("base", self.manifest.base), ("delta", self.manifest.delta)):
+            for entry in entries:
+                shard = self._view.shard(entry)
+                if shard is not None:
+                    path = cache.path(name := f"{entry.sha256}.usv")
+                    if not cache.has(name):
+                        raise FileUnusable(
+                            file=f"The cache {cache.folder}",
+                            done="written",
+                            reason="its disk is full, or read-only",
+                            hint="Free some space, or name another place in COCLI_CACHE_HOME.",
+                        )
+                    files.append(ShardFile(path, "base" if run == "base" else "delta", shard.rows.header, entry))
+        return files
+
+    def waiting(self) -> dict[str, R]:
+        """Of a fresh reader: the records that supersede those of the version, by sort key."""
+        return dict(self._overlay)
+
+    def rows(self, low: str | None = None, high: str | None = None) -> Iterator[Row]:
+        """Keys and raw lines of the version itself, in key order."""
+        return self._view.rows(low, high)
+
+    def _packed(self, low: str | None, high: str | None) -> Iterator[tuple[str, R]]:
+        rows = self._view.rows(low, high)
+        while some := list(islice(rows, _SCANNED_AT_ONCE)):
+            begin = 0
+            for end in range(1, len(some) + 1):
+                if end == len(some) or some[end].header != some[begin].header:
+                    part = some[begin:end]
+                    records = self._view.reader_of(part[0].header).records([row.line for row in part])
+                    yield from zip([row.key for row in part], records, strict=True)
+                    begin = end
+
+
+def _within(key: str, low: str | None, high: str | None) -> bool:
+    return (low is None or key >= low) and (high is None or key <= high)
+
+
+def open_reader(
+    index: Index[R],
+    *,
+    number: int | None = None,
+    as_of: datetime | None = None,
+    fresh: bool = False,
+    on_damaged: Callable[[DamagedShard], None] | None = None,
+    on_rejected: Callable[[Rejected], None] | None = None,
+    memory: PendingMemory[R] | None = None,
+) -> IndexReader[R]:
+    """A reader of the current version, of version `number`, or of the one that was current `as_of` a time.
+
+    `fresh` also lists and reads what is not packed yet, so it costs requests and memory by what waits; whoever opens
+    one reader after the other passes a `memory`, and what waited before is not read again. `on_damaged` is told of
+    shards that cannot be read, and the rest is served; without it the first one is an `IndexDamaged`.
+    """
+    if number is not None or as_of is not None:
+        return IndexReader(index, version(index, number, as_of=as_of), on_damaged=on_damaged)
+    if not fresh:
+        return IndexReader(index, version(index), on_damaged=on_damaged)
+    for _ in range(_TRIES):
+        latest, manifest = current_version(index)
+        failure: IndexDamaged | None = None
+        try:
+            overlay = _overlay(index, manifest, on_damaged, on_rejected, memory)
+        except IndexDamaged as error:  # or is it only that the version was collected, because this took so long?
+            failure, overlay = error, {}
+        # A version that came meanwhile may have consumed what was to be overlaid, and removed it unseen.
+        if is_current(index, latest):
+            if failure is not None:
+                raise failure
+            return IndexReader(index, manifest, overlay=overlay, on_damaged=on_damaged)
+    raise Conflict(key=str(LatestKey(index.ref)))
+
+
+def _overlay(
+    index: Index[R],
+    manifest: Manifest,
+    on_damaged: Callable[[DamagedShard], None] | None,
+    on_rejected: Callable[[Rejected], None] | None,
+    memory: PendingMemory[R] | None,
+) -> dict[str, R]:
+    consumed = read_consumed(index, manifest)
+    spec, waiting = index.spec, dict[str, R]()
+    view: View[Any] = View(index, manifest, on_damaged=on_damaged)
+    infos = list_pending(index, consumed).waiting
+    if spec.keeps_loose and spec.key_of_loose is not None:
+        keys = {info.key: spec.key_of_loose(info.key) for info in infos if spec.is_loose(info.key)}
+        packed = view.find_many(keys.values())
+        infos = [info for info in infos if keys.get(info.key) not in packed]
+    for contents in memory.read(index, infos) if memory is not None else read_pending(index, infos):
+        known = consumed.get(contents.key)
+        if known is not None and known.etag == contents.etag:
+            continue
+        if on_rejected is not None:
+            for rejected in contents.rejected:
+                on_rejected(rejected)
+        for record in contents.records:
+            key = spec.key_of(record)
+            waiting[key] = spec.merge(waiting[key], record) if key in waiting else record
+    for key, existing in view.records(waiting).items():
+        waiting[key] = spec.merge(existing, waiting[key])
+    return waiting

@@ -1,0 +1,103 @@
+"""What is never a prospect: the one function that says so. For workers, enrichment, pages and exports alike.
+
+It lies beside the rules of merging because it compares names as they do, and because everybody above may ask it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cocli.pipeline.comparison import comparable_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from cocli.models.campaign import ExcludeSection
+    from cocli.models.exclusion import Exclusion
+    from cocli.models.place import Place
+    from cocli.models.prospect import Prospect
+
+
+@dataclass(frozen=True, slots=True)
+class Exclusions:
+    """What is excluded, each with the reason in words. Made once, asked for every business."""
+
+    domains: Mapping[str, str]
+    names: Mapping[str, str]
+    """As they are compared: `ACME, Inc.` and `Acme` are one."""
+    place_ids: Mapping[str, str]
+
+    @classmethod
+    def of(cls, section: ExcludeSection, records: Iterable[Exclusion] = ()) -> Exclusions:
+        """From `[exclude]` of a campaign's configuration, and from records that say why."""
+        domains = {_host(one): f"the domain {one} is excluded" for one in section.domains}
+        names = {comparable_name(one): f'the name "{one}" is excluded' for one in section.names}
+        places = {one: f"the place id {one} is excluded" for one in section.place_ids}
+        for record in records:
+            why = f"the {record.kind.replace('_', ' ')} {record.value} is excluded"
+            reason = f"{why}: {record.reason}" if record.reason else why
+            if record.kind == "domain":
+                domains[_host(record.value)] = reason
+            elif record.kind == "name":
+                names[comparable_name(record.value)] = reason
+            else:
+                places[record.value] = reason
+        names.pop("", None)  # a name without a letter compares with nothing
+        return cls(domains, names, places)
+
+    def __bool__(self) -> bool:
+        return bool(self.domains or self.names or self.place_ids)
+
+
+def is_excluded(business: Prospect | Place, exclusions: Exclusions) -> str | None:
+    """Why this business is not wanted; None if it is."""
+    domain = getattr(business, "domain", None)
+    return exclusion_of(
+        exclusions, name=business.name, place_id=business.place_id, domain=domain, website=business.website
+    )
+
+
+def exclusion_of(
+    exclusions: Exclusions,
+    *,
+    name: str | None = None,
+    place_id: str | None = None,
+    domain: str | None = None,
+    website: str | None = None,
+) -> str | None:
+    """The same, for those who know a part of a business only: a domain to be read, a place id to be looked up."""
+    if place_id and (reason := exclusions.place_ids.get(place_id)):
+        return reason
+    if exclusions.domains:
+        for address in (domain, website):
+            if address and (reason := _excluded_host(address, exclusions.domains)):
+                return reason
+    if exclusions.names and name:
+        return exclusions.names.get(comparable_name(name))
+    return None
+
+
+def _excluded_host(address: str, excluded: Mapping[str, str]) -> str | None:
+    """The host itself, or a name that it lies below: with `acme.com` goes `shop.acme.com`, but not the other way."""
+    host = _host(address)
+    while host:
+        if host in excluded:
+            return excluded[host]
+        host = host.partition(".")[2]
+    return None
+
+
+def _host(address: str) -> str:
+    host = address.strip().lower().split("://", 1)[-1]
+    for end in "/?#":
+        host = host.split(end, 1)[0]
+    host = host.rpartition("@")[2].partition(":")[0].strip(".").removeprefix("www.")
+    if not host.isascii():
+        import idna  # a table of 200 kB: only for the names that need it
+
+        try:
+            return idna.encode(host, uts46=True).decode("ascii")
+        except idna.IDNAError:
+            return host  # no name that could be registered: it is compared as it stands
+    return host

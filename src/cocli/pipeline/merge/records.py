@@ -1,0 +1,79 @@
+"""The merge function of every record that an index holds: two records of one key → one.
+
+Each is commutative, associative and idempotent, and never raises for two records of one key.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from cocli.models.completion import Completion
+from cocli.models.domain import Domain
+from cocli.models.email import EmailEntry
+from cocli.models.prospect import Prospect
+from cocli.models.witness import TargetTile, Witness
+from cocli.pipeline.merge.engine import NO_TIME, Merger, implied_by_sources
+from cocli.pipeline.merge.rules import UNKNOWN
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+
+def _of_prospect(record: Prospect) -> tuple[str, datetime]:
+    return implied_by_sources(record.sources), record.updated_at
+
+
+def _of_email(record: EmailEntry) -> tuple[str, datetime]:
+    return UNKNOWN, record.last_seen
+
+
+def _of_domain(record: Domain) -> tuple[str, datetime]:
+    return UNKNOWN, record.last_crawled or NO_TIME
+
+
+def _reading(record: Witness) -> Any:
+    """The newest pass that saw anything; one that was blocked says nothing of what is there, and hides no other."""
+    return record.outcome != "blocked", record.read_at, record.outcome == "exhausted", record.count
+
+
+def _first(record: Completion) -> Any:
+    """The earlier one is greater: the first completion is the result."""
+    return NO_TIME - record.finished_at, -record.token, record.nonce
+
+
+_PROSPECTS: Final = Merger(Prospect, implied=_of_prospect)
+_EMAILS: Final = Merger(EmailEntry, implied=_of_email)
+_DOMAINS: Final = Merger(Domain, implied=_of_domain)
+_TARGETS: Final = Merger(TargetTile)
+_WITNESSES: Final = Merger(Witness, order=_reading)
+_COMPLETIONS: Final = Merger(Completion, order=_first)
+
+
+def merge_prospects(left: Prospect, right: Prospect) -> Prospect:
+    """Two records of one business in one campaign."""
+    return _PROSPECTS(left, right)
+
+
+def merge_emails(left: EmailEntry, right: EmailEntry) -> EmailEntry:
+    """Two records of one address."""
+    return _EMAILS(left, right)
+
+
+def merge_domains(left: Domain, right: Domain) -> Domain:
+    """Two records of one domain."""
+    return _DOMAINS(left, right)
+
+
+def merge_targets(left: TargetTile, right: TargetTile) -> TargetTile:
+    """Two plans for one tile and phrase of one campaign."""
+    return _TARGETS(left, right)
+
+
+def merge_witnesses(left: Witness, right: Witness) -> Witness:
+    """Two passes of one source over one tile and phrase: one of them stays as a whole."""
+    return _WITNESSES(left, right)
+
+
+def merge_completions(left: Completion, right: Completion) -> Completion:
+    """Two ends of one task: the first one stays as a whole."""
+    return _COMPLETIONS(left, right)

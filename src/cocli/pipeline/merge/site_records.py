@@ -1,0 +1,236 @@
+"""From a website to the records of a campaign: its domain, its addresses, what changed of its prospects.
+
+Every value names the document of the page that it stood on. A visit that finds nothing new changes nothing but the
+time of the domain's last visit.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from cocli.index.pending import PendingMemory
+from cocli.index.reader import open_reader
+from cocli.index.writer import IndexWriter
+from cocli.models.origin import Origin
+from cocli.pipeline.merge import website_to_domain, website_to_emails, website_to_prospect
+from cocli.pipeline.websites.hosts.providers import is_freemail
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from datetime import datetime
+
+    from cocli.index.index import Index
+    from cocli.index.reader import IndexReader
+    from cocli.models.domain import Domain
+    from cocli.models.email import EmailEntry, Verification
+    from cocli.models.prospect import Prospect
+    from cocli.models.website import FoundEmail, Website
+    from cocli.pipeline.websites.site.mx import MxAnswer
+
+FRESH_SECONDS = 30.0
+"""A look at an index is used so long before another one is taken: it lists what is not packed yet."""
+MAX_MOVES = 10
+THEIRS = ("own", "freemail")
+"""Relations by which an address reaches the company."""
+DNS = "dns"
+"""The source of what name servers say."""
+NO_MAIL = "."
+"""The mail host of a domain that says that it takes no mail."""
+_VERIFIED: Mapping[str, Verification] = {"mx": "mx", "null-mx": "undeliverable", "no-domain": "undeliverable"}
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """How many records say something new now."""
+
+    prospects: int = 0
+    emails: int = 0
+    domains: int = 0
+
+
+class SiteRecords:
+    """The indexes that a website is written to. Without prospects and emails, only the domain is."""
+
+    def __init__(
+        self,
+        *,
+        domains: Index[Domain],
+        prospects: Index[Prospect] | None = None,
+        emails: Index[EmailEntry] | None = None,
+        clock: Callable[[], float],
+    ) -> None:
+        self._domains = _Known(domains, clock)
+        self._prospects = _Known(prospects, clock) if prospects is not None else None
+        self._emails = _Known(emails, clock) if emails is not None else None
+
+    def prospects(self, hashes: Iterable[str]) -> list[Prospect]:
+        """The prospects of these hashes, as they are known now; one that moved is known by where it moved to.
+
+        A task names prospects that were written before it was put: one that an older look did not see is looked for
+        again, so that what a site comes to does not depend on when it was read.
+        """
+        found: dict[str, Prospect] = {}
+        for name in hashes:
+            prospect = self._prospect(name)
+            if prospect is not None:
+                found[prospect.company_hash] = prospect
+        return list(found.values())
+
+    def prospects_of(self, domain: str) -> list[Prospect]:
+        """All prospects whose website is this domain; reads the whole index."""
+        if self._prospects is None:
+            return []
+        every = self._prospects.reader().scan()
+        return [one for one in every if one.domain == domain and one.merged_into is None]
+
+    def domain(self, domain: str) -> Domain | None:
+        return self._domains.get_by(domain)
+
+    def write(
+        self,
+        website: Website,
+        prospects: Sequence[Prospect] = (),
+        *,
+        at: datetime,
+        mx: Mapping[str, MxAnswer] | None = None,
+    ) -> Written:
+        """Write what a site says. Killed in between, the next visit writes the rest: all of it can be done twice."""
+        # Whose the address and the domain are is settled later: one worker does not see all branches of a chain.
+        emails = self._write_emails(website, mx or {})
+        changed = sum(self._write_prospect(website, prospect) for prospect in prospects)
+        domain = website_to_domain(website.with_changes(crawled_at=at))
+        self._domains.put(_with_mail(domain, (mx or {}).get(website.domain), at))
+        return Written(changed, emails, 1)
+
+    def _write_emails(self, website: Website, mx: Mapping[str, MxAnswer]) -> int:
+        if self._emails is None:
+            return 0
+        written = 0
+        for found in theirs(website):
+            # One at a time, because each names the document of its own page.
+            (entry,) = website_to_emails(website.with_changes(emails=(found,), document=found.document))
+            written += self._emails.put(_verified(entry, mx.get(entry.domain), entry.last_seen))
+        return written
+
+    def _write_prospect(self, website: Website, prospect: Prospect) -> bool:
+        if self._prospects is None:
+            return False
+        return self._prospects.put(prospect_part(website, prospect))
+
+    def _prospect(self, name: str) -> Prospect | None:
+        if self._prospects is None:
+            return None
+        prospect = self._prospects.sought(name)
+        for _ in range(MAX_MOVES):
+            if prospect is None or prospect.merged_into is None:
+                return prospect
+            prospect = self._prospects.get(prospect.merged_into)
+        return None  # pointers that lead in a circle lead to nobody
+
+
+def theirs(website: Website) -> tuple[FoundEmail, ...]:
+    """The addresses that reach the company, the primary one first: not those of its agency or of an authority."""
+    return tuple(one for one in website.emails if one.relation in THEIRS or one.email == website.primary_email)
+
+
+def prospect_part(website: Website, prospect: Prospect) -> Prospect:
+    """What the website says of a prospect: only its own addresses, and no fax for a phone."""
+    said = website.with_changes(
+        emails=theirs(website),
+        phones=tuple(phone for phone in website.phones if phone.kind != "fax"),
+        title=website.title if website.status == "alive" else None,
+    )
+    part = website_to_prospect(said, prospect)
+    return part.with_changes(origins=_precise(part.origins, website))
+
+
+def _precise(origins: Iterable[Origin], website: Website) -> tuple[Origin, ...]:
+    """The primary address and the phone name their own pages; everything else the site as a whole."""
+    pages: dict[str, str | None] = {}
+    if website.primary_email:
+        pages["primary_email"] = next((e.document for e in website.emails if e.email == website.primary_email), None)
+    phone = next((phone for phone in website.phones if phone.e164 and phone.kind != "fax"), None)
+    if phone is not None:
+        pages |= {"phone": phone.document, "phone_e164": phone.document}
+    precise: list[Origin] = []
+    for origin in origins:
+        own = [name for name in origin.fields if pages.get(name) and origin.document == website.document]
+        rest = tuple(name for name in origin.fields if name not in own)
+        if rest:
+            precise.append(origin.model_copy(update={"fields": rest}))
+        for document in sorted({pages[name] or "" for name in own}):
+            fields = tuple(name for name in own if pages[name] == document)
+            precise.append(origin.model_copy(update={"fields": fields, "document": document}))
+    return tuple(precise)
+
+
+def _verified(entry: EmailEntry, answer: MxAnswer | None, at: datetime) -> EmailEntry:
+    verification = _VERIFIED.get(answer.state) if answer else None
+    if verification is None:
+        return entry
+    said = Origin(fields=("verification",), source=DNS, observed_at=at)
+    return entry.with_changes(verification=verification, origins=(*entry.origins, said))
+
+
+def _with_mail(domain: Domain, answer: MxAnswer | None, at: datetime) -> Domain:
+    if is_freemail(domain.domain):
+        domain = domain.with_changes(is_email_provider=True)
+    if answer is None or answer.state not in ("mx", "null-mx"):
+        return domain
+    said = Origin(fields=("mx",), source=DNS, observed_at=at)
+    return domain.with_changes(mx=answer.hosts or (NO_MAIL,), origins=(*domain.origins, said))
+
+
+class _Known:
+    """One index: what is known, looked at anew now and then, and what was written since. For several threads."""
+
+    def __init__(self, index: Index[Any], clock: Callable[[], float]) -> None:
+        self._index = index
+        self._writer: IndexWriter[Any] = IndexWriter(index)
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._reader: IndexReader[Any] | None = None
+        self._looked = 0.0
+        self._written: dict[str, Any] = {}
+        self._memory: PendingMemory[Any] = PendingMemory()
+
+    def reader(self) -> IndexReader[Any]:
+        with self._lock:
+            if self._reader is None or self._clock() - self._looked > FRESH_SECONDS:
+                self._looked = self._clock()
+                self._written.clear()
+                self._reader = open_reader(self._index, fresh=True, memory=self._memory)
+            return self._reader
+
+    def get(self, key: str) -> Any | None:
+        reader = self.reader()
+        with self._lock:
+            return self._written[key] if key in self._written else reader.get(key)
+
+    def sought(self, key: str) -> Any | None:
+        """The same, with another look if an older one does not show it. Threads that miss together look once."""
+        began = self._clock()
+        found = self.get(key)
+        if found is None:
+            with self._lock:
+                if self._looked <= began:
+                    self._reader = None
+            found = self.get(key)
+        return found
+
+    def get_by(self, *fields: str) -> Any | None:
+        return self.get(self._index.spec.key_text(*fields))
+
+    def put(self, record: Any) -> bool:
+        """Write it, unless all that it says is known."""
+        key = self._index.spec.key_of(record)
+        known = self.get(key)
+        merged = record if known is None else self._index.spec.merge(known, record)
+        if merged == known:
+            return False
+        self._writer.put(record)
+        with self._lock:
+            self._written[key] = merged
+        return True

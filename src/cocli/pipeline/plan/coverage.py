@@ -1,0 +1,197 @@
+"""What was read of a plan, as numbers: of every target and source its state, and the sums by phrase, tile and in all.
+
+What is missing is estimated where a source passed twice (`recapture`); what is expected is what open data has for the
+tile, by another source than the one that is judged. Both say how many targets they rest on.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+from cocli.keys.tile import Tile
+from cocli.pipeline.plan.recapture import Population, chapman, summed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from cocli.pipeline.plan.mission import Splits
+
+OPEN_DATA = ("overture", "openstreetmap", "foursquare", "alltheplaces")
+
+PASSES = """
+WITH asked AS (
+    SELECT unnest([{sources}]) AS source
+), expected AS (
+    SELECT other.tile, other.phrase, asked.source, max(other.count) AS expected
+    FROM scraped_tiles AS other JOIN asked ON other.source <> asked.source
+    WHERE other.outcome = 'exhausted' AND other.source IN ({open_data})
+    GROUP BY other.tile, other.phrase, asked.source
+)
+SELECT target.tile, target.phrase, asked.source, pass.outcome, epoch_us(pass.read_at), pass.count, pass.earlier,
+       pass.again, expected.expected
+FROM target_tiles AS target CROSS JOIN asked
+LEFT JOIN scraped_tiles AS pass USING (tile, phrase, source)
+LEFT JOIN expected USING (tile, phrase, source)
+ORDER BY target.tile, target.phrase, asked.source
+"""
+"""Every target and source with its last pass, in the order of `Passed`."""
+
+
+class State(StrEnum):
+    """How a source stands with a target."""
+
+    READ = "read"
+    """To the end, and not too long ago; or in parts, each of which was."""
+    STALE = "stale"
+    CUT_SHORT = "cut_short"
+    """There was more, and not all of its parts are read; at the floor there is nothing left to split."""
+    BLOCKED = "blocked"
+    UNREAD = "unread"
+
+
+class Passed(NamedTuple):
+    tile: str
+    phrase: str
+    source: str
+    outcome: str | None
+    read_at: int | None
+    found: int | None
+    earlier: int | None
+    again: int | None
+    expected: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A target and a source."""
+
+    tile: str
+    phrase: str
+    source: str
+    state: State
+    found: int
+    expected: int | None
+    population: Population | None
+    read_at: int | None
+
+
+@dataclass(slots=True)
+class Totals:
+    """Sums over some pairs of a target and a source."""
+
+    name: str = ""
+    states: Counter[State] = field(default_factory=Counter)
+    found: int = 0
+    """What the passes found, added up: a place that two tiles or phrases show is counted by each."""
+    expected: int = 0
+    expected_pairs: int = 0
+    """The pairs that something is expected for."""
+    found_of_expected: int = 0
+    """What was found by those."""
+    oldest: int | None = None
+    newest: int | None = None
+    populations: list[Population] = field(default_factory=list)
+
+    @property
+    def pairs(self) -> int:
+        return self.states.total()
+
+    def share(self, state: State) -> float:
+        return self.states[state] / self.pairs if self.pairs else 0.0
+
+    @property
+    def population(self) -> Population | None:
+        """How many there are where a source passed twice."""
+        return summed(self.populations)
+
+    @property
+    def completeness(self) -> float | None:
+        """The share of the targets that was read, times the share of what is there that a reading finds. None where no
+        source passed twice, because then the second share is not known."""
+        found = self.population
+        return None if found is None else self.share(State.READ) * found.completeness
+
+    def add(self, pair: Pair) -> None:
+        self.states[pair.state] += 1
+        self.found += pair.found
+        if pair.expected is not None:
+            self.expected += pair.expected
+            self.expected_pairs += 1
+            self.found_of_expected += pair.found
+        if pair.population is not None:
+            self.populations.append(pair.population)
+        if pair.read_at is not None:
+            self.oldest = pair.read_at if self.oldest is None else min(self.oldest, pair.read_at)
+            self.newest = pair.read_at if self.newest is None else max(self.newest, pair.read_at)
+
+
+@dataclass(slots=True)
+class Coverage:
+    """Filled by going through all pairs once."""
+
+    totals: Totals = field(default_factory=lambda: Totals("all"))
+    phrases: dict[str, Totals] = field(default_factory=dict)
+    tiles: dict[str, Totals] = field(default_factory=dict)
+
+    def add(self, pair: Pair) -> None:
+        self.totals.add(pair)
+        self.phrases.setdefault(pair.phrase, Totals(pair.phrase)).add(pair)
+        self.tiles.setdefault(pair.tile, Totals(pair.tile)).add(pair)
+
+
+def judged(
+    passes: Iterable[Passed], splits: Splits, expected: Mapping[tuple[str, str], int] | None = None
+) -> Iterator[Pair]:
+    """The state of every pair. `expected` (tile and phrase → places) comes before what open data says."""
+    given = expected or {}
+    for one in passes:
+        hoped = given.get((one.tile, one.phrase), one.expected)
+        known = one.outcome is not None and one.outcome != "blocked"
+        state, found = _state(one, splits)
+        yield Pair(
+            one.tile,
+            one.phrase,
+            one.source,
+            state,
+            found,
+            hoped,
+            _population(one) if known else None,
+            one.read_at if known else None,
+        )
+
+
+def _state(one: Passed, splits: Splits) -> tuple[State, int]:
+    if one.outcome is None or one.read_at is None:
+        return State.UNREAD, 0
+    if one.outcome == "blocked":
+        return State.BLOCKED, 0
+    count = one.found or 0
+    if one.read_at < splits.since:
+        return State.STALE, count
+    if one.outcome == "exhausted":
+        return State.READ, count
+    lat, _, lon = one.tile.partition("_")
+    leaves = list(splits.leaves(Tile.parse(lat, lon), one.phrase, one.source))
+    done = all(leaf is not None and leaf.outcome == "exhausted" and leaf.read_at >= splits.since for _, leaf in leaves)
+    in_parts = sum(leaf.found for _, leaf in leaves if leaf is not None)
+    return (State.READ if done else State.CUT_SHORT), max(count, in_parts)
+
+
+def _population(one: Passed) -> Population | None:
+    if one.earlier is None or one.again is None or one.found is None:
+        return None
+    return chapman(one.earlier, one.found, one.again)
+
+
+def tile_state(totals: Totals) -> str:
+    """One word for a tile: what asks for attention first. `partly`: some of it is read, some is not."""
+    present = {state for state, count in totals.states.items() if count}
+    for state in (State.BLOCKED, State.CUT_SHORT):
+        if state in present:
+            return state.value
+    if len(present) == 1:
+        return next(iter(present)).value
+    return State.STALE.value if State.UNREAD not in present else "partly"

@@ -1,0 +1,78 @@
+"""What was read, as files for other maps: GeoJSON and KML, a polygon for every tile with its numbers."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from cocli.keys.tile import Tile
+from cocli.pipeline.plan.coverage import State, Totals, tile_state
+from cocli.pipeline.plan.coverage_map import STYLES, xml_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_OPACITY = "b0"
+
+
+def render_geojson(tiles: Mapping[str, Totals]) -> str:
+    """A FeatureCollection, longitude first, as RFC 7946 has it."""
+    features = [
+        {
+            "type": "Feature",
+            "id": name,
+            "properties": _properties(name, totals),
+            "geometry": {"type": "Polygon", "coordinates": [_corners(name)]},
+        }
+        for name, totals in tiles.items()
+    ]
+    return json.dumps({"type": "FeatureCollection", "features": features}, ensure_ascii=False) + "\n"
+
+
+def render_kml(title: str, tiles: Mapping[str, Totals]) -> str:
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        '<kml xmlns="http://www.opengis.net/kml/2.2">',
+        "<Document>",
+        f"<name>{xml_text(title)}</name>",
+        *_styles(),
+        *(line for name, totals in tiles.items() for line in _placemark(name, totals)),
+        "</Document>",
+        "</kml>",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _properties(name: str, totals: Totals) -> dict[str, Any]:
+    shares = {state.value: totals.states[state] for state in State}
+    expected = totals.expected if totals.expected_pairs else None
+    return {"name": name, "state": tile_state(totals), **shares, "found": totals.found, "expected": expected}
+
+
+def _corners(name: str) -> list[list[float]]:
+    """Five corners, the first again at the end, against the clock."""
+    lat, _, lon = name.partition("_")
+    tile = Tile.parse(lat, lon)
+    south, west = tile.lat / 1000, tile.lon / 1000
+    north, east = (tile.lat + tile.size) / 1000, (tile.lon + tile.size) / 1000
+    return [[west, south], [east, south], [east, north], [west, north], [west, south]]
+
+
+def _styles() -> Iterator[str]:
+    for state, (colour, _, _) in STYLES.items():
+        red, green, blue = colour[1:3], colour[3:5], colour[5:7]
+        yield f'<Style id="{state}"><LineStyle><width>1</width></LineStyle>'
+        yield f"<PolyStyle><color>{_OPACITY}{blue}{green}{red}</color></PolyStyle></Style>"
+
+
+def _placemark(name: str, totals: Totals) -> Iterator[str]:
+    values = _properties(name, totals)
+    corners = " ".join(f"{lon},{lat},0" for lon, lat in _corners(name))
+    yield f"<Placemark><name>{xml_text(name)}</name><styleUrl>#{values['state']}</styleUrl><ExtendedData>"
+    yield "".join(
+        f'<Data name="{xml_text(key)}"><value>{xml_text(str(value))}</value></Data>'
+        for key, value in values.items()
+        if value is not None
+    )
+    yield "</ExtendedData><Polygon><outerBoundaryIs><LinearRing>"
+    yield f"<coordinates>{corners}</coordinates></LinearRing></outerBoundaryIs></Polygon></Placemark>"

@@ -1,0 +1,151 @@
+"""What a phrase means in the words of each source: a table that a person can edit.
+
+`phrase,scheme,category` as CSV. The scheme is a source (`overture`, `openstreetmap`, `foursquare`, `alltheplaces`), or
+`same-as`, with another phrase in place of the category. Tables lie in layers (a campaign's over a person's over the
+packaged one): for a phrase and a scheme the uppermost table that has rows decides. AllThePlaces speaks in tags of
+OpenStreetMap, so it uses those rows unless it has its own.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import defaultdict
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, Literal
+
+from cocli.errors import FormatError
+from cocli.keys.identities import normalised
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+COLUMNS = ["phrase", "scheme", "category"]
+SCHEMES = ("overture", "openstreetmap", "foursquare", "alltheplaces")
+_SAME_AS = "same-as"
+_FOLLOWED = 8
+"""How many phrases may point at each other in a row."""
+
+
+def words_of(text: str) -> frozenset[str]:
+    """The words of a text for comparison: case folded, letters and digits only, plurals as their singular."""
+    return frozenset(map(_singular, normalised(text.replace("_", " ")).split()))
+
+
+def _singular(word: str) -> str:
+    if len(word) > 4 and word.endswith("ies"):
+        return word[:-3] + "y"
+    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
+
+
+def _phrase_key(phrase: str) -> str:
+    """One spelling per phrase: `Plumbers` is `plumber`."""
+    return " ".join(map(_singular, normalised(phrase.replace("_", " ")).split()))
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a phrase means to a source: its categories; or only its words, where the table does not know it."""
+
+    phrase: str
+    scheme: str
+    by: Literal["categories", "words"]
+    categories: tuple[str, ...] = ()
+    words: frozenset[str] = frozenset()
+
+    def has_words(self, text: str) -> bool:
+        """Whether every word of the phrase occurs in a text."""
+        return bool(self.words) and self.words <= words_of(text)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One file of categories."""
+
+    rows: dict[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
+    same: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def parse(cls, text: str, file: str) -> Table:
+        reader = csv.reader(io.StringIO(text))
+        header = [name.strip().lower() for name in next(reader, [])]
+        if header != COLUMNS:
+            raise FormatError(file=file, line=1, reason=f"the columns must be {','.join(COLUMNS)}")
+        rows: dict[tuple[str, str], list[str]] = defaultdict(list)
+        same: dict[str, str] = {}
+        for values in reader:
+            cells = [value.strip() for value in values]
+            if not any(cells) or cells[0].startswith("#"):
+                continue
+            phrase, scheme, category = _checked(cells, file, reader.line_num)
+            if scheme == _SAME_AS:
+                same[phrase] = _phrase_key(category)
+            else:
+                rows[phrase, scheme].append(category.lower())
+        return cls({key: tuple(dict.fromkeys(several)) for key, several in rows.items()}, same)
+
+
+def _checked(cells: list[str], file: str, line: int) -> tuple[str, str, str]:
+    if len(cells) != 3 or not all(cells):
+        raise FormatError(file=file, line=line, reason="a row has a phrase, a scheme and a category")
+    phrase, scheme, category = cells
+    if scheme not in (*SCHEMES, _SAME_AS):
+        known = ", ".join((*SCHEMES, _SAME_AS))
+        raise FormatError(file=file, line=line, reason=f'there is no scheme "{scheme}"; known are {known}')
+    if not _phrase_key(phrase):
+        raise FormatError(file=file, line=line, reason="the phrase has no letter and no digit")
+    return _phrase_key(phrase), scheme, category
+
+
+@dataclass(frozen=True, slots=True)
+class Categories:
+    """The tables that hold here, the uppermost first."""
+
+    layers: Sequence[Table]
+
+    def meaning(self, phrase: str, scheme: str) -> Meaning:
+        """What a phrase asks of a source."""
+        words = words_of(phrase)
+        schemes = (scheme, "openstreetmap") if scheme == "alltheplaces" else (scheme,)
+        key = _phrase_key(phrase)
+        for _ in range(_FOLLOWED):
+            for name in schemes:
+                for table in self.layers:
+                    if found := table.rows.get((key, name)):
+                        return Meaning(phrase, scheme, "categories", found, words)
+            following = next((table.same[key] for table in self.layers if key in table.same), None)
+            if following is None:
+                break
+            key = following
+        return Meaning(phrase, scheme, "words", (), words)
+
+    def phrases(self) -> list[str]:
+        known = {phrase for table in self.layers for phrase, _ in table.rows} | {
+            phrase for table in self.layers for phrase in table.same
+        }
+        return sorted(known)
+
+
+def open_categories(above: Iterable[tuple[str, str]] = ()) -> Categories:
+    """The packaged table, and above it others: (text, name of the file), the uppermost first."""
+    return Categories([*(Table.parse(text, file) for text, file in above), _packaged()])
+
+
+@cache
+def _packaged() -> Table:
+    text = resources.files("cocli.pipeline.sources").joinpath("categories.csv").read_text("utf-8")
+    return Table.parse(text, "categories.csv")
+
+
+_WILD = re.compile(r"\*+")
+
+
+def like_pattern(category: str) -> str | None:
+    r"""`pizza*` as the pattern of SQL's `LIKE … ESCAPE '\'`; None for a category without a star."""
+    if "*" not in category:
+        return None
+    escaped = re.sub(r"([\\%_])", r"\\\1", category)
+    return _WILD.sub("%", escaped)

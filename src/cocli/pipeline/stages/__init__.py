@@ -1,0 +1,1 @@
+"""What workers run: each stage takes a claimed task to its verdict."""

@@ -1,0 +1,210 @@
+"""The stage `enrichment`: from a domain to the contacts behind it.
+
+The pages are saved before they are read; then what each of them says, the campaign's records, and at last the state
+of the site. Every step can be done twice, so a worker that dies in between is simply followed by another one.
+docs/enrichment.md says what becomes of what.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cocli.documents.graph.engine import Engine
+from cocli.errors import UsageError
+from cocli.models.document import DocumentReference
+from cocli.pipeline.exclusions import is_excluded
+from cocli.pipeline.merge.site_records import Written, theirs
+from cocli.pipeline.stages.enrichment_verdict import verdict_of
+from cocli.pipeline.websites.page.document import page_graph, read_document, with_facts
+from cocli.pipeline.websites.page.url import given_url
+from cocli.pipeline.websites.site.document import site_document, site_uuid
+from cocli.pipeline.websites.site.page_shelf import PageShelf
+from cocli.pipeline.websites.site.record import pages_of, state_of, website_of
+from cocli.pipeline.websites.site.site import SiteReading, SiteSettings, read_site
+from cocli.pipeline.websites.triage.triage import Expected, Triage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from datetime import datetime
+
+    from cocli.documents.document import Document
+    from cocli.documents.graph.node import NodeContext
+    from cocli.documents.repository import DocumentRepository
+    from cocli.models.prospect import Prospect
+    from cocli.models.website import Website
+    from cocli.models.work import EnrichmentWork
+    from cocli.pipeline.exclusions import Exclusions
+    from cocli.pipeline.merge.site_records import SiteRecords
+    from cocli.pipeline.websites.facts.facts import PageFacts
+    from cocli.pipeline.websites.site.mx import MailHosts, MxAnswer
+    from cocli.pipeline.websites.site.record import SiteState
+    from cocli.pipeline.websites.site.shelf import Shelf
+    from cocli.pipeline.websites.site.site import Fetch, Render
+    from cocli.queue.base import Verdict
+
+MAX_MAIL_DOMAINS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Enriched:
+    """What a site came to, for whoever asked."""
+
+    website: Website
+    reading: SiteReading
+    written: Written
+    verdict: Verdict
+    mx: Mapping[str, MxAnswer]
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """Where what is learnt is kept. Without it, nothing is."""
+
+    repository: DocumentRepository
+    account: str
+    cluster: str
+    records: SiteRecords
+
+
+class Enrichment:
+    """Reads sites and writes down what they say. Any number of them at once, in one event loop."""
+
+    def __init__(
+        self,
+        fetch: Fetch,
+        *,
+        clock: Callable[[], datetime],
+        shelf: Shelf | None = None,
+        keeping: Keeping | None = None,
+        render: Render | None = None,
+        settings: SiteSettings | None = None,
+        exclusions: Exclusions | None = None,
+        mail_hosts: MailHosts | None = None,
+    ) -> None:
+        if keeping is not None:
+            shelf = PageShelf(keeping.repository, keeping.account)
+        if shelf is None:
+            raise UsageError(reason="an enrichment needs a shelf for its pages, or a place to keep what it learns")
+        self._fetch = fetch
+        self._render = render
+        self._clock = clock
+        self._shelf = shelf
+        self._keeping = keeping
+        self._settings = settings or SiteSettings()
+        self._exclusions = exclusions
+        self._mail_hosts = mail_hosts
+
+    async def enrich(self, work: EnrichmentWork) -> Enriched:
+        """Read the site of a domain, for the prospects that name it."""
+        prospects = await self._prospects(work)
+        reading = self._unwanted(work, prospects) or await self._read(work, prospects)
+        state, pages = state_of(reading, work.domain), pages_of(reading)
+        keeping = self._keeping
+        document = site_uuid(work.domain, keeping.account) if keeping else None
+        website = website_of(state, pages, at=self._clock(), document=document)
+        mx = await self._mx(website)
+        written, references = Written(), list[DocumentReference]()
+        if keeping is not None:
+            wanted = self._wanted(prospects)
+            written, references = await asyncio.to_thread(self._keep, keeping, reading, state, website, wanted, mx)
+        return Enriched(website, reading, written, verdict_of(website, reading, written, references), mx)
+
+    async def _read(self, work: EnrichmentWork, prospects: list[Prospect]) -> SiteReading:
+        try:
+            url = given_url(work.url)
+        except UsageError as error:  # a source wrote something else there: that is what the record says
+            return SiteReading(work.url[:500], work.domain, Triage("refused", (error.message,)), stop="triage")
+        return await read_site(
+            url,
+            fetch=self._fetch,
+            shelf=self._shelf,
+            render=self._render,
+            settings=self._settings,
+            country=work.country,
+            expected=Expected(
+                names=tuple(dict.fromkeys(prospect.name for prospect in prospects)),
+                phones=tuple(prospect.phone_e164 for prospect in prospects if prospect.phone_e164),
+            ),
+            exclusions=self._exclusions,
+        )
+
+    # --- whom it is for
+
+    async def _prospects(self, work: EnrichmentWork) -> list[Prospect]:
+        if self._keeping is None or not work.prospects:
+            return []
+        return await asyncio.to_thread(self._keeping.records.prospects, work.prospects)
+
+    def _wanted(self, prospects: list[Prospect]) -> list[Prospect]:
+        if not self._exclusions:
+            return prospects
+        return [one for one in prospects if is_excluded(one, self._exclusions) is None]
+
+    def _unwanted(self, work: EnrichmentWork, prospects: list[Prospect]) -> SiteReading | None:
+        """Where everybody who has this website is excluded, it is not read."""
+        if not prospects or self._wanted(prospects) or self._exclusions is None:
+            return None
+        reasons = (is_excluded(one, self._exclusions) for one in prospects)
+        triage = Triage("refused", tuple(dict.fromkeys(reason for reason in reasons if reason)))
+        return SiteReading(work.url[:500], work.domain, triage, stop="triage")
+
+    # --- what is kept
+
+    def _keep(
+        self,
+        keeping: Keeping,
+        reading: SiteReading,
+        state: SiteState,
+        website: Website,
+        prospects: list[Prospect],
+        mx: Mapping[str, MxAnswer],
+    ) -> tuple[Written, list[DocumentReference]]:
+        """What the pages say, then the records, then the site. It blocks."""
+        references = self._keep_pages(keeping, reading)
+        written = keeping.records.write(website, prospects, at=self._clock(), mx=mx)
+        if not (reading.triage and reading.triage.retryable):
+            # What may be otherwise tomorrow does not replace what was read before.
+            docs = [page.kept.document.doc for page in reading.pages]
+            site = site_document(keeping.account, keeping.cluster, state, docs, website)
+            references.append(keeping.repository.save(site).reference)
+        return written, references
+
+    def _keep_pages(self, keeping: Keeping, reading: SiteReading) -> list[DocumentReference]:
+        """What each page says becomes the state of the node `page`, as a replay would make it."""
+        ready = {page.kept.document.digest: page.facts for page in reading.pages}
+        engine = Engine(page_graph(_Ready(ready)), keeping.repository, cluster=keeping.cluster, clock=self._clock)
+        for page in reading.pages:
+            engine.run(page.kept.document)
+        return [page.kept.document.reference for page in reading.pages]
+
+    # --- mail
+
+    async def _mx(self, website: Website) -> dict[str, MxAnswer]:
+        """Which mail hosts the domains of its addresses have, where that is asked for."""
+        if self._mail_hosts is None:
+            return {}
+        domains = dict.fromkeys(found.email.rpartition("@")[2] for found in theirs(website))
+        if website.status == "alive":
+            domains[website.domain] = None
+        asked = await asyncio.to_thread(self._without_mail, list(domains)[:MAX_MAIL_DOMAINS])
+        answers = await asyncio.gather(*(self._mail_hosts.of(domain) for domain in asked))
+        return dict(zip(asked, answers, strict=True))
+
+    def _without_mail(self, domains: list[str]) -> list[str]:
+        """Those of which no earlier visit, of whichever campaign, found out where their mail goes."""
+        if self._keeping is None:
+            return domains
+        known = {domain: self._keeping.records.domain(domain) for domain in domains}
+        return [domain for domain, record in known.items() if record is None or not record.mx]
+
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """The function of the node `page`, for pages that were just read: they are not read twice."""
+
+    facts: Mapping[str, PageFacts]
+
+    def __call__(self, document: Document, context: NodeContext) -> Document:  # noqa: ARG002  a node's signature
+        return with_facts(document, self.facts.get(document.digest) or read_document(document))

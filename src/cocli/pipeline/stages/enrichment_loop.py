@@ -1,0 +1,94 @@
+"""The queue `enrichment`, for a worker: one event loop and one fetcher for all the threads that claim tasks."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import TYPE_CHECKING, TypeVar
+
+from pydantic import ValidationError
+
+from cocli.models.completion import Failed
+from cocli.models.record import explain
+from cocli.models.task import TaskError
+from cocli.models.work import EnrichmentWork
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+    from typing import Any
+
+    from cocli.models.task import Task
+    from cocli.pipeline.stages.enrichment import Enrichment
+    from cocli.pipeline.websites.fetch.fetcher import Fetcher
+    from cocli.queue.base import Verdict, Work
+
+T = TypeVar("T")
+QUEUE = "enrichment"
+_LOOK_SECONDS = 1.0
+
+
+class EnrichmentStage:
+    """Fits `stage.Stage`. The fetcher lives in a thread of its own, and is shared by all callers."""
+
+    queue = QUEUE
+
+    def __init__(
+        self,
+        open_fetcher: Callable[[], Fetcher],
+        enrichment: Callable[[Fetcher], Enrichment],
+        *,
+        close: Callable[[], Coroutine[Any, Any, None]] | None = None,
+    ) -> None:
+        """`close` lets go of what the enrichment uses beside the fetcher, before the fetcher itself goes."""
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="enrichment", daemon=True)
+        self._thread.start()
+        self._fetcher = self._call(_entered(open_fetcher))
+        self._enrichment = enrichment(self._fetcher)
+        self._close = close
+
+    def run(self, task: Task, work: Work) -> Verdict:
+        """Read the site of a task. Once the lease is lost, reading stops: somebody else does it."""
+        try:
+            wanted = EnrichmentWork.model_validate(dict(task.payload))
+        except ValidationError as error:
+            return Failed(error=TaskError(code="payload", message=explain(error), retryable=False))
+        running = asyncio.run_coroutine_threadsafe(self._enrichment.enrich(wanted), self._loop)
+        while True:
+            try:
+                return running.result(_LOOK_SECONDS).verdict
+            except TimeoutError:
+                if running.done():
+                    raise  # not our waiting is over, but the work failed so
+                try:
+                    work.check()
+                except BaseException:  # the lease is lost, or the store: goes on from here
+                    running.cancel()
+                    raise
+
+    def close(self) -> None:
+        """Stop what is still being read, and let go of every connection."""
+        self._call(_wound_up(self._fetcher, self._close))
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def _call(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
+
+
+async def _wound_up(fetcher: Fetcher, close: Callable[[], Coroutine[Any, Any, None]] | None) -> None:
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
+    if close is not None:
+        await close()
+    await fetcher.__aexit__(None, None, None)
+    await asyncio.get_running_loop().shutdown_default_executor()
+    await asyncio.sleep(0)  # transports say goodbye in the next round of the loop
+
+
+async def _entered(open_fetcher: Callable[[], Fetcher]) -> Fetcher:
+    """Opened inside the loop that it belongs to."""
+    return await open_fetcher().__aenter__()

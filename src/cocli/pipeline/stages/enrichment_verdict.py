@@ -1,0 +1,65 @@
+"""How the task of a website ends: what the queue is told."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cocli.models.completion import Blocked, Empty, Failed, Ok
+from cocli.models.task import TaskError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pydantic import JsonValue
+
+    from cocli.models.document import DocumentReference
+    from cocli.models.website import Website
+    from cocli.pipeline.merge.site_records import Written
+    from cocli.pipeline.websites.site.site import SiteReading
+    from cocli.queue.base import Verdict
+
+MAX_EVIDENCE = 1_000
+
+
+def verdict_of(
+    website: Website, reading: SiteReading, written: Written, documents: Sequence[DocumentReference] = ()
+) -> Verdict:
+    """`ok` with counts; `empty` where the site was read and has nothing; `blocked`; `failed`, for good or for now."""
+    evidence = "; ".join((website.status, *website.evidence))[:MAX_EVIDENCE]
+    retryable = reading.triage.retryable if reading.triage else False
+    if website.status == "alive":
+        return _alive(website, reading, written, documents)
+    if website.status == "dead" or retryable:
+        error = TaskError(code=f"site_{website.status}".replace("-", "_"), message=evidence, retryable=retryable)
+        return Failed(error=error)
+    if website.status in ("blocked", "script-shell"):
+        return Blocked(reason=evidence)
+    if website.status == "refused":
+        return Ok(result={"status": "refused", "reason": evidence}, count=0)
+    return Empty(evidence=_line(evidence))
+
+
+def _alive(website: Website, reading: SiteReading, written: Written, documents: Sequence[DocumentReference]) -> Verdict:
+    found = len(website.emails) + len(website.phones) + len(website.socials)
+    if not found:
+        form = ", a contact form" if website.contact_forms else ""
+        pages = f"{len(website.pages_read)} pages read ({reading.stop})"
+        return Empty(evidence=_line(f"alive; {pages}, no address, no phone, no profile{form}"))
+    result: dict[str, JsonValue] = {
+        "status": website.status,
+        "pages": len(website.pages_read),
+        "requests": reading.requests,
+        "stop": reading.stop,
+        "emails": len(website.emails),
+        "phones": len(website.phones),
+        "socials": len(website.socials),
+        "primary_email": website.primary_email,
+        "prospects_changed": written.prospects,
+        "emails_written": written.emails,
+    }
+    return Ok(result=result, documents=tuple(documents), count=found)
+
+
+def _line(text: str) -> str:
+    """On one line, for a label."""
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())[:MAX_EVIDENCE] or "nothing"

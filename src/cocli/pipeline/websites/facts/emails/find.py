@@ -1,0 +1,113 @@
+"""All candidates of a page, judged and put in order: one finding per address, by the strongest method that saw it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cocli.pipeline.websites.facts.emails.address import Address, is_guarded, read_address, without_guard
+from cocli.pipeline.websites.facts.emails.attributes import in_alternatives, in_attributes
+from cocli.pipeline.websites.facts.emails.calls import in_calls
+from cocli.pipeline.websites.facts.emails.cloudflare import in_cloudflare
+from cocli.pipeline.websites.facts.emails.junk import junk_reason
+from cocli.pipeline.websites.facts.emails.links import in_links
+from cocli.pipeline.websites.facts.emails.marked_up import in_markup
+from cocli.pipeline.websites.facts.emails.scripts import in_scripts
+from cocli.pipeline.websites.facts.emails.slips import slip_of_the_pen
+from cocli.pipeline.websites.facts.emails.spoken import in_spoken_text
+from cocli.pipeline.websites.facts.emails.text import in_text
+from cocli.pipeline.websites.facts.finding import Finding, Rejected
+from cocli.pipeline.websites.facts.identity import identity_of
+from cocli.pipeline.websites.triage.template import is_unfilled_template
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from cocli.pipeline.websites.facts.emails.candidate import Candidate
+    from cocli.pipeline.websites.page.page import Page
+
+MAX_CANDIDATES = 5_000
+MAX_REJECTED = 200
+
+FORMS: tuple[Callable[[Page], Iterator[Candidate]], ...] = (
+    in_links,
+    in_cloudflare,
+    in_markup,
+    in_text,
+    in_spoken_text,
+    in_attributes,
+    in_alternatives,
+    in_scripts,
+    in_calls,
+)
+"""In this order: of two forms that show one address, the earlier names the method."""
+
+
+@dataclass(frozen=True, slots=True)
+class EmailFindings:
+    found: tuple[Finding, ...]
+    rejected: tuple[Rejected, ...]
+
+
+def find_emails(page: Page) -> EmailFindings:
+    """The addresses of a page, in the order of the page, and what looked like one."""
+    found: dict[str, Finding] = {}
+    rejected: dict[str, Rejected] = {}
+    slips = slip_of_the_pen(page)
+    for candidate in _candidates(page):
+        address = _unguarded(read_address(candidate.address))
+        reason = _reason(page, address, slips)
+        if reason or address is None:
+            rejected.setdefault(candidate.address[:320], _rejected(candidate, reason or "no address"))
+        else:
+            found.setdefault(str(address), _finding(page, candidate, address))
+    kept = _without_prefixes(found)
+    return EmailFindings(
+        tuple(sorted(kept, key=lambda finding: finding.position)), tuple(rejected.values())[:MAX_REJECTED]
+    )
+
+
+def _unguarded(address: Address | None) -> Address | None:
+    """`info@nospam.firm.de` is nobody's; what it stands for is."""
+    return without_guard(address) if address and is_guarded(address) else address
+
+
+def _candidates(page: Page) -> Iterator[Candidate]:
+    count = 0
+    for form in FORMS:
+        for candidate in form(page):
+            yield candidate
+            count += 1
+            if count >= MAX_CANDIDATES:
+                return
+
+
+def _reason(page: Page, address: Address | None, slips: frozenset[str]) -> str | None:
+    if address is None:
+        return "no address"
+    if str(address) in slips:
+        return "misspelt link"
+    reason = junk_reason(address, page.own_domains)
+    if reason is None and is_unfilled_template(page) and not identity_of(page).owns(address.registrable):
+        return "unfilled template"
+    return reason
+
+
+def _finding(page: Page, candidate: Candidate, address: Address) -> Finding:
+    context = candidate.context if candidate.context is not None else page.context(candidate.start, candidate.end)
+    return Finding(str(address), candidate.method, context, candidate.start, candidate.where)
+
+
+def _rejected(candidate: Candidate, reason: str) -> Rejected:
+    return Rejected(candidate.address[:320], reason, candidate.method, candidate.start)
+
+
+def _without_prefixes(found: dict[str, Finding]) -> list[Finding]:
+    """Of `info@firm.co` in a script and `info@firm.co.uk` on the page, the first is a piece of the second."""
+    whole = set(found)
+    pieces = {
+        value
+        for value, finding in found.items()
+        if finding.where == "script" and any(other != value and other.startswith(f"{value}.") for other in whole)
+    }
+    return [finding for value, finding in found.items() if value not in pieces]

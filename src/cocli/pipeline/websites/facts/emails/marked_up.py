@@ -1,0 +1,36 @@
+"""Addresses that a page marks up for machines: JSON-LD, microdata, RDFa, h-card and vCard classes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cocli.pipeline.websites.facts.emails.candidate import Candidate
+from cocli.pipeline.websites.facts.emails.links import is_mailto, recipients
+from cocli.pipeline.websites.facts.emails.spoken import spoken
+from cocli.pipeline.websites.page.structured import Fact, facts_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cocli.pipeline.websites.page.page import Page
+
+_NAMES = frozenset(("email", "hasemail", "mbox", "e-mail", "emailaddress"))
+_SOMEONE_ELSE = frozenset(("review", "author", "comment", "reviewer", "creator", "editor"))
+
+
+def in_markup(page: Page) -> Iterator[Candidate]:
+    for fact in facts_of(page):
+        if fact.name in _NAMES and not _SOMEONE_ELSE.intersection(fact.path):
+            for address in _addresses(fact):
+                yield Candidate(address, fact.method, "data", fact.position, fact.end)
+
+
+def _addresses(fact: Fact) -> Iterator[str]:
+    for part in fact.value.replace(";", ",").split(",")[:10]:
+        text = part.strip()
+        if is_mailto(text):
+            yield from recipients(text)
+        elif "@" in text:
+            yield "".join(text.split()) if text.count("@") == 1 and len(text.split()) <= 3 else text
+        else:
+            yield from (str(address) for address, _, _ in spoken(text))

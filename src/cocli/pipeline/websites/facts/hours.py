@@ -1,0 +1,165 @@
+"""Opening hours: marked up for machines, or lines such as `Mo–Fr 8:00–17:00` in the languages of the pages."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import TYPE_CHECKING
+
+from cocli.pipeline.websites.page.structured import Fact, facts_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cocli.models.place import Day
+    from cocli.pipeline.websites.page.page import Page
+
+DAYS: tuple[Day, ...] = ("mo", "tu", "we", "th", "fr", "sa", "su")
+MAX_HOURS = 200
+MAX_TIMES = 1_000
+_LINE = 400
+
+_DAY_NAMES = (
+    "mo mon monday montag lun lundi lunes lunedì lunedi ma maandag seg segunda pon poniedziałek δευτέρα δευ",
+    "tu tue tues tuesday di die dienstag mar mardi martes martedì martedi dinsdag ter terça wt wtorek τρίτη τρι",
+    "we wed wednesday mi mittwoch mer mercredi mié miércoles mercoledì wo woensdag qua quarta śr środa τετάρτη τετ",
+    "th thu thur thursday do donnerstag jeu jeudi jue jueves gio giovedì donderdag qui quinta czw czwartek πέμπτη",
+    "fr fri friday freitag ven vendredi vie viernes venerdì venerdi vr vrijdag sex sexta pt piątek παρασκευή παρ",
+    "sa sat saturday samstag sonnabend sam samedi sáb sábado sabato sab za zaterdag sob sobota σάββατο σαβ",
+    "su sun sunday so sonntag dim dimanche dom domingo domenica zo zondag nd niedziela κυριακή κυρ",
+)
+_BY_NAME = {name: day for day, names in enumerate(_DAY_NAMES) for name in names.split()}
+_DUTCH = {"ma": 0, "di": 1, "wo": 2, "do": 3, "vr": 4, "za": 5, "zo": 6}
+_NAME = "|".join(sorted(map(re.escape, _BY_NAME), key=len, reverse=True))
+_TO = r"(?:-|–|—|bis|to|till|through|thru|à|au|a|al|t/m|tot|do|até|έως|μέχρι|–)"
+_SPAN = re.compile(rf"(?<!\w)(?P<first>{_NAME})\.?(?: ?{_TO} ?(?P<last>{_NAME})\.?)?(?!\w)", re.IGNORECASE)
+_CLOCK = r"(?P<{0}h>[01]?\d|2[0-4])(?:[:.h](?P<{0}m>[0-5]\d)| ?h)? ?(?:uhr)? ?(?P<{0}p>[ap]\.?m\.?)?"
+_TIMES = re.compile(rf"(?<!\d){_CLOCK.format('o')} ?{_TO} ?{_CLOCK.format('c')}(?!\d)", re.IGNORECASE)
+_LONGEST_HOUR = 2
+_SCHEMA = re.compile(
+    r"((?:mo|tu|we|th|fr|sa|su)(?:[,-](?:mo|tu|we|th|fr|sa|su))*+) (\d\d:\d\d)-(\d\d:\d\d)", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class HoursFinding:
+    """Open on a day from one time to another; a shift past midnight ends on a smaller time than it begins."""
+
+    day: Day
+    opens: str
+    closes: str
+    method: str
+    context: str
+    position: int
+
+
+def find_hours(page: Page) -> tuple[HoursFinding, ...]:
+    """The opening hours of a page. What is marked up is taken; text only where nothing is marked up."""
+    found = list(_in_markup(page)) or list(_in_text(page))
+    unique = {(one.day, one.opens, one.closes): one for one in reversed(found)}
+    return tuple(sorted(unique.values(), key=lambda one: (DAYS.index(one.day), one.opens)))[:MAX_HOURS]
+
+
+def _in_markup(page: Page) -> Iterator[HoursFinding]:
+    groups: dict[tuple[str, int], list[Fact]] = defaultdict(list)
+    for fact in facts_of(page):
+        if fact.name == "openinghours":
+            yield from _of_schema(page, fact)
+        elif fact.name in ("dayofweek", "opens", "closes"):
+            groups[(fact.method, fact.item)].append(fact)
+    for facts in groups.values():
+        times = {fact.name: _clock(fact.value) for fact in facts if fact.name != "dayofweek"}
+        opens, closes = times.get("opens"), times.get("closes")
+        for fact in facts:
+            day = _BY_NAME.get(fact.value.rstrip("/").rpartition("/")[2].lower()) if fact.name == "dayofweek" else None
+            if day is not None and opens and closes:
+                yield _hours(page, day, opens, closes, fact.method, fact.position, fact.end)
+
+
+def _of_schema(page: Page, fact: Fact) -> Iterator[HoursFinding]:
+    """`Mo-Fr 09:00-17:00`, `Mo,We 10:00-12:00`."""
+    for match in _SCHEMA.finditer(fact.value.replace(" - ", "-").replace(", ", ",")):
+        opens, closes = _clock(match[2]), _clock(match[3])
+        for part in match[1].lower().split(","):
+            first, _, last = part.partition("-")
+            for day in _days(_BY_NAME[first[:2]], _BY_NAME[last[-2:]] if last else None):
+                if opens and closes:
+                    yield _hours(page, day, opens, closes, fact.method, fact.position, fact.end)
+
+
+def _in_text(page: Page) -> Iterator[HoursFinding]:
+    """The lines that name a span of time, and the lines before those that begin with one."""
+    dutch = page.language.lower().startswith("nl")
+    text, done = page.text, -1
+    for count, times in enumerate(_times(page)):
+        if count >= MAX_TIMES:
+            return
+        start = text.rfind("\n", max(0, times.start() - _LINE), times.start()) + 1
+        if not text[start : times.start()].strip(" \t"):
+            start = text.rfind("\n", max(0, start - _LINE), max(start - 1, 0)) + 1
+        if start <= done:
+            continue
+        done = start
+        line, _, following = text[start : start + 2 * _LINE].partition("\n")
+        if len(line) < _LINE:
+            yield from _of_line(page, line, following.partition("\n")[0][:60], start, dutch)
+
+
+def _times(page: Page) -> Iterator[re.Match[str]]:
+    """Spans of time. They begin with a number, and numbers are found much faster than spans."""
+    text, end = page.text, 0
+    for start, after in page.digits:
+        if after - start <= _LONGEST_HOUR and start >= end and (found := _TIMES.match(text, start)):
+            end = found.end()
+            yield found
+
+
+def _of_line(page: Page, line: str, following: str, position: int, dutch: bool) -> Iterator[HoursFinding]:
+    spans = list(_SPAN.finditer(line))[:14]
+    for span, after in zip_longest(spans, spans[1:]):
+        between = line[span.end() : after.start() if after else len(line)]
+        if after is None and not between.strip(" :\t") and not _SPAN.search(following):
+            between = following
+        if len(between) > 80:
+            between = between[:80]
+        if not _TIMES.match(between.lstrip(" :\t,.–-")):
+            continue
+        first, last = _day(span["first"], dutch), _day(span["last"], dutch) if span["last"] else None
+        for times in list(_TIMES.finditer(between))[:3]:
+            opens, closes = _time(times, "o"), _time(times, "c")
+            if opens and closes and opens != closes:
+                for day in _days(first, last):
+                    yield _hours(page, day, opens, closes, "text", position + span.start(), position + span.end())
+
+
+def _day(name: str, dutch: bool) -> int:
+    lowered = name.lower()
+    return _DUTCH[lowered] if dutch and lowered in _DUTCH else _BY_NAME[lowered]
+
+
+def _days(first: int, last: int | None) -> list[int]:
+    if last is None:
+        return [first]
+    return list(range(first, last + 1)) if first <= last else [*range(first, 7), *range(last + 1)]
+
+
+def _time(match: re.Match[str], which: str) -> str | None:
+    hour, minute = int(match[f"{which}h"]), int(match[f"{which}m"] or 0)
+    half = (match[f"{which}p"] or "").lower().replace(".", "")
+    if half == "pm" and hour < 12:
+        hour += 12
+    elif half == "am" and hour == 12:
+        hour = 0
+    return f"{hour:02d}:{minute:02d}" if hour < 24 or (hour == 24 and minute == 0) else None
+
+
+def _clock(text: str) -> str | None:
+    """`9:00`, `09:00:00`, `2026-01-01T09:00` → `09:00`."""
+    match = re.search(r"(?<!\d)([01]?\d|2[0-4]):([0-5]\d)", text[:40])
+    return f"{int(match[1]):02d}:{match[2]}" if match and not (match[1] == "24" and match[2] != "00") else None
+
+
+def _hours(page: Page, day: int, opens: str, closes: str, method: str, start: int, end: int) -> HoursFinding:
+    return HoursFinding(DAYS[day], opens, closes, method, page.context(start, end), start)

@@ -1,0 +1,100 @@
+"""Who a page says it belongs to: its domains and the words of its name."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from cocli.pipeline.websites.hosts.elsewhere import shared_host
+from cocli.pipeline.websites.page.page import host_of
+from cocli.pipeline.websites.page.structured import facts_of
+from cocli.pipeline.websites.page.wordlist import words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from cocli.pipeline.websites.page.page import Page
+
+_TOKEN = re.compile(r"[a-z0-9]{3,}")
+_COMMON = words(
+    """
+    the and der die das und les des pour for with von home start startseite contact kontakt contacto contatti about
+    impressum mentions legales legal welcome willkommen bienvenue gmbh ltd inc llc sarl srl company website official
+    page index our your best service services www com net org info near you top
+    """
+)
+
+_WITHOUT_ACCENT = str.maketrans(
+    {"ß": "ss", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th"}
+)
+"""Letters that are not a letter with a mark."""
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    domains: frozenset[str]
+    names: frozenset[str]
+    """Words of the name, in lower case without accents."""
+
+    def owns(self, registrable: str) -> bool:
+        """Is it one of the domains, or the same name under another suffix?"""
+        if registrable in self.domains:
+            return True
+        label = registrable.partition(".")[0]
+        return any(label == domain.partition(".")[0] and len(label) > 3 for domain in self.domains)
+
+    def fits(self, text: str) -> bool:
+        """Does a mailbox or a domain carry the name?"""
+        letters = "".join(_TOKEN.findall(plain(text))) if text else ""
+        if len(letters) < 3:
+            return False
+        joined = "".join(sorted(self.names))
+        return any(name in letters for name in self.names if len(name) > 3) or (len(letters) > 4 and letters in joined)
+
+
+def identity_of(page: Page) -> Identity:
+    """What one page says; computed once per page."""
+    kept: Identity | None = page.__dict__.get("_identity")
+    if kept is None:
+        kept = page.__dict__["_identity"] = _identity(page)
+    return kept
+
+
+def _identity(page: Page) -> Identity:
+    titles = [page.title, page.meta.get("og:site_name", ""), page.meta.get("application-name", "")]
+    titles += [fact.value for fact in facts_of(page) if fact.name in ("name", "legalname") and not fact.path][:5]
+    shared = shared_host(page.url)
+    # On a host that many share, a company owns no more than its label: `bobs-plumbing.weebly.com`.
+    domains = page.own_domains - {shared} if shared else page.own_domains
+    labels = [domain.partition(".")[0] for domain in domains]
+    if shared:
+        labels.append(host_of(page.url).removesuffix(shared).strip("."))
+    return Identity(domains, _names((*titles, *labels)))
+
+
+def joined(identities: Iterable[Identity]) -> Identity:
+    """What the pages of a site say together."""
+    everyone = list(identities)
+    return Identity(
+        frozenset().union(*(one.domains for one in everyone)), frozenset().union(*(one.names for one in everyone))
+    )
+
+
+def _names(texts: Iterable[str]) -> frozenset[str]:
+    found: set[str] = set()
+    for text in texts:
+        tokens = [token for token in _TOKEN.findall(plain(text[:300])) if token not in _COMMON]
+        found.update(tokens)
+        found.update(a + b for a, b in pairwise(tokens))
+    return frozenset(found)
+
+
+def plain(text: str) -> str:
+    """Lower case, without accents: `Grünau` → `grunau`."""
+    if text.isascii():
+        return text.lower()
+    decomposed = unicodedata.normalize("NFKD", text.lower().translate(_WITHOUT_ACCENT))
+    return "".join(character for character in decomposed if not unicodedata.combining(character))

@@ -1,0 +1,143 @@
+"""Phone numbers that a page gives to programs: links, what a click does, marked-up data, the state of its scripts."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from cocli.pipeline.websites.facts.phones.number import MAX_PER_RUN, PhoneFinding, PhoneKind, numbers_in, to_e164
+from cocli.pipeline.websites.facts.phones.words import FAX
+from cocli.pipeline.websites.page.structured import facts_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cocli.pipeline.websites.page.page import Element, Page
+
+MAX_ELEMENTS = 2_000
+MAX_STATE = 2_000_000
+MAX_IN_STATE = 3
+_SCHEME = re.compile(
+    r"(?:https?:/{0,2}(?:[\w.-]{1,100}/)?)?(tel|phone|callto|fax|sms|skype|whatsapp|viber)\s{0,3}:(.{1,200})",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Editors that take every link for a website put `https://` before it."""
+_CLICK = re.compile(r"\btel:(?://)?\s{0,2}([+(\d][\d ()./-]{5,24})", re.IGNORECASE)
+_CLICKED = ("onclick", "data-href", "data-link", "data-url")
+_SEVERAL = re.compile(r"\s*(?:[,;|]|\bor\b|\boder\b|\bou\b|/)\s*", re.IGNORECASE)
+_WHATSAPP_PATH = re.compile(r"/(?:c/)?(\+?[\d ().-]{7,24})/?")
+_NAMES = frozenset(("telephone", "faxnumber", "phone", "tel", "mobile"))
+_META = {
+    "og:phone_number": "phone",
+    "business:contact_data:phone_number": "phone",
+    "og:fax_number": "fax",
+    "business:contact_data:fax_number": "fax",
+}
+_STATE_NAME = re.compile(r"__[A-Z_]{3,30}(?:DATA|STATE|NUXT|PROPS|CONTEXT)?__|_CONTEXT\b|\bviewerModel\b")
+_STATE = re.compile(
+    r"""["'\\](?:tele)?phone(?:_?number)?\\{0,2}["']\s{0,3}:\s{0,3}\\{0,2}["']([+(\d][\d ()./+-]{6,24})\\{0,2}["']""",
+    re.IGNORECASE,
+)
+
+
+def in_links(page: Page, region: str | None) -> Iterator[PhoneFinding]:
+    for element in page.links:
+        href = element.get("href").strip()
+        match = _SCHEME.match(href)
+        if match:
+            scheme = match[1].lower()
+            numbers = _numbers(scheme, match[2], href)
+        elif "wa.me/" in href or "whatsapp.com/send" in href:
+            scheme, numbers = "whatsapp", [_whatsapp(href)]
+        else:
+            continue
+        yield from _linked(page, element, scheme, numbers, region)
+    for name in _CLICKED:
+        for element in page.by_attribute.get(name, ())[:MAX_ELEMENTS]:
+            value = element.get(name)
+            click = _CLICK.search(value[:500]) if ":" in value else None
+            if click:
+                yield from _linked(page, element, "tel", [click[1]], region)
+
+
+def _linked(
+    page: Page, element: Element, scheme: str, numbers: list[str], region: str | None
+) -> Iterator[PhoneFinding]:
+    label = page.text[max(0, element.start - 12) : element.end]
+    is_fax = scheme == "fax" or FAX.search(label) is not None
+    kind: PhoneKind = "fax" if is_fax else "whatsapp" if scheme == "whatsapp" else "phone"
+    method = "whatsapp" if scheme == "whatsapp" else "tel-link"
+    for raw in numbers:
+        for number in [raw] if to_e164(raw, region) else _SEVERAL.split(raw)[:MAX_PER_RUN]:
+            value = to_e164(number, region)
+            if value:
+                context = page.context(element.start, element.end)
+                yield PhoneFinding(number, value, kind, method, context, element.start, "link")
+
+
+def _numbers(scheme: str, rest: str, href: str) -> list[str]:
+    if scheme in ("whatsapp", "viber"):
+        return [_whatsapp(href)]
+    number = unquote(rest).split(";")[0].split("?")[0].strip(" /\t\r\n\u00a0")[:60]
+    # A name without a sign of a number is a user of Skype, not somebody's phone spelt in letters.
+    return (
+        [] if scheme in ("skype", "callto") and not number[:1].strip("+(").isdigit() and number[:1] != "+" else [number]
+    )
+
+
+def _whatsapp(href: str) -> str:
+    """`https://wa.me/4930…` and `…/send?phone=4930…` are international without saying so."""
+    try:
+        parts = urlsplit(href)
+        query = dict(parse_qsl(parts.query, max_num_fields=50))
+    except ValueError:  # not an address that a browser would open
+        return ""
+    path = _WHATSAPP_PATH.fullmatch(unquote(parts.path))
+    digits = re.sub(r"\D", "", query.get("phone") or query.get("number") or (path[1] if path else ""))[:20]
+    if digits.startswith("0") and not digits.startswith("00"):
+        return digits  # somebody wrote it as at home
+    digits = digits.removeprefix("00")
+    return f"+{digits}" if len(digits) > 7 else ""
+
+
+def in_markup(page: Page, region: str | None) -> Iterator[PhoneFinding]:
+    facts = facts_of(page)
+    faxes = {fact.item for fact in facts if fact.name == "contacttype" and FAX.search(fact.value)}
+    for fact in facts:
+        if fact.name in _NAMES and "review" not in fact.path:
+            kind: PhoneKind = "fax" if fact.name == "faxnumber" or fact.item in faxes else "phone"
+            raw = unquote(fact.value).removeprefix("tel:").strip()[:80]
+            for number, value in _values(raw, region):
+                context = page.context(fact.position, fact.end)
+                yield PhoneFinding(number, value, kind, fact.method, context, fact.position, "data")
+    for name, what in _META.items():
+        for number, value in _values(page.meta.get(name, "")[:80], region):
+            yield PhoneFinding(number, value, "fax" if what == "fax" else "phone", "meta", "", 0, "data")
+
+
+def _values(raw: str, region: str | None) -> Iterator[tuple[str, str]]:
+    """The number that a value is, or those that it lists."""
+    value = to_e164(raw[:60], region) if raw else None
+    if value:
+        yield raw[:60], value
+        return
+    for part in _SEVERAL.split(raw)[:MAX_PER_RUN]:
+        for number in numbers_in(part, region) if len(part) > 5 else ():
+            if value := to_e164(number, region):
+                yield number, value
+
+
+def in_state(page: Page, region: str | None) -> Iterator[PhoneFinding]:
+    """Numbers in the state that a page hands to its scripts. For pages that show none: it holds others' numbers too."""
+    found: set[str] = set()
+    for script in page.scripts:
+        if "hone" not in script.text or not ("json" in script.kind or _STATE_NAME.search(script.text, 0, 2_000)):
+            continue
+        for match in _STATE.finditer(script.text, 0, MAX_STATE):
+            value = to_e164(match[1], region)
+            if value and value not in found:
+                found.add(value)
+                yield PhoneFinding(match[1], value, "phone", "state-json", "", script.position, "script")
+                if len(found) >= MAX_IN_STATE:
+                    return

@@ -1,0 +1,103 @@
+"""Whose an address is, and who reads it: relation to the site, role or person. The rules are in docs/extractors.md."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Literal
+
+from cocli.pipeline.websites.facts.blocks import is_somebody_elses
+from cocli.pipeline.websites.facts.emails.words import GENERAL_ROLES, SPECIAL_ROLES
+from cocli.pipeline.websites.facts.identity import plain
+from cocli.pipeline.websites.hosts.providers import is_authority, is_freemail, is_platform
+from cocli.pipeline.websites.page.suffixes import registrable
+
+if TYPE_CHECKING:
+    from cocli.models.website import ContactLabel
+    from cocli.pipeline.websites.facts.finding import Finding
+    from cocli.pipeline.websites.facts.identity import Identity
+    from cocli.pipeline.websites.page.page import Element, Page
+
+Relation = Literal["own", "freemail", "agency", "platform", "authority", "other"]
+
+_CREDIT = re.compile(
+    r"web-?design|web-?agentur|web-?entwickl|umsetzung|realisi?erung|programmierung|gestaltung|konzept(?:ion)? |"
+    r"technische betreuung|"
+    r"(?:site|page|seite|website|design|designed|developed|created|built|powered|made|theme|template|hosting|"
+    r"hosted|fotos?|photos?|realized|realisé|realisation|réalisation|réalisé|conception|création|développé|"
+    r"desarrollad\w|diseñ\w+|creado|realizzat\w|"
+    r"made with [^\n]{1,12}|realizzazione|"
+    r"sviluppat\w|ontwerp|gebouwd|realisatie|wykonanie|projekt|realizacja|desenvolvid\w|κατασκευή|készítette|tasarım|"
+    r"hébergeur|hébergement|hébergé|alojamiento|hosting provider)\s{0,3}(?:et \w+ |and \w+ |und \w+ )?"
+    r"(?:by|von|par|da|por|door|przez|:|web|site|internetseite|ιστοσελίδ\w+|sito|strony)",
+    re.IGNORECASE,
+)
+_NOT_THEIRS = re.compile(
+    r"review|testimonial|(?<!no-)comment|rezension|bewertung|avis-|reseña|recensione|(?:block|pull)-?quote|"
+    r"quote-(?:author|text|body)|opinion|guestbook",
+    re.IGNORECASE,
+)
+_CREDIT_CHARS = 160
+_PERSON = re.compile(r"([a-z\u00df-\u024f]{2,})[._-]([a-z\u00df-\u024f-]{2,})\Z")
+
+
+def relation_of(finding: Finding, page: Page, identity: Identity) -> Relation:
+    """Whose the address is, as seen from one page of the site."""
+    local, _, domain = finding.value.partition("@")
+    registered = registrable(domain) or domain
+    if identity.owns(registered):
+        return "own"
+    if is_authority(domain, registered):
+        return "authority"
+    if is_platform(registered):
+        return "platform"
+    if is_freemail(registered):
+        return _freemail(local, finding, page, identity)
+    if _is_credit(finding, page):
+        return "agency"
+    if identity.fits(registered.partition(".")[0]) or finding.method in ("json-ld", "microdata", "rdfa", "meta"):
+        return "own"
+    # Without an address of the page, nothing contradicts what it shows as its contact.
+    return "own" if not identity.domains and finding.where in ("link", "data") else "other"
+
+
+def _freemail(local: str, finding: Finding, page: Page, identity: Identity) -> Relation:
+    if identity.fits(local):
+        return "freemail"
+    if _is_credit(finding, page):
+        return "agency"
+    return "other" if of_somebody(page, finding.position) else "freemail"
+
+
+def _is_credit(finding: Finding, page: Page) -> bool:
+    """Does a credit such as "Website by" stand before it, on its line or the one above, or as a heading over it?"""
+    before = page.before(finding.position, _CREDIT_CHARS)
+    lines = before.rsplit("\n", 2)[-2:]
+    return _CREDIT.search("\n".join(lines)) is not None or is_somebody_elses(page, finding.position)
+
+
+def of_somebody(page: Page, position: int) -> bool:
+    """Inside a review, a comment or a quotation."""
+    return any(_quotes(element) for element in page.enclosing(position))
+
+
+def _quotes(element: Element) -> bool:
+    return element.tag in ("blockquote", "cite") or (
+        # What a whole page is called says nothing of its parts: `<body class="comments-closed">`.
+        element.tag not in ("html", "body", "main")
+        and _NOT_THEIRS.search(element.get("class") + " " + element.get("id")) is not None
+    )
+
+
+def label_of(address: str, identity: Identity) -> tuple[ContactLabel | None, str | None]:
+    """Role or person, with its name: `("role", "sales")`, `("person", "Wilma Tann")`; twice None where unclear."""
+    local = address.partition("@")[0].partition("+")[0]
+    first = re.split(r"[._-]", local)[0]
+    for name in (local, first):
+        if name in GENERAL_ROLES or name in SPECIAL_ROLES:
+            return "role", name
+    if identity.fits(plain(local)):
+        return None, None
+    person = _PERSON.match(local)
+    if person:
+        return "person", " ".join(part.capitalize() for part in person.groups())
+    return None, None

@@ -1,0 +1,130 @@
+"""The facts of a page as JSON, and back: what the state of a page holds."""
+
+from __future__ import annotations
+
+import operator
+import re
+from dataclasses import fields, is_dataclass, replace
+from enum import Enum
+from functools import cache
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Any, Literal, Union, cast, get_args, get_origin, get_type_hints
+
+from cocli.errors import RecordError
+from cocli.models.place import Day
+from cocli.models.website import ContactLabel
+from cocli.pipeline.websites.facts.addresses import AddressFinding
+from cocli.pipeline.websites.facts.description import Description
+from cocli.pipeline.websites.facts.facts import EmailFinding, PageFacts
+from cocli.pipeline.websites.facts.finding import Finding, Rejected
+from cocli.pipeline.websites.facts.hours import HoursFinding
+from cocli.pipeline.websites.facts.identity import Identity
+from cocli.pipeline.websites.facts.people import PersonFinding
+from cocli.pipeline.websites.facts.phones.phones import PhoneFinding
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping
+
+_HALF = re.compile(r"[\ud800-\udfff]")
+_NAMES: Mapping[str, Any] = {
+    "AddressFinding": AddressFinding,
+    "ContactLabel": ContactLabel,
+    "Day": Day,
+    "Description": Description,
+    "EmailFinding": EmailFinding,
+    "Finding": Finding,
+    "HoursFinding": HoursFinding,
+    "Identity": Identity,
+    "PersonFinding": PersonFinding,
+    "PhoneFinding": PhoneFinding,
+    "Rejected": Rejected,
+}
+"""What annotations name that the extractors import for the type checker only."""
+
+
+def facts_to_json(facts: PageFacts) -> dict[str, Any]:
+    """The facts as JSON has them."""
+    return cast("dict[str, Any]", _plain(facts))
+
+
+def facts_from_json(data: Mapping[str, Any]) -> PageFacts:
+    """The facts that `facts_to_json` wrote; a `RecordError` where it is something else."""
+    try:
+        return cast("PageFacts", _read(PageFacts, data))
+    except (KeyError, TypeError, ValueError) as error:
+        raise RecordError(model="PageFacts", reason=str(error)) from error
+
+
+def storable(facts: PageFacts) -> PageFacts:
+    """The same facts with texts that a file can hold: escapes in a page's scripts can make halves of characters."""
+    return cast("PageFacts", _mended(facts))
+
+
+def _mended(value: Any) -> Any:
+    if isinstance(value, str):
+        if value.isascii() or not _HALF.search(value):
+            return value
+        return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    if isinstance(value, (tuple, frozenset)):
+        if not value:
+            return value
+        items = [_mended(one) for one in value]
+        return value if all(map(operator.is_, items, value)) else type(value)(items)
+    if value is None or isinstance(value, (int, float)):
+        return value
+    changed = {}
+    for name in _field_names(cast("Hashable", type(value))):
+        old = getattr(value, name)
+        if (new := _mended(old)) is not old:
+            changed[name] = new
+    return replace(value, **changed) if changed else value
+
+
+@cache
+def _field_names(kind: Hashable) -> tuple[str, ...]:
+    """Of a dataclass; nothing else has any."""
+    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()
+
+
+def _plain(value: Any) -> Any:
+    if value is None or type(value) in (str, int, float, bool):
+        return value
+    names = _field_names(cast("Hashable", type(value)))
+    if names:
+        return {name: _plain(getattr(value, name)) for name in names}
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, dict):
+        return {str(_plain(name)): _plain(inner) for name, inner in value.items()}
+    if isinstance(value, (set, frozenset)):
+        return sorted(map(_plain, value))
+    return [_plain(inner) for inner in value] if isinstance(value, (list, tuple)) else value
+
+
+def _read(kind: Any, value: Any) -> Any:
+    if is_dataclass(kind):
+        hints = _hints(cast("type", kind))
+        if set(value) != set(hints):
+            raise ValueError(f"{kind} has the fields {sorted(hints)}, not {sorted(value)}")
+        return cast("Any", kind)(**{name: _read(hint, value[name]) for name, hint in hints.items()})
+    origin = get_origin(kind)
+    if origin in (Union, UnionType):
+        inner = next(one for one in get_args(kind) if one is not NoneType)
+        return None if value is None else _read(inner, value)
+    if origin in (tuple, frozenset):
+        return origin(_read(get_args(kind)[0], one) for one in value)
+    if origin is Literal:
+        if value not in get_args(kind):
+            raise ValueError(f"{value!r} is none of {get_args(kind)}")
+        return value
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return kind(value)
+    if not isinstance(value, kind):
+        raise TypeError(f"{value!r} is no {kind}")
+    return value
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    hints = get_type_hints(kind, localns=dict(_NAMES))
+    return {field.name: hints[field.name] for field in fields(kind)}

@@ -1,0 +1,57 @@
+"""Pages from the network, politely and safely.
+
+    async with Fetcher(Settings.of(config.fetch)) as fetcher:
+        outcome = await fetcher.fetch("https://example.com/")       # Fetched | NotModified | Refused | Failed
+        if isinstance(outcome, Fetched):
+            repository.save(page_document(outcome, account="acme"))
+
+What lives where:
+
+- `fetcher`: `Fetcher(settings, *, resolve=None, time=None, random=None, tls=None)`; the order of things.
+- `outcome`: the four verdicts. A site never causes an exception.
+- `settings`, `limits`, `manner`: how a fetcher behaves, how much it takes, what differs for robots.txt and parts.
+- `urls`: an address, read as browsers do. `guard`: which addresses may be asked. `resolver`: from names to addresses.
+- `network`: looks up, judges and connects in one step. `connections`, `http`, `decoding`: one request within bounds.
+- `robots`, `politeness`, `retrying`: may we, when, and again?
+- `journey`: redirects and the wording of outcomes. `capture`: a page and its document.
+- `browser` (extra `browser`): what a script makes of a page that is empty without it.
+
+Which pages of a site are worth reading is `cocli.pipeline.websites.site.site`'s matter.
+"""
+
+from cocli.pipeline.websites.fetch.capture import page_document, page_of, validators_of
+from cocli.pipeline.websites.fetch.fetcher import Fetcher
+from cocli.pipeline.websites.fetch.outcome import (
+    Failed,
+    Failure,
+    Fetched,
+    Hop,
+    NotModified,
+    Outcome,
+    Reason,
+    Refused,
+    Validators,
+)
+from cocli.pipeline.websites.fetch.resolver import Endpoint, Resolve, lookup_failed, no_such_host
+from cocli.pipeline.websites.fetch.settings import Settings
+
+__all__ = [
+    "Endpoint",
+    "Failed",
+    "Failure",
+    "Fetched",
+    "Fetcher",
+    "Hop",
+    "NotModified",
+    "Outcome",
+    "Reason",
+    "Refused",
+    "Resolve",
+    "Settings",
+    "Validators",
+    "lookup_failed",
+    "no_such_host",
+    "page_document",
+    "page_of",
+    "validators_of",
+]

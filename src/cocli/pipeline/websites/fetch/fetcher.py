@@ -1,0 +1,181 @@
+"""The fetcher: from an address to a typed outcome.
+
+    async with Fetcher(Settings.of(config.fetch)) as fetcher:
+        outcome = await fetcher.fetch("https://example.com/", validators=known.validators)
+
+It follows redirects itself, and every hop is a new question: may we ask this scheme, port and address, does the
+robots.txt of that host allow it, is it our turn there.
+"""
+
+from __future__ import annotations
+
+import random as chance
+from typing import TYPE_CHECKING, Self
+
+import httpcore2
+
+from cocli.errors import UsageError
+from cocli.pipeline.websites.fetch.clock import RealTime
+from cocli.pipeline.websites.fetch.connections import Connections
+from cocli.pipeline.websites.fetch.guard import Guard
+from cocli.pipeline.websites.fetch.http import HttpClient
+from cocli.pipeline.websites.fetch.journey import REDIRECTS, Journey
+from cocli.pipeline.websites.fetch.limits import Budget
+from cocli.pipeline.websites.fetch.manner import PAGE, ROBOTS
+from cocli.pipeline.websites.fetch.network import GuardedNetwork
+from cocli.pipeline.websites.fetch.outcome import Failure
+from cocli.pipeline.websites.fetch.politeness import Politeness
+from cocli.pipeline.websites.fetch.proxy import check_name, open_proxy
+from cocli.pipeline.websites.fetch.resolver import SystemResolver
+from cocli.pipeline.websites.fetch.retries import Retrying, retry_after
+from cocli.pipeline.websites.fetch.robots import Robots, Rules
+from cocli.pipeline.websites.fetch.settings import Settings
+from cocli.pipeline.websites.fetch.signals import Breakdown, Refusal
+from cocli.pipeline.websites.fetch.urls import parse_url
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import Mapping
+    from contextlib import AbstractAsyncContextManager
+
+    from cocli.pipeline.websites.fetch.clock import Time
+    from cocli.pipeline.websites.fetch.http import Answer
+    from cocli.pipeline.websites.fetch.manner import Manner
+    from cocli.pipeline.websites.fetch.outcome import Outcome, Validators
+    from cocli.pipeline.websites.fetch.resolver import Resolve
+    from cocli.pipeline.websites.fetch.urls import Target
+
+
+class Fetcher:
+    """Reads pages. One per process; any number of tasks of one event loop may call `fetch` at once."""
+
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        *,
+        resolve: Resolve | None = None,
+        time: Time | None = None,
+        random: chance.Random | None = None,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        self.settings = settings = settings or Settings()
+        self._time = time or RealTime()
+        self._own_resolver = SystemResolver() if resolve is None else None
+        self._guard = Guard(settings.allowed, ports=settings.ports)
+        network: httpcore2.AsyncNetworkBackend = httpcore2.AnyIOBackend()
+        if settings.proxy is None:
+            looked_up = resolve or self._own_resolver
+            if looked_up is None:
+                raise UsageError(reason="a fetcher without a proxy needs a resolver")
+            network = GuardedNetwork(self._guard, looked_up, settings.limits)
+        self._connections = Connections(
+            network,
+            tls or httpcore2.default_ssl_context(),
+            per_origin=max(settings.per_host, 1),
+            proxy=open_proxy(settings.proxy) if settings.proxy else None,
+        )
+        self._client = HttpClient(self._connections, settings.limits, user_agent=settings.user_agent)
+        self._politeness = Politeness(
+            self._time,
+            rate=settings.rate,
+            per_host=settings.per_host,
+            total=settings.concurrency,
+            longest_delay=settings.longest_delay,
+        )
+        self._retrying = Retrying(random or chance.Random())  # noqa: S311 - spreads waits, hides nothing
+        self._robots = Robots(self._robots_txt, self._time, settings.limits, user_agent=settings.user_agent)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        await self._connections.close()
+        if self._own_resolver is not None:
+            self._own_resolver.close()
+
+    async def fetch(self, url: str, *, validators: Validators | None = None, manner: Manner = PAGE) -> Outcome:
+        """What comes of asking for a page. With the validators of an earlier visit, perhaps that it did not change."""
+        try:
+            target = parse_url(url)
+        except Refusal as refusal:
+            return Journey(url, self._time.now()).refused(refusal)
+        return await self._travel(target, validators, manner)
+
+    async def sitemaps(self, url: str) -> tuple[str, ...]:
+        """The sitemaps that the site's robots.txt names; none where it cannot be read."""
+        try:
+            target = parse_url(url)
+            self._check(target)
+            rules = await self._robots.rules(target)
+        except (Refusal, Breakdown):  # the page itself will get the verdict
+            return ()
+        return rules.sitemaps
+
+    async def _travel(self, target: Target, validators: Validators | None, manner: Manner) -> Outcome:
+        journey = Journey(target.url, self._time.now(), validators)
+        budget = Budget(self.settings.limits.journey)
+        try:
+            while True:
+                journey.arrive(target)
+                rules = await self._admit(target, manner)
+                answer = await self._ask(target, manner, budget, rules.delay, journey.headers)
+                if answer.status not in REDIRECTS or "location" not in answer.headers:
+                    now = self._time.now()
+                    return journey.outcome(answer, manner, now, retry_after(answer.headers.get("retry-after"), now))
+                target = self._next(journey, target, answer)
+        except Refusal as refusal:
+            return journey.refused(refusal)
+        except Breakdown as breakdown:
+            return journey.failed(breakdown)
+
+    def _next(self, journey: Journey, target: Target, answer: Answer) -> Target:
+        journey.leave(target, answer.status)
+        following = parse_url(answer.headers["location"], base=target.url)
+        if len(journey.redirects) > self.settings.limits.redirects or journey.has_seen(following):
+            raise Breakdown(Failure.TOO_MANY_REDIRECTS, f"after {len(journey.redirects)} redirects")
+        return following
+
+    def _check(self, target: Target) -> None:
+        self._guard.check(target)
+        if self.settings.proxy is not None:
+            check_name(target)
+
+    async def _admit(self, target: Target, manner: Manner) -> Rules:
+        self._check(target)
+        return await self._robots.check(target) if self.settings.robots and manner.asks_robots else Rules()
+
+    async def _robots_txt(self, target: Target) -> Answer:
+        self._check(target)
+        return await self._ask(target, ROBOTS, Budget(self.settings.limits.journey))
+
+    async def _ask(
+        self,
+        target: Target,
+        manner: Manner,
+        budget: Budget,
+        delay: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Answer:
+        """One request, and more of it where its failure is of a kind that passes."""
+        tries = 0
+        while True:
+            tries += 1
+            try:
+                async with self._turn(target, manner, delay), budget.spending():
+                    answer = await self._client.get(target, manner.appetite(self.settings.limits), headers)
+            except Breakdown as breakdown:
+                wait = self._retrying.after_failure(tries, breakdown.kind)
+                if wait is None:
+                    raise
+            else:
+                asked = retry_after(answer.headers.get("retry-after"), self._time.now())
+                wait = self._retrying.after_status(tries, answer.status, asked)
+                if wait is None:
+                    return answer
+            await self._time.sleep(wait)
+
+    def _turn(self, target: Target, manner: Manner, delay: float | None) -> AbstractAsyncContextManager[None]:
+        return self._politeness.turn(target.host, delay) if manner.takes_turns else self._politeness.place()

@@ -1,0 +1,183 @@
+"""One request and its answer, within bounds. Redirects, robots.txt, politeness and retries are the fetcher's."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import h2.exceptions
+import httpcore2
+
+from cocli.pipeline.websites.fetch.decoding import ACCEPTED, Unpacking
+from cocli.pipeline.websites.fetch.outcome import Failure
+from cocli.pipeline.websites.fetch.signals import Breakdown
+from cocli.pipeline.websites.fetch.urls import DEFAULT_PORTS
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+
+    from cocli.pipeline.websites.fetch.connections import Connections, Lease
+    from cocli.pipeline.websites.fetch.limits import Limits
+    from cocli.pipeline.websites.fetch.urls import Target
+
+_MAX_VALUE = 8192
+_SIP = 4096
+_BODYLESS = frozenset({204, 205, 304})
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """An answer, before its body is read."""
+
+    status: int
+    headers: Mapping[str, str]
+    """Names in lower case. Of several with one name the first."""
+    http_version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Head):
+    """An answer with its body, as far as it was wanted."""
+
+    body: bytes = b""
+    truncated: bool = False
+
+
+class HttpClient:
+    """Asks. Raises `Refusal` and `Breakdown`, and nothing else for what a server does."""
+
+    def __init__(self, connections: Connections, limits: Limits, *, user_agent: str) -> None:
+        self._connections = connections
+        self._limits = limits
+        self._headers = {
+            "user-agent": user_agent,
+            "accept": "text/html,application/xhtml+xml,application/xml;q=0.9,text/*;q=0.8,*/*;q=0.1",
+            "accept-encoding": ACCEPTED,
+        }
+
+    async def get(
+        self, target: Target, appetite: Callable[[Head], int | None], headers: Mapping[str, str] | None = None
+    ) -> Answer:
+        """`appetite` says how many bytes of the body are wanted, given the head; None leaves it unread."""
+        async with self._connections.lease(target.origin) as lease:
+            async with _faults_of(lease):
+                response = await self._send(lease, target, headers or {})
+                try:
+                    head = Head(response.status, _headers(response), _version(response))
+                    body, whole = await self._body(response, head, appetite)
+                finally:
+                    await response.aclose()
+            lease.spoiled |= not whole
+            return Answer(head.status, head.headers, head.http_version, body, truncated=not whole)
+
+    async def _send(self, lease: Lease, target: Target, headers: Mapping[str, str]) -> httpcore2.Response:
+        port = None if target.port == DEFAULT_PORTS[target.scheme] else target.port
+        request = httpcore2.Request(
+            "GET",
+            httpcore2.URL(scheme=target.scheme, host=target.host, port=port, target=target.path),
+            headers=[("Host", target.netloc), *self._headers.items(), *headers.items()],
+            extensions={"timeout": {"connect": self._limits.connect, "write": self._limits.connect}},
+        )
+        try:
+            async with asyncio.timeout(self._limits.first_byte):
+                return await lease.connection.handle_async_request(request)
+        except TimeoutError:
+            raise Breakdown(Failure.TIMEOUT, "no answer in time") from None
+
+    async def _body(
+        self, response: httpcore2.Response, head: Head, appetite: Callable[[Head], int | None]
+    ) -> tuple[bytes, bool]:
+        """The body, and whether that is all of it."""
+        wanted = appetite(head)
+        if head.status in _BODYLESS:
+            return b"", True
+        if wanted is None:
+            return b"", False
+        declared = head.headers.get("content-length", "")
+        if declared.isdigit() and int(declared[:20]) > self._limits.hopeless_bytes:
+            raise Breakdown(Failure.TOO_LARGE, f"{declared[:20]} bytes are declared")
+        try:
+            async with asyncio.timeout(self._limits.body):
+                return await self._read(response, head, wanted)
+        except TimeoutError:
+            raise Breakdown(Failure.TIMEOUT, "the body did not come in time") from None
+
+    async def _read(self, response: httpcore2.Response, head: Head, wanted: int) -> tuple[bytes, bool]:
+        unpacking = Unpacking(head.headers.get("content-encoding", ""))
+        body, taken = bytearray(), 0
+        try:
+            async with aclosing(_chunks(response)) as chunks:
+                async for sip in chunks:
+                    taken += len(sip)
+                    for piece in unpacking.pieces(sip):
+                        body += piece
+                        if len(body) > wanted:
+                            self._check_ratio(len(body), taken)
+                            return bytes(body[:wanted]), False
+        except (httpcore2.RemoteProtocolError, httpcore2.ReadError):
+            if not body:
+                raise
+            return bytes(body), False  # browsers show what came before the server broke off, and so do we
+        return bytes(body), True
+
+    def _check_ratio(self, unpacked: int, packed: int) -> None:
+        if unpacked > self._limits.bomb_ratio * packed:
+            raise Breakdown(Failure.TOO_LARGE, f"{packed} bytes unpack to more than {unpacked}")
+
+
+async def _chunks(response: httpcore2.Response) -> AsyncGenerator[bytes, None]:
+    """In sips, so that a ratio of packed to unpacked can be told from the first few of them."""
+    async for chunk in response.aiter_stream():
+        for start in range(0, len(chunk), _SIP):
+            yield chunk[start : start + _SIP]
+
+
+def _headers(response: httpcore2.Response) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name, value in response.headers:
+        if len(value) <= _MAX_VALUE:
+            found.setdefault(name.decode("latin-1").lower(), _text(value))
+    return found
+
+
+def _text(value: bytes) -> str:
+    try:
+        return value.decode("utf-8")
+    except UnicodeDecodeError:  # headers are Latin-1 by the book, whatever else they hold
+        return value.decode("latin-1")
+
+
+def _version(response: httpcore2.Response) -> str:
+    return str(response.extensions.get("http_version", b""), "latin-1")
+
+
+@asynccontextmanager
+async def _faults_of(lease: Lease) -> AsyncIterator[None]:
+    """Whatever breaks spoils the connection, and what the libraries say of it becomes a `Breakdown`."""
+    try:
+        yield
+    except BaseException as error:
+        lease.spoiled = True
+        breakdown = _breakdown(error)
+        if breakdown is None:
+            raise
+        raise breakdown from error
+
+
+def _breakdown(error: BaseException) -> Breakdown | None:
+    detail = str(error)[:200] or type(error).__name__
+    if isinstance(error, (httpcore2.TimeoutException, TimeoutError)):
+        return Breakdown(Failure.TIMEOUT, f"{type(error).__name__} {detail}".strip())
+    if isinstance(error, httpcore2.ConnectError):
+        # Our network reports a connection that did not come about itself; a proxy's it does not open.
+        kind = Failure.CONNECT if error.args and type(error.args[0]) is OSError else Failure.TLS
+        return Breakdown(kind, detail)
+    if isinstance(error, (httpcore2.ProtocolError, httpcore2.UnsupportedProtocol, httpcore2.ConnectionNotAvailable)):
+        return Breakdown(Failure.PROTOCOL, detail)
+    if isinstance(error, h2.exceptions.H2Error):
+        return Breakdown(Failure.PROTOCOL, detail)
+    if isinstance(error, (httpcore2.NetworkError, httpcore2.ProxyError, OSError)):
+        return Breakdown(Failure.CONNECT, detail)
+    return None

@@ -1,0 +1,173 @@
+"""What a site wants of robots: its robots.txt, read once a day per origin (RFC 9309).
+
+No file (4xx) means that everything may be read. A server that fails (5xx, 429) means that nothing may be read for now.
+A host that cannot be reached at all is not a matter of robots: the page gets the verdict of the connection.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+from urllib.parse import urljoin
+
+from protego import Protego
+
+from cocli.pipeline.websites.fetch.outcome import Failure, Reason
+from cocli.pipeline.websites.fetch.signals import Breakdown, Refusal
+from cocli.pipeline.websites.fetch.urls import parse_url
+
+if TYPE_CHECKING:
+    from cocli.pipeline.websites.fetch.clock import Time
+    from cocli.pipeline.websites.fetch.http import Answer
+    from cocli.pipeline.websites.fetch.limits import Limits
+    from cocli.pipeline.websites.fetch.urls import Target
+
+_FRESH = 24 * 3600.0
+_FRESH_FAILURE = 300.0
+_REMEMBERED = 5_000
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_AGENT_LINE = re.compile(r"[ \t]*user[-\s]*agent[\s:]+([^#]*)", re.IGNORECASE)
+_OTHER_AGENT = "user-agent: \x01"
+_MAX_AGENTS = 8
+_MAX_SITEMAPS = 20
+_TOO_MANY_REQUESTS = 429
+
+
+class Ask(Protocol):
+    """One polite request for a robots.txt, with the retries that belong to it."""
+
+    async def __call__(self, target: Target) -> Answer: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Of one origin, for us."""
+
+    delay: float | None = None
+    """Seconds between two requests."""
+    sitemaps: tuple[str, ...] = ()
+    parsed: Protego | None = field(default=None, repr=False)
+
+    def allow(self, url: str, user_agent: str) -> bool:
+        return self.parsed is None or self.parsed.can_fetch(url, user_agent)
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    until: float
+    rules: Rules
+    problem: Refusal | Breakdown | None = None
+
+
+class Robots:
+    """The robots.txt files of all origins that a fetcher has to do with."""
+
+    def __init__(self, ask: Ask, time: Time, limits: Limits, *, user_agent: str) -> None:
+        self._ask = ask
+        self._time = time
+        self._limits = limits
+        self._user_agent = user_agent
+        self._known: OrderedDict[tuple[str, str, int], _Known] = OrderedDict()
+        self._loading: dict[tuple[str, str, int], asyncio.Lock] = {}
+
+    async def rules(self, target: Target) -> Rules:
+        """The rules of the target's origin. Raises `Refusal` and `Breakdown` where they could not be read."""
+        known = await self._of(target)
+        if known.problem is not None:
+            raise _again(known.problem)
+        return known.rules
+
+    async def check(self, target: Target) -> Rules:
+        """The same, where they allow the page. Raises `Refusal` where they do not."""
+        rules = await self.rules(target)
+        if not rules.allow(target.url, self._user_agent):
+            raise Refusal(Reason.ROBOTS, "robots.txt does not want this page read", target.url)
+        return rules
+
+    async def _of(self, target: Target) -> _Known:
+        origin = target.origin
+        known = self._fresh(origin)
+        if known is not None:
+            return known
+        async with self._loading.setdefault(origin, asyncio.Lock()):
+            known = self._fresh(origin)  # whoever held the lock may have read it
+            try:
+                if known is None:
+                    known = await self._load(target)
+                    self._remember(origin, known)
+            finally:
+                self._loading.pop(origin, None)
+        return known
+
+    def _fresh(self, origin: tuple[str, str, int]) -> _Known | None:
+        known = self._known.get(origin)
+        return known if known is not None and known.until > self._time.monotonic() else None
+
+    def _remember(self, origin: tuple[str, str, int], known: _Known) -> None:
+        self._known[origin] = known
+        self._known.move_to_end(origin)
+        while len(self._known) > _REMEMBERED:
+            self._known.popitem(last=False)
+
+    async def _load(self, target: Target) -> _Known:
+        try:
+            rules = await self._read(parse_url("/robots.txt", base=target.url))
+        except (Refusal, Breakdown) as problem:
+            return _Known(self._time.monotonic() + _FRESH_FAILURE, Rules(), problem)
+        return _Known(self._time.monotonic() + _FRESH, rules)
+
+    async def _read(self, first: Target) -> Rules:
+        target = first
+        for _ in range(self._limits.robots_redirects + 1):
+            try:
+                answer = await self._ask(target)
+                if answer.status not in _REDIRECTS or "location" not in answer.headers:
+                    return self._rules(answer, first)
+                target = parse_url(answer.headers["location"], base=target.url)
+            except (Refusal, Breakdown) as problem:
+                if target is first and getattr(problem, "kind", None) is not Failure.TOO_LARGE:
+                    raise  # the page itself would meet the same
+                raise Refusal(Reason.ROBOTS_UNAVAILABLE, f"its robots.txt: {problem.detail}", first.url) from problem
+        return Rules()  # what cannot be found within some redirects is not there
+
+    def _rules(self, answer: Answer, asked: Target) -> Rules:
+        if answer.status >= 500 or answer.status == _TOO_MANY_REQUESTS:
+            raise Refusal(Reason.ROBOTS_UNAVAILABLE, f"its robots.txt: status {answer.status}", asked.url)
+        if answer.status >= 300:
+            return Rules()
+        parsed = Protego.parse(_for_us(answer.body.decode("utf-8", "replace"), self._user_agent.lower()))
+        rate = parsed.request_rate(self._user_agent)
+        delays = (parsed.crawl_delay(self._user_agent), rate.seconds / rate.requests if rate else None)
+        sitemaps = tuple(urljoin(asked.url, text) for text in list(parsed.sitemaps)[:_MAX_SITEMAPS])
+        return Rules(max((delay for delay in delays if delay is not None), default=None), sitemaps, parsed)
+
+
+def _for_us(text: str, user_agent: str) -> str:
+    """The same file with every group that cannot be meant for us under one name.
+
+    The parser keeps each rule once for each agent of its group, so that a file of thousands of both would take hours.
+    """
+    lines, agents = [], set[str]()
+    for line in text.lstrip("\ufeff").splitlines():
+        match = _AGENT_LINE.match(line)
+        if match is None:
+            lines.append(line)
+            continue
+        agent = match[1].strip().lower()
+        bare = agent.replace("*", "")
+        if agent == "*" or (bare and bare in user_agent and (agent in agents or len(agents) < _MAX_AGENTS)):
+            agents.add(agent)
+            lines.append(line)
+        else:
+            lines.append(_OTHER_AGENT)
+    return "\n".join(lines)
+
+
+def _again(problem: Refusal | Breakdown) -> Refusal | Breakdown:
+    """A copy to raise: one that is kept and raised many times would drag all its tracebacks along."""
+    if isinstance(problem, Refusal):
+        return Refusal(problem.reason, problem.detail, problem.url)
+    return Breakdown(problem.kind, problem.detail)

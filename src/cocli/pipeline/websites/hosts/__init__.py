@@ -1,0 +1,1 @@
+"""Whose a host is: social networks, platforms, directories, mail providers."""

@@ -1,0 +1,173 @@
+"""Social platforms: their hosts, and which of their paths are profiles."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from cocli.pipeline.websites.page.wordlist import words
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A platform. A profile is a path of one name, or of a name behind one of the given first parts."""
+
+    name: str
+    behind: frozenset[str] = frozenset()
+    """First parts that a profile's name follows: `/company/name`."""
+    alone: str | None = r"[\w.\-%]{2,100}"
+    """What a name that stands alone looks like; None where there is none."""
+    never: frozenset[str] = frozenset()
+    """First parts that lead elsewhere: `/sharer`."""
+    deeper: bool = True
+    """Whether what follows a name that stands alone leads to a part of the profile (`/name/about`), not to a post."""
+
+    def profile(self, segments: list[str]) -> list[str] | None:
+        """The parts of the path that name the profile, or None."""
+        if segments[0].lower() in _DETOURS and len(segments) > 1:
+            segments = segments[1:]
+        if self.name in _HANDLES_WITHOUT_SIGN:
+            segments = [segments[0].removeprefix("@"), *segments[1:]]
+        first = segments[0].lower()
+        if first in self.behind:
+            return self._behind(segments)
+        if (
+            first == "share"
+            and self.name == "facebook"
+            and len(segments) == 2
+            and re.fullmatch(r"\w{8,20}", segments[1])
+        ):
+            return segments  # what the app hands out as the address of a page; posts have one part more
+        if first in self.never or self.alone is None or not re.fullmatch(self.alone, segments[0]):
+            return None
+        if len(segments) > 1 and (not self.deeper or self._is_post(segments)):
+            return None
+        return segments[:1]
+
+    def _is_post(self, segments: list[str]) -> bool:
+        """`/name/posts/123` is one, `/name/reviews` is a part of the profile."""
+        second = segments[1].lower()
+        return second in _POSTS and not (len(segments) == 2 and second in _TABS)
+
+    def _behind(self, segments: list[str]) -> list[str] | None:
+        if len(segments) < 2 or not re.fullmatch(r"[^\s?#&]{1,200}", segments[1]):
+            return None
+        named_third = segments[0].lower() in ("pages", "people", "professionals") and len(segments) > 2
+        return segments[:3] if named_third else segments[:2]
+
+
+_POSTS = words(
+    "posts photos photo videos video status reel reels p events permalink permalink.php media reviews groups"
+)
+_TABS = words("posts photos videos events reviews reels groups media")
+_DETOURS = words("pg _u #! hashbang")
+"""Parts before a name that platforms once put there."""
+_HANDLES_WITHOUT_SIGN = frozenset(("instagram", "x"))
+NO_PROFILES = words(
+    """
+    about ads ai api apps blog careers cdn connect dev developer developers docs engineering graph help l legal lm
+    newsroom platform player policies privacy scontent safety static status studio support transparency upload
+    """
+)
+"""Subdomains on which a platform speaks for itself."""
+_COMMON = words(
+    "share sharer intent login signup search explore hashtag about help legal privacy terms policies settings home"
+)
+
+_FACEBOOK = Site(
+    "facebook",
+    words("pages people groups p"),
+    r"[\w.\-%]{2,100}",
+    _COMMON
+    | words(
+        """
+        sharer.php share.php dialog plugins tr events photo photo.php photos watch story.php permalink.php business
+        ads l.php home.php login.php v2.0 groups marketplace gaming messages notes media policy.php privacy.php r.php
+        reel reels recover.php fbml dialogs full_data_use_policy ajax connect 2008 docs help
+        """
+    ),
+)
+_INSTAGRAM = Site(
+    "instagram", frozenset(), r"[\w.]{1,40}", _COMMON | words("p reel reels stories accounts tv direct developer web")
+)
+_X = Site(
+    "x",
+    frozenset(),
+    r"\w{3,20}",  # shorter ones are languages: /en/privacy
+    _COMMON
+    | words("i tos hashtag messages notifications oauth widgets statuses personalization account jobs download"),
+)
+_LINKEDIN = Site("linkedin", words("company in school showcase pub"), None)
+_YOUTUBE = Site(
+    "youtube",
+    words("channel c user"),
+    r"@?[\w.\-]{2,100}",
+    _COMMON
+    | words(
+        """
+        watch embed playlist results shorts feed redirect t live premium v channel user c attribution_link iframe_api
+        howyoutubeworks creators ads yt player_api static gaming music
+        """
+    ),
+)
+_PINTEREST = Site("pinterest", frozenset(), r"[\w.\-]{2,60}", _COMMON | words("pin ideas business _ today"))
+_HANDLE = r"@[\w.\-]{1,60}"
+
+SITES: dict[str, Site] = {
+    "facebook.com": _FACEBOOK,
+    "fb.com": _FACEBOOK,
+    "fb.me": _FACEBOOK,
+    "instagram.com": _INSTAGRAM,
+    "instagr.am": _INSTAGRAM,
+    "twitter.com": _X,
+    "x.com": _X,
+    "linkedin.com": _LINKEDIN,
+    "youtube.com": _YOUTUBE,
+    "tiktok.com": Site("tiktok", frozenset(), _HANDLE),
+    **{
+        f"pinterest.{ending}": _PINTEREST
+        for ending in (
+            "com",
+            "de",
+            "fr",
+            "it",
+            "es",
+            "co.uk",
+            "at",
+            "ch",
+            "pt",
+            "ca",
+            "com.au",
+            "com.mx",
+            "se",
+            "nl",
+            "jp",
+        )
+    },
+    **{
+        f"yelp.{ending}": Site("yelp", words("biz"), None)
+        for ending in ("com", "de", "fr", "it", "es", "co.uk", "at", "ch", "ca", "com.au", "com.mx", "nl", "ie")
+    },
+    "xing.com": Site("xing", words("profile profiles companies company pages"), None),
+    "vimeo.com": Site(
+        "vimeo", frozenset(), r"(?!\d+\Z)[\w.\-]{2,60}", _COMMON | words("channels groups album video upload watch")
+    ),
+    "threads.net": Site("threads", frozenset(), _HANDLE),
+    "threads.com": Site("threads", frozenset(), _HANDLE),
+    "bsky.app": Site("bluesky", words("profile"), None),
+    "t.me": Site("telegram", frozenset(), r"\w{4,40}", words("share joinchat addstickers s iv proxy"), deeper=False),
+    "snapchat.com": Site("snapchat", words("add"), r"@[\w.\-]{2,40}"),
+    "medium.com": Site("medium", frozenset(), _HANDLE, deeper=False),
+    "vk.com": Site(
+        "vk", frozenset(), r"[\w.]{2,60}", _COMMON | words("share.php feed video widget_community.php wall away.php")
+    ),
+    "ok.ru": Site("ok", words("group profile"), r"[\w.]{3,60}", _COMMON | words("dk offer")),
+    "houzz.com": Site("houzz", words("pro professionals"), None),
+    "nextdoor.com": Site("nextdoor", words("pages"), None),
+    "behance.net": Site("behance", frozenset(), r"[\w.\-]{2,60}", _COMMON | words("gallery galleries")),
+    "soundcloud.com": Site(
+        "soundcloud", frozenset(), r"[\w.\-]{2,60}", _COMMON | words("discover you player"), deeper=False
+    ),
+    "twitch.tv": Site("twitch", frozenset(), r"\w{3,40}", _COMMON | words("videos directory p"), deeper=False),
+}
+"""By registrable host; subdomains (`de.linkedin.com`) belong to it."""

@@ -1,0 +1,68 @@
+"""A page as a document: what was asked, and reading it again. The node `page` of the graph is here.
+
+Whatever the reading depends on lies in the document: body, address, declared charset, and the country of the place.
+So a stored page is read again, on any machine, with the same result.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cocli.documents.graph.condition import Ask
+from cocli.documents.graph.edge import Edge
+from cocli.documents.graph.graph import Graph
+from cocli.documents.graph.node import INTAKE, Node
+from cocli.pipeline.websites.facts.facts import EXTRACTOR_VERSION, facts_of_page
+from cocli.pipeline.websites.facts.stored_facts import facts_to_json, storable
+from cocli.pipeline.websites.fetch.capture import BODY
+from cocli.pipeline.websites.fetch.journey import charset_of
+from cocli.pipeline.websites.page.charset import decode
+from cocli.pipeline.websites.page.walk import parse_page
+
+if TYPE_CHECKING:
+    from cocli.documents.document import Document
+    from cocli.documents.graph.node import NodeContext, NodeFunction
+    from cocli.pipeline.websites.facts.facts import PageFacts
+    from cocli.pipeline.websites.page.page import Page
+
+REQUEST = "request"
+"""The entry of a page's data that says for whom it was fetched."""
+PAGE = "page"
+"""The node that reads pages."""
+
+
+def for_country(document: Document, country: str | None) -> Document:
+    """The page, with the country by which its national phone numbers are read."""
+    return document.with_data(REQUEST, {"country": country}) if country else document
+
+
+def country_asked(document: Document) -> str | None:
+    country = document.data.get(REQUEST, {}).get("country")
+    return country if isinstance(country, str) else None
+
+
+def parse_document(document: Document) -> Page:
+    """The parsed page of a document whose blobs were read."""
+    declared = charset_of(document.source.headers.get("content-type"))
+    return parse_page(decode(document.blobs[BODY].content, declared), document.source.uri or "")
+
+
+def read_document(document: Document, page: Page | None = None) -> PageFacts:
+    """What the page of a document says. `page` saves parsing it twice."""
+    return storable(facts_of_page(page or parse_document(document), country_asked(document)))
+
+
+def page_states(document: Document, context: NodeContext) -> Document:  # noqa: ARG001  a node's signature
+    """From the intake of a page to its facts: the function of the node."""
+    return with_facts(document, read_document(document))
+
+
+def with_facts(document: Document, facts: PageFacts) -> Document:
+    return document.with_data(PAGE, facts_to_json(facts))
+
+
+def page_graph(function: NodeFunction = page_states) -> Graph:
+    """One node, whose states are kept. Its version is that of the extractors: a new one reads every page again."""
+    node = Node(PAGE, function, version=EXTRACTOR_VERSION, keep=True)
+    has_a_body = Ask(path=f"/blobs/{BODY}", op="exists")
+    return Graph("page-facts", [node], [Edge(source=INTAKE, target=PAGE, condition=has_a_body)])

@@ -1,0 +1,1 @@
+"""A site: which of its pages are read, and what they say together."""

@@ -1,0 +1,334 @@
+"""Reads a website: the home page first, then what is worth most, within a budget of pages and of time.
+
+    reading = await read_site("https://firm.com/", fetch=fetcher.fetch, shelf=shelf)
+
+Who fetches and where pages are kept is passed in; many sites are read at once with one fetcher. Nothing that a site
+does is an exception: the reading says what came of it. The rules are in docs/enrichment.md.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from cocli.errors import DocumentError
+from cocli.pipeline.websites.fetch.capture import page_of
+from cocli.pipeline.websites.fetch.outcome import Failed, Failure, Fetched, NotModified, Refused
+from cocli.pipeline.websites.page.document import country_asked, parse_document, read_document
+from cocli.pipeline.websites.page.forwarding import forward_of
+from cocli.pipeline.websites.page.url import is_root, page_key, root_of, site_of_url
+from cocli.pipeline.websites.site.entrance import Entrance
+from cocli.pipeline.websites.site.links import links_of, links_to
+from cocli.pipeline.websites.site.page_choice import PageChoice, has_enough
+from cocli.pipeline.websites.site.sitemap import read_sitemap
+from cocli.pipeline.websites.triage.script_shell import shell_evidence
+from cocli.pipeline.websites.triage.triage import Expected, Triage, triage_address, triage_move, triage_page
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from cocli.pipeline.exclusions import Exclusions
+    from cocli.pipeline.websites.facts.facts import PageFacts
+    from cocli.pipeline.websites.fetch.outcome import Outcome, Validators
+    from cocli.pipeline.websites.page.page import Page
+    from cocli.pipeline.websites.site.shelf import Kept, Shelf
+
+DEFAULT_PAGES = 8
+DEFAULT_SECONDS = 45.0
+MAX_FORWARDS = 2
+MAX_SITEMAPS = 2
+_PAGES = frozenset({None, "text/html", "application/xhtml+xml", "text/plain", "application/xml", "text/xml"})
+
+Stop = Literal["enough", "pages", "time", "nothing-left", "triage"]
+
+
+class Fetch(Protocol):
+    async def __call__(self, url: str, *, validators: Validators | None = None) -> Outcome: ...
+
+
+class Render(Protocol):
+    async def __call__(self, page: Fetched) -> Outcome:
+        """The page after its scripts ran."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SiteSettings:
+    """How much of a site is read at most."""
+
+    pages: int = DEFAULT_PAGES
+    seconds: float = DEFAULT_SECONDS
+
+
+@dataclass(frozen=True, slots=True)
+class PageRead:
+    """A page of the site: where it was, what was kept, what it says."""
+
+    url: str
+    """Where it was, after redirects."""
+    kept: Kept
+    facts: PageFacts
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A page that could not be read."""
+
+    url: str
+    reason: str
+
+
+@dataclass(slots=True)
+class SiteReading:
+    """What reading a site came to."""
+
+    asked: str
+    site: str
+    """The domain that was asked for."""
+    triage: Triage | None = None
+    """None where it is a website that is alive."""
+    final_url: str | None = None
+    pages: list[PageRead] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    requests: int = 0
+    stop: Stop = "nothing-left"
+
+    @property
+    def status(self) -> str:
+        return self.triage.status if self.triage else "alive"
+
+
+async def read_site(
+    url: str,
+    *,
+    fetch: Fetch,
+    shelf: Shelf,
+    render: Render | None = None,
+    settings: SiteSettings = SiteSettings(),  # noqa: B008  frozen
+    country: str | None = None,
+    expected: Expected = Expected(),  # noqa: B008  frozen
+    exclusions: Exclusions | None = None,
+    clock: Callable[[], float] = time.monotonic,
+) -> SiteReading:
+    """Read the website at an address. `country` is that of the place, `expected` what is known of the company.
+
+    Pages that only scripts fill are handed to `render`, where there is a browser.
+    """
+    reading = SiteReading(asked=url, site=site_of_url(url))
+    reading.triage = triage_address(url, exclusions)
+    if reading.triage is not None:
+        reading.stop = "triage"
+        return reading
+    reader = _Reader(reading, fetch, shelf, render, settings, country, expected, clock, clock() + settings.seconds)
+    await reader.run()
+    return reading
+
+
+@dataclass(slots=True)
+class _Reader:
+    reading: SiteReading
+    fetch: Fetch
+    shelf: Shelf
+    render: Render | None
+    settings: SiteSettings
+    country: str | None
+    expected: Expected
+    clock: Callable[[], float]
+    deadline: float
+    choice: PageChoice = field(default_factory=PageChoice)
+    here: str = ""
+    """The domain that the site turned out to live on."""
+    bodies: set[str] = field(default_factory=set)
+
+    async def run(self) -> None:
+        home = await self._home()
+        if home is None:
+            self.reading.stop = "triage"
+            return
+        self.reading.final_url = home.url
+        self.reading.triage = self._judge(home)
+        self.here = site_of_url(home.url)
+        if self.reading.triage is not None and self.reading.triage.status != "script-shell":
+            self.reading.pages.append(home.read)  # the evidence; nothing is taken from it
+            self.reading.stop = "triage"
+            return
+        await self._follow(home)
+
+    async def _home(self) -> _Entered | None:
+        """The page that the address leads to, wherever the site answers; None where it does not."""
+        entrance = Entrance(self.reading.asked)
+        while (url := entrance.next()) is not None and self._left() > 0:
+            # One that hangs leaves time for the others.
+            outcome = await self._ask(url, seconds=self.settings.seconds / 3)
+            if isinstance(outcome, (Failed, Refused)):
+                entrance.failed(outcome)
+                continue
+            entered = await self._enter(url, outcome)
+            if entered is not None:
+                return entered
+            entrance.failed(Failed(url, Failure.CONTENT_TYPE, "no page"))
+        self.reading.triage = entrance.verdict()
+        return None
+
+    async def _enter(self, url: str, outcome: Fetched | NotModified) -> _Entered | None:
+        """A page, and wherever it sends its readers on."""
+        entered = await self._keep(url, outcome)
+        for _ in range(MAX_FORWARDS):
+            target = forward_of(entered.page) if entered else None
+            if entered is None or target is None or self._left() <= 0:
+                return entered
+            following = await self._ask(target)
+            if isinstance(following, (Failed, Refused)):
+                self._note(target, following)
+                return entered
+            entered = await self._keep(target, following) or entered
+        return entered
+
+    def _judge(self, home: _Entered) -> Triage | None:
+        site = site_of_url(home.url)
+        triage = triage_page(home.page, home.read.facts, site, home.status)
+        if triage is None and site != self.reading.site:
+            triage = triage_move(self.reading.site, home.page, home.read.facts, self.expected)
+        return triage
+
+    async def _follow(self, home: _Entered) -> None:
+        """The pages behind the home page, by what they are worth."""
+        reading = self.reading
+        self._add(home)
+        if not is_root(home.url) and home.read.facts.kind != "home" and self._may_go_on():
+            await self._read(root_of(home.url))
+        sitemaps = 0
+        while self._may_go_on():
+            if has_enough([page.facts for page in reading.pages]):
+                reading.stop = "enough"
+                return
+            link = self.choice.next()
+            if link is not None:
+                await self._read(link.url)
+            elif self.choice.lacks_contact and not sitemaps:
+                sitemaps = await self._sitemaps()
+            else:
+                reading.stop = "nothing-left"
+                return
+
+    def _may_go_on(self) -> bool:
+        if self._left() <= 0:
+            self.reading.stop = "time"
+        elif self.reading.requests >= self.settings.pages:
+            self.reading.stop = "pages"
+        else:
+            return True
+        return False
+
+    async def _read(self, url: str) -> None:
+        self.choice.mark(url)
+        outcome = await self._ask(url)
+        if isinstance(outcome, (Failed, Refused)):
+            self._note(url, outcome)
+        elif site_of_url(outcome.final_url) != self.here:
+            self.reading.problems.append(Problem(url, f"leads away to {outcome.final_url}"))
+        else:
+            entered = await self._keep(url, outcome)
+            if entered is not None:
+                self._add(entered)
+
+    def _add(self, entered: _Entered) -> None:
+        """Take a page into the reading, unless it is one that was read under another address."""
+        self.choice.mark(entered.asked, entered.url)
+        body = entered.read.kept.document.blobs["body"].sha256
+        known = {page_key(page.url) for page in self.reading.pages}
+        if body in self.bodies or page_key(entered.url) in known:
+            return
+        self.bodies.add(body)
+        self.reading.pages.append(entered.read)
+        self.choice.offer(links_of(entered.page, self.here, entered.url))
+
+    async def _sitemaps(self) -> int:
+        """Look for pages that nobody links to; how many sitemaps were asked for."""
+        waiting, asked = [f"{root_of(self.reading.final_url or self.reading.asked)}sitemap.xml"], 0
+        while waiting and asked < MAX_SITEMAPS and self._may_go_on():
+            outcome = await self._ask(waiting.pop(0), known=False)
+            asked += 1
+            if isinstance(outcome, Fetched):
+                sitemap = read_sitemap(outcome.body)
+                self.choice.offer(links_to(sitemap.pages, self.here))
+                waiting += [url for url in sitemap.sitemaps if site_of_url(url) == self.here and "page" in url.lower()]
+        return asked or 1
+
+    # --- one request
+
+    def _left(self) -> float:
+        return self.deadline - self.clock()
+
+    async def _ask(self, url: str, *, known: bool = True, seconds: float | None = None) -> Outcome:
+        self.reading.requests += 1
+        validators = await self.shelf.validators(url) if known else None
+        left = max(0.0, self._left() if seconds is None else min(seconds, self._left()))
+        try:
+            async with asyncio.timeout(left):
+                return await self.fetch(url, validators=validators)
+        except TimeoutError:
+            return Failed(url, Failure.TIMEOUT, f"no page within {left:.1f} s")
+
+    async def _keep(self, url: str, outcome: Fetched | NotModified) -> _Entered | None:
+        """Save the page, then read it."""
+        try:
+            kept = await self._kept(url, outcome)
+        except DocumentError as error:
+            if error.retryable:
+                raise
+            # Somebody deleted this page, or its address cannot be kept: then it is not read either.
+            self.reading.problems.append(Problem(url, error.message))
+            return None
+        if isinstance(kept, str):
+            self.reading.problems.append(Problem(url, kept))
+            return None
+        status = outcome.status if isinstance(outcome, Fetched) else 200
+        entered = _entered(url, outcome.final_url, status, kept)
+        if self.render is None or self._left() <= 0 or not shell_evidence(entered.page, entered.read.facts):
+            return entered
+        return await self._rendered(entered, self.render) or entered
+
+    async def _rendered(self, shell: _Entered, render: Render) -> _Entered | None:
+        """What a browser makes of a page that is empty without one: a document of its own. It has limits of its own."""
+        outcome = await render(page_of(shell.read.kept.document))
+        if not isinstance(outcome, Fetched):
+            if isinstance(outcome, (Failed, Refused)):
+                self._note(shell.url, outcome)
+            return None
+        kept = await self.shelf.keep(outcome, self.country)
+        return _entered(shell.asked, outcome.final_url, shell.status, kept)
+
+    async def _kept(self, url: str, outcome: Fetched | NotModified) -> Kept | str:
+        """The page on the shelf, or why there is none."""
+        if isinstance(outcome, Fetched):
+            if outcome.mime not in _PAGES:
+                return f"not a page, but {outcome.mime}"
+            return await self.shelf.keep(outcome, self.country)
+        kept = await self.shelf.again(outcome.url) or await self.shelf.again(url)
+        if kept is None:
+            return "not modified, but not kept either"
+        if self.country is not None and country_asked(kept.document) != self.country:
+            return await self.shelf.keep(page_of(kept.document), self.country)
+        return kept
+
+    def _note(self, url: str, outcome: Failed | Refused) -> None:
+        what = outcome.reason.value if isinstance(outcome, Refused) else outcome.kind.value
+        status = f" {outcome.status}" if isinstance(outcome, Failed) and outcome.status else ""
+        self.reading.problems.append(Problem(url, f"{what}{status} {outcome.detail}".strip()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Entered:
+    asked: str
+    url: str
+    status: int
+    page: Page
+    read: PageRead
+
+
+def _entered(asked: str, where: str, status: int, kept: Kept) -> _Entered:
+    page = parse_document(kept.document)
+    return _Entered(asked, where, status, page, PageRead(where, kept, read_document(kept.document, page)))

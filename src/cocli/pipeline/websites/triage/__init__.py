@@ -1,0 +1,1 @@
+"""What kind of website an address leads to, before anything on it is believed."""

@@ -1,0 +1,1 @@
+"""The queue on any store: tasks and leases as objects."""

@@ -1,0 +1,348 @@
+"""The claiming half of the queue on a store: new tasks, expired leases, and what is met on the way.
+
+A lease is created first and its task read afterwards, never the other way round: a task that was read before may have
+been completed and removed since, lease and all. Several tasks are leased side by side and then read side by side.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from cocli.errors import CocliError, FormatError, InvalidKey, LeaseLost, NotFound, StoreError
+from cocli.formats import json_records
+from cocli.keys.paths import task_files, task_id_of
+from cocli.models.lease import Lease
+from cocli.models.task import Attempt, Task
+from cocli.queue.base import Category
+from cocli.queue.custody import HISTORY, RENEWALS, HoldingQueue
+from cocli.queue.leased.claim import LeasedClaim
+from cocli.store import settled
+from cocli.store.base import Put, StoredObject
+from cocli.store.bulk import answer
+
+if TYPE_CHECKING:
+    import threading
+    from abc import abstractmethod
+    from collections.abc import Sequence
+
+    from cocli.queue.leased.discovery import Candidate, Discovery
+    from cocli.queue.leased.removal import Cleaner
+    from cocli.queue.places import Places
+
+
+@dataclass(frozen=True, slots=True)
+class Leasing:
+    """A lease that is about to be created. `written_at` and `now` are from before: it is younger than they say."""
+
+    folder: str
+    task_key: str
+    lease: Lease
+    put: Put
+    written_at: float
+    now: datetime
+
+
+class ClaimingQueue(HoldingQueue[LeasedClaim]):
+    """How a worker comes by a claim."""
+
+    _claim_type = LeasedClaim
+    _lock: threading.Lock
+    """For what is remembered between claims, not while leases are written: threads do not wait in line for that."""
+    _margin: timedelta
+    _places: Places
+    _discovery: Discovery
+    _cleaner: Cleaner
+
+    if TYPE_CHECKING:
+
+        @abstractmethod
+        def _replace_lease(self, claim: LeasedClaim, lease: Lease) -> None: ...
+
+    def claim(self) -> LeasedClaim | None:
+        """A task to work on, or None once everything was looked at in vain."""
+        return next(iter(self.claim_many(1)), None)
+
+    def claim_many(self, limit: int) -> list[LeasedClaim]:
+        """Up to so many tasks, each under a lease of its own; none once everything was looked at in vain."""
+        # Gathering may take longer than a lease lasts: then some, or all, are somebody else's by now. A store that is
+        # so slow is not asked again at once.
+        return self._still_ours(self._gather(limit))
+
+    def _gather(self, limit: int) -> list[LeasedClaim]:
+        claims: list[LeasedClaim] = []
+        with self._lock:
+            whole_round = self._discovery.between_rounds
+        while len(claims) < limit:
+            candidates, ended = self._candidates(limit - len(claims))
+            try:
+                claims += self._take(candidates)
+            except StoreError:
+                if not claims:
+                    raise
+                break  # what was found is not given up because of the rest; the next claim meets the error again
+            if not ended:
+                continue
+            if claims:
+                break  # what was found does not wait for another round
+            if whole_round:
+                self._cleaner.flush()
+                with self._lock:
+                    self._sideline.tidy()
+                break
+            whole_round = True
+        return claims
+
+    def _candidates(self, limit: int) -> tuple[list[Candidate], bool]:
+        """The next tasks to try, and whether they are the last of a round."""
+        found: list[Candidate] = []
+        with self._lock:
+            while len(found) < limit:
+                candidate = self._discovery.next()
+                if candidate is None:
+                    return found, True
+                found.append(candidate)
+        return found, False
+
+    def _take(self, candidates: list[Candidate]) -> list[LeasedClaim]:
+        """What can be had of them: new ones side by side, the others one after the other."""
+        fresh = [one for one in candidates if one.is_new] if len(candidates) > 1 else []
+        others = [one for one in candidates if not one.is_new] if fresh else candidates
+        claims = [claim for one in others if (claim := self._try(one)) is not None]
+        leasings = [one for found in fresh if (one := self._leasing(found.folder)) is not None]
+        claims += self._read_leased(leasings, settled.create_many(self._store, [one.put for one in leasings]))
+        if claims:
+            with self._lock:
+                self._discovery.won()
+        return claims
+
+    def _lost_race(self) -> None:
+        with self._lock:
+            self._discovery.lost_race()
+
+    def _still_ours(self, claims: list[LeasedClaim]) -> list[LeasedClaim]:
+        lost = self._make_all_sure(claims)
+        return [claim for claim in claims if claim.folder not in lost] if lost else claims
+
+    def _make_all_sure(self, claims: list[LeasedClaim]) -> dict[str, CocliError]:
+        """Those that are not ours any more, by their folders. Making sure of one must not make another too old."""
+        lost: dict[str, CocliError] = {}
+        for _ in range(RENEWALS):
+            before = [claim.written_at for claim in claims]
+            for claim in claims:
+                if claim.folder not in lost:
+                    try:
+                        self._make_sure(claim)
+                    except (LeaseLost, StoreError) as error:
+                        lost[claim.folder] = error
+            if before == [claim.written_at for claim in claims]:
+                return lost
+        return lost | {claim.folder: self._lost(claim, "the store is slower than leases run out") for claim in claims}
+
+    def _try(self, candidate: Candidate) -> LeasedClaim | None:
+        if candidate.is_new:
+            leasing = self._leasing(candidate.folder)
+            return self._take_new(leasing) if leasing is not None else None
+        if self._cleaner.is_done(candidate.folder):
+            return None
+        if not candidate.has_task:
+            self._remove_orphan(candidate.folder)
+            return None
+        try:
+            return self._take_over(candidate.folder)
+        except InvalidKey:
+            return None  # a folder that no task is named like: somebody else's, and not ours to touch
+
+    def _remove_orphan(self, folder: str) -> None:
+        """A lease without a task: its worker died while cleaning up, or is about to finish doing so."""
+        task_key, lease_key = task_files(folder)
+        lease, task = self._store.get_many([lease_key, task_key])
+        if isinstance(lease, StoredObject) and isinstance(task, NotFound):
+            with suppress(FormatError):  # an unreadable lease has no token to keep
+                token = json_records.read(Lease, lease.data, file=lease_key).token
+                self._sideline.keep_token(self._places.spot_of_folder(folder), token)
+            self._cleaner.remove_lease(lease_key, lease.etag)
+
+    # --- tasks that nobody has had
+
+    def _leasing(self, folder: str) -> Leasing | None:
+        """The first lease of a task; None if there is nothing to lease."""
+        if self._cleaner.is_done(folder):
+            return None
+        try:
+            task_id = task_id_of(folder)
+        except InvalidKey:
+            return None  # a folder that no task is named like: somebody else's, and not ours to touch
+        task_key, lease_key = task_files(folder)
+        written_at, now = self._runtime.monotonic(), self._store.now()
+        lease = Lease(
+            task_id=task_id, token=1, attempt=1, worker=self.worker, expires=self._expiry(now), nonce=self._nonce()
+        )
+        put = Put(lease_key, json_records.render(lease), if_absent=True)
+        return Leasing(folder, task_key, lease, put, written_at, now)
+
+    def _take_new(self, leasing: Leasing) -> LeasedClaim | None:
+        etag = settled.create(self._store, leasing.put.key, leasing.put.data)
+        if etag is None:
+            self._lost_race()
+            return None
+        return self._leased(leasing, etag, answer(self._store.get, leasing.task_key))
+
+    def _read_leased(self, leasings: list[Leasing], answers: Sequence[str | StoreError | None]) -> list[LeasedClaim]:
+        """Their leases have been asked for: read the tasks of those that we got."""
+        won = [(one, etag) for one, etag in zip(leasings, answers, strict=True) if isinstance(etag, str)]
+        for _ in range(sum(one is None for one in answers)):
+            self._lost_race()
+        stored = self._store.get_many([one.task_key for one, _ in won]) if won else ()
+        claims, failures = list[LeasedClaim](), [one for one in answers if isinstance(one, StoreError)]
+        for (leasing, etag), task in zip(won, stored, strict=True):
+            claim = answer(lambda one: self._leased(*one), (leasing, etag, task))
+            if isinstance(claim, StoreError):
+                failures.append(claim)  # its lease runs out, and somebody takes it over
+            elif claim is not None:
+                claims.append(claim)
+        if failures and not claims:
+            raise failures[0]
+        return claims
+
+    def _leased(self, leasing: Leasing, etag: str, stored: StoredObject | StoreError) -> LeasedClaim | None:
+        """The lease is ours; `stored` is the task as it was read after that."""
+        try:
+            task, task_etag = self._task_in(leasing.folder, stored)
+        except NotFound:
+            # Completed and removed since it was listed: the lease is ours and of no use.
+            self._cleaner.remove_lease(leasing.put.key, etag)
+            return None
+        except FormatError as error:
+            self._set_aside_malformed(leasing.folder, error)
+            return None
+        claim = self._claim(task, leasing.lease, leasing.folder, etag, task_etag, leasing.written_at, leasing.now)
+        return self._go_on_counting(claim) if task.recoveries else claim
+
+    def _go_on_counting(self, claim: LeasedClaim) -> LeasedClaim | None:
+        """A task that came back from the sideline: its tokens go on where they were."""
+        lease = claim.lease.with_changes(token=claim.task.last_token + 1, recoveries=claim.task.recoveries)
+        try:
+            self._replace_lease(claim, lease)
+        except LeaseLost:
+            return None
+        claim.token = lease.token
+        return claim
+
+    # --- tasks that somebody had
+
+    def _take_over(self, folder: str) -> LeasedClaim | None:
+        """A task whose lease is old, or was given back: look where it ended first, then replace the lease."""
+        _, lease_key = task_files(folder)
+        found = self._read_both(folder, lease_key)
+        if found is None:
+            return None
+        task, task_etag, lease, etag = found
+        written_at, now = self._runtime.monotonic(), self._store.now()
+        if not self._is_free(lease, now):
+            return None
+        if self._sideline.is_final(task):
+            self._sideline.keep_token(self._places.spot(task.task_id), lease.token)
+            self._cleaner.remove(folder, task_etag=task_etag, lease_etag=etag)
+            return None
+        mine = self._held(_successor(lease, task, now), now)
+        new_etag = settled.swap(self._store, lease_key, json_records.render(mine), etag)
+        if new_etag is None:
+            self._lost_race()
+            return None
+        claim = self._claim(task, mine, folder, new_etag, task_etag, written_at, now)
+        if mine.attempt > self._attempts:
+            last = lease.error.message if lease.error else "its worker fell silent"
+            with suppress(LeaseLost):  # then its next holder sets it aside
+                self._set_aside(claim, Category.ATTEMPTS, f"{self._attempts} attempts did not finish it; last: {last}")
+            return None
+        return claim
+
+    def _read_both(self, folder: str, lease_key: str) -> tuple[Task, str, Lease, str] | None:
+        try:
+            stored = self._store.get(lease_key)
+            lease = json_records.read(Lease, stored.data, file=lease_key)
+            return *self._task_in(folder, self._store.get(task_files(folder)[0])), lease, stored.etag
+        except NotFound:
+            return None  # ended by somebody else meanwhile
+        except FormatError as error:
+            self._set_aside_malformed(folder, error)
+            return None
+
+    def _is_free(self, lease: Lease, now: datetime) -> bool:
+        if lease.expires is not None:
+            return now >= lease.expires + self._margin
+        return lease.not_before is None or now >= lease.not_before
+
+    # --- what both share
+
+    def _task_in(self, folder: str, stored: StoredObject | StoreError) -> tuple[Task, str]:
+        """The task and its etag."""
+        if isinstance(stored, StoreError):
+            raise stored
+        task = json_records.read(Task, stored.data, file=stored.key)
+        if self._places.folder(task.task_id) != folder:
+            raise FormatError(
+                file=stored.key, line=1, reason=f'it holds the task "{task.task_id}", which belongs elsewhere'
+            )
+        return task, stored.etag
+
+    def _claim(
+        self, task: Task, lease: Lease, folder: str, etag: str, task_etag: str, written_at: float, now: datetime
+    ) -> LeasedClaim:
+        finished = {item.item_id: item for item in lease.finished}
+        return LeasedClaim(
+            task=task,
+            token=lease.token,
+            attempt=lease.attempt,
+            worker=self.worker,
+            claimed_at=now,
+            finished=finished,
+            kept=len(finished),
+            folder=folder,
+            lease=lease,
+            etag=etag,
+            task_etag=task_etag,
+            written_at=written_at,
+        )
+
+    def _held(self, lease: Lease, now: datetime) -> Lease:
+        return lease.with_changes(worker=self.worker, expires=self._expiry(now), not_before=None, error=None)
+
+    def _expiry(self, now: datetime) -> datetime:
+        return now + timedelta(seconds=self._seconds)
+
+    def _set_aside_malformed(self, folder: str, error: FormatError) -> None:
+        """A task or lease that cannot be read: kept as it is on the sideline, if it is still the same afterwards."""
+        task, lease = self._store.get_many(task_files(folder))
+        self._sideline.add_malformed(folder, error, self.campaign, self.name)
+        if isinstance(task, StoredObject) and isinstance(lease, StoredObject):
+            self._cleaner.remove(folder, task_etag=task.etag, lease_etag=lease.etag)
+
+
+def _successor(lease: Lease, task: Task, now: datetime) -> Lease:
+    """The next holder's lease: a greater token, and another attempt unless the last holder gave it back unused."""
+    history = lease.history
+    if lease.worker is not None:
+        expired = Attempt(
+            attempt=lease.attempt, token=lease.token, worker=lease.worker, ended_at=now, outcome="expired"
+        )
+        history = (*history, expired)[-HISTORY:]
+    released = lease.worker is None and bool(history) and history[-1].outcome == "released"
+    attempt = lease.attempt if released else lease.attempt + 1
+    if task.recoveries != lease.recoveries:
+        attempt, history = 1, ()
+    return lease.with_changes(
+        token=max(lease.token, task.last_token) + 1,
+        attempt=attempt,
+        history=history,
+        recoveries=task.recoveries,
+        worker=None,
+        expires=None,
+        not_before=None,
+        error=None,
+        sequence=lease.sequence + 1,
+        nonce=lease.nonce,
+    )

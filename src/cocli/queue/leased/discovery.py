@@ -1,0 +1,162 @@
+"""Which task to try next, without a listing per claim.
+
+One listing is remembered and worked off from a random place. It starts at a random shard, goes round, and is left for
+another place when others are found to work there. What it shows of leases is their age by the store's clock: young ones
+are passed over unread, old ones are worth a look. Only a worker with nothing else to do reads young leases, once
+each, to find tasks that were given back.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections import deque
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import TYPE_CHECKING
+
+from cocli.keys.paths import task_folder
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Iterator
+    from datetime import datetime, timedelta
+
+    from cocli.store.base import ObjectInfo, Store
+
+WINDOW = 1000
+"""Keys looked at together: what one request of S3 lists."""
+_SHARDS = "0123456789abcdef"
+_RACES_BEFORE_MOVING = 3
+_REMEMBERED = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A task worth trying, and its lease as the listing shows it (None if it has none)."""
+
+    folder: str
+    lease: ObjectInfo | None
+    has_task: bool = True
+
+    @property
+    def is_new(self) -> bool:
+        """Nobody had it when it was listed."""
+        return self.lease is None and self.has_task
+
+
+class Discovery:
+    def __init__(self, store: Store, pending: str, rng: random.Random, *, expiry: timedelta) -> None:
+        self._store = store
+        self._pending = pending
+        self._random = rng
+        self._expiry = expiry
+        self._ready: deque[Candidate] = deque()
+        self._round: Iterator[ObjectInfo] | None = None
+        self._given = 0
+        self._races = 0
+        self._young: list[Candidate] = []
+        self._seen: dict[str, ObjectInfo] = {}
+        """Young leases that were read already, each as it was then."""
+
+    @property
+    def between_rounds(self) -> bool:
+        return self._round is None and not self._ready
+
+    def next(self) -> Candidate | None:
+        """The next task to try; None at the end of a round."""
+        if self.between_rounds:
+            self._start_round()
+        while not self._ready:
+            if not self._fill() and not self._fill_with_young():
+                self._round = None
+                return None
+        self._given += 1
+        return self._ready.popleft()
+
+    def next_new(self) -> Candidate | None:
+        """The next task to try if it is known already and nobody had it; else None, and nothing is taken."""
+        return self.next() if self._ready and self._ready[0].is_new else None
+
+    def won(self) -> None:
+        self._races = 0
+
+    def lost_race(self) -> None:
+        """Somebody else was faster, and has been at what follows: go on elsewhere. If that happens a few times in a
+        row, most of the stretch is taken: look for another."""
+        self._races += 1
+        self._jump()
+        if self._races >= _RACES_BEFORE_MOVING:
+            self._races = 0
+            self._ready.clear()
+            self._start_round()
+
+    def _start_round(self) -> None:
+        # Behind a whole shard, not at its name: a server that lists folder by folder would skip that folder.
+        start = f"{self._pending}{self._random.choice(_SHARDS)}~"
+        self._round = chain(self._store.list(self._pending, start_after=start), self._until(start))
+        self._given = 0
+        self._young = []
+
+    def _until(self, end: str) -> Iterator[ObjectInfo]:
+        for info in self._store.list(self._pending):
+            if info.key > end:
+                return
+            yield info
+
+    def _fill(self) -> bool:
+        """Look at the next stretch of the round; False at its end."""
+        stretch = list(islice(self._round or (), WINDOW))
+        if not stretch:
+            return False
+        now = self._store.now()
+        ready = [candidate for candidate in _grouped(stretch) if self._worth_trying(candidate, now)]
+        # One order for everybody, each from a place of its own: workers that share a stretch meet at its ends, where
+        # shuffling would have them meet at every other task.
+        ready.sort(key=_place_in_the_round)
+        self._ready.extend(ready)
+        self._jump()
+        return True
+
+    def _jump(self) -> None:
+        if self._ready:
+            self._ready.rotate(self._random.randrange(len(self._ready)))
+
+    def _worth_trying(self, candidate: Candidate, now: datetime) -> bool:
+        if candidate.lease is None or now - candidate.lease.modified >= self._expiry:
+            return True
+        if self._seen.get(candidate.folder) != candidate.lease:
+            self._young.append(candidate)
+        return False
+
+    def _fill_with_young(self) -> bool:
+        """The last resort of a round that gave nothing: young leases, each version of them once."""
+        unread, self._young = self._young, []
+        if self._given or not unread:
+            return False
+        if len(self._seen) > _REMEMBERED:
+            self._seen.clear()
+        self._seen.update({candidate.folder: candidate.lease for candidate in unread if candidate.lease})
+        self._random.shuffle(unread)
+        self._ready.extend(unread)
+        return True
+
+
+def _place_in_the_round(candidate: Candidate) -> int:
+    return zlib.crc32(candidate.folder.encode())
+
+
+def _grouped(stretch: list[ObjectInfo]) -> list[Candidate]:
+    """Task and lease of a folder stand next to each other in a listing."""
+    tasks: dict[str, bool] = {}
+    leases: dict[str, ObjectInfo] = {}
+    for info in stretch:
+        found = task_folder(info.key)
+        if found is None:
+            continue
+        folder, is_lease = found
+        if is_lease:
+            leases[folder] = info
+            tasks.setdefault(folder, False)
+        else:
+            tasks[folder] = True
+    return [Candidate(folder, leases.get(folder), has_task) for folder, has_task in tasks.items()]

@@ -1,0 +1,238 @@
+"""The queue on any store: tasks and leases as objects, coordinated by conditional writes alone.
+
+A task is `pending/{shard}/{id}/task.json`; claiming it creates `lease.json` beside it. The lease is replaced, never
+deleted and made again, so its token only grows; it is deleted only after its task. The completion is created once.
+
+How a worker knows that it still holds a task when it ends it: nobody may take a lease over before it is as old, by the
+store's clock, as a lease lasts. A worker whose own count of seconds says that its last write is clearly younger than
+that needs no request; one that overslept has to renew first, which fails if somebody else was there.
+"""
+
+from __future__ import annotations
+
+import random
+import secrets
+import socket
+import threading
+from contextlib import ExitStack, suppress
+from datetime import timedelta
+from operator import attrgetter
+from typing import TYPE_CHECKING, Literal
+
+from cocli.errors import CocliError, StoreError
+from cocli.formats import json_records
+from cocli.keys.paths import task_files
+from cocli.models.completion import Empty, Ok
+from cocli.queue.base import AckOutcome, Category, NewTask, PutOutcome, PutReport
+from cocli.queue.custody import HISTORY
+from cocli.queue.keeper import LeaseKeeper
+from cocli.queue.leased.claimer import ClaimingQueue
+from cocli.queue.leased.discovery import Discovery
+from cocli.queue.leased.removal import Cleaner
+from cocli.queue.leased.sideline import Sideline
+from cocli.queue.leased.statistics import Statistics
+from cocli.queue.leased.submission import Putter
+from cocli.queue.places import Places
+from cocli.queue.runtime import ThreadRuntime
+from cocli.store import settled
+from cocli.store.base import Put
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from cocli.models.lease import Lease
+    from cocli.models.task import TaskError
+    from cocli.queue.base import Claim, QueueStats, Verdict
+    from cocli.queue.leased.claim import LeasedClaim
+    from cocli.queue.runtime import Runtime
+    from cocli.store.base import Store
+
+CLOCK_MARGIN = 2.0
+"""Seconds by which a lease must be overdue: S3 dates its objects in whole seconds."""
+
+
+def default_worker() -> str:
+    return f"{socket.gethostname()}-{secrets.token_hex(3)}"
+
+
+class LeasedQueue(ClaimingQueue):
+    """One queue of one campaign on a store."""
+
+    def __init__(
+        self,
+        store: Store,
+        campaign: str,
+        name: str,
+        *,
+        worker: str | None = None,
+        lease_seconds: float = 300,
+        attempts: int = 5,
+        margin: float = CLOCK_MARGIN,
+        runtime: Runtime | None = None,
+        rng: random.Random | None = None,
+    ) -> None:
+        self.campaign = campaign
+        self.name = name
+        self.worker = worker or default_worker()
+        self._store = store
+        self._attempts = attempts
+        self._seconds = lease_seconds
+        self._margin = timedelta(seconds=margin)
+        self._runtime = runtime or ThreadRuntime()
+        self._random = rng or random.Random(secrets.randbits(64))  # noqa: S311 - for spreading, not for secrets
+        self._lock = threading.Lock()
+        self._places = Places(campaign, name)
+        expiry = timedelta(seconds=lease_seconds) + self._margin
+        self._discovery = Discovery(store, self._places.pending, self._random, expiry=expiry)
+        self._keeper = LeaseKeeper(self._runtime, self._renew, lease_seconds=lease_seconds)
+        self._cleaner = Cleaner(store, self._runtime, lease_seconds=lease_seconds)
+        self._putter = Putter(store, self._places, campaign, name, self._nonce)
+        self._sideline = Sideline(store, self._places, self._nonce, settled_after=expiry)
+        self._statistics = Statistics(store, self._places, name, expiry)
+
+    # --- putting
+
+    def put(self, task: NewTask) -> PutOutcome:
+        return self._putter.put(task)
+
+    def put_many(self, tasks: Iterable[NewTask]) -> PutReport:
+        return self._putter.put_many(tasks)
+
+    # --- holding
+
+    def _renew(self, claim: LeasedClaim) -> None:
+        with claim.writing:
+            finished = tuple(claim.finished.values())
+            renewed = self._held(claim.lease.with_changes(finished=finished), self._store.now())
+            self._replace_lease(claim, renewed)
+            claim.kept = len(finished)
+
+    def _replace_lease(self, claim: LeasedClaim, lease: Lease) -> None:
+        with claim.writing:
+            self._check(claim)
+            _, lease_key = task_files(claim.folder)
+            written_at = self._runtime.monotonic()
+            lease = lease.with_changes(sequence=claim.lease.sequence + 1, nonce=self._nonce())
+            etag = settled.swap(self._store, lease_key, json_records.render(lease), claim.etag)
+            if etag is None:
+                claim.lost = True
+                raise self._lost(claim, "its lease was replaced")
+            claim.lease, claim.etag, claim.written_at = lease, etag, written_at
+
+    # --- ending
+
+    def _complete(self, claim: LeasedClaim, data: bytes, *, batch: bool) -> AckOutcome:
+        with claim.writing:
+            self._make_sure(claim)
+            created = settled.create(self._store, self._completion_key(claim, batch=batch), data)
+            claim.over = True
+        return self._completed(claim, created)
+
+    def _completion_key(self, claim: LeasedClaim, *, batch: bool) -> str:
+        return self._places.completion_at(self._places.spot_of_folder(claim.folder), batch=batch)
+
+    def _completed(self, claim: LeasedClaim, created: str | None) -> AckOutcome:
+        if claim.task.recoveries:
+            # The recovery that brought it back may have been cut off before it removed what was set aside.
+            self._store.delete_many(self._places.sidelines(claim.task.task_id))
+        self._cleaner.done(claim.folder)
+        return AckOutcome.ALREADY_COMPLETED if created is None else AckOutcome.COMPLETED
+
+    def ack_many(self, ended: Sequence[tuple[Claim, Verdict]]) -> list[AckOutcome | CocliError]:
+        """End many claims: their completions are written side by side. A failure stands where its outcome would."""
+        results = {
+            number: (self._ours(claim), verdict)
+            for number, (claim, verdict) in enumerate(ended)
+            if isinstance(verdict, (Ok, Empty))
+        }
+        outcomes, _ = self._complete_all(list(results.values()), [])
+        by_number = dict(zip(results, outcomes, strict=True))
+        return [
+            by_number[number] if number in by_number else self._ack_or_error(claim, verdict)
+            for number, (claim, verdict) in enumerate(ended)
+        ]
+
+    def ack_and_claim(self, claim: Claim, verdict: Verdict) -> tuple[AckOutcome, LeasedClaim | None]:
+        """End a claim and take the next task: its completion and the next lease are written side by side."""
+        if not isinstance(verdict, (Ok, Empty)):
+            return super().ack_and_claim(claim, verdict)
+        with self._lock:
+            following = self._discovery.next_new()
+        leasing = self._leasing(following.folder) if following is not None else None
+        if leasing is None:
+            return super().ack_and_claim(claim, verdict)
+        (outcome,), leases = self._complete_all([(self._ours(claim), verdict)], [leasing.put])
+        if isinstance(outcome, CocliError):
+            with suppress(CocliError):  # a lease that cannot be given back runs out
+                for unwanted in self._read_leased([leasing], leases):
+                    self.release(unwanted)
+            raise outcome
+        try:
+            taken = self._still_ours(self._read_leased([leasing], leases))
+            return outcome, taken[0] if taken else self.claim()
+        except StoreError:
+            return outcome, None  # the result is kept, and must be told; the next claim meets the error again
+
+    def _complete_all(
+        self, ended: list[tuple[LeasedClaim, Ok | Empty]], beside: list[Put]
+    ) -> tuple[list[AckOutcome | CocliError], list[str | StoreError | None]]:
+        """Complete claims that are still ours, and create other objects on the same way: what came of each."""
+        with ExitStack() as writing:
+            for claim in sorted((claim for claim, _ in ended), key=attrgetter("folder")):
+                writing.enter_context(claim.writing)
+            lost = self._make_all_sure([claim for claim, _ in ended])
+            puts = [
+                Put(self._completion_key(claim, batch=False), self._completion(claim, verdict), if_absent=True)
+                for claim, verdict in ended
+                if claim.folder not in lost
+            ]
+            answers = settled.create_many(self._store, [*puts, *beside])
+            created = iter(answers[: len(puts)])
+            created_by = [lost.get(claim.folder) or next(created) for claim, _ in ended]
+            for (claim, _), one in zip(ended, created_by, strict=True):
+                claim.over = claim.over or not isinstance(one, CocliError)
+        return [
+            one if isinstance(one, CocliError) else self._completed(claim, one)
+            for (claim, _), one in zip(ended, created_by, strict=True)
+        ], answers[len(puts) :]
+
+    def _give_back(
+        self, claim: LeasedClaim, outcome: Literal["failed", "released"], error: TaskError | None, seconds: float
+    ) -> None:
+        now = self._store.now()
+        free = claim.lease.with_changes(
+            worker=None,
+            expires=None,
+            not_before=now + timedelta(seconds=seconds) if seconds else None,
+            error=error,
+            history=(*claim.lease.history, self._attempt(claim, outcome, error))[-HISTORY:],
+            finished=tuple(claim.finished.values()),
+        )
+        self._replace_lease(claim, free)
+        claim.over = True
+
+    def _set_aside(
+        self, claim: LeasedClaim, category: Category, reason: str, error: TaskError | None = None
+    ) -> AckOutcome:
+        outcome: Literal["failed", "blocked"] = "blocked" if category is Category.BLOCKED else "failed"
+        with claim.writing:
+            self._make_sure(claim)
+            history = (*claim.lease.history, self._attempt(claim, outcome, error))[-HISTORY:]
+            task = claim.task.with_changes(last_token=claim.token)
+            self._sideline.add(task, category, reason, history, self._store.now())
+            # Only who still holds the task removes it. If we do not, the entry stays all the same: somebody may have
+            # met it and removed the task on the strength of it; else its next holder does, or completes it.
+            self._renew(claim)
+            claim.over = True
+        self._cleaner.remove(claim.folder, task_etag=claim.task_etag, lease_etag=claim.etag)
+        return AckOutcome.SIDELINED
+
+    # --- looking after
+
+    def stats(self) -> QueueStats:
+        self._cleaner.flush()
+        return self._statistics.stats()
+
+    def close(self) -> None:
+        self._keeper.close()
+        self._cleaner.flush()

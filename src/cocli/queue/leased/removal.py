@@ -1,0 +1,80 @@
+"""Removes what an ended task leaves behind: its task, and only then its lease, many at a time.
+
+In that order, because a task without its lease would be claimed with token 1 again. A crash before or between leaves
+something that the next worker recognises: a task whose completion is there, or a lease without a task.
+"""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from cocli.errors import Conflict, StoreError, Unavailable
+from cocli.keys.paths import task_files
+
+if TYPE_CHECKING:
+    from cocli.queue.runtime import Runtime
+    from cocli.store.base import Store
+
+_BATCH = 100
+_LONGEST_WAIT = 10.0
+_LEASE_SHARE = 0.1
+
+
+class Cleaner:
+    """Folders of ended tasks wait here until there are enough of them, or the oldest has waited long enough."""
+
+    def __init__(self, store: Store, runtime: Runtime, *, lease_seconds: float) -> None:
+        self._store = store
+        self._runtime = runtime
+        self._lock = threading.Lock()
+        self._done: dict[str, None] = {}
+        self._since = 0.0
+        self._wait = min(lease_seconds * _LEASE_SHARE, _LONGEST_WAIT)
+
+    def done(self, folder: str) -> None:
+        """A task ended: remove it soon."""
+        with self._lock:
+            if not self._done:
+                self._since = self._runtime.monotonic()
+            self._done[folder] = None
+            due = len(self._done) >= _BATCH or self._runtime.monotonic() - self._since > self._wait
+        if due:
+            with suppress(Unavailable):  # the ack stands; what was not removed is tried again with the next
+                self.flush()
+
+    def is_done(self, folder: str) -> bool:
+        """Whether a listed task is one of those that ended here."""
+        return folder in self._done
+
+    def flush(self) -> None:
+        """Remove what waits. What cannot be removed now is met again by whoever claims next."""
+        with self._lock:
+            folders = list(self._done)
+        if not folders:
+            return
+        self._remove([task_files(folder)[0] for folder in folders])
+        self._remove([task_files(folder)[1] for folder in folders])
+        with self._lock:
+            for folder in folders:
+                self._done.pop(folder, None)
+
+    def remove(self, folder: str, *, task_etag: str, lease_etag: str) -> None:
+        """Remove one task that was set aside, as it was when that was decided.
+
+        By condition, because such a task can come back: a slow worker must not remove its next life.
+        """
+        task_key, lease_key = task_files(folder)
+        with suppress(Conflict):
+            self._store.delete(task_key, if_match=task_etag)
+            self._store.delete(lease_key, if_match=lease_etag)
+
+    def remove_lease(self, lease_key: str, etag: str) -> None:
+        with suppress(Conflict):  # somebody is using it after all
+            self._store.delete(lease_key, if_match=etag)
+
+    def _remove(self, keys: list[str]) -> None:
+        for answer in self._store.delete_many(keys):
+            if isinstance(answer, StoreError):
+                raise answer

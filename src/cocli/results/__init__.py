@@ -1,0 +1,1 @@
+"""What people do with the result: company pages, exports, reports."""

@@ -1,0 +1,41 @@
+"""GeoJSON (RFC 7946): one feature per prospect; one without a position has no geometry."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from cocli.results.exports.cells import clean_text
+from cocli.results.exports.columns import COLUMNS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from cocli.models.prospect import Prospect
+
+_POSITION = ("lat", "lon")
+
+
+def write_geojson(prospects: Iterable[Prospect], out: BinaryIO, columns: Sequence[str]) -> None:
+    """A FeatureCollection, a feature per line, so that it can be looked into with `rg`."""
+    names = [name for name in columns if name not in _POSITION]
+    out.write(b'{"type": "FeatureCollection", "features": [')
+    for number, one in enumerate(prospects):
+        out.write(b"\n" if number == 0 else b",\n")
+        out.write(json.dumps(_feature(one, names), ensure_ascii=False, allow_nan=False).encode())
+    out.write(b"\n]}\n")
+
+
+def _feature(one: Prospect, names: Sequence[str]) -> dict[str, Any]:
+    values = {name: COLUMNS[name](one) for name in names}
+    located = one.lat is not None and one.lon is not None
+    return {
+        "type": "Feature",
+        "id": one.company_hash,
+        "geometry": {"type": "Point", "coordinates": [one.lon, one.lat]} if located else None,
+        "properties": {
+            name: clean_text(value) if isinstance(value, str) else value
+            for name, value in values.items()
+            if value is not None
+        },
+    }

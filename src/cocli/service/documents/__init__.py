@@ -1,0 +1,1 @@
+"""The document service: gRPC and HTTP, and the client for both."""

@@ -1,0 +1,1 @@
+"""The enrichment service: websites read for other machines."""

@@ -1,4 +1,0 @@
-"""Public doubles and servers for tests: real servers on loopback, a proxy that fails on purpose, a clock to turn.
-
-The stores to test with are the product's own: `cocli.store.memory`, `cocli.store.faulty`, `cocli.store.counting`.
-"""

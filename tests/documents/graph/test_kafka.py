@@ -1,0 +1,304 @@
+"""References in Kafka: on librdkafka's mock cluster, and on a real broker where `COCLI_TEST_KAFKA` names one.
+
+A consumer of the mock cluster waits three seconds before it is given its partitions, so the tests have few of them.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cocli.documents import Document, DocumentRepository, open_catalog
+from cocli.documents.graph.destination import Destination
+from cocli.documents.graph.node import NodeContext
+from cocli.documents.graph.transports.base import Message
+from cocli.documents.graph.transports.kafka import KafkaTransport
+from cocli.documents.ids import node_uuid
+from cocli.errors import BrokerUnavailable, LeaseLost, MissingExtra
+from cocli.formats import json_records
+from cocli.models.document import DocumentReference
+from cocli.models.task import TaskError
+from cocli.store import open_store
+
+HERE = Path(__file__).parent
+PATIENCE = 40.0
+FAILED = TaskError(code="timeout", message="slow", retryable=True)
+
+
+def reference(doc: str, number: int, cluster: str) -> DocumentReference:
+    return DocumentReference(
+        account="acct", connector="web", datasource="ds", doc=doc, address="a", cluster=cluster, digest=f"{number:064x}"
+    )
+
+
+def message(doc: str, number: int, cluster: str, node: str = "b") -> Message:
+    return Message(f"{doc}-{number}", Destination(cluster, node), reference(doc, number, cluster))
+
+
+def take(consumer: Any, finish: Any) -> Any:
+    """The next message; `finish` ends it."""
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until:
+        with consumer.receive(1.0) as delivery:
+            if delivery is not None:
+                finish(delivery)
+                return delivery
+    raise AssertionError("no message came")
+
+
+def done(delivery: Any) -> None:
+    delivery.done({})
+
+
+def seen(delivery: Any) -> tuple[str, int]:
+    return delivery.reference.doc, int(delivery.reference.digest, 16)
+
+
+def raw_messages(servers: str, topic: str, count: int) -> list[Any]:
+    from confluent_kafka import Consumer
+
+    client = Consumer(
+        {"bootstrap.servers": servers, "group.id": f"look-{topic}", "auto.offset.reset": "earliest", "log_level": 0}
+    )
+    client.subscribe([topic])
+    until, found = time.monotonic() + PATIENCE, list[Any]()
+    while len(found) < count and time.monotonic() < until:
+        one = client.poll(1.0)
+        if one is not None and one.error() is None:
+            found.append(one)
+    client.close()
+    return found
+
+
+def test_messages_are_keyed_by_the_document_and_come_in_its_order_until_they_are_done(
+    make_kafka: Any, kafka: str, cluster: str
+) -> None:
+    """Two documents whose messages mix; one message fails twice, is released once, and holds back only its own."""
+    transport = make_kafka()
+    sent = [message(doc, number, cluster) for number in range(6) for doc in ("x", "y")]
+    transport.publish(sent)
+    consumer = transport.consumer(Destination(cluster, "b"))
+    order: list[tuple[str, int]] = []
+    attempts: list[int] = []
+    times: list[float] = []
+    while len(order) < 12:
+
+        def finish(delivery: Any) -> None:
+            if seen(delivery) == ("x", 2):
+                attempts.append(delivery.attempt)
+                times.append(time.monotonic())
+                if len(attempts) == 1:
+                    delivery.release()
+                    return
+                if len(attempts) < 4:
+                    delivery.retry(FAILED)
+                    return
+            order.append(seen(delivery))
+            delivery.done({})
+
+        take(consumer, finish)
+    assert [number for doc, number in order if doc == "x"] == list(range(6))
+    assert [number for doc, number in order if doc == "y"] == list(range(6))
+    assert attempts == [1, 1, 2, 3], "releasing counts for nothing"
+    assert times[2] - times[1] > 0.4, "it waited"
+    assert times[3] - times[2] > 0.9, "and longer the second time"
+    with consumer.receive(0.5) as nothing:
+        assert nothing is None
+    consumer.close()
+    raw = raw_messages(kafka, f"pipestream.{cluster}.b", 12)
+    assert {one.key().decode() for one in raw} == {node_uuid(doc, "a", "acct") for doc in ("x", "y")}
+    assert {dict(one.headers())["message-id"].decode() for one in raw} == {one.message_id for one in sent}
+    assert json_records.read(DocumentReference, raw[0].value()) in [one.reference for one in sent]
+
+
+def test_what_was_not_done_comes_again_to_the_next_and_deaths_are_counted(make_kafka: Any, cluster: str) -> None:
+    """A consumer that vanishes (it is neither closed nor heard of again), one that leaves in peace, one that works."""
+    transport = make_kafka()
+    transport.publish([message("x", number, cluster) for number in range(3)])
+    vanishing = transport.consumer(Destination(cluster, "b"))
+    take(vanishing, done)
+    with vanishing.receive(PATIENCE) as delivery:
+        assert delivery is not None
+        assert (seen(delivery), delivery.attempt) == (("x", 1), 1)
+        leaving = transport.consumer(Destination(cluster, "b"))
+        vanishing._keeper.stop()  # from here on it is as good as dead, and the group does without it
+        vanishing._client.unsubscribe()
+        second = take(leaving, lambda delivery: delivery.release())
+        assert (seen(second), second.attempt) == (("x", 1), 1)
+        with pytest.raises(LeaseLost):
+            delivery.done({})
+    leaving.close()
+    dying = transport.consumer(Destination(cluster, "b"))
+    third = take(dying, lambda delivery: delivery.check())
+    assert seen(third) == ("x", 1)
+    assert third.attempt == 1, "who left in peace did not die of it"
+    take(dying, done)
+    assert seen(take(dying, done)) == ("x", 2)
+    dying.close()
+
+
+def test_poison_is_sent_aside_and_the_rest_goes_on(make_kafka: Any, world: Any, kafka: str, cluster: str) -> None:
+    from confluent_kafka import Producer
+
+    def work(document: Document, context: NodeContext) -> Document:
+        if document.doc == "bad":
+            raise ValueError("cannot be read")
+        return document.with_data("work", {})
+
+    transport = make_kafka()
+    producer = Producer({"bootstrap.servers": kafka, "log_level": 0})
+    topic = f"pipestream.{cluster}.work"
+    producer.produce(topic, key=b"k", value=b'{"schema": "nonsense"}')
+    producer.produce(topic, key=b"k", value=None)
+    assert producer.flush(10) == 0
+    engine = world.engine(world.graph("intake=>work", keep=("work",), work=work), cluster)
+    transport.publish([Message("gone", Destination(cluster, "work"), world.page("gone").reference)])
+    for doc in ("good", "bad"):
+        engine.run(world.page(doc))
+    world.relay(transport).run()
+    worker = world.worker(engine, transport, "work")
+    until = time.monotonic() + PATIENCE
+    while worker.tally.messages.total() < 5 and time.monotonic() < until:
+        worker.step(1.0)
+    assert worker.tally.messages == {"rejected": 3, "done": 2}
+    assert not worker.step(0.5)
+    assert {address for _, address in world.states(cluster)} == {"work"}
+    (entry,) = engine.quarantine.entries("acct")
+    assert (entry.node, entry.document.doc) == ("work", "bad")
+    aside = raw_messages(kafka, f"pipestream.{cluster}.quarantine", 3)
+    headers = [dict(one.headers()) for one in aside]
+    assert {one.value() for one in aside} > {b'{"schema": "nonsense"}', None}
+    assert all(one["rejected-from"].decode().startswith(f"{topic}/") for one in headers)
+    assert any(b"document_not_found" in one["rejected-because"] for one in headers)
+
+
+def test_long_work_keeps_its_place_and_notices_when_it_is_lost(make_kafka: Any, session: int, cluster: str) -> None:
+    """Work longer than the group waits for a member that does not ask; then another member joins and takes a share."""
+    impatient = {
+        "session.timeout.ms": session,
+        "heartbeat.interval.ms": 300,
+        "max.poll.interval.ms": session,
+        "topic.metadata.refresh.interval.ms": 500,
+    }
+    transport = make_kafka(consumer_settings=impatient)
+    transport.publish([message(f"d{number}", 0, cluster) for number in range(20)])
+    first = transport.consumer(Destination(cluster, "b"))
+    with first.receive(PATIENCE) as delivery:
+        assert delivery is not None
+        time.sleep(session / 1000 * 1.7)
+        delivery.check()
+        delivery.done({})
+    taken = {seen(delivery)[0]}
+    second = transport.consumer(Destination(cluster, "b"))
+    until = time.monotonic() + PATIENCE
+    both = {first: 0, second: 0}
+    while len(taken) < 20 and time.monotonic() < until:
+        for consumer in both:
+            with consumer.receive(0.3) as delivery:
+                if delivery is None:
+                    continue
+                if consumer is first and not both[second]:
+                    continue  # it waits for the other one: what is not done comes again
+                try:
+                    delivery.done({})
+                except LeaseLost:
+                    continue  # it went to the other one
+                assert seen(delivery)[0] not in taken
+                taken.add(seen(delivery)[0])
+                both[consumer] += 1
+    assert len(taken) == 20
+    assert all(both.values()), "both had a part"
+    first.close()
+    second.close()
+
+
+# --- real processes
+
+
+def start(tmp_path: Path, kafka: str, session: int, cluster: str, option: str) -> subprocess.Popen[str]:
+    command = [
+        sys.executable,
+        str(HERE / "graph_worker.py"),
+        str(tmp_path / "store"),
+        str(tmp_path / "catalog.sqlite3"),
+    ]
+    command += [str(tmp_path / "log"), f"kafka;{kafka};{cluster};{session}", option]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+def test_killed_between_work_and_commit_the_message_comes_again_and_does_no_harm(
+    tmp_path: Path, make_kafka: Any, kafka: str, session: int, cluster: str
+) -> None:
+    sys.path.insert(0, str(HERE))
+    from graph_worker import make_engine, make_relay  # type: ignore[import-not-found,unused-ignore]
+
+    catalog = open_catalog(str(tmp_path / "catalog.sqlite3"))
+    repository = DocumentRepository(
+        open_store(str(tmp_path / "store"), fsync="never"), catalog, clock=lambda: datetime.now(UTC)
+    )
+    engine = make_engine(repository, cluster, None)
+    engine.run(Document.intake(account="acct", connector="web", doc="d"))
+    make_relay(catalog, make_kafka()).run()
+    first = start(tmp_path, kafka, session, cluster, "pause")
+    assert first.stdout is not None
+    assert first.stdout.readline() == "worked\n"
+    os.kill(first.pid, signal.SIGKILL)
+    first.communicate(timeout=10)
+    rows = repository.documents("acct", cluster=cluster, limit=10).items
+    assert [(row.address, row.version) for row in rows] == [("work", 1)], "the work was done"
+    second = start(tmp_path, kafka, session, cluster, "one")
+    out, _ = second.communicate(timeout=90)
+    assert out == "done 1 skipped 1\n"
+    assert (tmp_path / "log").read_text().split() == ["d"], "and not done again"
+    catalog.close()
+
+
+def test_a_message_that_kills_its_workers_goes_into_quarantine(
+    tmp_path: Path, make_kafka: Any, kafka: str, session: int, cluster: str
+) -> None:
+    from graph_worker import make_engine, make_relay
+
+    catalog = open_catalog(str(tmp_path / "catalog.sqlite3"))
+    repository = DocumentRepository(
+        open_store(str(tmp_path / "store"), fsync="never"), catalog, clock=lambda: datetime.now(UTC)
+    )
+    engine = make_engine(repository, cluster, None)
+    engine.run(Document.intake(account="acct", connector="web", doc="d"))
+    make_relay(catalog, make_kafka()).run()
+    for _ in range(3):
+        process = start(tmp_path, kafka, session, cluster, "die")
+        process.communicate(timeout=90)
+        assert process.returncode == -signal.SIGKILL
+    last = start(tmp_path, kafka, session, cluster, "die")
+    out, _ = last.communicate(timeout=90)
+    assert out == "done 1 skipped 0\n"
+    assert (tmp_path / "log").read_text().split() == ["d"] * 3
+    (entry,) = engine.quarantine.entries("acct")
+    assert "3 workers began with it" in entry.message
+    catalog.close()
+
+
+# --- without a broker, and without the library
+
+
+def test_a_broker_that_does_not_answer_is_an_error_that_may_pass(cluster: str) -> None:
+    transport = KafkaTransport("127.0.0.1:1", settings={"log_level": 0}, producer_settings={"message.timeout.ms": 800})
+    with pytest.raises(BrokerUnavailable) as caught:
+        transport.publish([message("x", 1, cluster)])
+    assert caught.value.retryable
+    transport.close()
+
+
+def test_without_the_extra_the_install_command_is_named(monkeypatch: pytest.MonkeyPatch, cluster: str) -> None:
+    monkeypatch.setitem(sys.modules, "confluent_kafka", None)
+    with pytest.raises(MissingExtra) as caught:
+        KafkaTransport("127.0.0.1:1").publish([message("x", 1, cluster)])
+    assert caught.value.hint == "Install it with: pip install 'cocli[kafka]'"

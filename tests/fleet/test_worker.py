@@ -1,0 +1,352 @@
+"""The worker's loop: whatever happens to a task, it ends as it should, and nothing is lost."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.kit.effort import effort
+from tests.kit.faulty_store import Fault, FaultKind, FaultyStore, Operation
+
+from cocli.errors import Denied, LeaseLost, ParserAlarm, SourceResting, StoreFull, WorkerGaveUp
+from cocli.fleet.drain import Drain
+from cocli.fleet.worker import Patience, Worker
+from cocli.models.completion import Blocked, Empty, Failed, Ok, Verdict
+from cocli.models.task import Task, TaskError
+from cocli.queue.base import NewTask, Work
+from cocli.queue.leased.queue import LeasedQueue
+from cocli.store.memory import MemoryStore
+
+HASTY = Patience(idle_first=0.01, idle_longest=0.05, trouble_first=0.01, trouble_longest=0.02, troubles=4, drain=0.4)
+
+
+class StageOf:
+    """A stage whose work is a function."""
+
+    queue = "enrichment"
+
+    def __init__(self, work: Callable[[Task, Work], Verdict]) -> None:
+        self._work = work
+
+    def run(self, task: Task, work: Work) -> Verdict:
+        return self._work(task, work)
+
+    def close(self) -> None: ...
+
+
+@pytest.fixture
+def store() -> MemoryStore:
+    return MemoryStore()
+
+
+@pytest.fixture
+def queue(store: MemoryStore) -> Iterator[LeasedQueue]:
+    opened = a_queue(store)
+    yield opened
+    opened.close()
+
+
+def a_queue(store: MemoryStore | FaultyStore, *, lease: float = 30.0) -> LeasedQueue:
+    return LeasedQueue(store, "c", "enrichment", worker="w", lease_seconds=lease, margin=0.1)
+
+
+def worker(
+    queue: LeasedQueue, work: Callable[[Task, Work], Verdict], *, threads: int = 2, until_empty: bool = True
+) -> Worker:
+    return Worker(StageOf(work), queue, rng=random.Random(1), threads=threads, until_empty=until_empty, patience=HASTY)
+
+
+def ask_after(event: threading.Event, drain: Drain) -> None:
+    event.wait(5)
+    drain.ask()
+
+
+def put(queue: LeasedQueue, count: int) -> None:
+    queue.put_many(NewTask(f"t{number}") for number in range(count))
+
+
+def held(store: MemoryStore, queue: LeasedQueue) -> int:
+    queue.close()
+    return a_queue(store).stats().leased
+
+
+def test_everything_is_done_once_by_several_threads(store: MemoryStore, queue: LeasedQueue) -> None:
+    put(queue, 50)
+    seen: Counter[str] = Counter()
+
+    def work(task: Task, _: Work) -> Verdict:
+        seen[task.task_id] += 1
+        return Ok(count=1)
+
+    one = worker(queue, work, threads=4)
+    assert one.run(Drain())
+    assert one.tally.counts == {"completed": 50}
+    assert set(seen.values()) == {1}
+    assert len(seen) == 50
+    stats = a_queue(store).stats()
+    assert (stats.completed, stats.leased) == (50, 0)
+
+
+def test_what_a_task_queues_is_done_before_the_worker_ends(queue: LeasedQueue) -> None:
+    put(queue, 1)
+
+    def work(task: Task, _: Work) -> Verdict:
+        if len(task.task_id) < 5:
+            time.sleep(0.05)  # the other thread sees an empty queue meanwhile
+            queue.put(NewTask(task.task_id + "+"))
+        return Ok()
+
+    one = worker(queue, work)
+    one.run(Drain())
+    assert one.tally.counts == {"completed": 4}
+
+
+@settings(max_examples=effort(15))
+@given(verdicts=st.lists(st.sampled_from(["ok", "empty", "blocked", "final", "retry", "bug"]), max_size=12))
+def test_every_task_is_accounted_for(verdicts: list[str]) -> None:
+    store = MemoryStore()
+    queue = a_queue(store)
+    queue.put_many(NewTask(f"{number}-{verdict}") for number, verdict in enumerate(verdicts))
+    said: dict[str, Verdict] = {
+        "ok": Ok(),
+        "empty": Empty(evidence="the end"),
+        "blocked": Blocked(reason="no"),
+        "final": Failed(error=TaskError(code="x", message="x", retryable=False)),
+        "retry": Failed(error=TaskError(code="x", message="x", retryable=True)),
+    }
+    patient = Patience(idle_first=0.001, idle_longest=0.01, trouble_first=0.0, troubles=100)
+
+    def work(task: Task, _: Work) -> Verdict:
+        verdict = task.task_id.partition("-")[2]
+        if verdict == "bug":
+            raise ZeroDivisionError("a mistake")
+        return said[verdict]
+
+    one = Worker(StageOf(work), queue, rng=random.Random(1), threads=2, until_empty=True, patience=patient)
+    one.run(Drain())
+    expected = Counter(
+        {"ok": "completed", "empty": "completed", "blocked": "sidelined", "final": "sidelined"}.get(name, "waiting")
+        for name in verdicts
+    )
+    assert one.tally.counts == dict(expected)
+    queue.close()
+    stats = a_queue(store).stats()
+    assert (stats.completed, sum(stats.sidelined.values()), stats.pending) == (
+        expected["completed"],
+        expected["sidelined"],
+        expected["waiting"],
+    )
+    assert stats.leased == 0
+
+
+def test_what_is_wrong_with_this_machine_costs_the_task_nothing(queue: LeasedQueue) -> None:
+    put(queue, 1)
+    tries: list[int] = []
+
+    def work(_: Task, __: Work) -> Verdict:
+        tries.append(1)
+        if len(tries) < 3:
+            raise StoreFull(address="here", reason="full")
+        return Ok()
+
+    one = worker(queue, work, until_empty=False, threads=1)
+    one.run(Drain(), seconds=1.0)
+    assert one.tally.counts == {"released": 2, "completed": 1}
+    completion = queue.inspect("t0").completion
+    assert completion is not None
+    assert one.tally.last_error is not None
+    assert "no space left" in one.tally.last_error
+
+
+def test_a_machine_that_can_do_nothing_gives_up_and_gives_back(store: MemoryStore, queue: LeasedQueue) -> None:
+    put(queue, 3)
+    said: list[str] = []
+
+    def work(_: Task, __: Work) -> Verdict:
+        raise OSError(5, "the disk is gone")
+
+    one = Worker(StageOf(work), queue, rng=random.Random(1), threads=2, patience=HASTY, on_trouble=said.append)
+    with pytest.raises(WorkerGaveUp, match="the disk is gone") as caught:
+        one.run(Drain())
+    assert caught.value.exit_code != 0
+    assert len(said) >= HASTY.troubles
+    assert held(store, queue) == 0
+    assert a_queue(store).stats().pending == 3
+
+
+def test_what_is_not_allowed_is_not_waited_for(store: MemoryStore, queue: LeasedQueue) -> None:
+    put(queue, 3)
+
+    def work(_: Task, __: Work) -> Verdict:
+        raise Denied(address="s3://bucket", key="k", credentials="…", reason="read only")
+
+    with pytest.raises(Denied):
+        Worker(StageOf(work), queue, rng=random.Random(1), patience=HASTY).run(Drain())
+    assert held(store, queue) == 0
+
+
+@pytest.mark.parametrize("until_empty", [True, False])
+def test_a_source_that_rests_is_no_trouble(store: MemoryStore, queue: LeasedQueue, until_empty: bool) -> None:
+    put(queue, 2)
+    asked: list[float] = []
+
+    def work(_: Task, __: Work) -> Verdict:
+        asked.append(time.monotonic())
+        raise SourceResting(source="google-maps", until="tomorrow", reason="enough")
+
+    patience = Patience(idle_first=0.01, rest=0.1, troubles=3)
+    one = Worker(StageOf(work), queue, rng=random.Random(1), threads=1, until_empty=until_empty, patience=patience)
+    assert one.run(Drain(), seconds=0.8)
+    assert len(asked) == 1 if until_empty else 4 <= len(asked) <= 10
+    assert "rests until tomorrow" in str(one.tally.last_error)
+    assert held(store, queue) == 0
+
+
+def test_a_parser_that_finds_nothing_any_more_ends_the_worker(store: MemoryStore, queue: LeasedQueue) -> None:
+    put(queue, 2)
+
+    def work(_: Task, __: Work) -> Verdict:
+        raise ParserAlarm(source="google-maps/list", reason="names fell to 0 %")
+
+    with pytest.raises(ParserAlarm):
+        worker(queue, work).run(Drain())
+    assert held(store, queue) == 0
+    assert a_queue(store).stats().pending == 2
+
+
+def test_a_store_that_is_away_is_waited_for(store: MemoryStore) -> None:
+    away = threading.Event()
+
+    def plan(_: Operation) -> Fault | None:
+        return Fault(FaultKind.ERROR) if away.is_set() else None
+
+    queue = a_queue(FaultyStore(store, plan))
+    put(queue, 2)
+    away.set()
+    threading.Timer(0.03, away.clear).start()
+    patience = Patience(idle_first=0.01, idle_longest=0.02, trouble_first=0.02, trouble_longest=0.02, troubles=50)
+    one = Worker(StageOf(lambda *_: Ok()), queue, rng=random.Random(1), until_empty=True, patience=patience)
+    one.run(Drain())
+    assert one.tally.counts == {"completed": 2}
+    queue.close()
+
+
+def test_a_store_that_stays_away_ends_the_worker(store: MemoryStore) -> None:
+    queue = a_queue(FaultyStore(store, lambda _: Fault(FaultKind.ERROR)))
+    with pytest.raises(WorkerGaveUp):
+        worker(queue, lambda *_: Ok()).run(Drain())
+
+
+def test_a_lost_lease_is_dropped_and_counted(store: MemoryStore) -> None:
+    queue = a_queue(store, lease=0.3)
+    put(queue, 1)
+    lost = threading.Event()
+
+    def work(task: Task, work: Work) -> Verdict:
+        key = next(info.key for info in store.list() if info.key.endswith("lease.json"))
+        lease = store.get(key)
+        store.put(key, lease.data.replace(b'"worker":"w"', b'"worker":"x"'))
+        for _ in range(100):
+            time.sleep(0.02)
+            try:
+                work.check()
+            except LeaseLost:
+                lost.set()
+                raise
+        return Ok()
+
+    one = worker(queue, work, until_empty=False, threads=1)
+    drain = Drain()
+    threading.Thread(target=ask_after, args=(lost, drain)).start()
+    one.run(drain)
+    assert one.tally.counts == {"lost": 1}
+    assert lost.is_set()
+    queue.close()
+
+
+# --- ending
+
+
+def test_asked_once_it_finishes_what_is_in_hand_and_takes_nothing_more(store: MemoryStore, queue: LeasedQueue) -> None:
+    put(queue, 5)
+    began, drain = threading.Event(), Drain()
+
+    def work(_: Task, __: Work) -> Verdict:
+        began.set()
+        time.sleep(0.2)
+        return Ok()
+
+    one = worker(queue, work, threads=1, until_empty=False)
+    threading.Thread(target=ask_after, args=(began, drain)).start()
+    assert one.run(drain)
+    assert one.tally.counts == {"completed": 1}
+    assert held(store, queue) == 0
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_what_does_not_end_is_given_back_in_time(store: MemoryStore, queue: LeasedQueue, times: int) -> None:
+    put(queue, 1)
+    began, never, drain = threading.Event(), threading.Event(), Drain()
+
+    def work(_: Task, __: Work) -> Verdict:
+        began.set()
+        never.wait(20)
+        return Ok()
+
+    def ask() -> None:
+        began.wait(5)
+        for _ in range(times):
+            drain.ask()
+
+    one = worker(queue, work, threads=1, until_empty=False)
+    threading.Thread(target=ask).start()
+    started = time.monotonic()
+    assert not one.run(drain)
+    took = time.monotonic() - started
+    assert took < HASTY.drain + 2
+    assert one.tally.counts == {"released": 1}
+    never.set()
+    again = a_queue(store).claim()
+    assert again is not None, "somebody else can have it at once"
+    time.sleep(0.05)
+    assert one.tally.counts == {"released": 1}, "the thread that went on has nothing to say any more"
+
+
+def test_it_ends_when_its_time_is_up(queue: LeasedQueue) -> None:
+    started = time.monotonic()
+    assert worker(queue, lambda *_: Ok(), until_empty=False).run(Drain(), seconds=0.2)
+    assert time.monotonic() - started < 2
+
+
+def test_a_report_says_what_is_in_hand(queue: LeasedQueue) -> None:
+    put(queue, 1)
+    seen = []
+
+    def work(_: Task, __: Work) -> Verdict:
+        seen.append(one.tally.report("enrichment", "w"))
+        return Ok()
+
+    one = worker(queue, work)
+    one.run(Drain())
+    assert [task.task_id for task in seen[0].active] == ["t0"]
+    after = one.tally.report("enrichment", "w")
+    assert (after.active, after.completed) == ((), 1)
+
+
+def test_an_empty_queue_is_not_asked_all_the_time(store: MemoryStore) -> None:
+    looks: list[str] = []
+
+    def plan(operation: Operation) -> Fault | None:
+        looks.append(operation.name)
+        return None
+
+    queue = a_queue(FaultyStore(store, plan))
+    slow = Patience(idle_first=0.1, idle_longest=0.4)
+    Worker(StageOf(lambda *_: Ok()), queue, rng=random.Random(1), threads=8, patience=slow).run(Drain(), seconds=1.0)
+    assert looks.count("list") <= 2 * 10, "eight threads look no more often than one"

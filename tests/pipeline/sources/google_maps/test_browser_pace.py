@@ -1,0 +1,172 @@
+"""How often Maps is asked, by how many processes whatever, and at which zoom."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cocli.errors import FormatError, SourceResting
+from cocli.keys.tile import Tile
+from cocli.pipeline.sources.google_maps.browser.consent import asks_for_consent
+from cocli.pipeline.sources.google_maps.browser.pace import Limits, Pace
+from cocli.pipeline.sources.google_maps.browser.received import is_answer
+from cocli.pipeline.sources.google_maps.browser.search_url import VIEWPORT, place_url, search_url, zoom_for
+
+EVENING = datetime(2026, 11, 16, 23, 30, tzinfo=UTC)
+
+
+@dataclass
+class Time:
+    """A clock that is only moved by waiting."""
+
+    now: datetime = EVENING
+    slept: list[float] = field(default_factory=list)
+
+    def clock(self) -> datetime:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.now += timedelta(seconds=seconds)
+
+
+@pytest.fixture
+def time() -> Time:
+    return Time()
+
+
+@pytest.fixture
+def pace(tmp_path: Path, time: Time) -> Callable[..., Pace]:
+    def opened(**limits: float) -> Pace:
+        path = str(tmp_path / "state" / "pace.json")
+        return Pace(path, Limits(**limits), clock=time.clock, sleep=time.sleep, rng=random.Random(1))  # type: ignore[arg-type]
+
+    return opened
+
+
+def test_between_two_pages_there_is_a_pause_whichever_worker_asks(pace: Callable[..., Pace], time: Time) -> None:
+    workers = [pace(pause_seconds=10), pace(pause_seconds=10)]
+    for number in range(40):
+        workers[number % 2].take()
+
+    assert len(time.slept) == 39, "only the first page did not wait"
+    assert all(5 <= seconds <= 15 for seconds in time.slept)
+    assert sum(time.slept) / 39 == pytest.approx(10, rel=0.2)
+    time.now += timedelta(minutes=5)
+    workers[0].take()
+    assert len(time.slept) == 39, "whoever waited long enough waits no more"
+
+
+def test_a_day_has_so_many_pages_and_then_there_is_another_day(pace: Callable[..., Pace], time: Time) -> None:
+    for _ in range(3):
+        pace(pages_per_day=3, pause_seconds=1).take()
+    with pytest.raises(SourceResting, match=r"until 2026-11-17 00:00 UTC: the 3 pages of a day are used up"):
+        pace(pages_per_day=3, pause_seconds=1).take()
+    assert pace().pages_today == 3
+    time.now += timedelta(minutes=31)
+    pace(pages_per_day=3, pause_seconds=1).take()
+    assert pace().pages_today == 1
+
+
+def test_after_refusals_in_a_row_nobody_asks_for_a_while(pace: Callable[..., Pace], time: Time) -> None:
+    limits = {"refusals": 3, "rest_seconds": 600, "pause_seconds": 0}
+    for blocked in (True, True, False, True, True):
+        pace(**limits).take()
+        pace(**limits).answered(blocked=blocked)
+    pace(**limits).take()
+    pace(**limits).answered(blocked=True)
+    with pytest.raises(SourceResting, match="23:40 UTC: it refused 3 times in a row"):
+        pace(**limits).take()
+    time.now += timedelta(seconds=601)
+    pace(**limits).take()
+    pace(**limits).answered(blocked=True)
+    with pytest.raises(SourceResting, match="2026-11-17 00:00 UTC"):
+        pace(**limits).take()
+    time.now += timedelta(seconds=1201)
+    pace(**limits).take()
+    pace(**limits).answered(blocked=False)
+    pace(**limits).take()
+
+
+def test_workers_side_by_side_never_count_a_page_for_two(tmp_path: Path) -> None:
+    path = str(tmp_path / "pace.json")
+
+    def ask(_: int) -> None:
+        limits = Limits(pages_per_day=10_000, pause_seconds=0)
+        Pace(path, limits, clock=lambda: EVENING, sleep=lambda _: None, rng=random.Random(1)).take()
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(ask, range(200)))
+    assert json.loads(Path(path).read_text())["pages"] == 200
+
+
+def test_a_clock_that_was_set_back_does_not_stop_everything(pace: Callable[..., Pace], time: Time) -> None:
+    pace(pause_seconds=1).take()
+    time.now -= timedelta(days=3)
+    pace(pause_seconds=1).take()
+    assert sum(time.slept) <= 101
+
+
+def test_a_file_that_is_no_count_is_named(pace: Callable[..., Pace], tmp_path: Path) -> None:
+    pace().take()
+    (tmp_path / "state" / "pace.json").write_text("[]")
+    with pytest.raises(FormatError, match=r"pace\.json"):
+        pace().take()
+
+
+# --- addresses
+
+
+@given(st.integers(-900, 899), st.integers(-1800, 1799), st.integers(0, 2))
+def test_a_tile_fits_on_the_map_and_fills_it(north: int, east: int, halvings: int) -> None:
+    tile = Tile(north * 100, east * 100)
+    for _ in range(halvings):
+        tile = tile.split()[1]
+    zoom = zoom_for(tile)
+    world = 256 * 2**zoom
+    width = tile.size / 1000 / 360 * world
+    height = width / math.cos(math.radians(min(abs(tile.centre[0]), 85)))
+    assert width <= VIEWPORT.map_width
+    assert height <= VIEWPORT.height + 1e-6
+    assert width > VIEWPORT.map_width * 0.98 or height > VIEWPORT.height * 0.98
+
+
+def test_a_tenth_of_a_degree_is_about_zoom_thirteen() -> None:
+    assert 12.5 < zoom_for(Tile(38_500, -101_100)) < 13.5
+    assert 11.5 < zoom_for(Tile(60_000, 25_000)) < 13
+
+
+def test_the_address_of_a_search_holds_the_centre_and_the_phrase() -> None:
+    url = search_url("https://maps.example", Tile(-50, 25, 25), "café / 24 h?")
+    assert url.startswith("https://maps.example/maps/search/caf%C3%A9%20%2F%2024%20h%3F/@-0.03750,0.03750,")
+    assert url.endswith("z?hl=en")
+    assert place_url("https://m", "ChIJ-x") == "https://m/maps/place/?q=place_id:ChIJ-x&hl=en"
+
+
+@pytest.mark.parametrize(
+    ("url", "is_one"),
+    [
+        ("https://www.google.com/search?tbm=map&authuser=0&q=x&pb=!1", True),
+        ("https://www.google.com/maps/preview/place?pb=!1", True),
+        ("https://www.google.com/search?q=tbm%3Dmap", False),
+        ("https://www.google.com/maps/vt?tbm=map", False),
+        ("http://[x", False),
+    ],
+)
+def test_which_requests_are_answers(url: str, is_one: bool) -> None:
+    assert is_answer(url) is is_one
+
+
+def test_where_consent_is_asked_for() -> None:
+    assert asks_for_consent("https://consent.google.com/ml?continue=x")
+    assert not asks_for_consent("https://www.google.com/maps/search/consent/@1,2,3z")

@@ -1,0 +1,375 @@
+"""The stage `enrichment` against the websites of the demo town: real requests on loopback, real records."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_network
+from typing import Any
+
+import pytest
+
+from cocli.demo.town import Town, WebsiteServer, build_town, serve_websites, truth_of
+from cocli.demo.town.websites.site import Site
+from cocli.documents import DocumentRepository, open_catalog
+from cocli.documents.care.fsck import check
+from cocli.documents.graph.engine import Engine
+from cocli.documents.graph.run import Ending
+from cocli.errors import LeaseLost
+from cocli.index.cache import MemoryCache
+from cocli.index.reader import open_reader
+from cocli.index.writer import IndexWriter
+from cocli.keys.identities import company_hash, datasource_id
+from cocli.keys.paths import IndexRef
+from cocli.models.campaign import ExcludeSection
+from cocli.models.prospect import Prospect
+from cocli.models.task import Task
+from cocli.models.work import EnrichmentWork
+from cocli.pipeline.exclusions import Exclusions
+from cocli.pipeline.indexes import open_index
+from cocli.pipeline.merge.site_records import SiteRecords
+from cocli.pipeline.stages.enrichment import Enriched, Enrichment, Keeping
+from cocli.pipeline.stages.enrichment_loop import EnrichmentStage
+from cocli.pipeline.websites.fetch.fetcher import Fetcher
+from cocli.pipeline.websites.fetch.resolver import no_such_host
+from cocli.pipeline.websites.fetch.settings import Settings
+from cocli.pipeline.websites.page.document import PAGE, page_graph
+from cocli.pipeline.websites.page.url import given_url
+from cocli.pipeline.websites.site.document import SITE, rebuild_website, site_doc, site_uuid
+from cocli.pipeline.websites.site.mx import MxAnswer
+from cocli.pipeline.websites.site.site import SiteSettings
+from cocli.store.memory import MemoryStore
+
+ACCOUNT, CLUSTER, CAMPAIGN = "acme", "main", "plumbers"
+NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
+
+
+@pytest.fixture(scope="module")
+def town() -> Town:
+    return build_town(seed=7)
+
+
+@pytest.fixture(scope="module")
+def websites(town: Town) -> Iterator[WebsiteServer]:
+    with serve_websites(town) as server:
+        yield server
+
+
+@dataclass
+class Workshop:
+    """Everything that a worker has: a store, documents, indexes, and a clock that is moved by hand."""
+
+    websites: WebsiteServer
+    store: MemoryStore
+    repository: DocumentRepository
+    now: datetime = NOON
+
+    def index(self, name: str) -> Any:
+        ref = IndexRef(name) if name == "domains" else IndexRef(name, CAMPAIGN)
+        return open_index(self.store, ref, MemoryCache())
+
+    def records(self, name: str) -> dict[str, Any]:
+        reader = open_reader(self.index(name), fresh=True)
+        return {str(getattr(record, record.key[0])): record for record in reader.scan()}
+
+    def fetcher(self) -> Fetcher:
+        async def resolve(host: str, port: int) -> list[tuple[str, int]]:
+            found = self.websites.resolve(host, port)
+            if found is None:
+                raise no_such_host(host)
+            return [found if port == 80 else (found[0], self.websites.refusing_port)]  # the town has no TLS
+
+        settings = Settings(rate=100, allowed=(ip_network("127.0.0.0/8"),))
+        return Fetcher(settings, resolve=resolve)
+
+    def enrichment(self, fetcher: Fetcher, **settings: Any) -> Enrichment:
+        records = SiteRecords(
+            domains=self.index("domains"),
+            prospects=self.index("prospects"),
+            emails=self.index("emails"),
+            clock=time.monotonic,
+        )
+        keeping = Keeping(self.repository, ACCOUNT, CLUSTER, records)
+        given = {"settings": SiteSettings(seconds=6), **settings}
+        return Enrichment(fetcher.fetch, clock=lambda: self.now, keeping=keeping, **given)
+
+    def enrich(self, *works: EnrichmentWork, **settings: Any) -> list[Enriched]:
+        async def run() -> list[Enriched]:
+            async with self.fetcher() as fetcher:
+                stage = self.enrichment(fetcher, **settings)
+                return await asyncio.gather(*map(stage.enrich, works))
+
+        return asyncio.run(run())
+
+    def prospect(self, site: Site, **values: Any) -> Prospect:
+        """A prospect on the map that names this site."""
+        given = {
+            "company_hash": company_hash(f"domain:{site.domain}"),
+            "slug": "x",
+            "name": site.name,
+            "domain": site.domain,
+            "website": site.url,
+            "country": "US",
+            "campaign": CAMPAIGN,
+            "first_seen": NOON - timedelta(days=1),
+            "updated_at": NOON - timedelta(days=1),
+            "sources": ("overture",),
+            **values,
+        }
+        prospect = Prospect(**given)
+        IndexWriter(self.index("prospects")).put(prospect)
+        return prospect
+
+
+@pytest.fixture
+def workshop(websites: WebsiteServer) -> Iterator[Workshop]:
+    store = MemoryStore()
+    catalog = open_catalog("sqlite://:memory:")
+    made = Workshop(websites, store, DocumentRepository(store, catalog, clock=lambda: made.now))
+    yield made
+    catalog.close()
+
+
+def work(site: Site, *prospects: Prospect) -> EnrichmentWork:
+    hashes = tuple(one.company_hash for one in prospects)
+    return EnrichmentWork(domain=site.domain, url=site.url, country="US", prospects=hashes)
+
+
+def some_sites(town: Town, *kinds: str, most: int = 1) -> list[Site]:
+    found: list[Site] = []
+    for kind in kinds:
+        found += [site for site in town.sites.values() if site.kind == kind][:most]
+    assert len(found) >= len(kinds)
+    return found
+
+
+def test_every_kind_of_site_has_its_status_its_verdict_and_its_truth(town: Town, workshop: Workshop) -> None:
+    truth = {site.domain: site for site in truth_of(town).sites}
+    kinds = {site.kind for site in town.sites.values()} - {"social", "directory"}
+    sites = [*some_sites(town, *sorted(kinds)), *some_sites(town, "ordinary", most=20)[1:]]
+    shown = {domain for domain, site in truth.items() if site.others}
+    foreign = [site for site in town.sites.values() if site.domain in shown and site not in sites][:8]
+    assert foreign  # addresses of agencies and authorities, which are nobody's contact here
+    sites += foreign
+    prospects = [workshop.prospect(site) for site in sites]
+    found = workshop.enrich(*(work(site, prospect) for site, prospect in zip(sites, prospects, strict=True)))
+    domains, people = workshop.records("domains"), workshop.records("prospects")
+    emails = workshop.records("emails")
+    assert emails.keys() == {email.address for site in sites for email in truth[site.domain].emails}
+    assert {entry.company_hash for entry in emails.values()} == {None}  # whose they are is settled later
+    for site, prospect, one in zip(sites, prospects, found, strict=True):
+        assert one.website.status == site.status, (site.host, one.website.evidence)
+        assert domains[site.domain].status == site.status
+        assert domains[site.domain].last_crawled == NOON
+        wanted = {email.address for email in truth[site.domain].emails}
+        gold = people[prospect.company_hash]
+        assert set(gold.all_emails) == wanted, site.host
+        primary = next((email.address for email in truth[site.domain].emails if email.primary), None)
+        assert gold.primary_email == primary
+        assert gold.name == site.name
+        verdict = one.verdict
+        if site.status == "alive":
+            assert verdict.kind == ("ok" if wanted or truth[site.domain].phones else "empty")
+        elif site.status == "dead":
+            assert verdict.kind == "failed"
+            assert verdict.retryable == (site.kind not in ("no-such-name", "missing"))
+        else:
+            assert verdict.kind == {"blocked": "blocked", "script-shell": "blocked"}.get(site.status, "empty")
+        if site.status != "alive":
+            assert one.website.evidence
+    assert check(workshop.repository).clean
+
+
+def test_every_value_names_the_page_it_stood_on(town: Town, workshop: Workshop) -> None:
+    (site,) = some_sites(town, "ordinary")
+    prospect = workshop.prospect(site)
+    (found,) = workshop.enrich(work(site, prospect))
+    gold = workshop.records("prospects")[prospect.company_hash]
+    primary = next(one for one in found.website.emails if one.email == gold.primary_email)
+    page = workshop.repository.current(ACCOUNT, primary.page, datasource_id(ACCOUNT, "web"), None, blobs=True)
+    origin = gold.origin_of("primary_email")
+    assert origin is not None
+    assert (origin.source, origin.document) == ("website", page.uuid)
+    assert primary.document == page.uuid
+    entry = workshop.records("emails")[primary.email]
+    assert {one.document for one in entry.origins} == {page.uuid}
+    assert (entry.source_page, entry.method) == (primary.page, primary.method)
+    website_origin = gold.origin_of("website")
+    assert website_origin is not None
+    assert website_origin.document == site_uuid(site.domain, ACCOUNT)
+    facts = workshop.repository.current(ACCOUNT, primary.page, PAGE, CLUSTER).data[PAGE]
+    assert primary.email in [one["value"] for one in facts["emails"]]
+    assert found.verdict.kind == "ok"
+    docs = {reference.doc for reference in found.verdict.documents}
+    assert {primary.page, site_doc(site.domain)} <= docs
+
+
+def test_a_second_visit_that_finds_nothing_new_writes_the_time_of_it_alone(town: Town, workshop: Workshop) -> None:
+    sites = some_sites(town, "ordinary", "form-only", "moved", most=2)
+    works = [work(site, workshop.prospect(site)) for site in sites]
+    first = workshop.enrich(*works)
+    before = {info.key: info.etag for info in workshop.store.list("")}
+    workshop.now += timedelta(days=7)
+    second = workshop.enrich(*works)
+    after = {info.key: info.etag for info in workshop.store.list("")}
+    changed = {key for key in after if after[key] != before.get(key)}
+    assert {key.split("/")[1] for key in changed} == {"domains"}
+    assert all(domain.last_crawled == workshop.now for domain in workshop.records("domains").values())
+    assert [one.website for one in second] == [one.website for one in first]
+    assert {one.written.prospects + one.written.emails for one in second} == {0}
+
+
+def test_a_record_is_made_again_from_stored_pages_without_a_request(town: Town, workshop: Workshop) -> None:
+    sites = some_sites(town, "ordinary", "parked", "moved", "robots-contact", "no-such-name", "taken-over", most=2)
+    found = workshop.enrich(*(work(site) for site in sites))
+    asked = len(workshop.websites.requests)
+    workshop.now += timedelta(days=1)
+    for site, one in zip(sites, found, strict=True):
+        assert rebuild_website(workshop.repository, ACCOUNT, CLUSTER, site.domain) == one.website, site.kind
+    assert len(workshop.websites.requests) == asked
+
+
+def test_stored_facts_are_what_a_replay_makes(town: Town, workshop: Workshop) -> None:
+    (site,) = some_sites(town, "ordinary")
+    (found,) = workshop.enrich(work(site))
+    engine = Engine(page_graph(), workshop.repository, cluster="again", clock=lambda: workshop.now)
+    main = Engine(page_graph(), workshop.repository, cluster=CLUSTER, clock=lambda: workshop.now)
+    for url in found.website.pages_read:
+        page = workshop.repository.current(ACCOUNT, url, datasource_id(ACCOUNT, "web"), None)
+        assert main.run(page).skipped == [PAGE]
+        assert [one.ending for one in engine.run(page).outcomes] == [Ending.FINISHED]
+        again = workshop.repository.current(ACCOUNT, url, PAGE, "again")
+        assert again.digest == workshop.repository.current(ACCOUNT, url, PAGE, CLUSTER).digest
+
+
+def test_what_changed_on_the_site_is_a_new_value_and_a_temporary_failure_is_none(
+    town: Town, workshop: Workshop
+) -> None:
+    (site,) = some_sites(town, "ordinary")
+    prospect = workshop.prospect(site)
+    workshop.enrich(work(site, prospect))
+    before = workshop.repository.current(ACCOUNT, site_doc(site.domain), SITE, CLUSTER)
+    workshop.now += timedelta(days=1)
+    (gone,) = workshop.enrich(work(site, prospect), settings=SiteSettings(seconds=0.0))
+    assert gone.verdict.kind == "failed"
+    assert gone.verdict.retryable
+    after = workshop.repository.current(ACCOUNT, site_doc(site.domain), SITE, CLUSTER)
+    assert after.digest == before.digest
+    assert workshop.records("prospects")[prospect.company_hash].primary_email is not None
+
+
+def test_excluded_domains_and_prospects_are_not_read(town: Town, workshop: Workshop) -> None:
+    one, two, three = some_sites(town, "ordinary", most=3)
+    excluded = Exclusions.of(ExcludeSection(domains=(one.domain,), names=(two.name,)))
+    asked = len(workshop.websites.requests)
+    works = [work(one), work(two, workshop.prospect(two))]
+    found = workshop.enrich(*works, exclusions=excluded)
+    assert len(workshop.websites.requests) == asked
+    assert [item.website.status for item in found] == ["refused", "refused"]
+    assert "is excluded" in found[0].website.evidence[0]
+    assert [item.verdict.kind for item in found] == ["ok", "ok"]
+    assert workshop.records("domains")[one.domain].status == "refused"
+    (wanted,) = workshop.enrich(work(three, workshop.prospect(three)), exclusions=excluded)
+    assert wanted.website.status == "alive"
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"), [("https://gmail.com/", "e-mail provider"), ("not an address", "not the address")]
+)
+def test_what_cannot_be_a_website_is_refused_in_the_record(workshop: Workshop, url: str, reason: str) -> None:
+    (found,) = workshop.enrich(EnrichmentWork(domain="gmail.com", url=url))
+    assert found.website.status == "refused"
+    assert reason in found.website.evidence[0]
+    assert workshop.records("domains")["gmail.com"].is_email_provider
+    stored = workshop.repository.current(ACCOUNT, site_doc("gmail.com"), SITE, CLUSTER)
+    assert reason in stored.data[SITE]["evidence"][0]
+
+
+def test_a_prospect_that_moved_is_found_where_it_is(town: Town, workshop: Workshop) -> None:
+    (site,) = some_sites(town, "ordinary")
+    new = workshop.prospect(site, company_hash="a" * 16)
+    old = workshop.prospect(site, company_hash="b" * 16, merged_into=new.company_hash)
+    workshop.enrich(work(site, old))
+    people = workshop.records("prospects")
+    assert people[new.company_hash].primary_email is not None
+    assert people[old.company_hash].primary_email is None
+
+
+def test_mail_hosts_are_asked_once_and_kept(town: Town, workshop: Workshop) -> None:
+    class Hosts:
+        def __init__(self) -> None:
+            self.asked: list[str] = []
+
+        async def of(self, domain: str) -> MxAnswer:
+            self.asked.append(domain)
+            return MxAnswer("mx", ("mx.mail.com",))
+
+    (site,) = some_sites(town, "ordinary")
+    hosts = Hosts()
+    workshop.enrich(work(site), mail_hosts=hosts)
+    assert site.domain in hosts.asked
+    assert workshop.records("domains")[site.domain].mx == ("mx.mail.com",)
+    own = [entry for entry in workshop.records("emails").values() if entry.domain == site.domain]
+    assert {entry.verification for entry in own} == {"mx"}
+    before = len(hosts.asked)
+    workshop.enrich(work(site), mail_hosts=hosts)
+    assert site.domain not in hosts.asked[before:]
+
+
+# --- as a worker runs it
+
+
+class _Hold:
+    """A lease that is lost after some looks at it."""
+
+    def __init__(self, looks: int = 10**9) -> None:
+        self.looks = looks
+
+    def check(self) -> None:
+        self.looks -= 1
+        if self.looks < 0:
+            raise LeaseLost(worker="w", task_id="x", reason="it expired")
+
+
+def a_task(payload: dict[str, Any]) -> Task:
+    return Task(task_id="x", queue="enrichment", campaign=CAMPAIGN, payload=payload, created_at=NOON, nonce="n" * 16)
+
+
+def test_a_worker_shares_one_fetcher_between_threads(town: Town, workshop: Workshop) -> None:
+    sites = some_sites(town, "ordinary", most=6)
+    stage = EnrichmentStage(workshop.fetcher, workshop.enrichment)
+    verdicts: dict[str, str] = {}
+
+    def claim(site: Site) -> None:
+        verdicts[site.domain] = stage.run(a_task(work(site).model_dump(mode="json")), _Hold()).kind
+
+    threads = [threading.Thread(target=claim, args=(site,)) for site in sites]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert set(verdicts.values()) == {"ok"}
+    assert len(verdicts) == len(sites)
+    broken = stage.run(a_task({"domain": "firm.com", "surprise": 1}), _Hold())
+    assert broken.kind == "failed"
+    assert not broken.retryable
+    stage.close()
+
+
+def test_a_lost_lease_stops_the_reading(town: Town, workshop: Workshop) -> None:
+    (site,) = some_sites(town, "silent")
+    stage = EnrichmentStage(workshop.fetcher, workshop.enrichment)
+    started = time.monotonic()
+    with pytest.raises(LeaseLost):
+        stage.run(a_task(work(site).model_dump(mode="json")), _Hold(looks=0))
+    assert time.monotonic() - started < 4
+    stage.close()
+    assert workshop.records("domains") == {}
+
+
+def test_addresses_of_the_town_are_addresses(town: Town) -> None:
+    assert all(given_url(site.url) for site in town.sites.values())

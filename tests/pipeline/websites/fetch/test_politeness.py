@@ -1,0 +1,159 @@
+"""Turns: one host in order and not too fast, all hosts together not too many, whatever the number of tasks."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.kit.async_time import AsyncTime
+
+from cocli.pipeline.websites.fetch.outcome import Failure
+from cocli.pipeline.websites.fetch.politeness import Politeness
+from cocli.pipeline.websites.fetch.retries import STATUS_TRIES, TRIES, Retrying, retry_after
+
+REQUEST = st.tuples(
+    st.sampled_from("abc"), st.sampled_from([None, 0.1, 3.0, 1e9]), st.floats(0, 5), st.floats(0, 2), st.booleans()
+)
+LONGEST = 10.0
+
+
+@settings(max_examples=40)
+@given(st.lists(REQUEST, max_size=40), st.floats(0.2, 5), st.integers(1, 3), st.integers(1, 4))
+def test_rate_order_and_ceilings_hold_under_many_tasks(
+    requests: list[tuple[str, float | None, float, float, bool]], rate: float, per_host: int, total: int
+) -> None:
+    time = AsyncTime()
+    politeness = Politeness(time, rate=rate, per_host=per_host, total=total, longest_delay=LONGEST)
+    asked: dict[str, list[int]] = {}
+    begun: dict[str, list[tuple[int, float, float]]] = {}
+    running: list[str] = []
+
+    async def one(number: int, host: str, delay: float | None, start: float, lasts: float, breaks: bool) -> None:
+        await time.sleep(start)
+        asked.setdefault(host, []).append(number)
+        try:
+            async with politeness.turn(host, delay):
+                between = max(1 / rate, min(delay or 0, LONGEST))
+                begun.setdefault(host, []).append((number, time.monotonic(), between))
+                running.append(host)
+                assert running.count(host) <= per_host
+                assert len(running) <= total
+                try:
+                    await time.sleep(lasts)
+                    if breaks:
+                        raise ConnectionError
+                finally:
+                    running.remove(host)
+        except ConnectionError:
+            pass
+
+    async def main() -> None:
+        await asyncio.gather(*(one(number, *request) for number, request in enumerate(requests)))
+
+    time.run(main())
+    for host, turns in begun.items():
+        assert [number for number, _, _ in turns] == asked[host]
+        for (_, first, between), (_, second, _) in pairwise(turns):
+            assert second - first >= between - 1e-9
+    assert sum(map(len, begun.values())) == len(requests)
+
+
+def test_a_slow_host_does_not_hold_up_the_others() -> None:
+    time = AsyncTime()
+    politeness = Politeness(time, rate=1, per_host=1, total=1, longest_delay=100)
+    done: list[tuple[str, float]] = []
+
+    async def one(host: str, delay: float | None) -> None:
+        async with politeness.turn(host, delay):
+            done.append((host, time.monotonic()))
+
+    async def main() -> None:
+        await asyncio.gather(*(one("slow", 60) for _ in range(3)), *(one("quick", None) for _ in range(3)))
+
+    time.run(main())
+    assert [at for host, at in done if host == "slow"] == [0, 60, 120]
+    assert [at for host, at in done if host == "quick"] == [0, 1, 2]
+
+
+def test_who_gives_up_waiting_leaves_no_hole() -> None:
+    time = AsyncTime()
+    politeness = Politeness(time, rate=1, per_host=1, total=1, longest_delay=100)
+
+    async def one() -> float:
+        async with politeness.turn("host"):
+            return time.monotonic()
+
+    async def main() -> list[float]:
+        first = await one()
+        waiting = [asyncio.ensure_future(one()) for _ in range(3)]
+        await asyncio.sleep(0)
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+        return [first, await one()]
+
+    assert time.run(main()) == [0, 1]
+
+
+def test_hosts_are_forgotten_when_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cocli.pipeline.websites.fetch.politeness._REMEMBERED", 10)
+    time = AsyncTime()
+    politeness = Politeness(time, rate=1, per_host=1, total=1, longest_delay=100)
+
+    async def main() -> None:
+        for number in range(100):
+            async with politeness.turn(f"host{number}"):
+                await time.sleep(1)
+
+    time.run(main())
+    assert len(politeness._hosts) <= 11
+
+
+@given(st.integers(1, 5), st.sampled_from(Failure))
+def test_a_failure_is_tried_again_as_often_as_its_kind_says(tries: int, kind: Failure) -> None:
+    wait = Retrying(random.Random(1)).after_failure(tries, kind)
+    assert (wait is not None) == (tries < TRIES.get(kind, 1))
+    assert wait is None or 0 < wait <= 10
+
+
+@given(st.integers(1, 5), st.integers(200, 599), st.none() | st.floats(0, 1e6))
+def test_what_a_server_asks_for_is_granted_within_bounds(tries: int, status: int, asked: float | None) -> None:
+    wait = Retrying(random.Random(1)).after_status(tries, status, asked)
+    if tries >= STATUS_TRIES.get(status, 1) or (asked or 0) > 10:
+        assert wait is None
+    else:
+        assert wait is not None
+        assert (asked or 0) <= wait <= 10
+
+
+NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        (None, None),
+        ("120", 120.0),
+        (" 0 ", 0.0),
+        (format_datetime(NOW + timedelta(seconds=90), usegmt=True), 90.0),
+        (format_datetime(NOW - timedelta(days=1), usegmt=True), 0.0),
+        ("soon", None),
+        ("-5", None),
+        ("9" * 400, 999_999_999.0),
+        ("Mon, 99 Nov 2026 99:99:99 GMT", None),
+    ],
+)
+def test_retry_after_is_a_number_or_a_date(text: str | None, seconds: float | None) -> None:
+    assert retry_after(text, NOW) == seconds
+
+
+@given(st.text())
+def test_retry_after_is_never_a_reason_to_break(text: str) -> None:
+    seconds = retry_after(text, NOW)
+    assert seconds is None or seconds >= 0

@@ -1,0 +1,1 @@
+"""Tests of the simulator, and the small protocols it is proved on."""
