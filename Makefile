@@ -15,7 +15,7 @@ help: ## Show what can be done here
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
 
 demo: $(VENV)/.run ## Run the main job offline on a folder of its own
-	@$(BIN)/python -m cocli.demo.demo .demo
+	@$(BIN)/python -m cocli.demo .demo
 
 test: check pytest ## Format, lint, types, layers, tests
 

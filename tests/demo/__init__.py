@@ -1,1 +1,1 @@
-"""Tests of the simulator, and the small protocols it is proved on."""
+"""Tests of the demo town."""

@@ -123,7 +123,7 @@ def _say(text: str) -> None:
 
 
 def _options(arguments: list[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m cocli.demo.demo", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m cocli.demo", description=__doc__)
     parser.add_argument("folder", nargs="?", default=None, help="where everything is kept; else it is removed again")
     parser.add_argument("--maps", action="store_true", help="search with Chromium on a map, instead of open data")
     parser.add_argument("--keep", action="store_true", help="keep the temporary folder")

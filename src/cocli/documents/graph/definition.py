@@ -33,7 +33,7 @@ class NodeDefinition(Part):
 class GraphDefinition(Record):
     """What a graph is, but for its code."""
 
-    schema_id = "cocli.documents.graph/1"
+    schema_id = "cocli.graph/1"
     key = ("name",)
 
     name: Label
