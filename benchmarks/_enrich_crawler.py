@@ -63,7 +63,7 @@ async def _read_all(task: dict[str, Any], shelf: Shelf) -> dict[str, Any]:
     from cocli.models.work import EnrichmentWork
     from cocli.pipeline.stages.enrichment import Enrichment
     from cocli.pipeline.websites.fetch.fetcher import Fetcher
-    from cocli.pipeline.websites.fetch.settings import Settings
+    from cocli.pipeline.websites.fetch.settings import FetchSettings
     from cocli.pipeline.websites.page.suffixes import registrable
     from cocli.pipeline.websites.site.site import SiteSettings
 
@@ -72,7 +72,7 @@ async def _read_all(task: dict[str, Any], shelf: Shelf) -> dict[str, Any]:
     async def resolve(_host: str, _port: int) -> list[tuple[str, int]]:
         return [("127.0.0.1", port)]
 
-    settings = Settings(rate=1e9, concurrency=task["at_once"], allowed=(ip_network("127.0.0.0/8"),), ports=(port,))
+    settings = FetchSettings(rate=1e9, concurrency=task["at_once"], allowed=(ip_network("127.0.0.0/8"),), ports=(port,))
     done = {"pages": 0, "emails": 0, "sites": 0}
     urls: dict[str, list[str]] = {}
     memory: list[float] = []

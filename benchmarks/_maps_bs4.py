@@ -14,7 +14,7 @@ from bs4 import BeautifulSoup, Tag
 
 from cocli.models.place import Place
 from cocli.pipeline.sources.google_maps.parser import links, numbers, phones
-from cocli.pipeline.sources.google_maps.parser.init_state import State, read_state
+from cocli.pipeline.sources.google_maps.parser.init_state import InitState, read_state
 from cocli.pipeline.sources.google_maps.parser.sighting import Circumstances, Sighting, identify, merge, to_place
 
 _SYMBOLS = re.compile(r"[\ue000-\uf8ff]")
@@ -97,7 +97,7 @@ def _part(span: Tag) -> str | None:
     return text.lstrip("· ").strip() or None
 
 
-def _details(soup: BeautifulSoup, state: State) -> list[Sighting]:
+def _details(soup: BeautifulSoup, state: InitState) -> list[Sighting]:
     said = [one for answer in state.answers for one in answer.sightings]
     heading = soup.select_one('[role="main"] h1')
     echo = state.echo

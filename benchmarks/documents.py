@@ -25,7 +25,7 @@ from warcio.archiveiterator import ArchiveIterator
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from cocli.documents import Blob, Document, DocumentRepository, Source, open_catalog
+from cocli.documents import Blob, Document, DocumentRepository, DocumentSource, open_catalog
 from cocli.documents.graph.edge import Edge
 from cocli.documents.graph.engine import Engine
 from cocli.documents.graph.graph import Graph
@@ -95,7 +95,7 @@ def html(number: int, size: int) -> bytes:
 def page(number: int, body: bytes) -> Document:
     uri = f"https://shop-{number}.example/contact"
     headers = {"content-type": "text/html; charset=utf-8", "date": "Sun, 15 Nov 2026 18:00:00 GMT"}
-    source = Source(
+    source = DocumentSource(
         uri=uri, mime_type="text/html", http_status=200, headers=headers, fetched_at=datetime(2026, 11, 15, tzinfo=UTC)
     )
     document = Document.intake(account="bench", connector="web", doc=uri, source=source)

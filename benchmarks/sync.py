@@ -37,11 +37,11 @@ from cocli.keys.paths import IndexRef
 from cocli.models.prospect import Prospect
 from cocli.pipeline.indexes import open_index
 from cocli.store import Put, open_store
-from cocli.sync.decision import Wishes
+from cocli.sync.decision import SyncOptions
 from cocli.sync.engine import Syncer
 from cocli.sync.folder import Folder
-from cocli.sync.kinds import Part
-from cocli.sync.pair import Direction, Pair
+from cocli.sync.kinds import SyncPart
+from cocli.sync.pair import Direction, SyncPair
 from cocli.sync.selection import Selection
 from cocli.sync.state import SyncState
 
@@ -252,12 +252,12 @@ def _indexes(bench: Bench, server: servers.S3Server, folder: Path) -> None:
         for number in range(RECORDS)
     )  # fmt: skip
     Compactor(index).compact()
-    pair = Pair(Folder(folder), store, SyncState(str(folder / "state.sqlite3")), "bench")
-    selection = Selection(frozenset({Part.INDEXES}))
+    pair = SyncPair(Folder(folder), store, SyncState(str(folder / "state.sqlite3")), "bench")
+    selection = Selection(frozenset({SyncPart.INDEXES}))
 
     def run() -> float:
         begin = time.perf_counter()
-        Syncer(pair, selection, Wishes(Direction.BOTH), indexes=[ref.folder]).run()
+        Syncer(pair, selection, SyncOptions(Direction.BOTH), indexes=[ref.folder]).run()
         return time.perf_counter() - begin
 
     first = run()

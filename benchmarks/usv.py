@@ -27,7 +27,7 @@ from pydantic_core import from_json
 
 from benchmarks.harness import Bench
 from cocli.formats import usv
-from cocli.formats.columns import Kind, columns_of
+from cocli.formats.columns import ColumnKind, columns_of
 from cocli.models.origin import Origin
 from cocli.models.place import OpenHours
 from cocli.models.prospect import Prospect
@@ -183,7 +183,7 @@ class _Counted:
 
 # The peer: what one writes with the standard library and pydantic, without waste.
 
-_JSON_NAMES = frozenset(column.name for column in columns_of(Prospect) if column.kind is Kind.JSON)
+_JSON_NAMES = frozenset(column.name for column in columns_of(Prospect) if column.kind is ColumnKind.JSON)
 
 
 def _csv_row(record: Prospect) -> list[Any]:

@@ -19,7 +19,7 @@ from cocli.config.places import data_home, user_file
 from cocli.config.resolve import Flags, Rank, load_user_file, resolve, unknown_variables
 from cocli.config.schema import Setting, problems, settings
 from cocli.config.secrets import MASK, mask
-from cocli.config.template import Place, campaign_template, user_template
+from cocli.config.template import TemplatePlace, campaign_template, user_template
 from cocli.config.values import value_from_text
 from cocli.errors import ConfigError, ConfigSyntaxError, ConfigValueError, UsageError
 
@@ -217,7 +217,7 @@ def uncommented(text: str) -> str:
 
 def test_the_campaign_template_is_valid_and_says_what_was_asked() -> None:
     queries = ['a "quoted" one', "back\\slash", "ünïcode 🔧", "tab-free"]
-    file = campaign_file(campaign_template("plumbers", queries, [Place("São Paulo", -23.5, -46.6, 10.0)]))
+    file = campaign_file(campaign_template("plumbers", queries, [TemplatePlace("São Paulo", -23.5, -46.6, 10.0)]))
     assert file.data["prospecting"]["queries"] == queries
     assert file.data["prospecting"]["locations"] == [
         {"name": "São Paulo", "lat": -23.5, "lon": -46.6, "radius_miles": 10.0}
@@ -455,7 +455,9 @@ def test_edits_of_every_kind() -> None:
 
 
 def test_places_written_as_tables_are_edited_as_tables() -> None:
-    file = campaign_file(campaign_template("plumbers", [], [Place("A", 1.0, 2.0, 3.0), Place("B", 1.0, 2.0, 3.0)]))
+    file = campaign_file(
+        campaign_template("plumbers", [], [TemplatePlace("A", 1.0, 2.0, 3.0), TemplatePlace("B", 1.0, 2.0, 3.0)])
+    )
     place = '{name = "C", lat = 3.0, lon = 4.0}'
     more = apply_changes(file, [parse_change(f"prospecting.locations+={place}")])
     assert [one["name"] for one in more.data["prospecting"]["locations"]] == ["A", "B", "C"]

@@ -27,7 +27,7 @@ from cocli.cli.kit.reference import _attribute_texts
 from cocli.keys import paths  # noqa: F401  defines the kinds of key
 from cocli.keys.key import KINDS, Key
 from cocli.models.campaign import CampaignConfig
-from cocli.models.record import Part, Record
+from cocli.models.record import Record, RecordPart
 
 ROOT = Path(__file__).parents[1]
 FORMAT = ROOT / "docs" / "format.md"
@@ -44,19 +44,19 @@ MODULES_IN_ORDER = (
 # --- the models, described -----------------------------------------------------------------------------------------
 
 
-def models() -> list[type[Part]]:
+def models() -> list[type[RecordPart]]:
     """Every record and part of `cocli.models`, in the order of the page: a module's records before their parts."""
-    found: list[type[Part]] = []
+    found: list[type[RecordPart]] = []
     names = [info.name for info in pkgutil.iter_modules(cocli.models.__path__)]
     for name in sorted(names, key=(*MODULES_IN_ORDER, *sorted(names)).index):
         module = importlib.import_module(f"cocli.models.{name}")
         here = [
             value
             for value in vars(module).values()
-            if isinstance(value, type) and issubclass(value, Part) and value.__module__ == module.__name__
+            if isinstance(value, type) and issubclass(value, RecordPart) and value.__module__ == module.__name__
         ]
         found += sorted(here, key=lambda model: not issubclass(model, Record))
-    return [model for model in found if model not in (Part, Record)]
+    return [model for model in found if model not in (RecordPart, Record)]
 
 
 def aliases() -> dict[str, Any]:
@@ -110,12 +110,12 @@ def _bounds(metadata: tuple[Any, ...]) -> str:
     return "".join(f" {sign} {bound}" for sign, bound in found)
 
 
-def field_types(model: type[Part], used: set[str] | None = None) -> dict[str, str]:
+def field_types(model: type[RecordPart], used: set[str] | None = None) -> dict[str, str]:
     hints = get_type_hints(model, include_extras=True)
     return {name: type_name(hints[name], used) for name in model.model_fields}
 
 
-def _missing(model: type[Part], name: str) -> str:
+def _missing(model: type[RecordPart], name: str) -> str:
     """What it means that the field is not there."""
     field = model.model_fields[name]
     if field.is_required():
@@ -123,7 +123,7 @@ def _missing(model: type[Part], name: str) -> str:
     value = field.get_default(call_default_factory=True)
     if value is None or value is PydanticUndefined:
         return "null"
-    if isinstance(field.annotation, type) and issubclass(field.annotation, Part):
+    if isinstance(field.annotation, type) and issubclass(field.annotation, RecordPart):
         return "its defaults"
     return "empty" if value in ((), {}) else f"`{value}`".replace("`True`", "`true`").replace("`False`", "`false`")
 
@@ -132,8 +132,8 @@ def record_tables() -> str:
     return "\n".join(chain.from_iterable(_describe(model) for model in models()))
 
 
-def _describe(model: type[Part]) -> Iterator[str]:
-    text = " ".join((model.__doc__ or "").split()) if model.__doc__ and model.__doc__ != Part.__doc__ else ""
+def _describe(model: type[RecordPart]) -> Iterator[str]:
+    text = " ".join((model.__doc__ or "").split()) if model.__doc__ and model.__doc__ != RecordPart.__doc__ else ""
     if model.__module__ == CampaignConfig.__module__ and not issubclass(model, Record):
         fields = ", ".join(f"`{name}`" for name in model.model_fields)
         yield f"**{model.__name__}** {text} Settings: {fields}.\n"
@@ -146,7 +146,9 @@ def _describe(model: type[Part]) -> Iterator[str]:
         yield f"**{model.__name__}** {text}".rstrip() + "\n"
     yield "| field | type | without it | |\n| --- | --- | --- | --- |"
     texts: dict[str, str] = {}
-    for owner in reversed([base for base in model.__mro__ if issubclass(base, Part) and base not in (Part, Record)]):
+    for owner in reversed(
+        [base for base in model.__mro__ if issubclass(base, RecordPart) and base not in (RecordPart, Record)]
+    ):
         texts |= _attribute_texts(owner)
     for name, kind in field_types(model).items():
         yield f"| `{name}` | {kind} | {_missing(model, name)} | {texts.get(name, '')} |"
@@ -167,7 +169,7 @@ def test_the_record_tables_are_those_of_the_models() -> None:
 
 
 @pytest.mark.parametrize("model", models(), ids=lambda model: model.__name__)
-def test_every_model_and_field_is_described(model: type[Part]) -> None:
+def test_every_model_and_field_is_described(model: type[RecordPart]) -> None:
     page = FORMAT.read_text("utf-8")
     assert re.search(rf"^(?:### {model.__name__}$|\*\*{model.__name__}\*\*)", page, re.MULTILINE)
     missing = [name for name in model.model_fields if f"`{name}`" not in page]

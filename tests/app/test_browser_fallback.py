@@ -11,15 +11,15 @@ import pytest
 
 from cocli.app.campaigns.sites import opened_sites
 from cocli.app.machines.stages import open_stage
-from cocli.app.websites.enrich import EnrichWishes, enrich_sites
+from cocli.app.websites.enrich import EnrichOptions, enrich_sites
 from cocli.app.workspace import Workspace, open_workspace
 from cocli.config.resolve import Flags
 from cocli.demo.town import Town, WebsiteServer, build_town, serve_websites, write_hosts
-from cocli.demo.town.websites.site import Site
+from cocli.demo.town.websites.site import TownSite
 from cocli.errors import MissingExtra
 from cocli.models.task import Task
 from cocli.models.work import EnrichmentWork
-from cocli.pipeline.websites.fetch.outcome import Failed, Failure, Fetched, Outcome, Validators
+from cocli.pipeline.websites.fetch.outcome import Failure, Fetched, FetchFailed, Outcome, Validators
 from cocli.pipeline.websites.site.document import rebuild_website
 from cocli.pipeline.websites.site.shelf import NoShelf
 from cocli.pipeline.websites.site.site import Render, SiteReading, read_site
@@ -50,7 +50,7 @@ def websites(town: Town) -> Iterator[WebsiteServer]:
 
 
 @pytest.fixture
-def shell(town: Town) -> Site:
+def shell(town: Town) -> TownSite:
     return next(site for site in town.sites.values() if site.kind == "script-shell")
 
 
@@ -68,7 +68,9 @@ class Held:
         """Nobody else wants the task."""
 
 
-def test_a_worker_reads_what_a_browser_makes_of_a_shell(tmp_path: Path, websites: WebsiteServer, shell: Site) -> None:
+def test_a_worker_reads_what_a_browser_makes_of_a_shell(
+    tmp_path: Path, websites: WebsiteServer, shell: TownSite
+) -> None:
     workspace = configured(tmp_path, websites, browser=True)
     work = EnrichmentWork(domain=shell.domain, url=shell.url, country="US")
     task = Task(
@@ -98,15 +100,15 @@ def test_a_worker_reads_what_a_browser_makes_of_a_shell(tmp_path: Path, websites
     workspace.close()
 
 
-def test_without_the_setting_a_shell_stays_one(tmp_path: Path, websites: WebsiteServer, shell: Site) -> None:
+def test_without_the_setting_a_shell_stays_one(tmp_path: Path, websites: WebsiteServer, shell: TownSite) -> None:
     workspace = configured(tmp_path, websites, browser=False)
-    (found,) = enrich_sites(workspace, NAME, [shell.url], EnrichWishes("US"))
+    (found,) = enrich_sites(workspace, NAME, [shell.url], EnrichOptions("US"))
     assert found.website.status == "script-shell"
     workspace.close()
 
 
 def test_a_machine_without_a_browser_says_so_before_the_first_page(
-    tmp_path: Path, websites: WebsiteServer, shell: Site, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, websites: WebsiteServer, shell: TownSite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     workspace = configured(tmp_path, websites, browser=True)
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -117,7 +119,7 @@ def test_a_machine_without_a_browser_says_so_before_the_first_page(
     ):
         pass
     with pytest.raises(MissingExtra):
-        enrich_sites(workspace, NAME, [shell.url], EnrichWishes("US"))
+        enrich_sites(workspace, NAME, [shell.url], EnrichOptions("US"))
     assert len(websites.requests) == asked
     workspace.close()
 
@@ -134,7 +136,7 @@ def read(pages: dict[str, str], render: Render) -> SiteReading:
         del validators
         if url in pages:
             return fetched(url, pages[url])
-        return Failed(url, Failure.HTTP_STATUS, "", url, 404)
+        return FetchFailed(url, Failure.HTTP_STATUS, "", url, 404)
 
     return asyncio.run(read_site("https://firm.com/", fetch=fetch, shelf=NoShelf(), render=render, country="US"))
 
@@ -163,7 +165,7 @@ def test_only_shells_are_rendered_and_the_links_are_those_of_the_filled_page() -
 
 def test_a_browser_that_fails_leaves_the_shell() -> None:
     async def render(page: Fetched) -> Outcome:
-        return Failed(page.url, Failure.BROWSER, "it crashed", page.final_url)
+        return FetchFailed(page.url, Failure.BROWSER, "it crashed", page.final_url)
 
     reading = read({"https://firm.com/": SHELL}, render)
     assert reading.status == "script-shell"

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cocli.app.campaigns.campaign import campaign_names
-from cocli.app.store.deletion import Contents, delete_folder, measure_folder
+from cocli.app.store.deletion import FolderContents, delete_folder, measure_folder
 from cocli.app.store.folders import children
 from cocli.store import Put, Store, open_store
 
@@ -51,13 +51,13 @@ def test_a_deep_folder_is_jumped_over() -> None:
 
 def test_a_folder_is_counted_and_removed_last_key_last() -> None:
     store = filled([f"f/{number:04d}" for number in range(2500)] + ["f/0000-config", "g/other"])
-    assert measure_folder([store], "f/") == Contents(2501, 2501)
+    assert measure_folder([store], "f/") == FolderContents(2501, 2501)
     told: list[int] = []
 
     def progress(done: int) -> None:
         told.append(done)
         assert any(info.key == "f/0000-config" for info in store.list("f/"))
 
-    assert delete_folder(store, "f/", last="f/0000-config", progress=progress) == Contents(2501, 2501)
+    assert delete_folder(store, "f/", last="f/0000-config", progress=progress) == FolderContents(2501, 2501)
     assert told[-1] == 2500
     assert [info.key for info in store.list()] == ["g/other"]

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from cocli.app.goal.crew import CrewWishes
-from cocli.app.goal.goal import Achieved, GoalWishes, Watcher, achieve_goal
-from cocli.app.goal.progress import Goal, Pace, QueueState, Records, Standing, queue_states
+from cocli.app.goal.crew import CrewSettings
+from cocli.app.goal.goal import Achieved, GoalSettings, GoalWatcher, achieve_goal
+from cocli.app.goal.progress import Goal, GoalPace, GoalStanding, QueueState, Records, queue_states
 from cocli.app.queues.queues import opened_queue
 from cocli.app.why.trace import untraced
 from cocli.app.workspace import Workspace, open_workspace
@@ -70,8 +70,8 @@ def run(home: TownHome, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*GOAL, *words], env=home.environ, capture_output=True, text=True, timeout=280)
 
 
-def achieve(workspace: Workspace, wishes: GoalWishes, said: Callable[[str], None] = print) -> Achieved:
-    return achieve_goal(workspace, CAMPAIGN, wishes, Drain(), Watcher(say=said))
+def achieve(workspace: Workspace, wishes: GoalSettings, said: Callable[[str], None] = print) -> Achieved:
+    return achieve_goal(workspace, CAMPAIGN, wishes, Drain(), GoalWatcher(say=said))
 
 
 # --- the whole way ---------------------------------------------------------------------------------------------------
@@ -136,7 +136,7 @@ def _until(true: Callable[[], bool]) -> None:
 
 
 def test_a_budget_ends_it_and_it_says_what_is_missing(workspace: Workspace) -> None:
-    achieved = achieve(workspace, GoalWishes(Goal(emails=10**6), budget=0.0))
+    achieved = achieve(workspace, GoalSettings(Goal(emails=10**6), budget=0.0))
     assert (achieved.ending, achieved.met) == ("budget", False)
     assert achieved.missing == {"emails": 10**6 - achieved.standing.records.emails}
 
@@ -144,9 +144,9 @@ def test_a_budget_ends_it_and_it_says_what_is_missing(workspace: Workspace) -> N
 def test_a_machine_without_the_source_says_so_at_once(workspace: Workspace, home: TownHome) -> None:
     shutil.rmtree(home.folder / "state" / "sources")
     with pytest.raises(SourceMissing):
-        achieve(workspace, GoalWishes())
+        achieve(workspace, GoalSettings())
     with pytest.raises(UsageError, match="no source"):
-        achieve(workspace, GoalWishes(source="yellow-pages"))
+        achieve(workspace, GoalSettings(source="yellow-pages"))
 
 
 def test_with_workers_elsewhere_it_watches(workspace: Workspace) -> None:
@@ -166,11 +166,11 @@ def test_with_workers_elsewhere_it_watches(workspace: Workspace) -> None:
     )
     store.put(str(HeartbeatKey("pi1")), json_records.render(beat))
     said: list[str] = []
-    achieved = achieve(workspace, GoalWishes(budget=1.0), said.append)
+    achieved = achieve(workspace, GoalSettings(budget=1.0), said.append)
     assert achieved.ending == "budget"
     assert achieved.standing.queues["gm-list"].pending == 16
     assert "Watching the workers of pi1" in said
-    alone = achieve(workspace, GoalWishes(budget=0.0, crew=CrewWishes(watch=True)))
+    alone = achieve(workspace, GoalSettings(budget=0.0, crew=CrewSettings(watch=True)))
     assert alone.ending == "budget"
 
 
@@ -196,23 +196,23 @@ def test_a_task_that_waits_for_another_try_is_neither_ready_nor_in_hand(workspac
 def test_when_a_goal_is_met() -> None:
     queues = {"gm-list": QueueState(), "enrichment": QueueState(pending=2, later=2, completed=8)}
     some = Records(companies=10, emails=4)
-    everything = Standing(Goal(), 1, queues, some, settled=True)
+    everything = GoalStanding(Goal(), 1, queues, some, settled=True)
     assert everything.met  # what failed is tried again later, by whoever runs then
-    four = Standing(Goal(emails=4), 1, queues, some, settled=True)
+    four = GoalStanding(Goal(emails=4), 1, queues, some, settled=True)
     assert four.met
-    assert not Standing(Goal(emails=4), 1, queues, some, settled=False).met
-    five = Standing(Goal(emails=5), 1, queues, some, settled=True)
+    assert not GoalStanding(Goal(emails=4), 1, queues, some, settled=False).met
+    five = GoalStanding(Goal(emails=5), 1, queues, some, settled=True)
     assert (five.met, five.exhausted) == (False, False)  # the later tries may bring one
     assert five.goal.missing(some) == {"emails": 1}
-    over = Standing(Goal(emails=5), 1, {"gm-list": QueueState()}, some, settled=True)
+    over = GoalStanding(Goal(emails=5), 1, {"gm-list": QueueState()}, some, settled=True)
     assert over.exhausted
 
 
 def test_the_pace_says_how_long_it_will_take() -> None:
-    pace, queues = Pace(), {"gm-list": QueueState(), "enrichment": QueueState()}
-    first = pace.timed(Standing(Goal(emails=100), 1, queues, Records(emails=10)), 0.0)
+    pace, queues = GoalPace(), {"gm-list": QueueState(), "enrichment": QueueState()}
+    first = pace.timed(GoalStanding(Goal(emails=100), 1, queues, Records(emails=10)), 0.0)
     assert (first.rate, first.seconds_left) == (None, None)
-    later = pace.timed(Standing(Goal(emails=100), 1, queues, Records(emails=40)), 60.0)
+    later = pace.timed(GoalStanding(Goal(emails=100), 1, queues, Records(emails=40)), 60.0)
     assert (later.rate, later.seconds_left) == (30.0, 120.0)
     assert drawn(later) is not None
     assert [duration_shown(seconds) for seconds in (5, 600, 9000)] == ["5 s", "10 min", "2.5 h"]
@@ -223,4 +223,4 @@ def test_workers_that_cannot_work_end_it(workspace: Workspace, home: TownHome) -
     for file in (home.folder / "state" / "sources").rglob("*.parquet"):
         file.write_bytes(b"damaged")
     with pytest.raises(WorkerGaveUp, match="failures in a row"):
-        achieve(workspace, GoalWishes(budget=200.0))
+        achieve(workspace, GoalSettings(budget=200.0))

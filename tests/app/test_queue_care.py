@@ -7,14 +7,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from cocli.app.queues.care import Caretaker
+from cocli.app.queues.care import TaskCare
 from cocli.app.queues.queues import QueueOnStore
 from cocli.errors import LeaseLost, QueueError
 from cocli.formats import json_records
 from cocli.models.completion import Ok
 from cocli.models.lease import Lease
 from cocli.models.task import Task
-from cocli.queue.base import NewTask, State
+from cocli.queue.base import NewTask, TaskPlace
 from cocli.queue.leased.queue import LeasedQueue
 from cocli.queue.places import Places
 from cocli.store.base import Store
@@ -32,8 +32,8 @@ class World:
     def queue(self, worker: str = "w") -> LeasedQueue:
         return LeasedQueue(self.store, "plumbers", "gm-list", worker=worker, lease_seconds=300)
 
-    def person(self, store: Store | None = None) -> Caretaker:
-        return Caretaker(QueueOnStore(store or self.store, Places("plumbers", "gm-list"), "plumbers", "gm-list"))
+    def person(self, store: Store | None = None) -> TaskCare:
+        return TaskCare(QueueOnStore(store or self.store, Places("plumbers", "gm-list"), "plumbers", "gm-list"))
 
     def later(self, seconds: float) -> None:
         self.time += timedelta(seconds=seconds)
@@ -100,7 +100,7 @@ def test_an_expired_worker_cannot_complete_what_was_set_aside(world: World) -> N
     assert world.person().sideline("a", "x").status == "sidelined"
     with pytest.raises(LeaseLost):
         queue.ack(claim, Ok())
-    assert world.queue().inspect("a").states == [State.SIDELINED]
+    assert world.queue().inspect("a").states == [TaskPlace.SIDELINED]
 
 
 def test_set_aside_with_its_history(world: World) -> None:
@@ -123,7 +123,7 @@ def test_what_is_completed_is_not_set_aside(world: World) -> None:
     queue.ack(claim, Ok())  # not cleaned up
     world.later(400)
     assert world.person().sideline("a", "x").status == "already_completed"
-    assert world.queue().inspect("a").states == [State.COMPLETED]
+    assert world.queue().inspect("a").states == [TaskPlace.COMPLETED]
     assert list(world.store.list(Places("plumbers", "gm-list").pending)) == []
 
 
@@ -154,11 +154,11 @@ def test_a_crash_between_any_two_steps_loses_nothing(
     claim = world.queue("next").claim()
     states = world.queue().inspect("a").states
     if claim is None:
-        assert states == [State.SIDELINED]
+        assert states == [TaskPlace.SIDELINED]
         assert list(world.store.list(Places("plumbers", "gm-list").pending)) == []
     else:
         assert not done
-        assert states == [State.PENDING]
+        assert states == [TaskPlace.PENDING]
         assert claim.token > tokens[0]
         assert claim.task.payload == {"n": 1}
 
@@ -173,7 +173,7 @@ def test_a_lost_answer_is_no_lost_race(world: World, number: int) -> None:
         return Fault(FaultKind.LOST_ANSWER) if lost else None
 
     assert world.person(FaultyStore(world.store, plan)).sideline("a", "x").status == "sidelined"
-    assert world.queue().inspect("a").states == [State.SIDELINED]
+    assert world.queue().inspect("a").states == [TaskPlace.SIDELINED]
 
 
 def test_two_people_at_once(world: World) -> None:

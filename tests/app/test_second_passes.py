@@ -14,16 +14,16 @@ import pytest
 from cocli.app.campaigns import second_passes
 from cocli.app.campaigns.differences import Differences, difference
 from cocli.app.campaigns.missing_emails import missing_emails, write_missing
-from cocli.app.campaigns.reextraction import ReextractWish, preview, reextract
+from cocli.app.campaigns.reextraction import ReextractionOptions, preview, reextract
 from cocli.app.campaigns.second_passes import enqueue_batch, evaluate_batch, read_batch, read_cells, task_id
 from cocli.app.campaigns.sites import SiteSummary, opened_sites
 from cocli.app.machines.stages import campaign_queue, open_stage
 from cocli.app.queues.queues import opened_queue
-from cocli.app.websites.enrich import EnrichWishes, enrich_sites
+from cocli.app.websites.enrich import EnrichOptions, enrich_sites
 from cocli.app.workspace import Workspace, open_workspace
 from cocli.config.resolve import Flags
 from cocli.demo.town import Town, WebsiteServer, build_town, serve_websites, write_hosts
-from cocli.demo.town.websites.site import Site
+from cocli.demo.town.websites.site import TownSite
 from cocli.errors import UsageError
 from cocli.index.writer import IndexWriter
 from cocli.keys.identities import company_hash
@@ -31,7 +31,7 @@ from cocli.keys.paths import IndexRef
 from cocli.models.prospect import Prospect
 from cocli.models.work import EnrichmentWork
 from cocli.pipeline.websites.site.document import site_document, stored_site
-from cocli.queue.base import NewTask, State
+from cocli.queue.base import NewTask, TaskPlace
 
 NAME = "plumbers"
 CONFIG = """[campaign]
@@ -102,12 +102,12 @@ def put(workspace: Workspace) -> Put:
     return write
 
 
-def a_site(town: Town, kind: str, number: int = 0) -> Site:
+def a_site(town: Town, kind: str, number: int = 0) -> TownSite:
     return [site for site in town.sites.values() if site.kind == kind][number]
 
 
-def read(workspace: Workspace, *sites: Site) -> None:
-    enrich_sites(workspace, NAME, [site.url for site in sites], EnrichWishes("US", seconds=20))
+def read(workspace: Workspace, *sites: TownSite) -> None:
+    enrich_sites(workspace, NAME, [site.url for site in sites], EnrichOptions("US", seconds=20))
 
 
 def reasons(workspace: Workspace) -> dict[str, str]:
@@ -277,7 +277,7 @@ def test_the_same_batch_twice_is_queued_once(workspace: Workspace, town: Town, p
     with pytest.raises(UsageError, match="no batch"):
         evaluate_batch(workspace, NAME, "unheard-of")
     with opened_queue(workspace.campaign(NAME), "enrichment") as queue:
-        assert queue.inspect(task_id(site.domain, first.batch)).states == [State.COMPLETED]
+        assert queue.inspect(task_id(site.domain, first.batch)).states == [TaskPlace.COMPLETED]
 
 
 @pytest.mark.parametrize("data", [b"", b"domain\n", b"rival.com\n", b"0123456789abcdef\n"])
@@ -305,14 +305,14 @@ def test_stored_pages_are_read_again_without_a_request(
     read(workspace, first, second)
     forget_addresses(workspace, first.domain)
     asked = len(websites.requests)
-    todo = preview(workspace, NAME, ReextractWish())
+    todo = preview(workspace, NAME, ReextractionOptions())
     assert todo.documents == todo.to_do > 2
-    found = reextract(workspace, NAME, ReextractWish())
+    found = reextract(workspace, NAME, ReextractionOptions())
     assert found.whole
     assert found.differences.emails == {"recovered": 1, "same": 1}
     assert found.pages["identical"] == found.pages["compared"] == todo.documents
     assert (found.applied, reasons(workspace)) == (0, {})
-    again = reextract(workspace, NAME, ReextractWish())
+    again = reextract(workspace, NAME, ReextractionOptions())
     assert (again.job.skipped, again.differences.emails) == (todo.documents, found.differences.emails)
     assert len(websites.requests) == asked
 
@@ -329,21 +329,21 @@ def test_applied_facts_are_in_the_records_and_the_next_run_finds_nothing(
     asked = len(websites.requests)
     with opened_sites(workspace, NAME) as sites:
         crawled = sites.domains([site.domain])[site.domain].last_crawled
-    found = reextract(workspace, NAME, ReextractWish(apply=True))
+    found = reextract(workspace, NAME, ReextractionOptions(apply=True))
     assert (found.applied, found.prospects_changed) == (1, 2)
     with opened_sites(workspace, NAME) as sites:
         records = {one.company_hash: one for one in sites.prospects()}
         assert sites.domains([site.domain])[site.domain].last_crawled == crawled  # nobody went there
     for one in (prospect, late):
         assert records[one.company_hash].primary_email == site.emails[0].address
-    again = reextract(workspace, NAME, ReextractWish(apply=True))
+    again = reextract(workspace, NAME, ReextractionOptions(apply=True))
     assert (again.applied, again.differences.emails) == (0, {"same": 1})
     assert len(websites.requests) == asked
 
 
 def test_the_cluster_of_the_campaign_is_not_written_into(workspace: Workspace) -> None:
     with pytest.raises(UsageError, match="lives in"):
-        reextract(workspace, NAME, ReextractWish(cluster="main"))
+        reextract(workspace, NAME, ReextractionOptions(cluster="main"))
 
 
 # --- what differs

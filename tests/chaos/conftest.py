@@ -16,7 +16,7 @@ from cocli.app.workspace import open_workspace
 from cocli.config.resolve import Flags
 from cocli.demo.town import WebsiteServer, build_town, serve_websites, truth_of
 from cocli.demo.town.campaign import CAMPAIGN, TownHome, found_campaign, join_campaign
-from cocli.demo.town.records import Outcome, outcome_of
+from cocli.demo.town.records import TownOutcome, outcome_of
 from cocli.demo.town.score import Score, businesses_of, score_of
 from cocli.demo.town.town import Town
 
@@ -70,7 +70,7 @@ class Field:
         crew = 2 + self.workers + 3 * len(others)
         return Storm(main, others, self.folder, random.Random(seed), crew, period)
 
-    def outcome(self, home: TownHome) -> Outcome:
+    def outcome(self, home: TownHome) -> TownOutcome:
         with open_workspace(home.environ, Flags()) as workspace:
             return outcome_of(workspace, CAMPAIGN)
 
@@ -78,7 +78,7 @@ class Field:
         with open_workspace(home.environ, Flags()) as workspace:
             return score_of(businesses_of(workspace, CAMPAIGN), truth_of(self.town), "overture", self.phrases)
 
-    def undisturbed(self) -> Outcome:
+    def undisturbed(self) -> TownOutcome:
         """What comes of it on one machine, if nothing happens."""
         calm = Field(self.town, self.websites, self.folder / "calm", self.phrases, self.settings)
         home = calm.machine("home")
@@ -105,7 +105,7 @@ def field_of(town: Town, websites: WebsiteServer, tmp_path: Path) -> Field:
 
 
 @pytest.fixture(scope="session")
-def undisturbed(town: Town, websites: WebsiteServer, tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+def undisturbed(town: Town, websites: WebsiteServer, tmp_path_factory: pytest.TempPathFactory) -> TownOutcome:
     return Field(town, websites, tmp_path_factory.mktemp("undisturbed"), ("bakery",)).undisturbed()
 
 

@@ -14,7 +14,7 @@ import psutil
 import pytest
 from tests.kit import servers
 
-from cocli.demo.town.records import Outcome
+from cocli.demo.town.records import TownOutcome
 from cocli.demo.town.trades import PHRASES
 
 SECONDS = 3000.0
@@ -23,21 +23,21 @@ LEASE = 5.0 + 2.0
 pytestmark = pytest.mark.timeout(3 * SECONDS)
 
 
-def the_same(after: Outcome, undisturbed: Outcome) -> None:
+def the_same(after: TownOutcome, undisturbed: TownOutcome) -> None:
     assert after.differences(undisturbed) == []
     assert after.leftovers == ()
     assert all(state.in_hand == 0 for state in after.states.values())
 
 
 @pytest.fixture(scope="module")
-def calm(a_field: Any, tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+def calm(a_field: Any, tmp_path_factory: pytest.TempPathFactory) -> TownOutcome:
     """The whole demo, undisturbed."""
-    outcome: Outcome = replace(a_field, folder=tmp_path_factory.mktemp("calm"), phrases=PHRASES).undisturbed()
+    outcome: TownOutcome = replace(a_field, folder=tmp_path_factory.mktemp("calm"), phrases=PHRASES).undisturbed()
     return outcome
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_the_demo_on_a_folder(field_of: Any, calm: Outcome, seed: int) -> None:
+def test_the_demo_on_a_folder(field_of: Any, calm: TownOutcome, seed: int) -> None:
     field_of.phrases, field_of.workers = PHRASES, 8
     home = field_of.machine("home")
     storm = field_of.storm(field_of.goal(home), seed=seed)
@@ -48,7 +48,7 @@ def test_the_demo_on_a_folder(field_of: Any, calm: Outcome, seed: int) -> None:
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_the_demo_on_three_machines_and_one_s3_server(
-    field_of: Any, calm: Outcome, seaweedfs: servers.S3Server, seed: int
+    field_of: Any, calm: TownOutcome, seaweedfs: servers.S3Server, seed: int
 ) -> None:
     """Two of them run supervisors, the third has workers of its own; whoever is killed is started again."""
     field_of.phrases = PHRASES
@@ -63,7 +63,7 @@ def test_the_demo_on_three_machines_and_one_s3_server(
 
 
 def test_a_machine_that_is_cut_off_for_two_lease_periods(
-    field_of: Any, seaweedfs: servers.S3Server, undisturbed: Outcome
+    field_of: Any, seaweedfs: servers.S3Server, undisturbed: TownOutcome
 ) -> None:
     """It stands still with tasks in hand, somebody else does them, and it wakes up with what it knew."""
     field_of.store = seaweedfs.url("cocli-data-test", "cut-off")

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from cocli.demo.town.records import Outcome
+from cocli.demo.town.records import TownOutcome
 
 PATIENCE = 250.0
 
 
-def test_killed_at_random_on_a_folder(field_of: Any, undisturbed: Outcome) -> None:
+def test_killed_at_random_on_a_folder(field_of: Any, undisturbed: TownOutcome) -> None:
     field_of.workers = 3
     home = field_of.machine("home")
     storm = field_of.storm(field_of.goal(home))

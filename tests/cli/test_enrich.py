@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from cocli.demo.town import Town, WebsiteServer, build_town, serve_websites
-from cocli.demo.town.websites.site import Site
+from cocli.demo.town.websites.site import TownSite
 
 Cocli = Callable[..., Any]
 
@@ -27,7 +27,7 @@ def websites(town: Town) -> Iterator[WebsiteServer]:
 
 
 @pytest.fixture
-def site(town: Town, websites: WebsiteServer, home: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
+def site(town: Town, websites: WebsiteServer, home: Path, monkeypatch: pytest.MonkeyPatch) -> TownSite:
     """An ordinary site. The machine's name server knows the town alone, and loopback may be read."""
     real = socket.getaddrinfo
 
@@ -43,11 +43,11 @@ def site(town: Town, websites: WebsiteServer, home: Path, monkeypatch: pytest.Mo
     return next(one for one in town.sites.values() if one.kind == "ordinary" and one.emails[0].page == "contact")
 
 
-def address(site: Site, websites: WebsiteServer) -> str:
+def address(site: TownSite, websites: WebsiteServer) -> str:
     return f"http://{site.host}:{websites.port}/"
 
 
-def test_it_shows_what_was_found_and_where(cocli: Cocli, site: Site, websites: WebsiteServer) -> None:
+def test_it_shows_what_was_found_and_where(cocli: Cocli, site: TownSite, websites: WebsiteServer) -> None:
     result = cocli("enrich", address(site, websites), "--country", "us")
     assert result.code == 0, result.err
     primary = site.emails[0].address
@@ -58,7 +58,9 @@ def test_it_shows_what_was_found_and_where(cocli: Cocli, site: Site, websites: W
     assert "Nothing was kept" in result.err
 
 
-def test_without_a_campaign_nothing_is_stored(cocli: Cocli, site: Site, websites: WebsiteServer, home: Path) -> None:
+def test_without_a_campaign_nothing_is_stored(
+    cocli: Cocli, site: TownSite, websites: WebsiteServer, home: Path
+) -> None:
     before = sorted(home.rglob("*"))
     result = cocli("enrich", address(site, websites), "--json")
     assert result.code == 0, result.err
@@ -70,7 +72,7 @@ def test_without_a_campaign_nothing_is_stored(cocli: Cocli, site: Site, websites
 
 
 def test_with_a_campaign_it_goes_into_the_records(
-    plumbers: Cocli, write_prospects: Any, site: Site, websites: WebsiteServer
+    plumbers: Cocli, write_prospects: Any, site: TownSite, websites: WebsiteServer
 ) -> None:
     write_prospects(site.domain)
     result = plumbers("enrich", address(site, websites), "-c", "plumbers", "--json")
@@ -86,18 +88,20 @@ def test_with_a_campaign_it_goes_into_the_records(
     assert (again["written"]["prospects"], again["written"]["emails"]) == (0, 0)
 
 
-def test_a_campaign_can_be_asked_without_keeping_anything(plumbers: Cocli, site: Site, websites: WebsiteServer) -> None:
+def test_a_campaign_can_be_asked_without_keeping_anything(
+    plumbers: Cocli, site: TownSite, websites: WebsiteServer
+) -> None:
     result = plumbers("enrich", address(site, websites), "-c", "plumbers", "--no-save", "--json")
     assert not result.json["sites"][0]["saved"]
     assert plumbers("documents", "states", f"site:{site.domain}", "-c", "plumbers").code == 4
 
 
-def test_the_page_budget(cocli: Cocli, site: Site, websites: WebsiteServer) -> None:
+def test_the_page_budget(cocli: Cocli, site: TownSite, websites: WebsiteServer) -> None:
     (found,) = cocli("enrich", address(site, websites), "--pages", "1", "--json").json["sites"]
     assert (found["requests"], len(found["pages_read"]), found["stop"]) == (1, 1, "pages")
 
 
-def test_a_site_that_is_not_there(cocli: Cocli, site: Site) -> None:
+def test_a_site_that_is_not_there(cocli: Cocli, site: TownSite) -> None:
     (found,) = cocli("enrich", "no-such-firm.com", "--json").json["sites"]
     assert (found["status"], found["verdict"], found["retryable"]) == ("dead", "failed", False)
     assert "no_such_host" in found["evidence"][0]
@@ -123,7 +127,7 @@ def test_refused_sites_say_why(plumbers: Cocli) -> None:
     assert (domain["status"], domain["is_email_provider"]) == ("refused", True)
 
 
-def test_private_addresses_are_not_read(cocli: Cocli, site: Site, websites: WebsiteServer, home: Path) -> None:
+def test_private_addresses_are_not_read(cocli: Cocli, site: TownSite, websites: WebsiteServer, home: Path) -> None:
     (home / "user.toml").write_text("")
     (found,) = cocli("enrich", f"http://{site.host}/", "--json").json["sites"]
     assert found["status"] == "refused"

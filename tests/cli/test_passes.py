@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from cocli.demo.town import Town, WebsiteServer, build_town, serve_websites, write_hosts
-from cocli.demo.town.websites.site import Site
+from cocli.demo.town.websites.site import TownSite
 
 Cocli = Callable[..., Any]
 
@@ -27,7 +27,7 @@ def websites(town: Town) -> Iterator[WebsiteServer]:
 
 
 @pytest.fixture
-def sites(town: Town, websites: WebsiteServer, home: Path, write_prospects: Any) -> dict[str, Site]:
+def sites(town: Town, websites: WebsiteServer, home: Path, write_prospects: Any) -> dict[str, TownSite]:
     """One of each kind, all of them prospects; the town is all there is."""
     write_hosts(websites, home / "hosts.json")
     text = (home / "hosts.json").read_text("utf-8").rstrip().removesuffix("}")
@@ -35,7 +35,7 @@ def sites(town: Town, websites: WebsiteServer, home: Path, write_prospects: Any)
     (home / "user.toml").write_text(
         f'[fetch]\nrate = 100.0\nhosts_file = "{home}/hosts.json"\nallow_networks = ["127.0.0.0/8"]\n'
     )
-    found: dict[str, Site] = {}
+    found: dict[str, TownSite] = {}
     for kind in ("ordinary", "form-only", "no-such-name"):
         found[kind] = next(site for site in town.sites.values() if site.kind == kind)
         write_prospects(found[kind].domain, website=found[kind].url)
@@ -43,7 +43,7 @@ def sites(town: Town, websites: WebsiteServer, home: Path, write_prospects: Any)
 
 
 def test_from_missing_addresses_to_what_another_pass_brought(
-    plumbers: Cocli, sites: dict[str, Site], home: Path
+    plumbers: Cocli, sites: dict[str, TownSite], home: Path
 ) -> None:
     missing = plumbers("campaign", "missing-emails", "plumbers", "--csv", str(home / "missing.csv"))
     assert missing.code == 0, missing.err
@@ -72,7 +72,7 @@ def test_from_missing_addresses_to_what_another_pass_brought(
     assert only["domain"] == sites["form-only"].domain
 
 
-def test_stored_pages_are_extracted_again(plumbers: Cocli, sites: dict[str, Site], websites: WebsiteServer) -> None:
+def test_stored_pages_are_extracted_again(plumbers: Cocli, sites: dict[str, TownSite], websites: WebsiteServer) -> None:
     site = sites["ordinary"]
     assert plumbers("enrich", site.url, "-c", "plumbers").code == 0
     asked = len(websites.requests)

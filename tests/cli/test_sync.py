@@ -16,7 +16,7 @@ import pytest
 
 from cocli.cli.sync.views import progress_text
 from cocli.store import open_store
-from cocli.sync.report import Standing
+from cocli.sync.report import RunStanding
 from tests.kit.servers import S3Server
 
 ACME = "companies/acme/_index.md"
@@ -213,9 +213,9 @@ def test_watch_goes_on_until_it_is_interrupted(home: Path, bucket: Path) -> None
 
 
 def test_the_progress_has_bytes_files_rate_and_time_left() -> None:
-    text = progress_text(Standing(1_200, 20_000, 3_565_158, 59_454_259), 3.0)
+    text = progress_text(RunStanding(1_200, 20_000, 3_565_158, 59_454_259), 3.0)
     assert text == "1,200 of 20,000 files, 3.4 MiB of 56.7 MiB, 1.1 MiB/s, 47 s left"
-    assert progress_text(Standing(0, 10, 0, 0), 0.0) == "0 of 10 files, 0 B of 0 B, 0 B/s, 0 s left"
+    assert progress_text(RunStanding(0, 10, 0, 0), 0.0) == "0 of 10 files, 0 B of 0 B, 0 B/s, 0 s left"
 
 
 def test_ctrl_c_leaves_a_state_that_goes_on(cocli: Any, home: Path, seaweedfs: S3Server) -> None:

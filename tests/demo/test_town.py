@@ -18,7 +18,7 @@ from cocli.demo.town.trades import PHRASES
 from cocli.demo.town.websites.negatives import NEGATIVES
 from cocli.demo.town.websites.replies import reply_to
 from cocli.demo.town.websites.script_forms import FORMS
-from cocli.demo.town.websites.site import Site
+from cocli.demo.town.websites.site import TownSite
 from cocli.keys.identities import check_same_place, registrable_domain
 from cocli.keys.tile import Tile
 from cocli.pipeline.plan.geography import distance_m
@@ -173,7 +173,7 @@ def test_open_data_is_out_of_date_here_and_there(truth: Truth) -> None:
     assert not any(business.emails_by("overture") for business in stale)
 
 
-def read_site(site: Site) -> SiteFacts:
+def read_site(site: TownSite) -> SiteFacts:
     host, language = site.target or site.host, LANGUAGES[site.language]
     paths = [language.path(page) for page in site.pages]
     return combine([read_page(reply_to(site, host, path).body, f"http://{host}{path}", "US") for path in paths])

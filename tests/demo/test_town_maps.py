@@ -15,7 +15,7 @@ import pytest
 from cocli.demo.town import MapsBehaviour, MapsSite, Town, build_town, by_tile, serve_maps
 from cocli.demo.town.business import Business
 from cocli.demo.town.maps.pages import CONSENT_PATH, CONSENT_WORDS
-from cocli.demo.town.maps.search import END_SLOT, Search, matches
+from cocli.demo.town.maps.search import END_SLOT, TownSearch, matches
 from cocli.keys.identities import place_id_from_feature_id
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def search_target(site: MapsSite, phrase: str, lat: float, lon: float, zoom: flo
 
 
 def expected(town: Town, phrase: str, zoom: float = 13) -> list[Business]:
-    return matches(town, Search(phrase, *town.region.centre_tile.centre, zoom))
+    return matches(town, TownSearch(phrase, *town.region.centre_tile.centre, zoom))
 
 
 def test_answers_hold_the_places_in_their_slots(town: Town) -> None:
@@ -195,7 +195,7 @@ def test_what_was_asked_is_remembered_in_order(town: Town) -> None:
         for tile in town.region.tiles[:3]:
             get(site, search_target(site, "hair salon", *tile.centre, 14.5))
 
-    assert site.searches == [Search("hair salon", *tile.centre, 14.5) for tile in town.region.tiles[:3]]
+    assert site.searches == [TownSearch("hair salon", *tile.centre, 14.5) for tile in town.region.tiles[:3]]
 
 
 # --- in a real browser

@@ -11,7 +11,7 @@ import pytest
 
 from cocli.demo.town import Town, Truth, build_town, truth_of, write_overture
 from cocli.demo.town.maps.pages import json_body
-from cocli.demo.town.maps.search import PAGE_SIZE, Search, answer_of, matches
+from cocli.demo.town.maps.search import PAGE_SIZE, TownSearch, answer_of, matches
 from cocli.demo.town.overture import RELEASE
 from cocli.models.place import Place
 from cocli.pipeline.merge import Matcher
@@ -55,7 +55,7 @@ def on_the_map(town: Town, truth: Truth) -> list[Place]:
     found: dict[str, Place] = {}
     for tile in town.region.tiles:
         for phrase in truth.phrases:
-            search = Search(phrase, *tile.centre, 13)
+            search = TownSearch(phrase, *tile.centre, 13)
             results = matches(town, search)
             offsets = range(0, len(results), PAGE_SIZE)
             answers = [json_body(answer_of(town, search, results, offset, len(results))) for offset in offsets]

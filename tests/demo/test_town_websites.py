@@ -13,7 +13,7 @@ import pytest
 
 from cocli.demo.town import Town, WebsiteServer, build_town, read_hosts, serve_websites, write_hosts
 from cocli.demo.town.languages import LANGUAGES
-from cocli.demo.town.websites.site import Site, SiteKind
+from cocli.demo.town.websites.site import SiteKind, TownSite
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def get(
         connection.close()
 
 
-def one(town: Town, kind: SiteKind) -> Site:
+def one(town: Town, kind: SiteKind) -> TownSite:
     return next(site for site in town.sites.values() if site.kind == kind)
 
 

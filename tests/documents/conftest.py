@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.kit.postgres import PostgresServer, postgres
 
-from cocli.documents import Blob, Document, DocumentRepository, Source, open_catalog
+from cocli.documents import Blob, Document, DocumentRepository, DocumentSource, open_catalog
 from cocli.documents.catalog.sql import SqlCatalog
 from cocli.store.counting import CountingStore
 from cocli.store.memory import MemoryStore
@@ -86,7 +86,7 @@ def page() -> MakePage:
         fetched_at: datetime | None = None,
         date: str = "Sun, 15 Nov 2026 00:00:00 GMT",
     ) -> Document:
-        source = Source(
+        source = DocumentSource(
             uri="https://example.com/",
             mime_type="text/html",
             fetched_at=fetched_at or datetime(2026, 11, 15, tzinfo=UTC),

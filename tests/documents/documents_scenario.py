@@ -16,7 +16,7 @@ from tests.kit.simulator import Faults, Limits, Scenario
 from cocli.documents import Blob, Document, DocumentRepository, Event, Relay, codec, open_catalog
 from cocli.documents.care import fsck as checking
 from cocli.documents.catalog.sql import SqlCatalog
-from cocli.documents.places import Place
+from cocli.documents.places import DocumentPlace
 from cocli.errors import (
     CatalogUnavailable,
     DocumentContested,
@@ -161,7 +161,7 @@ class SharedCatalog(Scenario):
             f"{change.key} lost a version"
         )
         if before.header.deleted_at is None:
-            kept = Place.of("uploads", before.document).version(before.header.digest)
+            kept = DocumentPlace.of("uploads", before.document).version(before.header.digest)
             assert kept in store.objects, f"{change.key} was replaced, and what was there is not kept"
 
     def check_end(self, store: Any, history: Any) -> None:

@@ -316,24 +316,26 @@ def test_migrations_are_applied_once_and_in_order(any_catalog: SqlCatalog) -> No
     wanted = migrations.of_dialect(database.dialect)
     assert migrations.migrate(database) == []
     script = "CREATE TABLE extra (a TEXT);\nCREATE TABLE extra2 (a TEXT DEFAULT ';');\n"
-    extra = migrations.Migration(9999, "9999_extra.sql", script)
+    extra = migrations.CatalogMigration(9999, "9999_extra.sql", script)
     assert migrations.migrate(database, [*wanted, extra]) == ["9999_extra.sql"]
     assert migrations.migrate(database, [*wanted, extra]) == []
 
 
 def test_a_migration_that_fails_leaves_nothing(any_catalog: SqlCatalog) -> None:
     database = any_catalog.database
-    bad = migrations.Migration(9999, "9999_bad.sql", "CREATE TABLE half (a TEXT);\nCREATE TABLE pipedocs (a TEXT);\n")
+    bad = migrations.CatalogMigration(
+        9999, "9999_bad.sql", "CREATE TABLE half (a TEXT);\nCREATE TABLE pipedocs (a TEXT);\n"
+    )
     with pytest.raises(CatalogError):
         migrations.migrate(database, [*migrations.of_dialect(database.dialect), bad])
-    good = migrations.Migration(9999, "9999_good.sql", "CREATE TABLE half (a TEXT);\n")
+    good = migrations.CatalogMigration(9999, "9999_good.sql", "CREATE TABLE half (a TEXT);\n")
     assert migrations.migrate(database, [*migrations.of_dialect(database.dialect), good]) == ["9999_good.sql"]
 
 
 def test_a_changed_or_newer_catalogue_is_refused(any_catalog: SqlCatalog) -> None:
     database = any_catalog.database
     wanted = migrations.of_dialect(database.dialect)
-    changed = [migrations.Migration(wanted[0].number, wanted[0].name, "-- another\n"), *wanted[1:]]
+    changed = [migrations.CatalogMigration(wanted[0].number, wanted[0].name, "-- another\n"), *wanted[1:]]
     with pytest.raises(CatalogError, match="is not what was applied"):
         migrations.migrate(database, changed)
     with pytest.raises(CatalogError, match="does not know"):

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.kit.effort import effort
 
-from cocli.documents import Blob, Document, Fault, Source, codec
+from cocli.documents import Blob, Document, DocumentSource, Fault, codec
 from cocli.documents.document import headers_that_matter
-from cocli.documents.header import Header, Operation, PurgeProof, RemovedObject, State
+from cocli.documents.header import DocumentState, Header, Operation, PurgeProof, RemovedObject
 from cocli.documents.proto.generated import document_pb2 as pb
 from cocli.errors import DocumentDamaged, DocumentInvalid, UsageError
 from cocli.models.document import Step
@@ -34,7 +34,7 @@ JSON = st.recursive(
 )
 DIGESTS = st.text("0123456789abcdef", min_size=64, max_size=64)
 SOURCES = st.builds(
-    Source,
+    DocumentSource,
     uri=st.none() | WORD,
     mime_type=st.none() | WORD,
     fetched_at=st.none() | TIMES,
@@ -62,9 +62,9 @@ DOCUMENTS = st.builds(
 )
 
 
-def state_of(document: Document, **changes: Any) -> State:
+def state_of(document: Document, **changes: Any) -> DocumentState:
     header = Header(1, document.digest, NOON, Operation.CREATED, ("parser",))
-    return State(replace(header, **changes), document)
+    return DocumentState(replace(header, **changes), document)
 
 
 @given(DOCUMENTS)
@@ -102,7 +102,7 @@ def test_other_content_has_another_digest(document: Document, data: st.DataObjec
 
 def test_what_changes_though_nothing_changed_is_left_out_of_the_digest() -> None:
     def fetched(at: datetime, **headers: str) -> Document:
-        source = Source(uri="https://a.de/", fetched_at=at, headers={"Content-Type": "text/html", **headers})
+        source = DocumentSource(uri="https://a.de/", fetched_at=at, headers={"Content-Type": "text/html", **headers})
         return Document.intake(account="a", connector="web", doc="d", source=source)
 
     first = fetched(NOON, Date="Sun, 15 Nov 2026 12:00:00 GMT")
@@ -115,7 +115,9 @@ def test_what_changes_though_nothing_changed_is_left_out_of_the_digest() -> None
 
 def test_the_digest_vector() -> None:
     """Frozen: rows, references and earlier versions are named by it."""
-    source = Source(uri="https://a.de/", mime_type="text/html", http_status=200, headers={"content-type": "text/html"})
+    source = DocumentSource(
+        uri="https://a.de/", mime_type="text/html", http_status=200, headers={"content-type": "text/html"}
+    )
     document = Document.intake(account="a", connector="web", doc="d", source=source)
     document = document.with_blob("body", Blob.of(b"<p>hi</p>", "text/html")).with_data("n", {"b": [1, "ü"], "a": None})
     text = (
@@ -214,7 +216,7 @@ def test_a_stub_keeps_its_proof() -> None:
     proof = PurgeProof(NOON, "me", "asked", (removed,), NOON + timedelta(seconds=1))
     document = Document.intake(account="a", connector="web", doc="d")
     header = Header(4, "1" * 64, NOON, Operation.PURGED, (), NOON, "me")
-    back = codec.decode(codec.encode(State(header, document, proof)))
+    back = codec.decode(codec.encode(DocumentState(header, document, proof)))
     assert back.purge == proof
     assert back.row().purged_at == proof.purged_at
 

@@ -20,7 +20,7 @@ from tests.kit.faulty_store import Crashed, FaultKind
 
 from cocli.documents import Blob, Document, DocumentRepository, Event, Relay, open_catalog
 from cocli.documents.care import fsck as checking
-from cocli.documents.care.findings import Problem
+from cocli.documents.care.findings import FsckProblem
 from cocli.documents.care.survey import kind_of
 from cocli.documents.catalog.sql import SqlCatalog
 from cocli.errors import CatalogUnavailable, DocumentNotFound, Unavailable
@@ -251,7 +251,9 @@ def test_a_version_whose_writer_died_is_told_by_whoever_replaces_it() -> None:
             world.process(point).save(page(b"two"), publish=["parser"])
         world.process().save(page(b"three"))
         left = checking.check(world.process(), repair=True, grace=timedelta(0)).findings
-        assert {one.problem for one in left} <= {Problem.ORPHAN_BLOB}, "the bytes of the version that never came about"
+        assert {one.problem for one in left} <= {FsckProblem.ORPHAN_BLOB}, (
+            "the bytes of the version that never came about"
+        )
         agree(world)
         told = {(one.version, one.destination) for one in world.log.events}
         versions = {one.version for one in world.log.events}

@@ -11,9 +11,9 @@ import pytest
 
 from cocli.documents import Document, DocumentRepository, Event, Operation, open_catalog
 from cocli.documents.care import fsck as checking
-from cocli.documents.care.findings import UNREPAIRABLE, Problem, Report
+from cocli.documents.care.findings import UNREPAIRABLE, FsckProblem, FsckReport
 from cocli.documents.outbox import event_id
-from cocli.documents.places import Place
+from cocli.documents.places import DocumentPlace
 from cocli.errors import DocumentDamaged, DocumentDeleted, DocumentNotFound
 from cocli.models.document import PipeDoc
 from cocli.store.counting import CountingStore
@@ -36,12 +36,12 @@ class Bench:
         self.other = repository.save(page("other", BIG))
 
     def key(self, row: PipeDoc) -> str:
-        return Place.of("uploads", row).current
+        return DocumentPlace.of("uploads", row).current
 
-    def check(self, **options: Any) -> Report:
+    def check(self, **options: Any) -> FsckReport:
         return checking.check(self.repository, grace=timedelta(0), **options)
 
-    def problems(self, **options: Any) -> list[Problem]:
+    def problems(self, **options: Any) -> list[FsckProblem]:
         return [one.problem for one in self.check(**options).findings]
 
 
@@ -89,7 +89,7 @@ def missing_blob(bench: Bench) -> None:
 
 
 def orphan_blob(bench: Bench) -> None:
-    bench.store.put(Place.of("uploads", bench.other.row).blob("0" * 64), b"nobody's")
+    bench.store.put(DocumentPlace.of("uploads", bench.other.row).blob("0" * 64), b"nobody's")
 
 
 def event_without_document(bench: Bench) -> None:
@@ -124,27 +124,27 @@ def stranger(bench: Bench) -> None:
     bench.store.put("uploads/acct/notes.txt", b"somebody's")
 
 
-BREAKS: list[tuple[Callable[[Bench], None], Problem, set[Problem]]] = [
-    (orphan_object, Problem.ORPHAN_OBJECT, set()),
-    (digest_mismatch, Problem.DIGEST_MISMATCH, set()),
-    (stale_row, Problem.STALE_ROW, set()),
-    (dangling_row, Problem.DANGLING_ROW, {Problem.EVENT_WITHOUT_DOCUMENT, Problem.ORPHAN_BLOB}),
-    (wrong_path, Problem.WRONG_PATH, {Problem.DANGLING_ROW, Problem.EVENT_WITHOUT_DOCUMENT}),
-    (corrupt_object, Problem.CORRUPT_OBJECT, {Problem.DANGLING_ROW, Problem.EVENT_WITHOUT_DOCUMENT}),
-    (corrupt_blob, Problem.CORRUPT_BLOB, {Problem.MISSING_BLOB}),
-    (missing_blob, Problem.MISSING_BLOB, set()),
-    (orphan_blob, Problem.ORPHAN_BLOB, set()),
-    (event_without_document, Problem.EVENT_WITHOUT_DOCUMENT, set()),
-    (document_without_event, Problem.DOCUMENT_WITHOUT_EVENT, set()),
-    (resurrected, Problem.RESURRECTED, {Problem.ORPHAN_OBJECT}),
-    (resurrected_after_purge, Problem.RESURRECTED, {Problem.ORPHAN_OBJECT}),
-    (stranger, Problem.STRANGER, set()),
+BREAKS: list[tuple[Callable[[Bench], None], FsckProblem, set[FsckProblem]]] = [
+    (orphan_object, FsckProblem.ORPHAN_OBJECT, set()),
+    (digest_mismatch, FsckProblem.DIGEST_MISMATCH, set()),
+    (stale_row, FsckProblem.STALE_ROW, set()),
+    (dangling_row, FsckProblem.DANGLING_ROW, {FsckProblem.EVENT_WITHOUT_DOCUMENT, FsckProblem.ORPHAN_BLOB}),
+    (wrong_path, FsckProblem.WRONG_PATH, {FsckProblem.DANGLING_ROW, FsckProblem.EVENT_WITHOUT_DOCUMENT}),
+    (corrupt_object, FsckProblem.CORRUPT_OBJECT, {FsckProblem.DANGLING_ROW, FsckProblem.EVENT_WITHOUT_DOCUMENT}),
+    (corrupt_blob, FsckProblem.CORRUPT_BLOB, {FsckProblem.MISSING_BLOB}),
+    (missing_blob, FsckProblem.MISSING_BLOB, set()),
+    (orphan_blob, FsckProblem.ORPHAN_BLOB, set()),
+    (event_without_document, FsckProblem.EVENT_WITHOUT_DOCUMENT, set()),
+    (document_without_event, FsckProblem.DOCUMENT_WITHOUT_EVENT, set()),
+    (resurrected, FsckProblem.RESURRECTED, {FsckProblem.ORPHAN_OBJECT}),
+    (resurrected_after_purge, FsckProblem.RESURRECTED, {FsckProblem.ORPHAN_OBJECT}),
+    (stranger, FsckProblem.STRANGER, set()),
 ]
 
 
 @pytest.mark.parametrize(("spoil", "problem", "along"), BREAKS, ids=lambda one: getattr(one, "__name__", ""))
 def test_what_is_wrong_is_found_repaired_and_gone(
-    bench: Bench, spoil: Callable[[Bench], None], problem: Problem, along: set[Problem]
+    bench: Bench, spoil: Callable[[Bench], None], problem: FsckProblem, along: set[FsckProblem]
 ) -> None:
     spoil(bench)
     found = set(bench.problems(deep=True))
@@ -162,8 +162,8 @@ def test_what_is_wrong_is_found_repaired_and_gone(
 
 
 def test_every_problem_is_tried() -> None:
-    tried = {problem for _, problem, _ in BREAKS} | {Problem.UNFINISHED_PURGE}  # tests/documents/test_crashes.py
-    assert tried == set(Problem)
+    tried = {problem for _, problem, _ in BREAKS} | {FsckProblem.UNFINISHED_PURGE}  # tests/documents/test_crashes.py
+    assert tried == set(FsckProblem)
 
 
 def test_nothing_else_is_affected_by_a_corrupt_object(bench: Bench) -> None:
@@ -209,7 +209,7 @@ def test_a_misplaced_object_never_replaces_what_is_there(bench: Bench) -> None:
 def test_blobs_are_removed_only_when_they_are_old(bench: Bench) -> None:
     orphan_blob(bench)
     assert checking.check(bench.repository, repair=True).clean
-    assert bench.problems(repair=True) == [Problem.ORPHAN_BLOB]
+    assert bench.problems(repair=True) == [FsckProblem.ORPHAN_BLOB]
 
 
 def test_blobs_stay_where_something_unreadable_may_refer_to_them(bench: Bench) -> None:
@@ -231,7 +231,7 @@ def test_one_account_alone(bench: Bench, page: MakePage) -> None:
     orphan_object(bench)
     assert bench.problems(account="B") == []
     assert checking.check(bench.repository, account="B").rows == 1
-    assert bench.problems(account="acct") == [Problem.ORPHAN_OBJECT]
+    assert bench.problems(account="acct") == [FsckProblem.ORPHAN_OBJECT]
 
 
 def test_the_catalogue_is_rebuilt_from_the_store_alone(bench: Bench, page: MakePage) -> None:
@@ -292,7 +292,7 @@ def test_rows_follow_an_object_that_is_older_than_they_are(bench: Bench) -> None
     old = bench.store.get(bench.key(bench.state.row))
     bench.repository.save(bench.page("a", BIG).at("parser", "main").with_data("parser", {"n": 2}))
     bench.store.put(old.key, old.data)
-    assert Problem.DIGEST_MISMATCH in bench.problems(repair=True)
+    assert FsckProblem.DIGEST_MISMATCH in bench.problems(repair=True)
     assert bench.check(repair=True).open == []
     assert bench.repository.states("acct", "a", cluster="main")[0].digest == bench.state.row.digest
     assert replace(bench.state, outcome="unchanged") == bench.repository.save(

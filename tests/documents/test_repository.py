@@ -19,9 +19,9 @@ from cocli.documents import (
     Blob,
     Document,
     DocumentRepository,
+    DocumentSource,
     Memo,
     Operation,
-    Source,
     open_catalog,
 )
 from cocli.documents.care import fsck as checking
@@ -569,12 +569,12 @@ def test_a_key_that_would_grow_too_long_with_its_first_update_is_refused_at_once
 @pytest.mark.parametrize(
     "spoil",
     [
-        lambda one: one.with_source(Source(uri="a\0b")),
-        lambda one: one.with_source(Source(uri="\ud800")),
-        lambda one: one.with_source(Source(mime_type="x" * (1 << 21))),
-        lambda one: one.with_source(Source(http_status=-1)),
-        lambda one: one.with_source(Source(http_status=99)),
-        lambda one: one.with_source(Source(http_status=2**40)),
+        lambda one: one.with_source(DocumentSource(uri="a\0b")),
+        lambda one: one.with_source(DocumentSource(uri="\ud800")),
+        lambda one: one.with_source(DocumentSource(mime_type="x" * (1 << 21))),
+        lambda one: one.with_source(DocumentSource(http_status=-1)),
+        lambda one: one.with_source(DocumentSource(http_status=99)),
+        lambda one: one.with_source(DocumentSource(http_status=2**40)),
         lambda one: one.with_blob("\ud800", Blob.of(b"")),
         lambda one: one.with_blob("b", Blob.of(b"", mime_type="\ud800")),
         lambda one: one.with_data("\ud800", {}),

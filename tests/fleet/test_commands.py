@@ -21,10 +21,10 @@ from cocli.app.machines.command_listing import find_command, list_commands
 from cocli.app.machines.commands import send_command
 from cocli.app.workspace import Workspace, open_workspace
 from cocli.config.resolve import Flags
-from cocli.config.template import Place
+from cocli.config.template import TemplatePlace
 from cocli.errors import NotFound, Unavailable, UsageError
 from cocli.fleet.command_execution import CommandExecutor, command_task, open_command_queue
-from cocli.fleet.commands import ALL, USAGE, WORKED, Wish, command_queue, exclusion_of, parse_wish
+from cocli.fleet.commands import ALL, USAGE, WORKED, CommandRequest, command_queue, exclusion_of, parse_wish
 from cocli.fleet.supervisor import Supervisor, Wanted
 from cocli.models.campaign import CampaignConfig
 from cocli.models.command import Acknowledgement, Command
@@ -42,24 +42,24 @@ C = CampaignConfig.model_validate({"campaign": {"name": "c"}})
 @pytest.mark.parametrize(
     ("text", "wish"),
     [
-        ("add-query emergency  plumber", Wish("add-query", ("emergency plumber",))),
-        ('remove-query "emergency plumber"', Wish("remove-query", ("emergency plumber",))),
-        ("add-exclude Acme.com", Wish("add-exclude", ("domain:acme.com",))),
-        ("add-exclude Acme Plumbing", Wish("add-exclude", ("name:Acme Plumbing",))),
-        ("remove-exclude name:acme.com", Wish("remove-exclude", ("name:acme.com",))),
+        ("add-query emergency  plumber", CommandRequest("add-query", ("emergency plumber",))),
+        ('remove-query "emergency plumber"', CommandRequest("remove-query", ("emergency plumber",))),
+        ("add-exclude Acme.com", CommandRequest("add-exclude", ("domain:acme.com",))),
+        ("add-exclude Acme Plumbing", CommandRequest("add-exclude", ("name:Acme Plumbing",))),
+        ("remove-exclude name:acme.com", CommandRequest("remove-exclude", ("name:acme.com",))),
         (
             "add-exclude ChIJyUzh2kXqwoARUtNFG8VjnYQ",
-            Wish("add-exclude", ("place:ChIJyUzh2kXqwoARUtNFG8VjnYQ",)),
+            CommandRequest("add-exclude", ("place:ChIJyUzh2kXqwoARUtNFG8VjnYQ",)),
         ),
-        ("scale gm-list=3 enrichment=0", Wish("scale", ("gm-list=3", "enrichment=0"))),
-        ("pause", Wish("pause")),
-        ("resume gm-list gm-list", Wish("resume", ("gm-list",))),
-        ("recover enrichment blocked", Wish("recover", ("enrichment", "blocked"))),
-        ("refresh-report", Wish("refresh-report")),
-        ("restart", Wish("restart")),
+        ("scale gm-list=3 enrichment=0", CommandRequest("scale", ("gm-list=3", "enrichment=0"))),
+        ("pause", CommandRequest("pause")),
+        ("resume gm-list gm-list", CommandRequest("resume", ("gm-list",))),
+        ("recover enrichment blocked", CommandRequest("recover", ("enrichment", "blocked"))),
+        ("refresh-report", CommandRequest("refresh-report")),
+        ("restart", CommandRequest("restart")),
     ],
 )
-def test_what_a_person_types(text: str, wish: Wish) -> None:
+def test_what_a_person_types(text: str, wish: CommandRequest) -> None:
     assert parse_wish(text) == wish
     assert parse_wish(str(wish)) == wish
 
@@ -104,7 +104,7 @@ def test_no_text_breaks_the_grammar(text: str) -> None:
 @given(st.text(min_size=1, max_size=40).filter(lambda text: text.isprintable() and text.strip()))
 def test_a_quoted_phrase_arrives_as_it_is(phrase: str) -> None:
     words = " ".join(phrase.split())
-    assert parse_wish(str(Wish("add-query", (words,)))) == Wish("add-query", (words,))
+    assert parse_wish(str(CommandRequest("add-query", (words,)))) == CommandRequest("add-query", (words,))
 
 
 @given(st.text(min_size=1, max_size=80), st.text(min_size=1, max_size=80))
@@ -233,7 +233,7 @@ def workspace(tmp_path: Path) -> Iterator[Workspace]:
     environ = {**os.environ, "HOME": str(tmp_path), "COCLI_DATA_HOME": str(tmp_path / "data")}
     environ = {name: value for name, value in environ.items() if not name.startswith(("XDG_", "CAMPAIGN"))}
     with open_workspace(environ, Flags()) as opened:
-        new_campaign(opened, "plumbers", ["plumber"], [Place("Springfield", 39.8, -89.65, 1.0)])
+        new_campaign(opened, "plumbers", ["plumber"], [TemplatePlace("Springfield", 39.8, -89.65, 1.0)])
         yield opened
 
 

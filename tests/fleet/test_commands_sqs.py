@@ -25,7 +25,7 @@ from cocli.app.queues.queues import opened_queue
 from cocli.app.workspace import Campaign, Workspace, open_workspace
 from cocli.config.edit import parse_change
 from cocli.config.resolve import Flags
-from cocli.config.template import Place
+from cocli.config.template import TemplatePlace
 from cocli.errors import QueueUnusable, UsageError
 from cocli.fleet.command_execution import CommandExecutor
 from cocli.fleet.commands import ALL
@@ -45,7 +45,7 @@ class Site:
     def __init__(self, workspace: Workspace, server: S3Server) -> None:
         self.workspace = workspace
         self.name = f"c{secrets.token_hex(5)}"
-        new_campaign(workspace, self.name, ["plumber"], [Place("Springfield", 39.85, -89.65, 0.5)])
+        new_campaign(workspace, self.name, ["plumber"], [TemplatePlace("Springfield", 39.85, -89.65, 0.5)])
         settings = ("queue.provider=sqs", f"aws.endpoint={server.endpoint}", f"aws.region={REGION}")
         edit_campaign(workspace, self.name, [parse_change(one) for one in settings])
         self.client = boto3.client("sqs", endpoint_url=server.endpoint, region_name=REGION)

@@ -13,12 +13,12 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from tests.kit.effort import effort
 
 from cocli.errors import ConfigError
-from cocli.fleet.slot import Care
+from cocli.fleet.slot import RestartSettings
 from cocli.fleet.supervisor import Supervisor, Wanted
 from cocli.models.worker_report import WorkerReport
 
 MIB = 1 << 20
-CARE = Care(backoff_first=1, backoff_longest=60, healthy=30, memory=100 * MIB, drain=10, look=1)
+CARE = RestartSettings(backoff_first=1, backoff_longest=60, healthy=30, memory=100 * MIB, drain=10, look=1)
 
 
 @dataclass

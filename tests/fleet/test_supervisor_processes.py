@@ -26,13 +26,13 @@ from cocli.app.indexes.indexes import campaign_indexes
 from cocli.app.machines.cluster import read_beats
 from cocli.app.machines.command_listing import list_commands
 from cocli.app.machines.commands import send_command
-from cocli.app.machines.supervisor import SupervisorWishes, run_supervisor, wanted_of
+from cocli.app.machines.supervisor import SupervisorSettings, run_supervisor, wanted_of
 from cocli.app.results.report import make_report, read_report
 from cocli.app.sources.sources import FileClaims, add_source
 from cocli.app.workspace import Campaign, Workspace, open_workspace
 from cocli.config.edit import parse_change
 from cocli.config.resolve import Flags
-from cocli.config.template import Place
+from cocli.config.template import TemplatePlace
 from cocli.demo.town import build_town, truth_of, write_overture
 from cocli.errors import ConfigError, SupervisorRunning
 from cocli.fleet.drain import Drain
@@ -115,7 +115,7 @@ def a_mission(workspace: Workspace, cluster: Cluster, counts: Mapping[str, int])
     write_overture(town, cluster.home / "places.parquet")
     add_source(workspace, str(cluster.home / "places.parquet"), FileClaims(), datetime.now(UTC))
     truth = truth_of(town)
-    places = [Place(tile, *Tile.parse(*tile.split("_")).centre, 0.5) for tile in truth.tiles]
+    places = [TemplatePlace(tile, *Tile.parse(*tile.split("_")).centre, 0.5) for tile in truth.tiles]
     new_campaign(workspace, cluster.name, truth.phrases[:3], places)
     wanted = [f"workers.h1.{queue}={count}" for queue, count in counts.items()]
     campaign = edit(workspace, cluster, "queue.lease_seconds=5", *wanted)
@@ -156,13 +156,13 @@ def test_killed_workers_and_supervisors_lose_nothing_and_leave_nothing(cluster: 
 
 @pytest.mark.timeout(240)
 def test_two_supervisors_execute_each_command_once_though_one_is_killed(cluster: Cluster, workspace: Workspace) -> None:
-    new_campaign(workspace, cluster.name, ["plumber"], [Place("Springfield", 39.85, -89.65, 0.5)])
+    new_campaign(workspace, cluster.name, ["plumber"], [TemplatePlace("Springfield", 39.85, -89.65, 0.5)])
     campaign = workspace.campaign(cluster.name)
     for host in ("h1", "h2"):
         cluster.start(host)
     cluster.wait_for(lambda: len(read_beats(campaign.store).beats) == 2)
     with pytest.raises(SupervisorRunning, match="runs on this machine"):
-        run_supervisor(workspace, campaign, SupervisorWishes(host="h1"), Drain(), lambda _: None)
+        run_supervisor(workspace, campaign, SupervisorSettings(host="h1"), Drain(), lambda _: None)
     texts = [f"add-query phrase {number}" for number in range(4)]
     texts += ["remove-query phrase 0", "add-exclude domain:acme.com", "add-query phrase 0"]
     for number, text in enumerate(texts):
@@ -189,10 +189,10 @@ def test_two_supervisors_execute_each_command_once_though_one_is_killed(cluster:
 
 
 def test_a_report_that_is_kept_shows_what_a_command_changed(cluster: Cluster, workspace: Workspace) -> None:
-    new_campaign(workspace, cluster.name, ["plumber"], [Place("Springfield", 39.85, -89.65, 0.5)])
+    new_campaign(workspace, cluster.name, ["plumber"], [TemplatePlace("Springfield", 39.85, -89.65, 0.5)])
     campaign, drain = workspace.campaign(cluster.name), Drain()
     assert make_report(workspace, cluster.name).report.coverage is None, "nothing is planned yet"
-    wishes = SupervisorWishes(host="h1", poll=0.2)
+    wishes = SupervisorSettings(host="h1", poll=0.2)
     thread = threading.Thread(target=run_supervisor, args=(workspace, campaign, wishes, drain, lambda _: None))
     thread.start()
     try:

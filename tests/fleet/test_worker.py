@@ -16,14 +16,16 @@ from tests.kit.faulty_store import Fault, FaultKind, FaultyStore, Operation
 
 from cocli.errors import Denied, LeaseLost, ParserAlarm, SourceResting, StoreFull, WorkerGaveUp
 from cocli.fleet.drain import Drain
-from cocli.fleet.worker import Patience, Worker
+from cocli.fleet.worker import IdleSettings, Worker
 from cocli.models.completion import Blocked, Empty, Failed, Ok, Verdict
 from cocli.models.task import Task, TaskError
 from cocli.queue.base import NewTask, Work
 from cocli.queue.leased.queue import LeasedQueue
 from cocli.store.memory import MemoryStore
 
-HASTY = Patience(idle_first=0.01, idle_longest=0.05, trouble_first=0.01, trouble_longest=0.02, troubles=4, drain=0.4)
+HASTY = IdleSettings(
+    idle_first=0.01, idle_longest=0.05, trouble_first=0.01, trouble_longest=0.02, troubles=4, drain=0.4
+)
 
 
 class StageOf:
@@ -120,7 +122,7 @@ def test_every_task_is_accounted_for(verdicts: list[str]) -> None:
         "final": Failed(error=TaskError(code="x", message="x", retryable=False)),
         "retry": Failed(error=TaskError(code="x", message="x", retryable=True)),
     }
-    patient = Patience(idle_first=0.001, idle_longest=0.01, trouble_first=0.0, troubles=100)
+    patient = IdleSettings(idle_first=0.001, idle_longest=0.01, trouble_first=0.0, troubles=100)
 
     def work(task: Task, _: Work) -> Verdict:
         verdict = task.task_id.partition("-")[2]
@@ -200,7 +202,7 @@ def test_a_source_that_rests_is_no_trouble(store: MemoryStore, queue: LeasedQueu
         asked.append(time.monotonic())
         raise SourceResting(source="google-maps", until="tomorrow", reason="enough")
 
-    patience = Patience(idle_first=0.01, rest=0.1, troubles=3)
+    patience = IdleSettings(idle_first=0.01, rest=0.1, troubles=3)
     one = Worker(StageOf(work), queue, rng=random.Random(1), threads=1, until_empty=until_empty, patience=patience)
     assert one.run(Drain(), seconds=0.8)
     assert len(asked) == 1 if until_empty else 4 <= len(asked) <= 10
@@ -230,7 +232,7 @@ def test_a_store_that_is_away_is_waited_for(store: MemoryStore) -> None:
     put(queue, 2)
     away.set()
     threading.Timer(0.03, away.clear).start()
-    patience = Patience(idle_first=0.01, idle_longest=0.02, trouble_first=0.02, trouble_longest=0.02, troubles=50)
+    patience = IdleSettings(idle_first=0.01, idle_longest=0.02, trouble_first=0.02, trouble_longest=0.02, troubles=50)
     one = Worker(StageOf(lambda *_: Ok()), queue, rng=random.Random(1), until_empty=True, patience=patience)
     one.run(Drain())
     assert one.tally.counts == {"completed": 2}
@@ -347,6 +349,6 @@ def test_an_empty_queue_is_not_asked_all_the_time(store: MemoryStore) -> None:
         return None
 
     queue = a_queue(FaultyStore(store, plan))
-    slow = Patience(idle_first=0.1, idle_longest=0.4)
+    slow = IdleSettings(idle_first=0.1, idle_longest=0.4)
     Worker(StageOf(lambda *_: Ok()), queue, rng=random.Random(1), threads=8, patience=slow).run(Drain(), seconds=1.0)
     assert looks.count("list") <= 2 * 10, "eight threads look no more often than one"

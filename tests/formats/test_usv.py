@@ -18,7 +18,7 @@ from cocli.models.completion import ItemCompletion
 from cocli.models.email import EmailEntry
 from cocli.models.place import OpenHours, Place
 from cocli.models.prospect import Prospect
-from cocli.models.record import Part, Record, Text, TileValue
+from cocli.models.record import Record, RecordPart, Text, TileValue
 
 NOON = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 NASTY = (
@@ -79,7 +79,7 @@ class Everything(Record):
     part: _Inner | None = None
 
 
-class _Inner(Part):
+class _Inner(RecordPart):
     text: Text
 
 
@@ -368,7 +368,7 @@ def test_a_record_without_end_does_not_eat_the_memory() -> None:
 
 def test_many_bad_rows_among_many_blocks_keep_their_line_numbers() -> None:
     rows = [GOOD if number % 7 else "bad" for number in range(2, 5000)]
-    seen: list[usv.Rejected] = []
+    seen: list[usv.RejectedRow] = []
     reader = usv.read(EmailEntry, table(*rows), on_rejected=seen.append)
     assert len(list(reader)) == len([row for row in rows if row == GOOD])
     assert [row.line for row in seen] == [number for number in range(2, 5000) if number % 7 == 0]

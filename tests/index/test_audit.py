@@ -9,7 +9,7 @@ import pytest
 
 from cocli.formats import json_records, usv
 from cocli.index.cache import MemoryCache
-from cocli.index.care.audit import EXAMPLES, AuditReport, Finding, audit
+from cocli.index.care.audit import EXAMPLES, AuditFinding, AuditReport, audit
 from cocli.index.compaction import Compactor
 from cocli.index.index import Index
 from cocli.index.latest import read_pointer
@@ -104,7 +104,7 @@ def test_rows_of_another_campaign(index: Index[Any]) -> None:
     publish_rows(index, sorted([prospect("a"), prospect("b", campaign="roofers")], key=lambda one: one.company_hash))
     report = audit(index)
     assert found(report) == {"foreign": 1}
-    assert "campaign roofers" in report.examples[Finding.FOREIGN][0].detail
+    assert "campaign roofers" in report.examples[AuditFinding.FOREIGN][0].detail
 
 
 def test_ids_that_do_not_belong_together(index: Index[Any]) -> None:
@@ -150,7 +150,7 @@ def test_rows_that_do_not_fit_are_counted_and_the_rest_is_read(index: Index[Any]
     publish_rows(index, rows, data=b"\n".join(lines))
     report = audit(index)
     assert (found(report), report.rows) == ({"malformed": 1}, 2)
-    assert "line 3" in report.examples[Finding.MALFORMED][0].where
+    assert "line 3" in report.examples[AuditFinding.MALFORMED][0].where
 
 
 def test_damage_is_a_finding(index: Index[Any], store: MemoryStore) -> None:
@@ -200,7 +200,7 @@ def test_what_nobody_packs_is_stale(store: MemoryStore, index: Index[Any]) -> No
     later = open_index(_LastMonth(store), index.ref, MemoryCache())
     report = audit(later)
     assert found(report) == {"stale": 1}
-    assert "30 days" in report.examples[Finding.STALE][0].detail
+    assert "30 days" in report.examples[AuditFinding.STALE][0].detail
 
 
 def test_what_was_packed_and_is_still_there_is_stale(store: MemoryStore, index: Index[Any]) -> None:
@@ -221,4 +221,4 @@ def test_examples_are_few_and_counts_are_not(index: Index[Any], store: MemorySto
         store.put(f"campaigns/plumbers/indexes/prospects/a-photo-{number}.jpg", b"")
     report = audit(index)
     assert found(report) == {"stranger": EXAMPLES + 4}
-    assert len(report.examples[Finding.STRANGER]) == EXAMPLES
+    assert len(report.examples[AuditFinding.STRANGER]) == EXAMPLES

@@ -9,7 +9,7 @@ import pytest
 
 from cocli.errors import IndexDamaged
 from cocli.formats import usv
-from cocli.formats.rejected import Rejected
+from cocli.formats.rejected import RejectedRow
 from cocli.index import pending
 from cocli.index.cache import MemoryCache
 from cocli.index.care.repair import repair
@@ -60,7 +60,7 @@ def test_a_bad_row_of_a_batch_is_set_aside_and_its_batch_is_kept(
 ) -> None:
     header, one, two, _ = usv.render(Prospect, [prospect(1), prospect(2)]).split(b"\n")
     key = add_batch(prospects, b"\n".join([header, damage(one), two, b""]))
-    heard: list[Rejected] = []
+    heard: list[RejectedRow] = []
     assert [record.slug for record in open_reader(prospects, fresh=True, on_rejected=heard.append).scan()] == ["shop-2"]
     assert reason in heard[0].reason
 

@@ -20,7 +20,7 @@ from cocli.keys.tile import Tile
 from cocli.models.email import EmailEntry
 from cocli.models.exclusion import Exclusion
 from cocli.models.place import Place
-from cocli.models.record import Label, Many, Part, Record, Text, TileValue, UtcDatetime, parse_utc, render_utc
+from cocli.models.record import Label, Many, Record, RecordPart, Text, TileValue, UtcDatetime, parse_utc, render_utc
 
 NOON = datetime(2026, 11, 15, 18, 0, tzinfo=UTC)
 MODULES = [
@@ -46,7 +46,7 @@ class Sample(Record):
 
 
 def test_a_record_is_built_when_it_is_first_used_by_whichever_thread() -> None:
-    class Inner(Part):
+    class Inner(RecordPart):
         count: int
 
     class Outer(Record):
@@ -62,7 +62,7 @@ def test_a_record_is_built_when_it_is_first_used_by_whichever_thread() -> None:
 
 
 def test_every_record_can_be_built() -> None:
-    for model in (one for one in CLASSES if issubclass(one, Part)):
+    for model in (one for one in CLASSES if issubclass(one, RecordPart)):
         model.model_rebuild()
         assert model.__pydantic_complete__
 
@@ -79,8 +79,8 @@ def test_a_key_names_fields() -> None:
         type("Lost", (Record,), {"schema_id": "cocli.lost/1", "key": ("nowhere",)})
 
 
-@pytest.mark.parametrize("model", [value for value in CLASSES if issubclass(value, Part)])
-def test_every_model_is_strict_frozen_and_says_what_it_does_with_other_keys(model: type[Part]) -> None:
+@pytest.mark.parametrize("model", [value for value in CLASSES if issubclass(value, RecordPart)])
+def test_every_model_is_strict_frozen_and_says_what_it_does_with_other_keys(model: type[RecordPart]) -> None:
     assert model.model_config["strict"]
     assert model.model_config["frozen"]
     people_write_it = {"Company", "Person", "Note", "Meeting"}

@@ -16,7 +16,7 @@ from cocli.keys.paths import LeaseKey
 from cocli.models.completion import Failed, Ok, Verdict
 from cocli.models.task import TaskError
 from cocli.queue import asynchronous
-from cocli.queue.base import AckOutcome, Claim, NewTask, State
+from cocli.queue.base import AckOutcome, Claim, NewTask, TaskPlace
 from cocli.queue.leased.queue import LeasedQueue
 from cocli.queue.sqs.connection import SqsConnection
 from cocli.queue.sqs.queue import SqsQueue, queue_name
@@ -59,7 +59,7 @@ def test_work_is_done_and_acked(queue: LeasedQueue) -> None:
         return await asynchronous.run(queue, await claimed(queue), work)
 
     assert asyncio.run(main()) is AckOutcome.COMPLETED
-    assert list(queue.inspect("a").states)[-1] is State.COMPLETED
+    assert list(queue.inspect("a").states)[-1] is TaskPlace.COMPLETED
     assert asyncio.run(asynchronous.claim(queue)) is None
 
 
@@ -114,7 +114,7 @@ def test_work_is_cancelled_when_its_lease_is_lost(queue: LeasedQueue, memory: Me
     asyncio.run(main())
     assert steps == ["cancelled", "went on"]
     assert time.monotonic() - started < 5
-    assert State.COMPLETED not in queue.inspect("a").states
+    assert TaskPlace.COMPLETED not in queue.inspect("a").states
 
 
 def test_work_that_swallows_the_cancellation_is_not_acked(queue: LeasedQueue, memory: MemoryStore) -> None:
@@ -129,7 +129,7 @@ def test_work_that_swallows_the_cancellation_is_not_acked(queue: LeasedQueue, me
             await asynchronous.run(queue, await claimed(queue), work)
 
     asyncio.run(main())
-    assert State.COMPLETED not in queue.inspect("a").states
+    assert TaskPlace.COMPLETED not in queue.inspect("a").states
 
 
 def test_a_cancellation_by_others_goes_through(queue: LeasedQueue) -> None:

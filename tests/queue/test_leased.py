@@ -16,7 +16,7 @@ from cocli.keys.paths import CompletedKey, LeaseKey, SidelinedKey, TaskKey
 from cocli.models.completion import Blocked, Completion, Empty, Failed, Ok
 from cocli.models.lease import Lease
 from cocli.models.task import TaskError
-from cocli.queue.base import AckOutcome, Category, NewTask, PutOutcome, State
+from cocli.queue.base import AckOutcome, Category, NewTask, PutOutcome, TaskPlace
 from cocli.queue.leased.claim import LeasedClaim
 from cocli.queue.leased.queue import LeasedQueue
 from cocli.store import Store
@@ -67,7 +67,7 @@ def test_put_claim_ack(any_store: Store) -> None:
     assert keys(any_store) == [COMPLETED]
     completion = json_records.read(Completion, any_store.get(COMPLETED).data)
     assert (completion.worker, completion.token, completion.verdict) == ("w1", 1, Ok(result={"emails": 2}))
-    assert queue.inspect(ID).states == [State.COMPLETED]
+    assert queue.inspect(ID).states == [TaskPlace.COMPLETED]
 
 
 def test_many_tasks_are_each_done_once(any_store: Store) -> None:
@@ -215,7 +215,7 @@ def test_a_failure_waits_and_is_tried_again_then_set_aside(make_queue: MakeQueue
     assert attempts == [(1, 1), (2, 2), (3, 3)]
     assert outcomes == [AckOutcome.WAITING, AckOutcome.WAITING, AckOutcome.SIDELINED]
     view = queue.inspect(ID)
-    assert view.states == [State.SIDELINED]
+    assert view.states == [TaskPlace.SIDELINED]
     assert view.task is not None
     assert [one.error.message for one in view.task.history if one.error] == ["attempt 1", "attempt 2", "attempt 3"]
 
@@ -261,7 +261,7 @@ def test_silent_workers_use_up_the_attempts(make_queue: MakeQueue, time: ManualT
         assert claimed(make_queue(f"dies-{attempt}")).attempt == attempt
         time.pass_by(100)
     assert queue.claim() is None
-    assert queue.inspect(ID).states == [State.SIDELINED]
+    assert queue.inspect(ID).states == [TaskPlace.SIDELINED]
     view = queue.inspect(ID)
     assert view.task is not None
     assert [one.outcome for one in view.task.history][:3] == ["expired"] * 3
@@ -317,7 +317,7 @@ def test_malformed_objects_are_set_aside_and_the_others_go_on(
         done.append(claim.task.task_id)
     assert done == ["fine.com"]
     view = queue.inspect(ID)
-    assert view.states == [State.SIDELINED]
+    assert view.states == [TaskPlace.SIDELINED]
     assert view.sidelined is not None
     assert view.sidelined.category == "malformed"
     assert view.sidelined.reason
@@ -364,7 +364,7 @@ def test_a_crash_after_any_step_is_finished_by_whoever_comes_next(
     other.close()
     view = other.inspect(ID)
     assert len(view.states) == 1
-    assert view.states != [State.PENDING]
+    assert view.states != [TaskPlace.PENDING]
     assert len(keys(store)) == 1
 
 
@@ -405,7 +405,7 @@ def test_a_store_that_fails_stops_the_worker_and_loses_nothing(
     broken[0] = True
     with pytest.raises(error):
         queue.ack(claim, Ok())
-    assert make_queue().inspect(ID).states == [State.PENDING]
+    assert make_queue().inspect(ID).states == [TaskPlace.PENDING]
     broken[0] = False
     assert queue.ack(claim, Ok()) is AckOutcome.COMPLETED
 

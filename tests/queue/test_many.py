@@ -17,7 +17,7 @@ from cocli.keys.paths import CompletedKey, LeaseKey, TaskKey
 from cocli.models.completion import Blocked, Failed, Ok
 from cocli.models.lease import Lease
 from cocli.models.task import TaskError
-from cocli.queue.base import AckOutcome, NewTask, PutOutcome, State
+from cocli.queue.base import AckOutcome, NewTask, PutOutcome, TaskPlace
 from cocli.queue.leased.queue import LeasedQueue
 from cocli.store import Store
 from cocli.store.counting import CountingStore
@@ -120,7 +120,7 @@ def test_verdicts_of_all_kinds_end_together_and_answers_keep_their_order(make_qu
     assert outcomes == [AckOutcome.COMPLETED, AckOutcome.SIDELINED, AckOutcome.WAITING, AckOutcome.COMPLETED]
     states = [queue.inspect(claim.task.task_id).states for claim in claims]
     queue.close()
-    assert states[1:3] == [[State.SIDELINED], [State.PENDING]]
+    assert states[1:3] == [[TaskPlace.SIDELINED], [TaskPlace.PENDING]]
     assert queue.stats().completed == 2
 
 

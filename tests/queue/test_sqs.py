@@ -22,7 +22,7 @@ from cocli.keys.paths import LeaseKey, queue_folder
 from cocli.models.completion import Blocked, Completion, Empty, Failed, Ok
 from cocli.models.lease import Lease
 from cocli.models.task import Task, TaskError, TaskItem
-from cocli.queue.base import AckOutcome, Category, Claim, NewTask, PutOutcome, State
+from cocli.queue.base import AckOutcome, Category, Claim, NewTask, PutOutcome, TaskPlace
 from cocli.queue.places import Places
 from cocli.queue.runtime import Activity, ThreadRuntime
 from cocli.queue.sqs.connection import SqsConnection
@@ -173,7 +173,7 @@ def test_any_text_survives(place: Place) -> None:
     claim = claimed(queue)
     assert (claim.task.task_id, claim.task.payload) == ("ünï/cødé", payload)
     assert queue.ack(claim, Ok()) is AckOutcome.COMPLETED
-    assert queue.inspect("ünï/cødé").states == [State.COMPLETED]
+    assert queue.inspect("ünï/cødé").states == [TaskPlace.COMPLETED]
 
 
 def test_large_tasks_share_requests_and_a_too_large_one_is_refused(place: Place) -> None:
@@ -346,7 +346,7 @@ def test_verdicts_that_are_no_result(
     assert aside.payload == {"x": 1}
     assert [attempt.outcome for attempt in aside.history] == [last]
     assert place.messages() == 0
-    assert queue.inspect("a").states == [State.SIDELINED]
+    assert queue.inspect("a").states == [TaskPlace.SIDELINED]
 
 
 def test_a_completion_is_the_same_record_as_that_of_the_queue_on_a_store(place: Place) -> None:
@@ -433,7 +433,7 @@ def test_a_result_beats_what_others_gave_up(place: Place) -> None:
     other.put(NewTask("a"))
     other.ack(claimed(other), Blocked(reason="captcha"))
     assert slow.ack(claim, Ok()) is AckOutcome.COMPLETED
-    assert slow.inspect("a").states == [State.COMPLETED]
+    assert slow.inspect("a").states == [TaskPlace.COMPLETED]
 
 
 def test_an_idle_worker_tidies_now_and_then(place: Place) -> None:
@@ -445,11 +445,11 @@ def test_an_idle_worker_tidies_now_and_then(place: Place) -> None:
     one, two = claimed(other), claimed(other)
     other.ack(one, Blocked(reason="captcha"))
     other.ack(two, Ok())
-    assert set(idle.inspect("a").states) == {State.COMPLETED, State.SIDELINED}
+    assert set(idle.inspect("a").states) == {TaskPlace.COMPLETED, TaskPlace.SIDELINED}
     time.sleep(1.1)
     runtime.later = 3600
     assert idle.claim() is None
-    assert list(idle.inspect("a").states) == [State.COMPLETED]
+    assert list(idle.inspect("a").states) == [TaskPlace.COMPLETED]
 
 
 # --- batches ---------------------------------------------------------------------------------------------------------
@@ -584,8 +584,8 @@ def test_recovered_tasks_start_anew(place: Place) -> None:
     assert claim.token == 2, "it goes on where it was"
     assert [attempt.outcome for attempt in claim.task.history] == ["failed"]
     assert queue.ack(claim, Ok()) is AckOutcome.COMPLETED
-    assert queue.inspect("a").states == [State.COMPLETED]
-    assert queue.inspect("b").states == [State.SIDELINED]
+    assert queue.inspect("a").states == [TaskPlace.COMPLETED]
+    assert queue.inspect("b").states == [TaskPlace.SIDELINED]
 
 
 def test_what_was_completed_meanwhile_is_not_recovered(place: Place) -> None:

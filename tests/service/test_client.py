@@ -12,7 +12,7 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
 
-from cocli.documents import CLUSTERS, EVERY, Blob, Document, Fault, Source
+from cocli.documents import CLUSTERS, EVERY, Blob, Document, DocumentSource, Fault
 from cocli.errors import (
     DocumentDeleted,
     DocumentInvalid,
@@ -30,7 +30,7 @@ NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
 
 
 def a_page(client: DocumentClient, doc: str | None = None, body: bytes = b"<p>x</p>") -> Document:
-    source = Source("https://example.com/", "text/html", NOON, 200, {"content-type": "text/html"}, "a.html")
+    source = DocumentSource("https://example.com/", "text/html", NOON, 200, {"content-type": "text/html"}, "a.html")
     page = Document.intake(account=client.account, connector="web", doc=doc or f"doc-{uuid.uuid4()}", source=source)
     return page.with_blob("body", Blob.of(body, "text/html", filename="a.html"))
 

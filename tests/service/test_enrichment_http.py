@@ -22,7 +22,7 @@ from cocli.app.documents.tokens import Tokens
 from cocli.app.websites.enriched_site import EnrichedSite
 from cocli.app.websites.service import EnrichRequest
 from cocli.demo.town import Town, WebsiteServer, build_town, serve_websites, write_hosts
-from cocli.demo.town.websites.site import Site
+from cocli.demo.town.websites.site import TownSite
 from cocli.errors import ServiceUnavailable, TokenRefused, TooManyRequests, UnknownCampaign, UsageError
 from cocli.service.enrichment.client import EnrichmentClient
 from cocli.service.rate_limit import RateLimit
@@ -112,11 +112,11 @@ def service(websites: WebsiteServer, tmp_path_factory: pytest.TempPathFactory) -
 
 
 @pytest.fixture(scope="module")
-def site(town: Town) -> Site:
+def site(town: Town) -> TownSite:
     return next(one for one in town.sites.values() if one.kind == "ordinary" and one.emails[0].page == "contact")
 
 
-def test_it_answers_what_the_command_prints(service: Service, site: Site, tmp_path: Path) -> None:
+def test_it_answers_what_the_command_prints(service: Service, site: TownSite, tmp_path: Path) -> None:
     with service.http() as http:
         answer = http.post("/v1/enrich", json={"url": site.url, "country": "US"})
     assert answer.status_code == 200, answer.text
@@ -137,7 +137,7 @@ def test_it_answers_what_the_command_prints(service: Service, site: Site, tmp_pa
     assert {**json.loads(there.stdout)["sites"][0], **times} == {**printed, **times}
 
 
-def test_by_domain_and_into_a_campaign(service: Service, site: Site) -> None:
+def test_by_domain_and_into_a_campaign(service: Service, site: TownSite) -> None:
     with service.http() as http:
         answer = http.post("/v1/enrich", json={"domain": site.domain, "campaign": "plumbers", "seconds": 60})
     assert answer.status_code == 200, answer.text
@@ -147,7 +147,7 @@ def test_by_domain_and_into_a_campaign(service: Service, site: Site) -> None:
     assert states.returncode == 0, states.stderr
 
 
-def test_a_campaign_of_another_account_does_not_exist(service: Service, site: Site) -> None:
+def test_a_campaign_of_another_account_does_not_exist(service: Service, site: TownSite) -> None:
     with service.http() as http:
         theirs = http.post("/v1/enrich", json={"url": site.url, "campaign": "others"})
         nobodys = http.post("/v1/enrich", json={"url": site.url, "campaign": "no-such"})
@@ -222,7 +222,7 @@ def references(value: Any) -> Iterator[str]:
 
 
 def test_private_addresses_are_refused_and_a_token_has_its_rate(
-    websites: WebsiteServer, site: Site, tmp_path: Path
+    websites: WebsiteServer, site: TownSite, tmp_path: Path
 ) -> None:
     home = configured(tmp_path / "home", websites, allow=False)
     with started(home, "--per-minute", "3") as strict, strict.http(token := strict.token()) as http:
@@ -247,7 +247,7 @@ def test_private_addresses_are_refused_and_a_token_has_its_rate(
         assert all(1 <= wait <= 20 for wait in waits)
 
 
-def test_the_client_raises_what_the_service_refuses(service: Service, site: Site) -> None:
+def test_the_client_raises_what_the_service_refuses(service: Service, site: TownSite) -> None:
     with EnrichmentClient(service.url, "cocli1.nonsense") as unknown, pytest.raises(TokenRefused):
         unknown.enrich(EnrichRequest(url=site.url))
     with EnrichmentClient(service.url, service.token()) as client, pytest.raises(UnknownCampaign):

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import pytest
 
-from cocli.documents import Blob, Document, Source
+from cocli.documents import Blob, Document, DocumentSource
 from cocli.documents.proto.generated import repository_pb2 as pb
 from cocli.errors import CocliError, IdentityError, JobBusy, UnknownJob, UnknownNode, UsageError
 from cocli.service.documents.client import DocumentClient
@@ -23,7 +23,7 @@ def pages(alice: DocumentClient) -> list[str]:
             connector="web",
             datasource=DATASOURCE,
             doc=doc,
-            source=Source(f"https://firm-{number}.com/", "text/html"),
+            source=DocumentSource(f"https://firm-{number}.com/", "text/html"),
         )
         body = f'<title>Firm {number}</title><a href="mailto:office@firm-{number}.com">write</a>'
         alice.save(page.with_blob("body", Blob.of(body.encode(), "text/html")))

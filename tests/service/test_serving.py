@@ -26,7 +26,7 @@ from cocli.config.resolve import Flags
 from cocli.documents import Blob, Document
 from cocli.errors import CocliError, ServiceUnavailable
 from cocli.service.documents.client import DocumentClient
-from cocli.service.documents.server import Wish, serving
+from cocli.service.documents.server import ServerSettings, serving
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +76,7 @@ def test_tls_by_configuration(start: Any, certificate: tuple[Path, Path], tmp_pa
             http.get("/healthz")
 
 
-def refused(home: Path, wish: Wish, **settings: str) -> CocliError:
+def refused(home: Path, wish: ServerSettings, **settings: str) -> CocliError:
     """The error with which serving ends before it begins."""
     ports = {"COCLI_DOCUMENTS_GRPC_PORT": "0", "COCLI_DOCUMENTS_HTTP_PORT": "0"}
     environ = {
@@ -89,7 +89,7 @@ def refused(home: Path, wish: Wish, **settings: str) -> CocliError:
     return error.value
 
 
-def _serve(environ: dict[str, str], wish: Wish) -> None:
+def _serve(environ: dict[str, str], wish: ServerSettings) -> None:
     with open_workspace(environ, Flags()) as workspace, opened_documents(workspace, None) as documents:
         tokens = load_tokens(documents, create=True)
         with serving(documents, tokens, wish, clock=lambda: dt.datetime.now(dt.UTC), log=print):
@@ -100,22 +100,25 @@ def test_what_is_configured_wrongly_is_said_before_anything_is_served(
     tmp_path: Path, certificate: tuple[Path, Path]
 ) -> None:
     pem, key = map(str, certificate)
-    assert "both are needed" in refused(tmp_path, Wish(), tls_certificate=pem).message
-    assert "no certificate and its key" in refused(tmp_path, Wish(), tls_certificate=key, tls_key=pem).message
-    assert "/nowhere cannot be read" in refused(tmp_path, Wish(), tls_certificate="/nowhere", tls_key=key).message
-    assert "in the clear" in refused(tmp_path, Wish(), host="0.0.0.0").message
-    assert "nothing to serve" in refused(tmp_path, Wish(grpc=False, http=False)).message
+    assert "both are needed" in refused(tmp_path, ServerSettings(), tls_certificate=pem).message
+    assert "no certificate and its key" in refused(tmp_path, ServerSettings(), tls_certificate=key, tls_key=pem).message
+    assert (
+        "/nowhere cannot be read"
+        in refused(tmp_path, ServerSettings(), tls_certificate="/nowhere", tls_key=key).message
+    )
+    assert "in the clear" in refused(tmp_path, ServerSettings(), host="0.0.0.0").message
+    assert "nothing to serve" in refused(tmp_path, ServerSettings(grpc=False, http=False)).message
     secret = tmp_path / "secret"
     secret.write_text("x" * 64)
     secret.chmod(0o644)
-    assert refused(tmp_path, Wish(), secret_file=str(secret)).hint == f"Protect it with: chmod 600 {secret}"
+    assert refused(tmp_path, ServerSettings(), secret_file=str(secret)).hint == f"Protect it with: chmod 600 {secret}"
     secret.chmod(0o600)
     secret.write_text("short")
-    assert "fewer than 32 bytes" in refused(tmp_path, Wish(), secret_file=str(secret)).message
+    assert "fewer than 32 bytes" in refused(tmp_path, ServerSettings(), secret_file=str(secret)).message
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         for name in ("grpc_port", "http_port"):
-            error = refused(tmp_path, Wish(), **{name: port})
+            error = refused(tmp_path, ServerSettings(), **{name: port})
             assert (error.code, f":{port}" in error.message) == ("service_unavailable", True)
 
 

@@ -12,12 +12,12 @@ import pytest
 from cocli.store import Store
 from cocli.store.counting import CountingStore
 from cocli.store.memory import MemoryStore
-from cocli.sync.decision import Wishes
+from cocli.sync.decision import SyncOptions
 from cocli.sync.engine import Syncer
 from cocli.sync.folder import Folder
-from cocli.sync.pair import Direction, Pair
-from cocli.sync.plan import Plan
-from cocli.sync.report import Report
+from cocli.sync.pair import Direction, SyncPair
+from cocli.sync.plan import SyncPlan
+from cocli.sync.report import SyncReport
 from cocli.sync.selection import Selection
 from cocli.sync.state import SyncState
 
@@ -53,11 +53,11 @@ class Laptop:
         paths = (path for path in sorted(base.rglob("*")) if path.is_file() and "#" not in str(path.relative_to(base)))
         return {str(path.relative_to(base)): path.read_bytes() for path in paths}
 
-    def pair(self, **settings: Any) -> Pair:
+    def pair(self, **settings: Any) -> SyncPair:
         (self.root / "data").mkdir(parents=True, exist_ok=True)
         folder = Folder(self.root / "data", fsync="never", **self.folder_settings)
         state = SyncState(str(self.root / "state" / "pair.sqlite3"))
-        return Pair(folder, self.bucket, state, host=self.name, **settings)
+        return SyncPair(folder, self.bucket, state, host=self.name, **settings)
 
     def sync(
         self,
@@ -69,20 +69,22 @@ class Laptop:
         many_deletions: bool = False,
         pair_settings: dict[str, Any] | None = None,
         **settings: Any,
-    ) -> Report:
+    ) -> SyncReport:
         pair = self.pair(**(pair_settings or {}))
         try:
-            wishes = Wishes(direction, delete=delete, restore=restore)
+            wishes = SyncOptions(direction, delete=delete, restore=restore)
             syncer = Syncer(pair, selection or Selection(), wishes, **settings)
             return syncer.run(many_deletions=many_deletions)
         finally:
             pair.state.close()
             pair.folder.store.close()
 
-    def plan(self, direction: Direction = Direction.BOTH, selection: Selection | None = None, **wishes: Any) -> Plan:
+    def plan(
+        self, direction: Direction = Direction.BOTH, selection: Selection | None = None, **wishes: Any
+    ) -> SyncPlan:
         pair = self.pair()
         try:
-            return Syncer(pair, selection or Selection(), Wishes(direction, **wishes)).plan()
+            return Syncer(pair, selection or Selection(), SyncOptions(direction, **wishes)).plan()
         finally:
             pair.state.close()
             pair.folder.store.close()

@@ -13,13 +13,13 @@ from cocli.errors import NotFound, StoreError, Unavailable
 from cocli.index.latest import current_pointer
 from cocli.store.base import Put
 from cocli.store.etag import content_etag
-from cocli.sync.decision import Wishes
+from cocli.sync.decision import SyncOptions
 from cocli.sync.engine import Syncer
 from cocli.sync.folder import Content, Stamp
 from cocli.sync.indexes import IndexSyncer
-from cocli.sync.pair import Direction, Pair
+from cocli.sync.pair import Direction, SyncPair
 from cocli.sync.selection import Selection
-from cocli.sync.state import Row, SyncState
+from cocli.sync.state import SyncRow, SyncState
 
 
 class Mutant(SyncScenario):  # type: ignore[misc,unused-ignore]
@@ -151,10 +151,10 @@ class InfersDeletions(Mutant):
         scenario = self
 
         class Presuming(SyncState):
-            def rows(self) -> dict[str, Row]:
+            def rows(self) -> dict[str, SyncRow]:
                 objects: Mapping[str, Any] = scenario.everything.objects
                 there = {key[len("bucket/") :]: one for key, one in objects.items() if key.startswith("bucket/")}
-                presumed = {key: Row(0, 0, 0, 0, 0, "", one.etag) for key, one in there.items()}
+                presumed = {key: SyncRow(0, 0, 0, 0, 0, "", one.etag) for key, one in there.items()}
                 return presumed | super().rows()
 
         return Presuming(str(path))
@@ -166,7 +166,7 @@ class SwapsAgainstTheNewestPointer(Mutant, IndexScenario):  # type: ignore[misc,
     caught_by = "a record is not in"
     faults = IndexScenario.faults
 
-    def make_syncer(self, pair: Pair, direction: Direction) -> Syncer:
+    def make_syncer(self, pair: SyncPair, direction: Direction) -> Syncer:
         class Careless(IndexSyncer):
             def _bring(self, source: Any, target: Any, ref: Any, seen: Any) -> bool:
                 return super()._bring(source, target, ref, current_pointer(target))
@@ -175,7 +175,7 @@ class SwapsAgainstTheNewestPointer(Mutant, IndexScenario):  # type: ignore[misc,
             def _index(self, folder: str) -> IndexSyncer:
                 return Careless(self._pair, folder, self._wishes.direction, self._throttle)
 
-        return CarelessSyncer(pair, Selection(), Wishes(direction, delete=True))
+        return CarelessSyncer(pair, Selection(), SyncOptions(direction, delete=True))
 
 
 MUTANTS: tuple[type[Mutant], ...] = (

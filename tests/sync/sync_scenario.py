@@ -34,10 +34,10 @@ from cocli.models.domain import Domain
 from cocli.pipeline.indexes import open_index
 from cocli.store.base import ObjectInfo, Put, StoredObject
 from cocli.store.bulk import answer, put_one
-from cocli.sync.decision import Wishes
+from cocli.sync.decision import SyncOptions
 from cocli.sync.engine import Syncer
 from cocli.sync.folder import Folder, Stamp
-from cocli.sync.pair import Direction, Pair
+from cocli.sync.pair import Direction, SyncPair
 from cocli.sync.selection import Selection
 from cocli.sync.state import SyncState
 
@@ -234,10 +234,10 @@ class SyncScenario(Scenario):
         return token.encode()
 
     @contextmanager
-    def make_pair(self, world: Any) -> Iterator[Pair]:
+    def make_pair(self, world: Any) -> Iterator[SyncPair]:
         state = self.make_state(Path(self._folder) / f"{laptop_of(world)}.sqlite3")
         try:
-            yield Pair(
+            yield SyncPair(
                 self.make_folder(world),
                 self.make_bucket(world),
                 state,
@@ -250,8 +250,8 @@ class SyncScenario(Scenario):
         finally:
             state.close()
 
-    def make_syncer(self, pair: Pair, direction: Direction) -> Syncer:
-        return Syncer(pair, Selection(), Wishes(direction, delete=True))
+    def make_syncer(self, pair: SyncPair, direction: Direction) -> Syncer:
+        return Syncer(pair, Selection(), SyncOptions(direction, delete=True))
 
     def make_state(self, path: Path) -> SyncState:
         return SyncState(str(path))

@@ -21,13 +21,13 @@ from cocli.keys.paths import IndexRef, LatestKey
 from cocli.models.prospect import Prospect
 from cocli.pipeline.indexes import open_index
 from cocli.store import Store, open_store
-from cocli.sync.kinds import Part
+from cocli.sync.kinds import SyncPart
 from cocli.sync.pair import Direction
 from cocli.sync.selection import Selection
 
 REF = IndexRef("prospects", "plumbers")
 NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
-ONLY = Selection(frozenset({Part.INDEXES}))
+ONLY = Selection(frozenset({SyncPart.INDEXES}))
 
 
 def prospect(domain: str, *, name: str = "Acme", at: datetime = NOON) -> Prospect:

@@ -10,7 +10,7 @@ from cocli.keys import key as namespace
 from cocli.keys import paths
 from cocli.keys.tile import Tile
 from cocli.sync import kinds
-from cocli.sync.kinds import KINDS, Part, Rule, index_of, kind_of, original_of
+from cocli.sync.kinds import KINDS, SyncPart, SyncRule, index_of, kind_of, original_of
 from cocli.sync.selection import Selection
 
 ROOT = Path(__file__).parents[2]
@@ -19,7 +19,7 @@ SHA = "ab" * 32
 DOC = "uploads/acct/web/source/https%3A%2F%2Fexample.com%2F"
 INDEX = paths.IndexRef("prospects", "c")
 
-EXAMPLES: list[tuple[object, kinds.Kind]] = [
+EXAMPLES: list[tuple[object, kinds.SyncKind]] = [
     (paths.CampaignConfigKey("c"), kinds.CONFIG),
     (paths.TaskKey("c", "gm-list", "t"), kinds.QUEUE_STATE),
     (paths.LeaseKey("c", "gm-list", "t"), kinds.QUEUE_STATE),
@@ -59,15 +59,15 @@ EXAMPLES: list[tuple[object, kinds.Kind]] = [
 
 
 @pytest.mark.parametrize(("key", "kind"), EXAMPLES, ids=lambda value: str(value)[:60])
-def test_every_key_has_its_kind(key: object, kind: kinds.Kind) -> None:
+def test_every_key_has_its_kind(key: object, kind: kinds.SyncKind) -> None:
     assert kind_of(str(key)) is kind
 
 
 def test_immutable_is_what_the_namespace_calls_immutable() -> None:
     for key, _ in EXAMPLES:
         kind = kind_of(str(key))
-        if kind.rule is not Rule.VERSIONS:
-            assert (kind.rule is Rule.IMMUTABLE) == paths.is_immutable(str(key)), key
+        if kind.rule is not SyncRule.VERSIONS:
+            assert (kind.rule is SyncRule.IMMUTABLE) == paths.is_immutable(str(key)), key
 
 
 def test_every_kind_of_key_is_tried_here() -> None:
@@ -90,7 +90,7 @@ def test_conflict_copies_know_their_file() -> None:
     assert original_of(copy) == "companies/acme/_index.md"
     assert original_of("people/j.conflict-a-20261116T033000Z-0123abcd.md") == "people/j.md"
     assert original_of("people/conflict-of-interest.md") is None
-    assert kind_of(copy).rule is Rule.PERSON
+    assert kind_of(copy).rule is SyncRule.PERSON
 
 
 def test_an_index_is_found_from_its_keys() -> None:
@@ -108,9 +108,9 @@ def test_a_selection_is_about_what_it_says() -> None:
     assert choose(str(paths.TaskKey("c", "gm-list", "t"))) is None
     assert choose("companies/acme/_index.md~") is None
     assert choose("companies/acme/._index.md.swp") is None
-    only = Selection(frozenset({Part.COMPANIES}), include=("people/*",)).chooser()
+    only = Selection(frozenset({SyncPart.COMPANIES}), include=("people/*",)).chooser()
     assert only("people/jane.md") is kinds.MARKDOWN
     assert only("companies/acme/_index.md") is None
-    assert Selection(frozenset({Part.COMPANIES})).folders() == ["companies/", "people/"]
+    assert Selection(frozenset({SyncPart.COMPANIES})).folders() == ["companies/", "people/"]
     assert Selection().folders() == [""]
-    assert Selection(frozenset({Part.CONFIG}), campaign="c").single_keys() == ["campaigns/c/config.toml"]
+    assert Selection(frozenset({SyncPart.CONFIG}), campaign="c").single_keys() == ["campaigns/c/config.toml"]

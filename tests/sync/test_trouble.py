@@ -22,7 +22,7 @@ from cocli.store.wrapper import WrappedStore
 from cocli.sync.folder import Content, Folder
 from cocli.sync.pace import Throttle, parse_rate
 from cocli.sync.pair import Direction
-from cocli.sync.report import Standing
+from cocli.sync.report import RunStanding
 from cocli.sync.state import SyncState
 
 JANE, JOHN, LAST = "people/jane.md", "people/john.md", "people/last.md"
@@ -353,9 +353,9 @@ def test_a_limited_run_takes_its_time(laptop: Any) -> None:
 def test_progress_counts_files_and_bytes(laptop: Any) -> None:
     for number in range(3):
         laptop.write(f"people/p{number}.md", "x" * 10)
-    seen: list[Standing] = []
+    seen: list[RunStanding] = []
     laptop.sync(watcher=seen.append)
-    assert seen[-1] == Standing(3, 3, 30, 30)
+    assert seen[-1] == RunStanding(3, 3, 30, 30)
 
 
 def test_unchanged_costs_one_list_per_thousand_keys_and_nothing_per_file(make_laptop: Any) -> None:

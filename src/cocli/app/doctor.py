@@ -40,7 +40,7 @@ class Status(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class DoctorCheck:
     """What was looked at, what was found, and what to do where it is not as it must be."""
 
     name: str
@@ -53,7 +53,7 @@ class Check:
 class Diagnosis:
     """All checks. `store_safe` is False where the store ignores conditional writes."""
 
-    checks: tuple[Check, ...]
+    checks: tuple[DoctorCheck, ...]
     store_safe: bool
 
     @property
@@ -84,8 +84,8 @@ def diagnose(environ: Environment, flags: Flags) -> Diagnosis:
     return Diagnosis((*checks, _disk(environ), _browser(environ), *_extras()), safe)
 
 
-def _failed(name: str, error: CocliError) -> Check:
-    return Check(name, Status.FAILED, mask(error.message), _fix(error.hint))
+def _failed(name: str, error: CocliError) -> DoctorCheck:
+    return DoctorCheck(name, Status.FAILED, mask(error.message), _fix(error.hint))
 
 
 def _fix(hint: str | None) -> str | None:
@@ -96,30 +96,30 @@ def _fix(hint: str | None) -> str | None:
 # --- the program -----------------------------------------------------------------------------------------------------
 
 
-def _python() -> Check:
+def _python() -> DoctorCheck:
     from cocli import __version__
 
-    return Check("cocli", Status.OK, f"{__version__} on Python {sys.version.split()[0]}")
+    return DoctorCheck("cocli", Status.OK, f"{__version__} on Python {sys.version.split()[0]}")
 
 
-def _requirements() -> Iterator[Check]:
+def _requirements() -> Iterator[DoctorCheck]:
     """What must be installed: a program whose default installation cannot start helps nobody."""
     missing = sorted(name for name in _required_packages(extra=None) if not _installed(name))
     if missing:
         fix = "Install cocli again: pip install --force-reinstall cocli"
-        yield Check("packages", Status.FAILED, f"not installed: {', '.join(missing)}", fix)
+        yield DoctorCheck("packages", Status.FAILED, f"not installed: {', '.join(missing)}", fix)
     else:
-        yield Check("packages", Status.OK, "all that cocli needs are installed")
+        yield DoctorCheck("packages", Status.OK, "all that cocli needs are installed")
 
 
-def _extras() -> Iterator[Check]:
+def _extras() -> Iterator[DoctorCheck]:
     for extra in _extra_names():
         missing = sorted(name for name in _required_packages(extra) if not _installed(name))
         if missing:
             detail = f"not installed (optional): {', '.join(missing)}"
-            yield Check(f"extra {extra}", Status.OPTIONAL, detail, f"To use it: pip install 'cocli[{extra}]'")
+            yield DoctorCheck(f"extra {extra}", Status.OPTIONAL, detail, f"To use it: pip install 'cocli[{extra}]'")
         else:
-            yield Check(f"extra {extra}", Status.OK, "installed")
+            yield DoctorCheck(f"extra {extra}", Status.OK, "installed")
 
 
 def _extra_names() -> list[str]:
@@ -160,25 +160,25 @@ def _installed(distribution: str) -> bool:
 # --- configuration ---------------------------------------------------------------------------------------------------
 
 
-def _environment(environ: Environment) -> Iterator[Check]:
+def _environment(environ: Environment) -> Iterator[DoctorCheck]:
     for name, meant in unknown_variables(environ):
         fix = f"Did you mean {meant}?" if meant else "Remove it; docs/reference/configuration.md lists all variables."
-        yield Check("environment", Status.WARNING, f"{name} is not a setting", fix)
+        yield DoctorCheck("environment", Status.WARNING, f"{name} is not a setting", fix)
 
 
-def _user_file(environ: Environment, there: bool) -> Check:
+def _user_file(environ: Environment, there: bool) -> DoctorCheck:
     from cocli.config.places import user_file
 
     path = user_file(environ)
     if there:
-        return Check("configuration", Status.OK, path)
-    return Check("configuration", Status.OPTIONAL, f"no {path} (optional)", "To have one: cocli init")
+        return DoctorCheck("configuration", Status.OK, path)
+    return DoctorCheck("configuration", Status.OPTIONAL, f"no {path} (optional)", "To have one: cocli init")
 
 
 # --- the store -------------------------------------------------------------------------------------------------------
 
 
-def _stores(workspace: Workspace, campaign: str | None) -> tuple[list[Check], bool]:
+def _stores(workspace: Workspace, campaign: str | None) -> tuple[list[DoctorCheck], bool]:
     """Check the store that is configured and, where a campaign names another one, that one."""
     try:
         store = workspace.store
@@ -200,24 +200,24 @@ def _stores(workspace: Workspace, campaign: str | None) -> tuple[list[Check], bo
     return checks, safe
 
 
-def _campaign(campaign: Campaign) -> Check:
+def _campaign(campaign: Campaign) -> DoctorCheck:
     try:
         campaign.settings.model()
     except CocliError as error:
         return _failed(f"campaign {campaign.name}", error)
-    return Check(f"campaign {campaign.name}", Status.OK, campaign.file.name)
+    return DoctorCheck(f"campaign {campaign.name}", Status.OK, campaign.file.name)
 
 
-def _store(store: Store) -> tuple[list[Check], bool]:
+def _store(store: Store) -> tuple[list[DoctorCheck], bool]:
     from cocli.store.probe import probe
 
-    checks = [Check("store", Status.OK, store.address)]
+    checks = [DoctorCheck("store", Status.OK, store.address)]
     try:
         report = probe(store)
     except CocliError as error:
         return [_failed("store", error)], True
     checks += [
-        Check(f"store {check.name}", Status.OK if check.ok else Status.FAILED, check.detail, _fix(check.fix))
+        DoctorCheck(f"store {check.name}", Status.OK if check.ok else Status.FAILED, check.detail, _fix(check.fix))
         for check in report.checks
     ]
     if not any(check.status is Status.FAILED for check in checks):
@@ -225,7 +225,7 @@ def _store(store: Store) -> tuple[list[Check], bool]:
     return checks, not report.broken
 
 
-def _credentials(address: str) -> list[Check]:
+def _credentials(address: str) -> list[DoctorCheck]:
     """Whose credentials are used, for a store that needs some. What they are is nobody's business."""
     if not address.startswith("s3://"):
         return []
@@ -235,26 +235,28 @@ def _credentials(address: str) -> list[Check]:
 
     profile = parse_qs(urlsplit(address).query).get("profile", [None])[0]
     try:
-        return [Check("credentials", Status.OK, find_credentials(profile).source)]
+        return [DoctorCheck("credentials", Status.OK, find_credentials(profile).source)]
     except CocliError as error:
         return [_failed("credentials", error)]
 
 
-def _clock(store: Store) -> Check:
+def _clock(store: Store) -> DoctorCheck:
     try:
         difference = (store.now() - datetime.now(UTC)).total_seconds()
     except CocliError as error:
         return _failed("clock", error)
     detail = f"{abs(difference):.1f} s {'behind' if difference > 0 else 'ahead of'} the store's"
     if abs(difference) > _CLOCK_LIMIT_SECONDS:
-        return Check("clock", Status.FAILED, detail, "Set this machine's clock, for example: timedatectl set-ntp true")
-    return Check("clock", Status.OK, detail)
+        return DoctorCheck(
+            "clock", Status.FAILED, detail, "Set this machine's clock, for example: timedatectl set-ntp true"
+        )
+    return DoctorCheck("clock", Status.OK, detail)
 
 
 # --- the machine -----------------------------------------------------------------------------------------------------
 
 
-def _disk(environ: Environment) -> Check:
+def _disk(environ: Environment) -> DoctorCheck:
     from cocli.config.places import data_home
 
     home = folder = data_home(environ)
@@ -264,15 +266,15 @@ def _disk(environ: Environment) -> Check:
     detail = f"{free / (1 << 30):.1f} GiB free at {home}"
     if free < _DISK_LOW_BYTES:
         status = Status.FAILED if free < _DISK_FULL_BYTES else Status.WARNING
-        return Check("disk", status, detail, "Free some space, or set COCLI_DATA_HOME to another disk.")
-    return Check("disk", Status.OK, detail)
+        return DoctorCheck("disk", status, detail, "Free some space, or set COCLI_DATA_HOME to another disk.")
+    return DoctorCheck("disk", Status.OK, detail)
 
 
-def _browser(environ: Environment) -> Check:
+def _browser(environ: Environment) -> DoctorCheck:
     wanted = environ.get("COCLI_BROWSER")
     candidates = (wanted,) if wanted else _BROWSERS
     found = next((path for name in candidates if (path := shutil.which(name, path=environ.get("PATH")))), None)
     if found:
-        return Check("browser", Status.OK, found)
+        return DoctorCheck("browser", Status.OK, found)
     detail = f"{wanted} was not found" if wanted else "no Chromium found (optional: Google Maps and script-only sites)"
-    return Check("browser", Status.OPTIONAL, detail, "Install Chromium, or set COCLI_BROWSER to its path.")
+    return DoctorCheck("browser", Status.OPTIONAL, detail, "Install Chromium, or set COCLI_BROWSER to its path.")

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Location:
+class LocatedThing:
     """A thing and its place. `key` is None for what is no object of the store; `exists` says whether it is there."""
 
     what: str
@@ -38,12 +38,12 @@ class Location:
     exists: bool
 
 
-def overview(workspace: Workspace) -> list[Location]:
+def overview(workspace: Workspace) -> list[LocatedThing]:
     """The places that everything else is below."""
     return [locate(workspace, kind) for kind in ("data-home", "config", "store")]
 
 
-def locate(workspace: Workspace, kind: str, name: str | None = None, campaign: str | None = None) -> Location:
+def locate(workspace: Workspace, kind: str, name: str | None = None, campaign: str | None = None) -> LocatedThing:
     """The place of one thing; `KINDS` lists what there is."""
     if kind not in KINDS:
         raise UsageError(reason=f'There is no kind "{kind}" to locate', hint=f"Choose one of: {', '.join(KINDS)}.")
@@ -60,36 +60,36 @@ def explain_key(key: str) -> dict[str, object]:
     return {"kind": type(parsed).__name__.removesuffix("Key"), **values}
 
 
-def _data_home(workspace: Workspace, _name: str, _campaign: str | None) -> Location:
+def _data_home(workspace: Workspace, _name: str, _campaign: str | None) -> LocatedThing:
     return _local("data-home", str(workspace.settings.data_home.value))
 
 
-def _config(workspace: Workspace, _name: str, _campaign: str | None) -> Location:
+def _config(workspace: Workspace, _name: str, _campaign: str | None) -> LocatedThing:
     return _local("config", str(workspace.settings.user_file.value))
 
 
-def _local(what: str, path: str) -> Location:
-    return Location(what, path, None, os.path.exists(path))
+def _local(what: str, path: str) -> LocatedThing:
+    return LocatedThing(what, path, None, os.path.exists(path))
 
 
-def _store(workspace: Workspace, _name: str, _campaign: str | None) -> Location:
+def _store(workspace: Workspace, _name: str, _campaign: str | None) -> LocatedThing:
     address = str(workspace.settings.store.value)
     if "://" in address:
-        return Location("store", mask(address), "", True)
+        return LocatedThing("store", mask(address), "", True)
     return _local("store", os.path.abspath(os.path.expanduser(address)))
 
 
-def _campaign(workspace: Workspace, name: str, _campaign: str | None) -> Location:
+def _campaign(workspace: Workspace, name: str, _campaign: str | None) -> LocatedThing:
     campaign = workspace.campaign(name)
     return _in_store("campaign", campaign.store, campaign_folder(name))
 
 
-def _queue(workspace: Workspace, name: str, campaign: str | None) -> Location:
+def _queue(workspace: Workspace, name: str, campaign: str | None) -> LocatedThing:
     owner = _needed(campaign, "queue", name)
     return _in_store("queue", workspace.campaign(owner).store, queue_folder(owner, name))
 
 
-def _index(workspace: Workspace, name: str, campaign: str | None) -> Location:
+def _index(workspace: Workspace, name: str, campaign: str | None) -> LocatedThing:
     if name in GLOBAL_INDEXES:
         store = workspace.campaign(campaign).store if campaign else workspace.store
         return _in_store("index", store, IndexRef(name).folder)
@@ -97,24 +97,24 @@ def _index(workspace: Workspace, name: str, campaign: str | None) -> Location:
     return _in_store("index", workspace.campaign(owner).store, IndexRef(name, owner).folder)
 
 
-def _company(workspace: Workspace, name: str, campaign: str | None) -> Location:
+def _company(workspace: Workspace, name: str, campaign: str | None) -> LocatedThing:
     return _in_store("company", _store_of(workspace, campaign), str(CompanyKey(name)))
 
 
-def _person(workspace: Workspace, name: str, campaign: str | None) -> Location:
+def _person(workspace: Workspace, name: str, campaign: str | None) -> LocatedThing:
     return _in_store("person", _store_of(workspace, campaign), str(PersonKey(name)))
 
 
-def _domain(workspace: Workspace, name: str, campaign: str | None) -> Location:
+def _domain(workspace: Workspace, name: str, campaign: str | None) -> LocatedThing:
     return _in_store("domain", _store_of(workspace, campaign), str(DomainKey.of(name)))
 
 
-def _email(workspace: Workspace, name: str, campaign: str | None) -> Location:
+def _email(workspace: Workspace, name: str, campaign: str | None) -> LocatedThing:
     owner = _needed(campaign, "email", name)
     return _in_store("email", workspace.campaign(owner).store, str(EmailKey.of(owner, name)))
 
 
-def _key(workspace: Workspace, name: str, campaign: str | None) -> Location:
+def _key(workspace: Workspace, name: str, campaign: str | None) -> LocatedThing:
     return _in_store("key", _store_of(workspace, campaign), name)
 
 
@@ -130,7 +130,7 @@ def _needed(campaign: str | None, kind: str, name: str) -> str:
     return campaign
 
 
-def _in_store(what: str, store: Store, key: str) -> Location:
+def _in_store(what: str, store: Store, key: str) -> LocatedThing:
     folder = key if key.endswith("/") else None
     if folder:
         exists = next(iter(store.list(folder)), None) is not None
@@ -140,10 +140,10 @@ def _in_store(what: str, store: Store, key: str) -> Location:
             exists = True
         except NotFound:
             exists = False
-    return Location(what, location(store, key), key, exists)
+    return LocatedThing(what, location(store, key), key, exists)
 
 
-KINDS: dict[str, tuple[Callable[[Workspace, str, str | None], Location], bool]] = {
+KINDS: dict[str, tuple[Callable[[Workspace, str, str | None], LocatedThing], bool]] = {
     "data-home": (_data_home, False),
     "config": (_config, False),
     "store": (_store, False),

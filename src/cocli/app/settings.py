@@ -10,7 +10,7 @@ from cocli.config.secrets import mask_values
 
 if TYPE_CHECKING:
     from cocli.app.workspace import Workspace
-    from cocli.config.resolve import Leaf, Settings, Value
+    from cocli.config.resolve import Leaf, Settings, SettingValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ def show_settings(workspace: Workspace, campaign: str | None) -> list[SettingRow
 
 
 def _rows(settings: Settings) -> list[SettingRow]:
-    places: dict[Leaf, Value] = {
+    places: dict[Leaf, SettingValue] = {
         ("store",): settings.store,
         ("data_home",): settings.data_home,
         ("user_file",): settings.user_file,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class SetupStep:
     """One thing that `init` saw to. `status` is `created` or `already_there`."""
 
     what: str
@@ -26,13 +26,13 @@ class Step:
     status: str
 
 
-def initialise(environ: Environment, flags: Flags) -> list[Step]:
+def initialise(environ: Environment, flags: Flags) -> list[SetupStep]:
     """Make what is not there yet; touch nothing that is."""
     settings = resolve(environ, flags, None, None)
     home, file = str(settings.data_home.value), str(settings.user_file.value)
     return [
-        Step("data_home", home, "created" if _make_folder(home) else "already_there"),
-        Step("user_file", file, "created" if _make_file(file, user_template()) else "already_there"),
+        SetupStep("data_home", home, "created" if _make_folder(home) else "already_there"),
+        SetupStep("user_file", file, "created" if _make_file(file, user_template()) else "already_there"),
     ]
 
 

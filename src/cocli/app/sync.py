@@ -17,11 +17,11 @@ from cocli.errors import UnknownCampaign, UsageError
 from cocli.index.cache import FolderCache
 from cocli.keys.paths import campaign_folder
 from cocli.store.etag import content_etag
-from cocli.sync.decision import Action, Wishes
+from cocli.sync.decision import Action, SyncOptions
 from cocli.sync.engine import Syncer
 from cocli.sync.folder import Folder
-from cocli.sync.kinds import Part
-from cocli.sync.pair import Pair
+from cocli.sync.kinds import SyncPart
+from cocli.sync.pair import SyncPair
 from cocli.sync.selection import Selection
 from cocli.sync.state import SyncState, state_path
 
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from cocli.index.cache import Cache
     from cocli.keys.paths import IndexRef
     from cocli.store.base import Store
-    from cocli.sync.plan import Plan
-    from cocli.sync.report import IndexMoved, Report, Watcher
+    from cocli.sync.plan import SyncPlan
+    from cocli.sync.report import IndexMoved, SyncReport, SyncWatcher
 
-SMART = (Part.CONFIG, Part.INDEXES, Part.COMPANIES)
+SMART = (SyncPart.CONFIG, SyncPart.INDEXES, SyncPart.COMPANIES)
 """What somebody who works with the results needs: documents and completions are asked for when they are wanted."""
 _SIDE_BY_SIDE = 32
 
@@ -44,34 +44,34 @@ _SIDE_BY_SIDE = 32
 class Sync:
     """A pair, opened, with what was asked for."""
 
-    pair: Pair
+    pair: SyncPair
     selection: Selection
     campaign: Campaign | None
     indexes: list[str] = field(default_factory=list)
 
     def run(
         self,
-        wishes: Wishes,
+        wishes: SyncOptions,
         *,
         many_deletions: bool = False,
         bandwidth: float | None = None,
-        watcher: Watcher | None = None,
-    ) -> Report:
+        watcher: SyncWatcher | None = None,
+    ) -> SyncReport:
         """Bring both sides together. `TooManyDeletions` unless they are said to be meant."""
         more: dict[str, Any] = {} if watcher is None else {"watcher": watcher}
         syncer = Syncer(self.pair, self.selection, wishes, indexes=self.indexes, bandwidth=bandwidth, **more)
         return syncer.run(many_deletions=many_deletions)
 
-    def look(self, wishes: Wishes) -> Look:
+    def look(self, wishes: SyncOptions) -> SyncForecast:
         """What a run would do; nothing is changed."""
         syncer = Syncer(self.pair, self.selection, wishes, indexes=self.indexes)
         plan = syncer.plan()
-        return Look(plan, syncer.look_at_indexes(plan))
+        return SyncForecast(plan, syncer.look_at_indexes(plan))
 
-    def standing(self) -> Standing:
+    def standing(self) -> SyncStanding:
         """What differs, and since when."""
         state = self.pair.state
-        return Standing(
+        return SyncStanding(
             folder=str(self.pair.folder.store.address),
             bucket=self.pair.bucket.address,
             last_run=state.fact("last_run"),
@@ -81,8 +81,8 @@ class Sync:
         )
 
 
-class Look(NamedTuple):
-    plan: Plan
+class SyncForecast(NamedTuple):
+    plan: SyncPlan
     indexes: list[IndexMoved]
 
     @property
@@ -91,7 +91,7 @@ class Look(NamedTuple):
         return not waiting and all(one.outcome == "unchanged" for one in self.indexes) and not self.plan.failed
 
 
-class Standing(NamedTuple):
+class SyncStanding(NamedTuple):
     folder: str
     bucket: str
     last_run: str | None
@@ -105,7 +105,7 @@ def open_sync(
     workspace: Workspace,
     campaign: str | None,
     *,
-    parts: Iterable[Part] = (),
+    parts: Iterable[SyncPart] = (),
     include: Iterable[str] = (),
     exclude: Iterable[str] = (),
 ) -> Iterator[Sync]:
@@ -120,10 +120,10 @@ def open_sync(
         state = SyncState(path, local=folder.address, remote=bucket.address)
         try:
             cache = _cache_in(os.path.join(cache_home(environ), "sync"))
-            pair = Pair(folder, bucket, state, socket.gethostname(), side_by_side=_threads, cache=cache)
+            pair = SyncPair(folder, bucket, state, socket.gethostname(), side_by_side=_threads, cache=cache)
             documents = str(chosen.settings.model().documents.prefix) if chosen is not None else "uploads"
             selection = Selection(frozenset(parts), campaign, tuple(include), tuple(exclude), documents)
-            known = Part.INDEXES not in selection.parts or (selection.only_versions and bool(state.indexes()))
+            known = SyncPart.INDEXES not in selection.parts or (selection.only_versions and bool(state.indexes()))
             yield Sync(pair, selection, chosen, _indexes(campaign, bucket, folder, known=known))
         finally:
             state.close()

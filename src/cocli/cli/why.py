@@ -11,7 +11,7 @@ from cocli.cli.kit.context import campaign_of, output_of, workspace_of
 from cocli.cli.kit.options import CampaignOption, JsonOption, QuietOption, StoreOption, examples, single_command
 
 if TYPE_CHECKING:
-    from cocli.app.why.answers import EmailTrail, Explanation, Observation, Overview, Written
+    from cocli.app.why.answers import EmailTrail, Explanation, ObservedValue, Overview, PersonalValue
     from cocli.app.why.trace import DocumentView
     from cocli.cli.kit.output import Output
 
@@ -113,7 +113,7 @@ def _show(output: Output, found: Explanation) -> None:
         output.hint(f"cocli documents fsck --rebuild -c {found.campaign}")
 
 
-def _row(one: Observation) -> tuple[object, ...]:
+def _row(one: ObservedValue) -> tuple[object, ...]:
     told_by = f"{one.told_by} {one.record}" if one.record else one.told_by
     mark = "→" if one.kept else ""
     return (
@@ -161,7 +161,7 @@ def _show_rows(output: Output, rows: list[tuple[str, object]]) -> None:
     output.table(("what", "value"), [row for row in rows if row[1] not in (None, "")])
 
 
-def _talk_of_page(output: Output, written: Written) -> None:
+def _talk_of_page(output: Output, written: PersonalValue) -> None:
     output.talk(
         f'You wrote {written.key}: "{_short(written.value)}" in {written.file}; it is shown before what was found.'
     )

@@ -26,7 +26,7 @@ class Operator(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ConfigChange:
     """One thing to change: set a value, add to a list, take from a list, or go back to the default."""
 
     path: tuple[str, ...]
@@ -37,7 +37,7 @@ class Change:
         return join_key(self.path)
 
 
-def parse_change(text: str) -> Change:
+def parse_change(text: str) -> ConfigChange:
     """`fetch.rate=2`, `prospecting.queries+=plumber`, `exclude.domains-=example.com`."""
     match = _CHANGE.fullmatch(text)
     if not match:
@@ -45,14 +45,14 @@ def parse_change(text: str) -> Change:
     path = _key(match["key"])
     operator = Operator(match["operator"])
     element = operator is not Operator.SET
-    return Change(path, operator, value_from_text(path, match["value"].strip(), where="--set", element=element))
+    return ConfigChange(path, operator, value_from_text(path, match["value"].strip(), where="--set", element=element))
 
 
-def parse_unset(key: str) -> Change:
-    return Change(_key(key), Operator.UNSET)
+def parse_unset(key: str) -> ConfigChange:
+    return ConfigChange(_key(key), Operator.UNSET)
 
 
-def apply_changes(file: ConfigFile, changes: list[Change], *, campaign: str | None = None) -> ConfigFile:
+def apply_changes(file: ConfigFile, changes: list[ConfigChange], *, campaign: str | None = None) -> ConfigFile:
     """The file with the changes made and checked. The given file stays as it is."""
     expected = copy.deepcopy(file.data)
     for change in changes:
@@ -67,7 +67,7 @@ def apply_changes(file: ConfigFile, changes: list[Change], *, campaign: str | No
     return read_config(text.encode("utf-8"), file.name, file.scope, campaign=campaign)
 
 
-def _rewritten(text: str, changes: list[Change], expected: dict[str, Any]) -> str | None:
+def _rewritten(text: str, changes: list[ConfigChange], expected: dict[str, Any]) -> str | None:
     """The text with the changes made; None unless it then says exactly what is expected, and nothing else."""
     import tomlkit  # only edits need it
     from tomlkit.exceptions import TOMLKitError
@@ -89,7 +89,7 @@ def _key(dotted: str) -> tuple[str, ...]:
         raise UsageError(reason=f'"{dotted}" is not the name of a setting') from error
 
 
-def _apply(document: Any, change: Change, *, commented: bool) -> None:
+def _apply(document: Any, change: ConfigChange, *, commented: bool) -> None:
     """Make one change, in a tomlkit document or in the plain data that the document must then equal."""
     *tables, name = change.path
     table = document
@@ -117,7 +117,7 @@ def _default_list(path: tuple[str, ...]) -> list[Any]:
     return list(default) if isinstance(default, tuple) else []
 
 
-def _take_away(table: Any, name: str, change: Change) -> None:
+def _take_away(table: Any, name: str, change: ConfigChange) -> None:
     if name not in table:
         raise UsageError(reason=f"{change} is not set")
     if change.operator is Operator.UNSET:

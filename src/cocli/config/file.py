@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from cocli.config.lines import Path, join_key, key_lines
-from cocli.config.schema import Problem, problems
+from cocli.config.schema import SettingProblem, problems
 from cocli.errors import ConfigSyntaxError, ConfigValueError
 
 _AT_LINE = re.compile(r" \(at line (\d+), column \d+\)$")
@@ -51,10 +51,10 @@ def read_config(content: bytes, name: str, scope: Scope, *, campaign: str | None
         return ConfigFile(name, text, scope, data, lines)  # as `init` wrote it: comments only, nothing to check
     found = [problem for problem in problems(data) if scope is Scope.CAMPAIGN or not problem.missing]
     if scope is Scope.USER:
-        found += [Problem(path, reason) for path, reason in _NOT_FOR_USERS.items() if _has(data, path)]
+        found += [SettingProblem(path, reason) for path, reason in _NOT_FOR_USERS.items() if _has(data, path)]
     elif not found and campaign is not None and data["campaign"]["name"] != campaign:
         reason = f'is "{data["campaign"]["name"]}", but this is the file of the campaign "{campaign}"'
-        found.append(Problem(("campaign", "name"), reason, f'Write: name = "{campaign}"'))
+        found.append(SettingProblem(("campaign", "name"), reason, f'Write: name = "{campaign}"'))
     if found:
         raise _first(found, name, lines)
     return ConfigFile(name, text, scope, data, lines)
@@ -67,7 +67,7 @@ def line_of(lines: dict[Path, int], path: Path) -> int:
     return 1
 
 
-def _first(found: list[Problem], name: str, lines: dict[Path, int]) -> ConfigValueError:
+def _first(found: list[SettingProblem], name: str, lines: dict[Path, int]) -> ConfigValueError:
     """The error for the first mistake in the file; the others are counted."""
     # A misspelt key is usually also a missing one: the misspelling is what has to be shown.
     first, *others = sorted(found, key=lambda problem: (problem.missing, line_of(lines, problem.path)))

@@ -47,7 +47,7 @@ class Rank(IntEnum):
     FLAG = 4
 
 
-class Origin(NamedTuple):
+class SettingOrigin(NamedTuple):
     """Where a value came from: `/home/me/.config/cocli/config.toml:12`, `COCLI_FETCH_RATE`, `--store`, `default`."""
 
     rank: Rank
@@ -57,14 +57,14 @@ class Origin(NamedTuple):
         return self.where
 
 
-DEFAULT = Origin(Rank.DEFAULT, "default")
+DEFAULT = SettingOrigin(Rank.DEFAULT, "default")
 
 
-class Value(NamedTuple):
+class SettingValue(NamedTuple):
     """What a setting is, and who said so."""
 
     value: Any
-    origin: Origin
+    origin: SettingOrigin
 
 
 class Flags(NamedTuple):
@@ -82,29 +82,29 @@ class Settings:
     flags: Flags
     user: ConfigFile | None = None
     campaign: ConfigFile | None = None
-    values: dict[Leaf, Value] = field(default_factory=dict)
+    values: dict[Leaf, SettingValue] = field(default_factory=dict)
 
     @property
-    def data_home(self) -> Value:
+    def data_home(self) -> SettingValue:
         where = next((name for name in ("COCLI_DATA_HOME", "XDG_DATA_HOME") if self.environ.get(name)), None)
-        return Value(data_home(self.environ), Origin(Rank.ENVIRONMENT, where) if where else DEFAULT)
+        return SettingValue(data_home(self.environ), SettingOrigin(Rank.ENVIRONMENT, where) if where else DEFAULT)
 
     @property
-    def user_file(self) -> Value:
+    def user_file(self) -> SettingValue:
         where = next((name for name in ("COCLI_CONFIG", "XDG_CONFIG_HOME") if self.environ.get(name)), None)
-        return Value(user_file(self.environ), Origin(Rank.ENVIRONMENT, where) if where else DEFAULT)
+        return SettingValue(user_file(self.environ), SettingOrigin(Rank.ENVIRONMENT, where) if where else DEFAULT)
 
     @property
-    def store(self) -> Value:
+    def store(self) -> SettingValue:
         """The address of the store: as `open_store` takes it."""
         if self.flags.store:
-            return Value(self.flags.store, Origin(Rank.FLAG, "--store"))
+            return SettingValue(self.flags.store, SettingOrigin(Rank.FLAG, "--store"))
         if chosen := self.environ.get(STORE_VARIABLE):
-            return Value(chosen, Origin(Rank.ENVIRONMENT, STORE_VARIABLE))
+            return SettingValue(chosen, SettingOrigin(Rank.ENVIRONMENT, STORE_VARIABLE))
         storage = self.values["storage", "url"]
         if storage.value == "local":
             return self.data_home
-        return Value(_store_url(self.values), storage.origin)
+        return SettingValue(_store_url(self.values), storage.origin)
 
     def model(self) -> CampaignConfig:
         """The merged configuration of the campaign, checked as a whole."""
@@ -133,7 +133,7 @@ def load_user_file(environ: Environment) -> ConfigFile | None:
 
 def resolve(environ: Environment, flags: Flags, user: ConfigFile | None, campaign: ConfigFile | None) -> Settings:
     """Merge the layers: flag, environment, campaign file, user file, default."""
-    values: dict[Leaf, Value] = {}
+    values: dict[Leaf, SettingValue] = {}
     for layer in (_defaults(), _from_file(user), _from_file(campaign), _from_environment(environ), _from_flags(flags)):
         values.update(layer)
     return Settings(environ, flags, user, campaign, values)
@@ -146,37 +146,37 @@ def unknown_variables(environ: Environment) -> list[tuple[str, str | None]]:
     return [(name, nearest(name, known)) for name in strangers]
 
 
-def _defaults() -> Iterable[tuple[Leaf, Value]]:
+def _defaults() -> Iterable[tuple[Leaf, SettingValue]]:
     for setting in settings():
         if setting.path != ("workers",):
-            yield setting.path, Value(setting.default, DEFAULT)
+            yield setting.path, SettingValue(setting.default, DEFAULT)
 
 
-def _from_file(file: ConfigFile | None) -> Iterable[tuple[Leaf, Value]]:
+def _from_file(file: ConfigFile | None) -> Iterable[tuple[Leaf, SettingValue]]:
     if file is None:
         return
     rank = Rank.USER if file.scope is Scope.USER else Rank.CAMPAIGN
     for section, content in file.data.items():
         for name, value in content.items():
             leaf = (section, name)
-            yield leaf, Value(value, Origin(rank, f"{file.name}:{file.line(leaf)}"))
+            yield leaf, SettingValue(value, SettingOrigin(rank, f"{file.name}:{file.line(leaf)}"))
 
 
-def _from_environment(environ: Environment) -> Iterable[tuple[Leaf, Value]]:
+def _from_environment(environ: Environment) -> Iterable[tuple[Leaf, SettingValue]]:
     for setting in settings():
         text = environ.get(setting.variable)
         if text:
             value = value_from_text(setting.path, text, where=setting.variable)
-            origin = Origin(Rank.ENVIRONMENT, setting.variable)
+            origin = SettingOrigin(Rank.ENVIRONMENT, setting.variable)
             if setting.path == ("workers",):
-                yield from ((("workers", host), Value(counts, origin)) for host, counts in value.items())
+                yield from ((("workers", host), SettingValue(counts, origin)) for host, counts in value.items())
             else:
-                yield setting.path, Value(value, origin)
+                yield setting.path, SettingValue(value, origin)
 
 
-def _from_flags(flags: Flags) -> Iterable[tuple[Leaf, Value]]:
+def _from_flags(flags: Flags) -> Iterable[tuple[Leaf, SettingValue]]:
     if flags.campaign:
-        yield ("campaign", "name"), Value(flags.campaign, Origin(Rank.FLAG, "argument"))
+        yield ("campaign", "name"), SettingValue(flags.campaign, SettingOrigin(Rank.FLAG, "argument"))
 
 
 def _insert(data: dict[str, Any], leaf: Leaf, value: object) -> None:
@@ -185,7 +185,7 @@ def _insert(data: dict[str, Any], leaf: Leaf, value: object) -> None:
     data[leaf[-1]] = value
 
 
-def _store_url(values: Mapping[Leaf, Value]) -> str:
+def _store_url(values: Mapping[Leaf, SettingValue]) -> str:
     """`[storage]` as one address: `s3://bucket/prefix?endpoint=…&region=…`."""
     url = str(values["storage", "url"].value)
     parameters = {

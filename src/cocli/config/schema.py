@@ -45,7 +45,7 @@ class Setting(NamedTuple):
         return None if self.required else self.field.get_default(call_default_factory=True)
 
 
-class Problem(NamedTuple):
+class SettingProblem(NamedTuple):
     """Something in a document that does not fit the schema."""
 
     path: Path
@@ -70,7 +70,7 @@ def section_model(section: str) -> type[BaseModel] | None:
     return annotation if isinstance(annotation, type) and issubclass(annotation, BaseModel) else None
 
 
-def problems(data: Mapping[str, Any]) -> list[Problem]:
+def problems(data: Mapping[str, Any]) -> list[SettingProblem]:
     """What is wrong with a document, in the schema's order."""
     try:
         CampaignConfig.model_validate(data)
@@ -125,26 +125,26 @@ _TOML_TYPES = {
 }
 
 
-def _problem(detail: ErrorDetails, data: Mapping[str, Any]) -> Problem:
+def _problem(detail: ErrorDetails, data: Mapping[str, Any]) -> SettingProblem:
     path: Path = tuple(part for part in detail["loc"] if part != "[key]")
     kind = detail["type"]
     if kind == "extra_forbidden":
         return _unknown(path)
     if kind == "missing":
-        return Problem(path, "is missing", missing=True)
+        return SettingProblem(path, "is missing", missing=True)
     if kind in _EXPECTED_TYPE:
         got = _TOML_TYPES.get(type(_value_at(data, path)), "something else")
-        return Problem(path, f"expected {_EXPECTED_TYPE[kind]}, got {got}")
+        return SettingProblem(path, f"expected {_EXPECTED_TYPE[kind]}, got {got}")
     if kind == "string_pattern_mismatch":
-        return Problem(path, f"expected {_expected_shape(path)}")
+        return SettingProblem(path, f"expected {_expected_shape(path)}")
     if kind == "string_unicode":
-        return Problem(path, "the text contains a lone surrogate, which no UTF-8 file can hold")
+        return SettingProblem(path, "the text contains a lone surrogate, which no UTF-8 file can hold")
     message = detail["msg"].removeprefix("Value error, ")
     if kind == "string_too_short":
-        return Problem(path, f"expected {_expected_shape(path)}")
+        return SettingProblem(path, f"expected {_expected_shape(path)}")
     if kind in ("literal_error", "enum"):
-        return Problem(path, f"expected {message.removeprefix('Input should be ')}")
-    return Problem(path, message.replace("Input should be", "must be"))
+        return SettingProblem(path, f"expected {message.removeprefix('Input should be ')}")
+    return SettingProblem(path, message.replace("Input should be", "must be"))
 
 
 def _expected_shape(path: Path) -> str:
@@ -160,15 +160,15 @@ def _value_at(data: Any, path: Path) -> object:
     return data
 
 
-def _unknown(path: Path) -> Problem:
+def _unknown(path: Path) -> SettingProblem:
     name = str(path[-1])
     siblings = _siblings(path)
     if found := nearest(name, siblings):
-        return Problem(path, "is not a known key", f"Did you mean {join_key((*path[:-1], found))}?")
+        return SettingProblem(path, "is not a known key", f"Did you mean {join_key((*path[:-1], found))}?")
     elsewhere = [setting.name for setting in settings() if setting.path[-1] == name]
     if elsewhere:
-        return Problem(path, "is not a known key here", f"Did you mean {elsewhere[0]}?")
-    return Problem(path, "is not a known key", f"Known here: {', '.join(siblings)}.")
+        return SettingProblem(path, "is not a known key here", f"Did you mean {elsewhere[0]}?")
+    return SettingProblem(path, "is not a known key", f"Known here: {', '.join(siblings)}.")
 
 
 def _siblings(path: Path) -> list[str]:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TemplatePlace:
     """A circle on the map, as given on the command line."""
 
     name: str
@@ -20,7 +20,7 @@ class Place:
     radius_miles: float
 
 
-def campaign_template(name: str, queries: Sequence[str] = (), places: Sequence[Place] = ()) -> str:
+def campaign_template(name: str, queries: Sequence[str] = (), places: Sequence[TemplatePlace] = ()) -> str:
     """A `config.toml` that is valid as it stands."""
     return _CAMPAIGN.format(name=_text(name), queries=_queries(queries), locations=_locations(places), shared=_SHARED)
 
@@ -42,7 +42,7 @@ def _queries(queries: Sequence[str]) -> str:
     return "[\n" + "".join(f"    {_text(query)},\n" for query in queries) + "]"
 
 
-def _locations(places: Sequence[Place]) -> str:
+def _locations(places: Sequence[TemplatePlace]) -> str:
     if not places:
         return (
             "# [[prospecting.locations]]\n"

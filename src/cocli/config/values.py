@@ -6,7 +6,7 @@ import tomllib
 from typing import Any
 
 from cocli.config.lines import Path, join_key
-from cocli.config.schema import Problem, problems
+from cocli.config.schema import SettingProblem, problems
 from cocli.errors import ConfigError
 
 
@@ -32,7 +32,7 @@ def value_from_text(path: tuple[str, ...], text: str, *, where: str, element: bo
     return value
 
 
-def _objection(path: tuple[str, ...], value: Any, element: bool) -> Problem | None:
+def _objection(path: tuple[str, ...], value: Any, element: bool) -> SettingProblem | None:
     """What the schema says against a value at a path, all other settings left aside."""
     data: Any = [value] if element else value
     for part in reversed(path):
@@ -40,7 +40,7 @@ def _objection(path: tuple[str, ...], value: Any, element: bool) -> Problem | No
     return next((problem for problem in problems(data) if _concerns(problem, path, value)), None)
 
 
-def _concerns(problem: Problem, path: Path, value: object) -> bool:
+def _concerns(problem: SettingProblem, path: Path, value: object) -> bool:
     if problem.missing:
         # Only a table that was given can miss something: `locations+={name="x"}` without a latitude.
         return isinstance(value, dict) and len(problem.path) > len(path) and problem.path[: len(path)] == path

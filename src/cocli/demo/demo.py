@@ -16,7 +16,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cocli.app.goal.goal import Achieved, GoalWishes, Watcher, achieve_goal
+from cocli.app.goal.goal import Achieved, GoalSettings, GoalWatcher, achieve_goal
 from cocli.app.results.report import write_html
 from cocli.app.why.trace import untraced
 from cocli.app.workspace import open_workspace
@@ -29,7 +29,7 @@ from cocli.fleet.drain import Drain, obeying_signals
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from cocli.app.goal.progress import Standing
+    from cocli.app.goal.progress import GoalStanding
     from cocli.demo.town.business import TownSource
     from cocli.demo.town.score import Score
 
@@ -84,7 +84,7 @@ def run(folder: str, say: Callable[[str], None], *, maps: bool = False) -> dict[
         with open_workspace(home.environ, Flags()) as workspace:
             drain = Drain()
             with obeying_signals(drain):
-                achieved = achieve_goal(workspace, CAMPAIGN, GoalWishes(), drain, _watcher(say))
+                achieved = achieve_goal(workspace, CAMPAIGN, GoalSettings(), drain, _watcher(say))
             score = score_of(businesses_of(workspace, CAMPAIGN), truth, source)
             traced = untraced(workspace, CAMPAIGN)
             html = _report(achieved, folder)
@@ -145,10 +145,10 @@ def _fresh_folder(folder: str) -> None:
 # --- telling
 
 
-def _watcher(say: Callable[[str], None]) -> Watcher:
+def _watcher(say: Callable[[str], None]) -> GoalWatcher:
     told = ""
 
-    def standing(now: Standing) -> None:
+    def standing(now: GoalStanding) -> None:
         nonlocal told
         searches, sites, records = now.queues["gm-list"], now.queues["enrichment"], now.records
         line = (
@@ -159,7 +159,7 @@ def _watcher(say: Callable[[str], None]) -> Watcher:
             told = line
             say(f"  {now.seconds:4.0f} s  {line}")
 
-    return Watcher(standing, say)
+    return GoalWatcher(standing, say)
 
 
 def _report(achieved: Achieved, folder: str) -> str | None:

@@ -9,9 +9,10 @@
 
 What lives where, and the interface that other parts use:
 
-- `document`: `Document`, `Blob`, `Source`, `Fault`: plain frozen values. `Document.intake(…)`, `.at(node, cluster)`,
-  `.with_data(node, {…})`, `.with_blob(name, blob)`, `.with_step(step)`, `.with_fault(fault)`, `.with_source(source)`;
-  `.digest`, `.uuid`, `.is_intake`. `Blob.of(data, mime_type)`; `blob.content` are its bytes (if they were read).
+- `document`: `Document`, `Blob`, `DocumentSource`, `Fault`: plain frozen values. `Document.intake(…)`,
+  `.at(node, cluster)`, `.with_data(node, {…})`, `.with_blob(name, blob)`, `.with_step(step)`, `.with_fault(fault)`,
+  `.with_source(source)`; `.digest`, `.uuid`, `.is_intake`. `Blob.of(data, mime_type)`; `blob.content` are its bytes
+  (if they were read).
 - `repository`: `DocumentRepository(store, catalog, *, clock, prefix="uploads", inline_limit=65536)` with
   `save(document, *, publish=()) -> Receipt`, `save_many([(document, publish), …]) -> list[Receipt | CocliError]`,
   `get(account, reference, *, blobs=False) -> Document`,
@@ -22,7 +23,7 @@ What lives where, and the interface that other parts use:
   `delete(account, doc, *, cluster=EVERY, by="") -> list[Receipt]`, `restore(account, doc, *, cluster=EVERY)`,
   `purge(account, doc, *, by="", reason="") -> list[PurgeProof]`,
   `recall(…) -> Memo | None` and `remember(memo)` for steps that need not be done again.
-- `catalog`: `open_catalog("sqlite:///…" | "postgresql://…")`; `Catalog` (protocol), `Cursor`, `Page`, `Memo`.
+- `catalog`: `open_catalog("sqlite:///…" | "postgresql://…")`; `Catalog` (protocol), `Cursor`, `CatalogPage`, `Memo`.
 - `outbox` and `relay`: `Event`, `Publisher.publish(events)`, `Relay(catalog, publisher, clock=…).run_once()`.
 - `fsck`: `check(repository)`, `check(repository, repair=True)`, `rebuild(repository)`; answers are dataclasses.
 - `ids`, `digest`, `codec`, `places`: identity, canonical digest, bytes, keys. Keys never leave this package.
@@ -30,9 +31,9 @@ What lives where, and the interface that other parts use:
 The store is the truth, the catalogue an index over it: docs/documents.md says what holds between any two steps.
 """
 
-from cocli.documents.catalog.base import CLUSTERS, EVERY, Catalog, Cursor, Memo, Page, Selection
+from cocli.documents.catalog.base import CLUSTERS, EVERY, Catalog, CatalogPage, Cursor, Memo, Selection
 from cocli.documents.catalog.opening import open_catalog
-from cocli.documents.document import Blob, Document, Fault, Source
+from cocli.documents.document import Blob, Document, DocumentSource, Fault
 from cocli.documents.outbox import Event, Operation
 from cocli.documents.receipt import Receipt
 from cocli.documents.relay import Publisher, Relay
@@ -43,18 +44,18 @@ __all__ = [
     "EVERY",
     "Blob",
     "Catalog",
+    "CatalogPage",
     "Cursor",
     "Document",
     "DocumentRepository",
+    "DocumentSource",
     "Event",
     "Fault",
     "Memo",
     "Operation",
-    "Page",
     "Publisher",
     "Receipt",
     "Relay",
     "Selection",
-    "Source",
     "open_catalog",
 ]

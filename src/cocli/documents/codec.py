@@ -15,8 +15,8 @@ from google.protobuf.message import DecodeError
 
 from cocli.documents import limits
 from cocli.documents.digest import content_digest
-from cocli.documents.document import Blob, Document, Fault, Source
-from cocli.documents.header import Header, Operation, PurgeProof, RemovedObject, State
+from cocli.documents.document import Blob, Document, DocumentSource, Fault
+from cocli.documents.header import DocumentState, Header, Operation, PurgeProof, RemovedObject
 from cocli.documents.proto.generated import document_pb2 as pb
 from cocli.errors import CocliError, DocumentDamaged, DocumentInvalid
 from cocli.models.document import Step
@@ -29,7 +29,7 @@ _OPERATIONS = {one: pb.Operation.Value(f"OPERATION_{one.name}") for one in Opera
 _NAMES = {number: one for one, number in _OPERATIONS.items()}
 
 
-def encode(state: State, *, inline_limit: int = limits.INLINE_LIMIT) -> bytes:
+def encode(state: DocumentState, *, inline_limit: int = limits.INLINE_LIMIT) -> bytes:
     document = state.document
     try:
         data = _message(state, inline_limit).SerializeToString(deterministic=True)
@@ -39,7 +39,7 @@ def encode(state: State, *, inline_limit: int = limits.INLINE_LIMIT) -> bytes:
     return data
 
 
-def decode(data: bytes, *, doc: str = "?", etag: str | None = None) -> State:
+def decode(data: bytes, *, doc: str = "?", etag: str | None = None) -> DocumentState:
     """`doc` is what the document is called in an error, where its own bytes cannot be trusted."""
     try:
         message = pb.PipeDoc.FromString(data)
@@ -81,7 +81,7 @@ def external(blob: Blob, inline_limit: int) -> bool:
     return blob.data is None or blob.size > inline_limit
 
 
-def _check_digest(state: State, doc: str) -> None:
+def _check_digest(state: DocumentState, doc: str) -> None:
     document = state.document
     for name, blob in document.blobs.items():
         if blob.data is not None and hashlib.sha256(blob.data).hexdigest() != blob.sha256:
@@ -93,7 +93,7 @@ def _check_digest(state: State, doc: str) -> None:
 # --- to a message
 
 
-def _message(state: State, inline_limit: int) -> pb.PipeDoc:
+def _message(state: DocumentState, inline_limit: int) -> pb.PipeDoc:
     message = _content(state.document, _header(state), inline_limit)
     if state.purge is not None:
         message.purge.CopyFrom(_proof(state.purge))
@@ -121,7 +121,7 @@ def _content(document: Document, header: pb.StateHeader, inline_limit: int) -> p
     )
 
 
-def _header(state: State) -> pb.StateHeader:
+def _header(state: DocumentState) -> pb.StateHeader:
     document, header = state.document, state.header
     return pb.StateHeader(
         uuid=document.uuid,
@@ -138,7 +138,7 @@ def _header(state: State) -> pb.StateHeader:
     )
 
 
-def _source(source: Source) -> pb.Source:
+def _source(source: DocumentSource) -> pb.Source:
     return pb.Source(
         uri=source.uri or "",
         mime_type=source.mime_type or "",
@@ -185,7 +185,7 @@ def _time(moment: datetime | None) -> Timestamp | None:
 # --- from a message
 
 
-def _state(message: pb.PipeDoc, data: bytes, etag: str | None) -> State:
+def _state(message: pb.PipeDoc, data: bytes, etag: str | None) -> DocumentState:
     head = message.state
     header = Header(
         version=head.version,
@@ -203,7 +203,7 @@ def _state(message: pb.PipeDoc, data: bytes, etag: str | None) -> State:
         raise ValueError("its header is incomplete")
     outside = sum(blob.size for blob in document.blobs.values() if blob.data is None)
     purge = _purge(message.purge) if message.HasField("purge") else None
-    return State(header, document, purge, len(data) + outside, etag)
+    return DocumentState(header, document, purge, len(data) + outside, etag)
 
 
 def _document(message: pb.PipeDoc, *, trusted: bool = True) -> Document:
@@ -236,8 +236,8 @@ def _document(message: pb.PipeDoc, *, trusted: bool = True) -> Document:
     return document
 
 
-def _read_source(source: pb.Source) -> Source:
-    return Source(
+def _read_source(source: pb.Source) -> DocumentSource:
+    return DocumentSource(
         uri=source.uri or None,
         mime_type=source.mime_type or None,
         fetched_at=_moment(source, "fetched_at"),

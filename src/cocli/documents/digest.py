@@ -15,7 +15,7 @@ from cocli.errors import DocumentInvalid
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from cocli.documents.document import Blob, Document, Fault, JsonObject, Source
+    from cocli.documents.document import Blob, Document, DocumentSource, Fault, JsonObject
 
 _NAME = b"cocli.pipedoc-digest/1\n"
 STABLE_HEADERS = frozenset(
@@ -31,7 +31,9 @@ def canonical_digest(document: Document) -> str:
         raise DocumentInvalid(doc=document.doc, reason=error.details["reason"]) from error
 
 
-def content_digest(source: Source, blobs: Mapping[str, Blob], data: Mapping[str, str], errors: Iterable[Fault]) -> str:
+def content_digest(
+    source: DocumentSource, blobs: Mapping[str, Blob], data: Mapping[str, str], errors: Iterable[Fault]
+) -> str:
     """SHA-256 of one JSON object with sorted keys. `data` is canonical JSON already."""
     nodes = ",".join(f"{canonical_json(node)}:{data[node]}" for node in sorted(data))
     pieces = {
@@ -65,7 +67,7 @@ def canonical_data(data: Mapping[str, JsonObject]) -> dict[str, str]:
     return {node: canonical_json(dict(values)) for node, values in data.items()}
 
 
-def _source(source: Source) -> dict[str, Any]:
+def _source(source: DocumentSource) -> dict[str, Any]:
     return {
         "uri": source.uri,
         "mime_type": source.mime_type,

@@ -45,7 +45,7 @@ def _frozen(values: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class DocumentSource:
     """Where a document came from."""
 
     uri: str | None = None
@@ -105,7 +105,7 @@ class Document:
     doc: str
     address: str
     cluster: str | None = None
-    source: Source = Source()
+    source: DocumentSource = DocumentSource()
     blobs: Mapping[str, Blob] = field(default_factory=dict)
     data: Mapping[str, JsonObject] = field(default_factory=dict)
     """What each node found, by the node's id."""
@@ -132,13 +132,13 @@ class Document:
         connector: str,
         doc: str,
         datasource: str | None = None,
-        source: Source | None = None,
+        source: DocumentSource | None = None,
         blobs: Mapping[str, Blob] | None = None,
     ) -> Self:
         """A document as it came in. Without a datasource, its id follows from account and connector."""
         check_parts(account=account, connector=connector)
         where = datasource if datasource is not None else datasource_id(account, connector)
-        return cls(account, connector, where, doc, where, None, source or Source(), blobs or {})
+        return cls(account, connector, where, doc, where, None, source or DocumentSource(), blobs or {})
 
     # --- what it is
 
@@ -189,7 +189,7 @@ class Document:
     def with_blob(self, name: str, blob: Blob) -> Self:
         return self._with(blobs=_frozen({**self.blobs, name: blob}))
 
-    def with_source(self, source: Source) -> Self:
+    def with_source(self, source: DocumentSource) -> Self:
         return self._with(source=source)
 
     def with_step(self, step: Step) -> Self:

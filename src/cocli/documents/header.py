@@ -59,7 +59,7 @@ class PurgeProof:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class DocumentState:
     """An object of the store, read: its header and its content. A tombstone's document has nothing but its identity."""
 
     header: Header

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cocli.documents import codec, limits
-from cocli.documents.places import Place
+from cocli.documents.places import DocumentPlace
 from cocli.errors import DocumentDamaged, DocumentInvalid, NotFound, StoreError
 from cocli.store.base import Put, StoredObject
 from cocli.store.settled import create, swap
@@ -19,22 +19,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from cocli.documents.document import Blob, Document
-    from cocli.documents.header import State
+    from cocli.documents.header import DocumentState
     from cocli.store.base import Store
 
 
-class Objects:
+class DocumentObjects:
     def __init__(self, store: Store, *, prefix: str, inline_limit: int) -> None:
         self.store = store
         self.prefix = prefix
         self._inline_limit = inline_limit
 
-    def place(self, document: Document) -> Place:
-        return Place.of(self.prefix, document)
+    def place(self, document: Document) -> DocumentPlace:
+        return DocumentPlace.of(self.prefix, document)
 
     # --- reading
 
-    def current(self, place: Place) -> tuple[State, StoredObject] | None:
+    def current(self, place: DocumentPlace) -> tuple[DocumentState, StoredObject] | None:
         """The state at a place and its object; None if there is none."""
         try:
             stored = self.store.get(place.current)
@@ -42,7 +42,7 @@ class Objects:
             return None
         return self.read(place, stored), stored
 
-    def version(self, place: Place, digest: str) -> State | None:
+    def version(self, place: DocumentPlace, digest: str) -> DocumentState | None:
         """An earlier version."""
         try:
             stored = self.store.get(place.version(digest))
@@ -53,13 +53,13 @@ class Objects:
             raise DocumentDamaged(doc=place.doc, reason="an earlier version does not have the digest it is named by")
         return state
 
-    def read(self, place: Place, stored: StoredObject) -> State:
+    def read(self, place: DocumentPlace, stored: StoredObject) -> DocumentState:
         state = codec.decode(stored.data, doc=place.doc, etag=stored.etag)
-        if Place.of(self.prefix, state.document) != place:
+        if DocumentPlace.of(self.prefix, state.document) != place:
             raise DocumentDamaged(doc=place.doc, reason="an object at its place is another document's")
         return replace(state, document=at_home(state.document, place))
 
-    def with_blobs(self, place: Place, document: Document) -> Document:
+    def with_blobs(self, place: DocumentPlace, document: Document) -> Document:
         """The document with the bytes of its blobs that are objects of their own."""
         absent = {name: blob for name, blob in document.blobs.items() if blob.data is None}
         if not absent:
@@ -73,13 +73,13 @@ class Objects:
 
     # --- writing
 
-    def encode(self, state: State) -> tuple[State, bytes]:
+    def encode(self, state: DocumentState) -> tuple[DocumentState, bytes]:
         """The bytes of a state, and the state with its size."""
         data = codec.encode(state, inline_limit=self._inline_limit)
         outside = sum(blob.size for blob in self._external(state.document))
         return replace(state, size=len(data) + outside), data
 
-    def blob_puts(self, place: Place, document: Document) -> list[Put]:
+    def blob_puts(self, place: DocumentPlace, document: Document) -> list[Put]:
         """The writes of blobs that are objects of their own and not there yet.
 
         They are written even where they are there by chance: that renews their age, so that `fsck` does not take what
@@ -95,15 +95,15 @@ class Objects:
             puts[key] = Put(key, blob.data)
         return list(puts.values())
 
-    def put_blobs(self, place: Place, document: Document) -> None:
+    def put_blobs(self, place: DocumentPlace, document: Document) -> None:
         for put in self.blob_puts(place, document):
             self.store.put(put.key, put.data)
 
-    def create(self, place: Place, data: bytes) -> str | None:
+    def create(self, place: DocumentPlace, data: bytes) -> str | None:
         """Write the first version: its etag, or None if there is one already."""
         return create(self.store, place.current, data)
 
-    def supersede(self, place: Place, there: State, stored: StoredObject, data: bytes) -> str | None:
+    def supersede(self, place: DocumentPlace, there: DocumentState, stored: StoredObject, data: bytes) -> str | None:
         """Keep what is there under its digest, then put the new version in its place; None if others were faster."""
         if there.header.deleted_at is None:
             create(self.store, place.version(there.header.digest), stored.data)
@@ -113,7 +113,7 @@ class Objects:
         return (blob for blob in document.blobs.values() if codec.external(blob, self._inline_limit))
 
 
-def at_home(document: Document, place: Place) -> Document:
+def at_home(document: Document, place: DocumentPlace) -> Document:
     """The document with blobs that know where they lie."""
     if all(blob.data is not None for blob in document.blobs.values()):
         return document
@@ -123,7 +123,7 @@ def at_home(document: Document, place: Place) -> Document:
     )
 
 
-def _checked(place: Place, name: str, blob: Blob, found: StoredObject | StoreError) -> bytes:
+def _checked(place: DocumentPlace, name: str, blob: Blob, found: StoredObject | StoreError) -> bytes:
     if isinstance(found, NotFound):
         raise DocumentDamaged(doc=place.doc, reason=f"its blob {name} is missing") from found
     if isinstance(found, StoreError):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
-    from cocli.documents.header import State
+    from cocli.documents.header import DocumentState
     from cocli.models.document import DocumentReference
 
 __all__ = ["Event", "Operation", "event_id", "events_of"]
@@ -43,7 +43,7 @@ def event_id(uuid: str, cluster: str | None, version: int, digest: str, operatio
     return hashlib.sha256(name.encode()).hexdigest()[:_ID_DIGITS]
 
 
-def events_of(state: State, *, also: Iterable[str] = ()) -> list[Event]:
+def events_of(state: DocumentState, *, also: Iterable[str] = ()) -> list[Event]:
     """Every event that there has to be for this version: the plain one, and one per destination."""
     document, header = state.document, state.header
     reference = document.reference.model_copy(update={"digest": header.digest})

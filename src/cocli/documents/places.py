@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Place:
+class DocumentPlace:
     """The place of one state of one document."""
 
     prefix: str
@@ -27,11 +27,11 @@ class Place:
     uuid: str
 
     @classmethod
-    def of(cls, prefix: str, what: Document | PipeDoc) -> Place:
+    def of(cls, prefix: str, what: Document | PipeDoc) -> DocumentPlace:
         return cls(prefix, what.account, what.connector, what.datasource, what.doc, what.cluster, what.uuid)
 
     @classmethod
-    def pointed_at(cls, prefix: str, reference: DocumentReference) -> Place:
+    def pointed_at(cls, prefix: str, reference: DocumentReference) -> DocumentPlace:
         from cocli.documents.ids import node_uuid
 
         uuid = node_uuid(reference.doc, reference.address, reference.account)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from cocli.documents.care.purge import Purger
 from cocli.documents.care.tombstones import Tombstones
-from cocli.documents.catalog.base import EVERY, Cursor, Page, Selection
+from cocli.documents.catalog.base import EVERY, CatalogPage, Cursor, Selection
 from cocli.documents.ids import check_parts, node_uuid
 from cocli.documents.limits import INLINE_LIMIT
-from cocli.documents.objects import Objects
-from cocli.documents.places import Place
+from cocli.documents.objects import DocumentObjects
+from cocli.documents.places import DocumentPlace
 from cocli.documents.saving import Saver
 from cocli.errors import DocumentDamaged, DocumentDeleted, DocumentNotFound, UsageError
 from cocli.models.record import render_utc
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from cocli.documents.catalog.base import Catalog, Kind, Memo
     from cocli.documents.document import Document
-    from cocli.documents.header import PurgeProof, State
+    from cocli.documents.header import DocumentState, PurgeProof
     from cocli.documents.receipt import Receipt
     from cocli.errors import CocliError
     from cocli.models.document import DocumentReference, PipeDoc
@@ -43,7 +43,7 @@ class DocumentRepository:
         prefix: str = "uploads",
         inline_limit: int = INLINE_LIMIT,
     ) -> None:
-        self.objects = Objects(store, prefix=prefix, inline_limit=inline_limit)
+        self.objects = DocumentObjects(store, prefix=prefix, inline_limit=inline_limit)
         self.catalog = catalog
         self._build = partial(type(self), store, clock=clock, prefix=prefix, inline_limit=inline_limit)
         self.tombstones = Tombstones(self.objects, catalog, clock=clock)
@@ -73,7 +73,7 @@ class DocumentRepository:
         """Exactly the state that a reference points at, also after it was replaced."""
         if account != reference.account:
             raise _not_found(reference)
-        place = Place.pointed_at(self.objects.prefix, reference)
+        place = DocumentPlace.pointed_at(self.objects.prefix, reference)
         state = self._alive(place, reference)
         if state.header.digest != reference.digest:
             earlier = self.objects.version(place, reference.digest)
@@ -89,7 +89,7 @@ class DocumentRepository:
         row = self.catalog.find(account, uuid, cluster, uuid).row
         if row is None:
             raise DocumentNotFound(doc=doc, place=f"{cluster or 'intake'}/{address}")
-        place = Place.of(self.objects.prefix, row)
+        place = DocumentPlace.of(self.objects.prefix, row)
         return self._loaded(place, self._alive(place, row.reference), row.reference, blobs)
 
     def stored(self, place: Document, *, blobs: bool = False) -> Document | None:
@@ -122,7 +122,7 @@ class DocumentRepository:
         after: Cursor | None = None,
         limit: int = 100,
         deleted: bool = False,
-    ) -> Page[PipeDoc]:
+    ) -> CatalogPage[PipeDoc]:
         """Rows of an account, page by page in the order of document, cluster, address."""
         check_parts(account=account)
         if not 1 <= limit <= MAX_PAGE:
@@ -139,9 +139,9 @@ class DocumentRepository:
             deleted=deleted,
         )
         if len(rows) <= limit:
-            return Page(rows)
+            return CatalogPage(rows)
         last = rows[limit - 1]
-        return Page(rows[:limit], Cursor(last.doc, last.cluster, last.address))
+        return CatalogPage(rows[:limit], Cursor(last.doc, last.cluster, last.address))
 
     # --- deleting
 
@@ -173,7 +173,7 @@ class DocumentRepository:
 
     # --- plumbing
 
-    def _alive(self, place: Place, reference: DocumentReference) -> State:
+    def _alive(self, place: DocumentPlace, reference: DocumentReference) -> DocumentState:
         read = self.objects.current(place)
         if read is None:
             raise _not_found(reference)
@@ -182,7 +182,9 @@ class DocumentRepository:
             raise DocumentDeleted(doc=place.doc, deleted_at=render_utc(state.header.deleted_at))
         return state
 
-    def _loaded(self, place: Place, state: State, reference: DocumentReference, blobs: bool) -> Document:
+    def _loaded(
+        self, place: DocumentPlace, state: DocumentState, reference: DocumentReference, blobs: bool
+    ) -> Document:
         if not blobs:
             return state.document
         try:

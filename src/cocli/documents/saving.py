@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
-from cocli.documents.header import Header, Operation, State
+from cocli.documents.header import DocumentState, Header, Operation
 from cocli.documents.ids import node_uuid
 from cocli.documents.objects import check_document
 from cocli.documents.outbox import events_of
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from cocli.documents.care.tombstones import Tombstones
-    from cocli.documents.catalog.base import Catalog, Found
+    from cocli.documents.catalog.base import Catalog, CatalogState
     from cocli.documents.document import Document
-    from cocli.documents.objects import Objects
+    from cocli.documents.objects import DocumentObjects
     from cocli.documents.outbox import Event
-    from cocli.documents.places import Place
+    from cocli.documents.places import DocumentPlace
     from cocli.models.document import PipeDoc
 
 TRIES = 20
@@ -39,17 +39,17 @@ class _Wish:
     """What somebody wants to be saved, checked, with its first version ready to be written."""
 
     document: Document
-    place: Place
+    place: DocumentPlace
     intake: str
     publish: tuple[str, ...]
-    first: State
+    first: DocumentState
     data: bytes
     row: PipeDoc
 
 
 class Saver:
     def __init__(
-        self, objects: Objects, catalog: Catalog, tombstones: Tombstones, *, clock: Callable[[], datetime]
+        self, objects: DocumentObjects, catalog: Catalog, tombstones: Tombstones, *, clock: Callable[[], datetime]
     ) -> None:
         self._objects = objects
         self._catalog = catalog
@@ -82,7 +82,7 @@ class Saver:
 
     # --- steps
 
-    def _unchanged(self, document: Document, found: Found, publish: Sequence[str]) -> Receipt | None:
+    def _unchanged(self, document: Document, found: CatalogState, publish: Sequence[str]) -> Receipt | None:
         """The receipt, if there is nothing to write. Refuses what was deleted or belongs elsewhere."""
         row = found.row
         if found.document_deleted_at is not None:
@@ -102,19 +102,19 @@ class Saver:
         """The content is known; a destination may be new."""
         operation = Operation.CREATED if row.version == 1 else Operation.UPDATED
         header = Header(row.version, row.digest, row.saved_at, operation, tuple(publish))
-        wanted = [event for event in events_of(State(header, document)) if event.destination]
+        wanted = [event for event in events_of(DocumentState(header, document)) if event.destination]
         known = self._catalog.known_events([event.event_id for event in wanted])
         missing = [event for event in wanted if event.event_id not in known]
         if missing:
             self._catalog.commit([], missing)
 
-    def _wish(self, document: Document, place: Place, intake: str, publish: Sequence[str]) -> _Wish:
+    def _wish(self, document: Document, place: DocumentPlace, intake: str, publish: Sequence[str]) -> _Wish:
         check_document(document)
         destinations = tuple(dict.fromkeys(publish))
         if any(not name or "\0" in name for name in destinations):
             raise DocumentInvalid(doc=document.doc, reason="a destination is empty or contains a NUL")
         header = Header(1, document.digest, self._clock(), Operation.CREATED, destinations)
-        first, data = self._objects.encode(State(header, document))
+        first, data = self._objects.encode(DocumentState(header, document))
         place.version(header.digest)  # the longest key that it may ever need: refused now rather than with an update
         return _Wish(document, place, intake, destinations, first, data, first.row())
 
@@ -141,7 +141,7 @@ class Saver:
                 return self._finish(wish, state, etag, untold)
         raise DocumentContested(doc=wish.document.doc, tries=TRIES)
 
-    def _adopt(self, wish: _Wish, there: State, untold: Sequence[Event]) -> Receipt:
+    def _adopt(self, wish: _Wish, there: DocumentState, untold: Sequence[Event]) -> Receipt:
         """The store has this content already: another machine wrote it, or we did and died. Only the row is missing."""
         row = there.row()
         events = {event.event_id: event for event in (*untold, *events_of(there, also=wish.publish))}
@@ -149,7 +149,7 @@ class Saver:
             self._bury(wish)
         return Receipt.of(row, "unchanged")
 
-    def _finish(self, wish: _Wish, state: State, etag: str, untold: Sequence[Event]) -> Receipt:
+    def _finish(self, wish: _Wish, state: DocumentState, etag: str, untold: Sequence[Event]) -> Receipt:
         row = written_row(wish.row, state, etag)
         if not self._commit(wish, row, [*untold, *events_of(state)]):
             self._bury(wish)
@@ -213,7 +213,7 @@ def _intake(document: Document) -> str:
     return document.uuid if document.is_intake else node_uuid(document.doc, document.datasource, document.account)
 
 
-def written_row(row: PipeDoc, state: State, etag: str) -> PipeDoc:
+def written_row(row: PipeDoc, state: DocumentState, etag: str) -> PipeDoc:
     """The row of the first version, checked when it was made, with what writing has added."""
     return row.model_copy(update={"etag": etag, "version": state.header.version, "size": state.size})
 

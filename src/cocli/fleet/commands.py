@@ -34,7 +34,7 @@ _KINDS: dict[str, ExcludeKind] = {"domain": "domains", "name": "names", "place":
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class CommandRequest:
     """A command as it was understood."""
 
     verb: Verb
@@ -71,7 +71,7 @@ USAGE: dict[Verb, str] = {
 }
 
 
-def parse_wish(text: str) -> Wish:
+def parse_wish(text: str) -> CommandRequest:
     """`add-query "emergency plumber"`, `scale gm-list=3 enrichment=8`, `pause gm-details` …"""
     try:
         words = shlex.split(text)
@@ -83,7 +83,7 @@ def parse_wish(text: str) -> Wish:
         hint = f"Did you mean: {meant}" if meant else f"There are: {', '.join(USAGE)}."
         raise UsageError(reason=f'There is no command "{verb[:100]}"', hint=hint)
     known: Verb = verb  # type: ignore[assignment]  # it is one of them
-    return Wish(known, _ARGUMENTS[known](known, words[1:]))
+    return CommandRequest(known, _ARGUMENTS[known](known, words[1:]))
 
 
 def exclusion_of(value: str) -> tuple[ExcludeKind, str]:

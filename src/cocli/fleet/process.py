@@ -25,7 +25,7 @@ _LAST_LINE = 500
 _LISTENERS_SECONDS = 2.0
 
 
-class Worker(Protocol):
+class SpawnedWorker(Protocol):
     """What a supervisor needs of a worker, whoever runs it."""
 
     @property
@@ -53,7 +53,7 @@ class Worker(Protocol):
 
 
 class WorkerProcess:
-    """Fits `Worker`."""
+    """Fits `SpawnedWorker`."""
 
     def __init__(
         self, command: Sequence[str], environ: Mapping[str, str], *, on_complaint: Callable[[str], None]

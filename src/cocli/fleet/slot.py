@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import random
 
-    from cocli.fleet.process import Worker
+    from cocli.fleet.process import SpawnedWorker
 
 
 @dataclass(frozen=True, slots=True)
-class Care:
+class RestartSettings:
     """How workers are looked after. Seconds and bytes."""
 
     backoff_first: float = 1.0
@@ -31,7 +31,7 @@ class Care:
 class Slot:
     queue: str
     number: int
-    worker: Worker | None = None
+    worker: SpawnedWorker | None = None
     fingerprint: str = ""
     """Of the configuration that the worker was started with."""
     started_at: float = 0.0
@@ -43,13 +43,13 @@ class Slot:
     def name(self) -> str:
         return f"{self.queue}#{self.number}"
 
-    def started(self, worker: Worker, fingerprint: str, now: float) -> None:
+    def started(self, worker: SpawnedWorker, fingerprint: str, now: float) -> None:
         self.worker, self.fingerprint, self.started_at = worker, fingerprint, now
 
     def emptied(self) -> None:
         self.worker = None
 
-    def failed(self, now: float, care: Care, rng: random.Random) -> float:
+    def failed(self, now: float, care: RestartSettings, rng: random.Random) -> float:
         """It ended though nobody asked it to. How long the next one waits: longer each time."""
         self.failures = 1 if now - self.started_at >= care.healthy else self.failures + 1
         longest = min(care.backoff_first * 2.0 ** (self.failures - 1), care.backoff_longest)
@@ -64,5 +64,5 @@ class Leaving:
 
     name: str
     queue: str
-    worker: Worker
+    worker: SpawnedWorker
     kill_at: float

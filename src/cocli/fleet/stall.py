@@ -27,7 +27,7 @@ Kind = Literal["stalled", "overdue", "silent", "idle", "missing", "disk", "clock
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class FleetProblem:
     """One thing that somebody should look at. `subject` is a queue or a host."""
 
     kind: Kind
@@ -58,7 +58,7 @@ class Beat:
 
 def queue_problems(
     stats: Iterable[QueueStats], *, campaign: str, paused: Sequence[str], working: Mapping[str, datetime], now: datetime
-) -> list[Problem]:
+) -> list[FleetProblem]:
     """`working` is queue → since when workers of it run somewhere."""
     found = []
     for one in stats:
@@ -69,25 +69,27 @@ def queue_problems(
             continue
         if quiet and (one.oldest or works_since):
             message = f"{one.pending:,} tasks wait, and none was completed in {STALLED.seconds // 60} minutes"
-            found.append(Problem("stalled", one.queue, message, f"cocli queue ls {one.queue} -c {campaign}"))
+            found.append(FleetProblem("stalled", one.queue, message, f"cocli queue ls {one.queue} -c {campaign}"))
         elif works_since is None and not one.leased:
             message = f"{one.pending:,} tasks wait, and no worker runs"
-            found.append(Problem("idle", one.queue, message, f"cocli worker {one.queue} -c {campaign}"))
+            found.append(FleetProblem("idle", one.queue, message, f"cocli worker {one.queue} -c {campaign}"))
     return found
 
 
-def host_problems(beats: Iterable[Beat], *, expected: Mapping[str, Mapping[str, int]], now: datetime) -> list[Problem]:
+def host_problems(
+    beats: Iterable[Beat], *, expected: Mapping[str, Mapping[str, int]], now: datetime
+) -> list[FleetProblem]:
     """`expected` is host → queue → how many workers the configuration asks for, without those that are paused."""
-    found: list[Problem] = []
+    found: list[FleetProblem] = []
     known = {beat.heartbeat.hostname: beat for beat in beats}
     for host, counts in expected.items():
         beat = known.get(host)
         if beat is None:
             hint = "cocli supervisor (on that machine)"
-            found.append(Problem("silent", host, "is to run workers, and never reported", hint))
+            found.append(FleetProblem("silent", host, "is to run workers, and never reported", hint))
         elif beat.heartbeat.stopped_at is not None:
             hint = "cocli supervisor (on that machine)"
-            found.append(Problem("silent", host, "is to run workers, and its supervisor was stopped", hint))
+            found.append(FleetProblem("silent", host, "is to run workers, and its supervisor was stopped", hint))
         elif beat.is_alive(now):
             found += _missing_workers(beat, counts)
     for host, beat in known.items():
@@ -95,36 +97,40 @@ def host_problems(beats: Iterable[Beat], *, expected: Mapping[str, Mapping[str, 
     return found
 
 
-def _missing_workers(beat: Beat, counts: Mapping[str, int]) -> list[Problem]:
+def _missing_workers(beat: Beat, counts: Mapping[str, int]) -> list[FleetProblem]:
     """Workers that do not get up, or die again and again. One that was asked for just now comes without an error."""
     heartbeat = beat.heartbeat
     if heartbeat.last_error is None or heartbeat.at - heartbeat.started_at < STARTED:
         return []
     return [
-        Problem("missing", heartbeat.hostname, f"runs {runs} of {count} workers of {queue}: {heartbeat.last_error}")
+        FleetProblem(
+            "missing", heartbeat.hostname, f"runs {runs} of {count} workers of {queue}: {heartbeat.last_error}"
+        )
         for queue, count in counts.items()
         if (runs := heartbeat.workers.get(queue, 0)) < count
     ]
 
 
-def _problems_of(host: str, beat: Beat, now: datetime) -> list[Problem]:
-    heartbeat, found = beat.heartbeat, list[Problem]()
+def _problems_of(host: str, beat: Beat, now: datetime) -> list[FleetProblem]:
+    heartbeat, found = beat.heartbeat, list[FleetProblem]()
     if beat.is_overdue(now):
         minutes = (now - beat.written_at).total_seconds() / 60
         message = f"did not report for {minutes:.0f} minutes, though it should every {heartbeat.period_seconds:.0f} s"
-        found.append(Problem("overdue", host, message, f"cocli store rm status/{host}.json (if it is gone for good)"))
+        found.append(
+            FleetProblem("overdue", host, message, f"cocli store rm status/{host}.json (if it is gone for good)")
+        )
     if not beat.is_alive(now):
         return found
     if heartbeat.disk_free_bytes < DISK_LOW_BYTES:
-        found.append(Problem("disk", host, f"has {heartbeat.disk_free_bytes >> 20:,} MiB of disk left"))
+        found.append(FleetProblem("disk", host, f"has {heartbeat.disk_free_bytes >> 20:,} MiB of disk left"))
     if abs(beat.skew) > CLOCK_LIMIT:
         way = "ahead of" if beat.skew > timedelta(0) else "behind"
         message = f"its clock is {abs(beat.skew.total_seconds()):.0f} s {way} the store's"
-        found.append(Problem("clock", host, message, "Set it by NTP: timedatectl set-ntp true"))
+        found.append(FleetProblem("clock", host, message, "Set it by NTP: timedatectl set-ntp true"))
     return found
 
 
-def parser_problems(checks: Iterable[ParserQuality]) -> list[Problem]:
+def parser_problems(checks: Iterable[ParserQuality]) -> list[FleetProblem]:
     """The alarms of the parsers' self-checks."""
     hint = "cocli documents ls"
-    return [Problem("parser", check.parser, alarm.message, hint) for check in checks for alarm in check.alarms]
+    return [FleetProblem("parser", check.parser, alarm.message, hint) for check in checks for alarm in check.alarms]

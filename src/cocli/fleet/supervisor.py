@@ -14,14 +14,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from cocli.errors import CocliError
-from cocli.fleet.slot import Care, Leaving, Slot
+from cocli.fleet.slot import Leaving, RestartSettings, Slot
 
 if TYPE_CHECKING:
     import random
     from collections.abc import Callable, Iterable, Mapping
 
     from cocli.fleet.drain import Drain
-    from cocli.fleet.process import Worker
+    from cocli.fleet.process import SpawnedWorker
     from cocli.models.heartbeat import ActiveTask
 
 _TICK_SECONDS = 0.2
@@ -42,17 +42,17 @@ class Supervisor:
     def __init__(
         self,
         wanted: Callable[[], Wanted],
-        spawn: Callable[[str, str], Worker],
+        spawn: Callable[[str, str], SpawnedWorker],
         *,
         rng: random.Random,
-        care: Care | None = None,
+        care: RestartSettings | None = None,
         say: Callable[[str], None] = lambda _: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._read = wanted
         self._spawn = spawn
         self._random = rng
-        self._care = care or Care()
+        self._care = care or RestartSettings()
         self._say = say
         self._clock = clock
         self._wanted = Wanted()
@@ -93,7 +93,7 @@ class Supervisor:
                 found[queue] = (*found.get(queue, ()), *worker.report.active)
         return found
 
-    def _workers(self) -> list[tuple[str, Worker]]:
+    def _workers(self) -> list[tuple[str, SpawnedWorker]]:
         """A copy: the heart looks from a thread of its own."""
         slots = [(slot.queue, slot.worker) for slot in list(self._slots.values())]
         return [(queue, worker) for queue, worker in slots if worker] + [
@@ -197,7 +197,7 @@ class Supervisor:
             return
         self._say(f"{slot.name} started")
 
-    def _died(self, slot: Slot, worker: Worker, code: int, now: float) -> None:
+    def _died(self, slot: Slot, worker: SpawnedWorker, code: int, now: float) -> None:
         self._count(slot.queue, worker)
         wait = slot.failed(now, self._care, self._random)
         self.deaths[slot.queue] += 1
@@ -238,7 +238,7 @@ class Supervisor:
             one.worker.drain()
         self._leaving = [Leaving(one.name, one.queue, one.worker, min(one.kill_at, soon)) for one in self._leaving]
 
-    def _count(self, queue: str, worker: Worker) -> None:
+    def _count(self, queue: str, worker: SpawnedWorker) -> None:
         if worker.report:
             self._finished[queue] += worker.report.completed
 

@@ -19,7 +19,7 @@ RELEASED = "released"
 ENDINGS = ("completed", "already_completed", "waiting", "sidelined", LOST, RELEASED)
 
 
-class Tally:
+class WorkerTally:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._ended: Counter[str] = Counter()

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cocli.errors import CocliError, Denied, LeaseLost, ParserAlarm, SourceResting, WorkerGaveUp
-from cocli.fleet.tally import LOST, RELEASED, Tally
+from cocli.fleet.tally import LOST, RELEASED, WorkerTally
 from cocli.models.completion import Failed
 from cocli.models.task import TaskError
 
@@ -30,7 +30,7 @@ _MESSAGE_LENGTH = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class IdleSettings:
     """How long a worker waits for what. Seconds."""
 
     idle_first: float = 0.25
@@ -57,7 +57,7 @@ class Worker:
         rng: random.Random,
         threads: int = 1,
         until_empty: bool = False,
-        patience: Patience | None = None,
+        patience: IdleSettings | None = None,
         on_trouble: Callable[[str], None] | None = None,
     ) -> None:
         self._stage = stage
@@ -65,9 +65,9 @@ class Worker:
         self._random = rng
         self._count = threads
         self._until_empty = until_empty
-        self._patience = patience or Patience()
+        self._patience = patience or IdleSettings()
         self._on_trouble = on_trouble
-        self.tally = Tally()
+        self.tally = WorkerTally()
         self._stop = threading.Event()
         self._let_go = threading.Event()
         self._looking = threading.Lock()

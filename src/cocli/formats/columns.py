@@ -31,7 +31,7 @@ Cell = str | None
 _SCALARS = (str, int, float, bool, datetime)
 
 
-class Kind(StrEnum):
+class ColumnKind(StrEnum):
     """How a field looks as text."""
 
     TEXT = "text"
@@ -61,7 +61,7 @@ class Column:
     """One field of a record, ready to be read from text and written as text."""
 
     name: str
-    kind: Kind
+    kind: ColumnKind
     nullable: bool
     default: Callable[[], Any] | None
     """What a file without this column means; None where that is an error."""
@@ -142,15 +142,21 @@ def _without_annotations(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
     return annotation, ()
 
 
-def _kind(base: Any) -> Kind:
-    simple = {str: Kind.TEXT, int: Kind.INTEGER, float: Kind.NUMBER, bool: Kind.BOOLEAN, datetime: Kind.TIME}
+def _kind(base: Any) -> ColumnKind:
+    simple = {
+        str: ColumnKind.TEXT,
+        int: ColumnKind.INTEGER,
+        float: ColumnKind.NUMBER,
+        bool: ColumnKind.BOOLEAN,
+        datetime: ColumnKind.TIME,
+    }
     if base in simple:
         return simple[base]
     if get_origin(base) is Literal and all(isinstance(value, str) for value in get_args(base)):
-        return Kind.TEXT
+        return ColumnKind.TEXT
     if isinstance(base, type) and get_origin(base) is None and not issubclass(base, (BaseModel, dict, list, tuple)):
-        return Kind.NAME
-    return Kind.JSON
+        return ColumnKind.NAME
+    return ColumnKind.JSON
 
 
 def _constrained(base: Any, metadata: tuple[Any, ...]) -> bool:
@@ -175,7 +181,7 @@ def _plain(base: Any) -> bool:
     """A list or map of texts, numbers and booleans, to which parsing the JSON does all there is to do."""
     parts = [part for part in get_args(base) if part is not Ellipsis]
     kinds = [_kind(_without_annotations(_without_null(part)[0])[0]) for part in parts]
-    return get_origin(base) in (tuple, dict) and set(kinds) <= {Kind.TEXT, Kind.INTEGER, Kind.BOOLEAN}
+    return get_origin(base) in (tuple, dict) and set(kinds) <= {ColumnKind.TEXT, ColumnKind.INTEGER, ColumnKind.BOOLEAN}
 
 
 def _brackets(base: Any) -> str:
@@ -327,14 +333,14 @@ def _plain_json_parser(column: Column) -> Parser:
     return parse
 
 
-_PARSERS: dict[Kind, Callable[[Column, bool], Parser]] = {
-    Kind.TEXT: _text_parser,
-    Kind.INTEGER: _scalar_parser,
-    Kind.NUMBER: _scalar_parser,
-    Kind.BOOLEAN: _scalar_parser,
-    Kind.TIME: _time_parser,
-    Kind.NAME: _name_parser,
-    Kind.JSON: _json_parser,
+_PARSERS: dict[ColumnKind, Callable[[Column, bool], Parser]] = {
+    ColumnKind.TEXT: _text_parser,
+    ColumnKind.INTEGER: _scalar_parser,
+    ColumnKind.NUMBER: _scalar_parser,
+    ColumnKind.BOOLEAN: _scalar_parser,
+    ColumnKind.TIME: _time_parser,
+    ColumnKind.NAME: _name_parser,
+    ColumnKind.JSON: _json_parser,
 }
 
 
@@ -383,12 +389,12 @@ def _dump(column: Column, values: Sequence[Any]) -> str:
     return column.many.serializer.to_json(values, warnings="error").decode()[1:-1]
 
 
-_RENDERERS: dict[Kind, Callable[[Column, Sequence[Any]], Sequence[Cell]]] = {
-    Kind.TEXT: _render_text,
-    Kind.INTEGER: _render_scalars,
-    Kind.NUMBER: _render_scalars,
-    Kind.BOOLEAN: _render_scalars,
-    Kind.TIME: _render_time,
-    Kind.NAME: _render_name,
-    Kind.JSON: _render_json,
+_RENDERERS: dict[ColumnKind, Callable[[Column, Sequence[Any]], Sequence[Cell]]] = {
+    ColumnKind.TEXT: _render_text,
+    ColumnKind.INTEGER: _render_scalars,
+    ColumnKind.NUMBER: _render_scalars,
+    ColumnKind.BOOLEAN: _render_scalars,
+    ColumnKind.TIME: _render_time,
+    ColumnKind.NAME: _render_name,
+    ColumnKind.JSON: _render_json,
 }

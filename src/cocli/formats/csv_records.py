@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from cocli.errors import FormatError, RecordError
 from cocli.formats.columns import columns_of
-from cocli.formats.plan import Plan
-from cocli.formats.rejected import Rejected
+from cocli.formats.plan import RowPlan
+from cocli.formats.rejected import RejectedRow
 from cocli.models.record import TEXT_LIMIT, Record
 
 if TYPE_CHECKING:
@@ -34,19 +34,19 @@ class CsvTable(Generic[R]):
     """What a file held, and what of it did not fit."""
 
     records: list[R]
-    rejected: list[Rejected] = field(default_factory=list)
+    rejected: list[RejectedRow] = field(default_factory=list)
     unknown_columns: tuple[str, ...] = ()
 
 
 def read(model: type[R], data: bytes, *, file: str = "<memory>") -> CsvTable[R]:
     """Read a whole file: these files are small, one tile each."""
-    rejected: list[Rejected] = []
+    rejected: list[RejectedRow] = []
     rows = _rows(data, file, rejected)
     header = next(rows, None)
     if header is None:
         raise FormatError(file=file, line=1, reason="the file is empty; expected a header")
     names = [_text(name) or "" for name in header.cells]
-    plan: Plan[R] = Plan(model, names, file=file)
+    plan: RowPlan[R] = RowPlan(model, names, file=file)
     good = []
     for row in rows:
         if len(row.cells) == plan.width:
@@ -108,13 +108,13 @@ class _Row:
     line: int
     cells: list[str]
 
-    def rejected(self, file: str, reason: str) -> Rejected:
+    def rejected(self, file: str, reason: str) -> RejectedRow:
         raw = io.StringIO(newline="")
         csv.writer(raw).writerow(self.cells)
-        return Rejected(file, self.line, reason, raw.getvalue().encode("utf-8", "surrogateescape"))
+        return RejectedRow(file, self.line, reason, raw.getvalue().encode("utf-8", "surrogateescape"))
 
 
-def _rows(data: bytes, file: str, rejected: list[Rejected]) -> Iterator[_Row]:
+def _rows(data: bytes, file: str, rejected: list[RejectedRow]) -> Iterator[_Row]:
     # The module's own limit (128 kB) is a setting of the whole process; it is only ever raised.
     csv.field_size_limit(max(csv.field_size_limit(), TEXT_LIMIT))
     # Bytes that are no UTF-8 become surrogates here, which no text may contain: so their row can be told and set aside.
@@ -127,7 +127,7 @@ def _rows(data: bytes, file: str, rejected: list[Rejected]) -> Iterator[_Row]:
         except StopIteration:
             return
         except csv.Error as error:
-            rejected.append(Rejected(file, line, f"not CSV: {error}", b""))
+            rejected.append(RejectedRow(file, line, f"not CSV: {error}", b""))
             continue
         if all(map(_is_unicode, row.cells)):
             yield row

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Literal
 
-from cocli.formats.columns import Column, Kind, columns_of
+from cocli.formats.columns import Column, ColumnKind, columns_of
 from cocli.formats.usv_dialect import NULL, SEPARATOR
 from cocli.models.record import TEXT_LIMIT
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from cocli.models.record import Record
 
 _TYPES = {
-    Kind.TEXT: "string",
-    Kind.INTEGER: "integer",
-    Kind.NUMBER: "number",
-    Kind.BOOLEAN: "boolean",
-    Kind.TIME: "datetime",
-    Kind.NAME: "string",
+    ColumnKind.TEXT: "string",
+    ColumnKind.INTEGER: "integer",
+    ColumnKind.NUMBER: "number",
+    ColumnKind.BOOLEAN: "boolean",
+    ColumnKind.TIME: "datetime",
+    ColumnKind.NAME: "string",
 }
 _CONSTRAINTS = {
     "pattern": "pattern",
@@ -78,18 +78,18 @@ def render(package: dict[str, Any]) -> bytes:
 
 def _field(column: Column) -> dict[str, Any]:
     described: dict[str, Any] = {"name": column.name, "type": _type(column)}
-    if column.kind is Kind.BOOLEAN:
+    if column.kind is ColumnKind.BOOLEAN:
         described |= {"trueValues": ["true"], "falseValues": ["false"]}
-    if column.kind is Kind.TIME:
+    if column.kind is ColumnKind.TIME:
         described["format"] = "any"  # with and without fractions of a second
     constraints: dict[str, Any] = {} if column.nullable else {"required": True}
-    if column.kind in (Kind.TEXT, Kind.INTEGER, Kind.NUMBER):
+    if column.kind in (ColumnKind.TEXT, ColumnKind.INTEGER, ColumnKind.NUMBER):
         constraints |= _constraints(column)
     return described | ({"constraints": constraints} if constraints else {})
 
 
 def _type(column: Column) -> str:
-    if column.kind is Kind.JSON:
+    if column.kind is ColumnKind.JSON:
         return {"[]": "array", "{}": "object"}.get(column.brackets, "any")
     return _TYPES[column.kind]
 

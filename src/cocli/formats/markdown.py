@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from cocli.errors import FormatError, RecordError
 from cocli.formats import yaml_text
-from cocli.models.record import Part, Record, explain
+from cocli.models.record import Record, RecordPart, explain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,7 +38,7 @@ def read(model: type[R], data: bytes, *, file: str = "<memory>") -> R:
         raise FormatError(file=file, line=1, reason=f"does not fit {model.schema_id}: {explain(error)}") from error
 
 
-def update(data: bytes, facts: Part | None, *, file: str = "<memory>") -> bytes:
+def update(data: bytes, facts: RecordPart | None, *, file: str = "<memory>") -> bytes:
     """The file with the program's part replaced (removed for None), and everything else untouched."""
     values = None if facts is None else facts.model_dump(mode="json", exclude_none=True)
     return MarkdownFile.parse(data, file=file).with_program(values).render()

@@ -35,7 +35,7 @@ def row_type(model: type[Record]) -> type[Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class RowTable:
     """The columns of some rows: those of the model as values, the others as text."""
 
     known: list[Sequence[Any]]
@@ -46,7 +46,7 @@ class Table:
         return zip(*self.known, strict=True)
 
 
-class Plan(Generic[R]):
+class RowPlan(Generic[R]):
     """Raises FormatError where the header lacks what the model requires: such a file would give hollow records."""
 
     def __init__(self, model: type[R], header: Sequence[str], *, file: str, trusted: bool = False) -> None:
@@ -67,19 +67,19 @@ class Plan(Generic[R]):
         self._has_rules = bool(decorators.model_validators or decorators.field_validators)
         _check_header(header, columns, model, file)
 
-    def parse(self, cells: Sequence[Sequence[Cell]], count: int) -> tuple[Table, dict[int, str]]:
+    def parse(self, cells: Sequence[Sequence[Cell]], count: int) -> tuple[RowTable, dict[int, str]]:
         """Columns of cells, in the order of the header → columns of values, and the reason for each row that is bad."""
         bad: dict[int, str] = {}
         known = [
             _defaults(column, count) if at is None else _parse(column, parse, cells[at], bad)
             for column, at, parse in self._known
         ]
-        table = Table(known, [cells[at] for at in self._unknown], count)
+        table = RowTable(known, [cells[at] for at in self._unknown], count)
         if not bad and self._has_rules and not self.trusted:
             bad = self._broken_rules(table)
         return table, bad
 
-    def records(self, table: Table) -> list[R]:
+    def records(self, table: RowTable) -> list[R]:
         # What pydantic's own validator does last, without a call of `model_construct` per record (ten times slower).
         new, model, names, fields_set = object.__new__, self.model, self.names, self._fields_set
         put_dict, put_set, put_extra, put_private = _SLOTS
@@ -96,15 +96,15 @@ class Plan(Generic[R]):
                 put_extra(record, extras)
         return records
 
-    def rows(self, table: Table) -> list[Any]:
+    def rows(self, table: RowTable) -> list[Any]:
         """The same as named tuples: the dictionary that a model keeps is what costs most."""
         extras: Iterable[Any] = self._extras(table) if self.unknown else repeat(None, table.count)
         return list(map(self._row_type._make, zip(*table.known, extras, strict=True)))
 
-    def _extras(self, table: Table) -> Iterator[dict[str, Cell]]:
+    def _extras(self, table: RowTable) -> Iterator[dict[str, Cell]]:
         return (dict(zip(self.unknown, cells, strict=True)) for cells in zip(*table.unknown, strict=True))
 
-    def _broken_rules(self, table: Table) -> dict[int, str]:
+    def _broken_rules(self, table: RowTable) -> dict[int, str]:
         bad: dict[int, str] = {}
         for index, row in enumerate(table.rows()):
             try:

@@ -4,7 +4,7 @@ PostgreSQL's COPY text format with U+001F between fields. `\n` ends a record. In
 a line feed `\n`, a carriage return `\r`, a tab `\t`, U+001F `\037`, U+001E `\036`; null is `\N`, the empty text is
 empty. The first record is the header. Columns are found by name, never by position.
 
-A row that does not fit is set aside with file, line and reason (`Rejected`); the rest is served. A file whose header
+A row that does not fit is set aside with file, line and reason (`RejectedRow`); the rest is served. A file whose header
 does not fit is a `FormatError`: without its required columns every record would come out hollow.
 
 This is the door; the parts are `usv_dialect` (one field), `usv_reader`, `usv_writer`, and `usv_sql` (DuckDB).
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from cocli.errors import FormatError
 from cocli.formats.plan import row_type
-from cocli.formats.rejected import Rejected
+from cocli.formats.rejected import RejectedRow
 from cocli.formats.usv_dialect import NULL, RECORD_LIMIT, SEPARATOR, escape, unescape
 from cocli.formats.usv_reader import Reader, Source
 from cocli.formats.usv_sql import decode_expression, read_usv, select_usv
@@ -32,7 +32,7 @@ __all__ = [
     "RECORD_LIMIT",
     "SEPARATOR",
     "Reader",
-    "Rejected",
+    "RejectedRow",
     "Source",
     "Writer",
     "decode_expression",
@@ -55,7 +55,7 @@ def read(
     *,
     file: str = "<memory>",
     trusted: bool = False,
-    on_rejected: Callable[[Rejected], None] | None = None,
+    on_rejected: Callable[[RejectedRow], None] | None = None,
 ) -> Reader[R]:
     """Read records one after the other; `Reader` says what else there is to know."""
     return Reader(model, source, file=file, trusted=trusted, on_rejected=on_rejected)

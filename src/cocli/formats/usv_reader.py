@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO, Generic, TypeVar
 
 from cocli.errors import FormatError
-from cocli.formats.plan import Plan, Table
-from cocli.formats.rejected import Rejected
+from cocli.formats.plan import RowPlan, RowTable
+from cocli.formats.rejected import RejectedRow
 from cocli.formats.usv_dialect import NULL, RECORD_LIMIT, SEPARATOR, unescape
 from cocli.models.record import Record
 
@@ -43,18 +43,18 @@ class Reader(Generic[R]):
         *,
         file: str = "<memory>",
         trusted: bool = False,
-        on_rejected: Callable[[Rejected], None] | None = None,
+        on_rejected: Callable[[RejectedRow], None] | None = None,
     ) -> None:
         self.model = model
         self.file = file
-        self.rejected: list[Rejected] = []
+        self.rejected: list[RejectedRow] = []
         self.read_count = 0
         self.rejected_count = 0
         self._on_rejected = on_rejected or self.rejected.append
         self._blocks = _record_blocks(_chunks(source))
         self._line = 1
         self.columns = self._read_header()
-        self._plan: Plan[R] = Plan(model, self.columns, file=file, trusted=trusted)
+        self._plan: RowPlan[R] = RowPlan(model, self.columns, file=file, trusted=trusted)
 
     @property
     def unknown_columns(self) -> tuple[str, ...]:
@@ -92,7 +92,7 @@ class Reader(Generic[R]):
         except ValueError as error:
             raise FormatError(file=self.file, line=1, reason=f"the header is damaged: {error}") from error
 
-    def _read(self, block: _Block, build: Callable[[Table], list[T]]) -> list[T]:
+    def _read(self, block: _Block, build: Callable[[RowTable], list[T]]) -> list[T]:
         first = self._line + 1
         if block.damage:
             self._line += 1
@@ -130,7 +130,7 @@ class Reader(Generic[R]):
                 whole[number] = raw.decode()
         return list(whole.values()), list(whole)
 
-    def _table(self, rows: list[list[str]]) -> tuple[Table, dict[int, str]]:
+    def _table(self, rows: list[list[str]]) -> tuple[RowTable, dict[int, str]]:
         bad: dict[int, str] = {}
         columns = list(zip(*rows, strict=True)) or [()] * len(self.columns)
         cells = [_cells(fields, bad) for fields in columns]
@@ -147,7 +147,7 @@ class Reader(Generic[R]):
 
     def _reject(self, line: int, reason: str, raw: bytes) -> None:
         self.rejected_count += 1
-        self._on_rejected(Rejected(self.file, line, reason, raw))
+        self._on_rejected(RejectedRow(self.file, line, reason, raw))
 
 
 def _damage(raw: bytes) -> str | None:

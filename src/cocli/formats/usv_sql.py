@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cocli.formats.columns import Column, Kind, columns_of
+from cocli.formats.columns import Column, ColumnKind, columns_of
 from cocli.formats.usv_dialect import ESCAPES, NULL, RECORD_LIMIT, SEPARATOR
 
 if TYPE_CHECKING:
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from cocli.models.record import Record
 
 SQL_TYPES = {
-    Kind.TEXT: "VARCHAR",
-    Kind.INTEGER: "BIGINT",
-    Kind.NUMBER: "DOUBLE",
-    Kind.BOOLEAN: "BOOLEAN",
-    Kind.TIME: "TIMESTAMP",
-    Kind.NAME: "VARCHAR",
-    Kind.JSON: "JSON",
+    ColumnKind.TEXT: "VARCHAR",
+    ColumnKind.INTEGER: "BIGINT",
+    ColumnKind.NUMBER: "DOUBLE",
+    ColumnKind.BOOLEAN: "BOOLEAN",
+    ColumnKind.TIME: "TIMESTAMP",
+    ColumnKind.NAME: "VARCHAR",
+    ColumnKind.JSON: "JSON",
 }
-_ESCAPED_KINDS = frozenset({Kind.TEXT, Kind.NAME, Kind.JSON})
+_ESCAPED_KINDS = frozenset({ColumnKind.TEXT, ColumnKind.NAME, ColumnKind.JSON})
 
 
 def read_usv(model: type[Record], files: str | Iterable[str], *, header: Sequence[str] | None = None) -> str:

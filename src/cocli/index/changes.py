@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from cocli.index.spec import IndexSpec
-    from cocli.index.view import View
+    from cocli.index.view import VersionView
 
 R = TypeVar("R", bound=Record)
 
@@ -24,7 +24,7 @@ _RENDERED_AT_ONCE = 1000
 class Changes(Generic[R]):
     """Collects records, then (`resolve`) looks their keys up in a version and keeps what is not there yet."""
 
-    def __init__(self, spec: IndexSpec[R], view: View[R], removals: frozenset[str] = frozenset()) -> None:
+    def __init__(self, spec: IndexSpec[R], view: VersionView[R], removals: frozenset[str] = frozenset()) -> None:
         self._spec = spec
         self._view = view
         self._removals = removals

@@ -18,17 +18,17 @@ from cocli.errors import Conflict, IndexDamaged, UsageError
 from cocli.index.changes import Changes
 from cocli.index.consumed import ConsumedObject, read_consumed
 from cocli.index.latest import current_pointer
-from cocli.index.pending import Contents, Listing, list_pending, read_pending
+from cocli.index.pending import Listing, PendingContents, list_pending, read_pending
 from cocli.index.publication import publish
 from cocli.index.versions import is_current, manifest_of
-from cocli.index.view import View
+from cocli.index.view import VersionView
 from cocli.keys.paths import LatestKey, WalKey
 from cocli.models.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from cocli.formats.rejected import Rejected
+    from cocli.formats.rejected import RejectedRow
     from cocli.index.index import Index
     from cocli.index.latest import Latest, Pointer
 
@@ -57,7 +57,7 @@ class CompactionReport:
     left: int = 0
     """Consumed, but not removed yet: they were rewritten meanwhile, or the store failed. The next compaction will."""
     rejected_count: int = 0
-    rejected: list[Rejected] = field(default_factory=list)
+    rejected: list[RejectedRow] = field(default_factory=list)
     """The first thousand rows that were set aside; their objects stay where they are."""
     set_aside: list[ConsumedObject] = field(default_factory=list)
     """Objects that an earlier compaction could not read (all of), and that are still there."""
@@ -71,11 +71,11 @@ class _Round(Generic[R]):
     """What one round read."""
 
     pointer: Pointer
-    view: View[R]
+    view: VersionView[R]
     consumed: dict[str, ConsumedObject]
     listing: Listing
     changes: Changes[R]
-    read: list[Contents[R]] = field(default_factory=list)
+    read: list[PendingContents[R]] = field(default_factory=list)
     leftovers: list[ConsumedObject] = field(default_factory=list)
     is_last: bool = True
 
@@ -150,7 +150,7 @@ class Compactor(Generic[R]):
     def _read(self, pointer: Pointer, removals: frozenset[str]) -> _Round[R]:
         index = self._index
         manifest = manifest_of(index, pointer.latest)
-        view = View(index, manifest)
+        view = VersionView(index, manifest)
         consumed = read_consumed(index, manifest)
         listing = list_pending(index, consumed)
         current = _Round(pointer, view, consumed, listing, Changes(index.spec, view, removals))
@@ -177,7 +177,7 @@ class Compactor(Generic[R]):
                 current.is_last = position >= len(current.listing.waiting)
                 return
 
-    def _not_packed_yet(self, view: View[R], listing: Listing) -> list[Any]:
+    def _not_packed_yet(self, view: VersionView[R], listing: Listing) -> list[Any]:
         """Of objects that stay for ever, those whose record the version does not have: they are written once."""
         key_of = self._index.spec.key_of_loose
         if key_of is None:

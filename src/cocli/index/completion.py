@@ -19,7 +19,7 @@ from cocli.index.publication import FOLD_SHARE, publish
 from cocli.index.rows import RowReader, standard_header
 from cocli.index.runs import RowChange
 from cocli.index.versions import current_version, is_current, manifest_of
-from cocli.index.view import View
+from cocli.index.view import VersionView
 from cocli.keys.paths import LatestKey
 from cocli.models.record import Record
 
@@ -66,7 +66,7 @@ def complete(
         pointer = None if dry_run else current_pointer(index)
         latest = pointer.latest if pointer else current_version(index)[0]
         try:
-            view = View(index, manifest_of(index, latest))
+            view = VersionView(index, manifest_of(index, latest))
             compared = _Compared(index, view, rows(), surplus if on_surplus else None)
             additions = _Additions(index, view, compared.missing())
             if pointer is None or additions.is_empty:
@@ -95,7 +95,7 @@ class _Compared:
     """Rows in key order beside those of a version."""
 
     def __init__(
-        self, index: Index[Any], view: View[Any], rows: Iterable[KeyedLine], surplus: list[str] | None
+        self, index: Index[Any], view: VersionView[Any], rows: Iterable[KeyedLine], surplus: list[str] | None
     ) -> None:
         self._view = view
         self._rows = _checked(index, rows)
@@ -126,7 +126,7 @@ class _Compared:
 class _Additions(Changes[R]):
     """Rows that a version lacks, as what changes it. Only as many are held as decide whether the delta is folded."""
 
-    def __init__(self, index: Index[R], view: View[R], missing: Iterator[KeyedLine]) -> None:
+    def __init__(self, index: Index[R], view: VersionView[R], missing: Iterator[KeyedLine]) -> None:
         super().__init__(index.spec, view)
         enough = max(index.spec.fold_rows, view.base.rows // FOLD_SHARE) + 1
         self._header = standard_header(index.spec.model)

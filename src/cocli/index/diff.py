@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
-from cocli.index.view import Row, View
+from cocli.index.view import VersionView, ViewRow
 from cocli.models.record import Record
 
 if TYPE_CHECKING:
@@ -32,13 +32,13 @@ class Difference(Generic[R]):
 
 def diff(index: Index[R], old: Manifest, new: Manifest) -> Iterator[Difference[R]]:
     """The differences in key order."""
-    before: View[R] = View(index, old)
-    after: View[R] = View(index, new)
+    before: VersionView[R] = VersionView(index, old)
+    after: VersionView[R] = VersionView(index, new)
     for low, high in _ranges(old, new):
         yield from _compare(before, after, low, high)
 
 
-def diff_keys(before: View[R], after: View[R]) -> Iterator[Row]:
+def diff_keys(before: VersionView[R], after: VersionView[R]) -> Iterator[ViewRow]:
     """The rows of a version that another one has not, or not so."""
     for low, high in _ranges(before.manifest, after.manifest):
         there = {row.key: row.line for row in before.rows(low, high)}
@@ -59,7 +59,7 @@ def _ranges(old: Manifest, new: Manifest) -> list[tuple[str, str]]:
     return ranges
 
 
-def _compare(before: View[R], after: View[R], low: str, high: str) -> Iterator[Difference[R]]:
+def _compare(before: VersionView[R], after: VersionView[R], low: str, high: str) -> Iterator[Difference[R]]:
     ours, theirs = before.rows(low, high), after.rows(low, high)
     old, new = next(ours, None), next(theirs, None)
     while old is not None or new is not None:
@@ -76,7 +76,7 @@ def _compare(before: View[R], after: View[R], low: str, high: str) -> Iterator[D
             old, new = next(ours, None), next(theirs, None)
 
 
-def _record(view: View[R], row: Row) -> R:
+def _record(view: VersionView[R], row: ViewRow) -> R:
     return view.reader_of(row.header).record(row.line)
 
 

@@ -7,7 +7,7 @@ import socket
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from cocli.index.objects import Objects
+from cocli.index.objects import IndexObjects
 from cocli.models.record import Record
 
 if TYPE_CHECKING:
@@ -41,5 +41,5 @@ class Index(Generic[R]):
         return self.ref.name if self.ref.campaign is None else f"{self.ref.name} -c {self.ref.campaign}"
 
     @property
-    def objects(self) -> Objects:
-        return Objects(self.store, self.ref, self.cache, self.label)
+    def objects(self) -> IndexObjects:
+        return IndexObjects(self.store, self.ref, self.cache, self.label)

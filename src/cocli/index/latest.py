@@ -16,7 +16,7 @@ from cocli.index.keys import EMPTY_SUM
 from cocli.index.manifest import KeySumText, ManifestRef  # noqa: TC001 - pydantic reads the annotations
 from cocli.keys.paths import LatestKey, index_folder
 from cocli.models.campaign import CampaignName  # noqa: TC001 - pydantic reads the annotations
-from cocli.models.record import Count, Label, Many, Part, Record, UtcDatetime
+from cocli.models.record import Count, Label, Many, Record, RecordPart, UtcDatetime
 from cocli.models.task import Nonce  # noqa: TC001 - pydantic reads the annotations
 from cocli.store import settled
 
@@ -31,7 +31,7 @@ def short(sha256: str) -> str:
     return sha256[:16]
 
 
-class Named(Part):
+class Named(RecordPart):
     """Things that something was decided about at one moment."""
 
     at: UtcDatetime

@@ -13,7 +13,7 @@ from pydantic import StringConstraints
 
 from cocli.index.keys import EMPTY_SUM, Fingerprints
 from cocli.models.campaign import CampaignName  # noqa: TC001 - pydantic reads the annotations
-from cocli.models.record import Count, Label, Many, Part, Record, Sha256, Text, UtcDatetime
+from cocli.models.record import Count, Label, Many, Record, RecordPart, Sha256, Text, UtcDatetime
 from cocli.models.task import Nonce  # noqa: TC001 - pydantic reads the annotations
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 KeySumText = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")]
 
 
-class ShardEntry(Part):
+class ShardEntry(RecordPart):
     """A shard of a run: what is in it, without opening it."""
 
     sha256: Sha256
@@ -45,19 +45,19 @@ class ShardEntry(Part):
         return self.first <= key <= self.last and (self.fingerprints is None or self.fingerprints.may_hold(key))
 
 
-class ManifestRef(Part):
+class ManifestRef(RecordPart):
     version: Count
     sha256: Sha256
 
 
-class ConsumedRef(Part):
+class ConsumedRef(RecordPart):
     """The list of the loose objects and batches that went into a version: a USV file beside the shards."""
 
     sha256: Sha256
     count: Count
 
 
-class Loss(Part):
+class Loss(RecordPart):
     """A shard that was damaged and could not be restored in full. The object is kept as it was found."""
 
     sha256: Sha256
@@ -121,7 +121,7 @@ def empty_manifest(ref: IndexRef, record_schema: str, at: datetime) -> Manifest:
     )
 
 
-class Run:
+class ShardRun:
     """Shards in key order. At most one of them can hold a key."""
 
     def __init__(self, entries: Sequence[ShardEntry]) -> None:

@@ -36,7 +36,7 @@ class DamagedShard:
         return f"shard {self.entry.sha256} ({rows}) {self.reason}"
 
 
-class Objects:
+class IndexObjects:
     def __init__(self, store: Store, ref: IndexRef, cache: Cache, label: str) -> None:
         self._store = store
         self._ref = ref

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from cocli.errors import FormatError, NotFound
 from cocli.formats import usv
-from cocli.formats.rejected import Rejected
+from cocli.formats.rejected import RejectedRow
 from cocli.index.shards import content_name
 from cocli.keys.paths import DatapackageKey, LatestKey, WalKey, index_folder
 from cocli.models.record import Record
@@ -81,14 +81,14 @@ def _loose(index: Index[Any], foreign: list[str]) -> Iterator[ObjectInfo]:
 
 
 @dataclass
-class Contents(Generic[R]):
+class PendingContents(Generic[R]):
     """One object, taken apart."""
 
     key: str
     etag: str
     size: int
     records: list[R] = field(default_factory=list)
-    rejected: list[Rejected] = field(default_factory=list)
+    rejected: list[RejectedRow] = field(default_factory=list)
     is_batch: bool = False
 
     @property
@@ -100,7 +100,7 @@ class Contents(Generic[R]):
         return first if len(self.rejected) == 1 else f"{len(self.rejected)} rows; the first: {first}"
 
 
-def read_pending(index: Index[R], infos: Iterable[ObjectInfo]) -> Iterator[Contents[R]]:
+def read_pending(index: Index[R], infos: Iterable[ObjectInfo]) -> Iterator[PendingContents[R]]:
     """Read objects some hundred at a time. One that is gone meanwhile was consumed by somebody else."""
     for chunk in _chunks(infos):
         small = [info for info in chunk if info.size <= OBJECT_LIMIT]
@@ -109,8 +109,8 @@ def read_pending(index: Index[R], infos: Iterable[ObjectInfo]) -> Iterator[Conte
             answer = answers.get(info)
             if answer is None:
                 reason = f"{info.size} bytes are more than a batch can have ({OBJECT_LIMIT})"
-                rejected = [Rejected(info.key, 1, reason, b"")]
-                yield Contents(info.key, info.etag or "unread", info.size, [], rejected, WalKey.fits(info.key))
+                rejected = [RejectedRow(info.key, 1, reason, b"")]
+                yield PendingContents(info.key, info.etag or "unread", info.size, [], rejected, WalKey.fits(info.key))
             elif isinstance(answer, StoredObject):
                 yield _take_apart(index, answer)
             elif not isinstance(answer, NotFound):
@@ -121,15 +121,15 @@ class PendingMemory(Generic[R]):
     """For who looks again and again at what waits: an object that is listed as it was before is not read twice."""
 
     def __init__(self) -> None:
-        self._known: dict[ObjectInfo, Contents[R]] = {}
+        self._known: dict[ObjectInfo, PendingContents[R]] = {}
 
-    def read(self, index: Index[R], infos: Sequence[ObjectInfo]) -> list[Contents[R]]:
+    def read(self, index: Index[R], infos: Sequence[ObjectInfo]) -> list[PendingContents[R]]:
         """The same as `read_pending`, which is asked for what is new."""
         now = index.store.now()
         unknown = [info for info in infos if info not in self._known]
         read = {contents.key: contents for contents in read_pending(index, unknown)}
-        found: list[Contents[R]] = []
-        known: dict[ObjectInfo, Contents[R]] = {}
+        found: list[PendingContents[R]] = []
+        known: dict[ObjectInfo, PendingContents[R]] = {}
         for info in infos:
             contents = self._known.get(info) or read.get(info.key)
             if contents is None:
@@ -156,8 +156,8 @@ def _chunks(infos: Iterable[ObjectInfo]) -> Iterator[list[ObjectInfo]]:
         yield chunk
 
 
-def _take_apart(index: Index[R], stored: StoredObject) -> Contents[R]:
-    contents: Contents[R] = Contents(
+def _take_apart(index: Index[R], stored: StoredObject) -> PendingContents[R]:
+    contents: PendingContents[R] = PendingContents(
         stored.key, stored.etag, len(stored.data), is_batch=not index.spec.is_loose(stored.key)
     )
     try:
@@ -168,11 +168,11 @@ def _take_apart(index: Index[R], stored: StoredObject) -> Contents[R]:
     except FormatError as error:
         line = error.details.get("line")
         number = line if isinstance(line, int) else 1
-        contents.rejected.append(Rejected(stored.key, number, str(error.details.get("reason")), stored.data[:65536]))
+        contents.rejected.append(RejectedRow(stored.key, number, str(error.details.get("reason")), stored.data[:65536]))
     return contents
 
 
-def _read_loose(index: Index[R], stored: StoredObject, contents: Contents[R]) -> None:
+def _read_loose(index: Index[R], stored: StoredObject, contents: PendingContents[R]) -> None:
     spec = index.spec
     record = spec.read_loose(stored.data, file=stored.key)
     reason = spec.misfit(index.ref, record)
@@ -182,16 +182,16 @@ def _read_loose(index: Index[R], stored: StoredObject, contents: Contents[R]) ->
     if reason is None:
         contents.records.append(record)
     else:
-        contents.rejected.append(Rejected(stored.key, 1, reason, stored.data[:65536]))
+        contents.rejected.append(RejectedRow(stored.key, 1, reason, stored.data[:65536]))
 
 
-def _read_batch(index: Index[R], stored: StoredObject, contents: Contents[R]) -> None:
+def _read_batch(index: Index[R], stored: StoredObject, contents: PendingContents[R]) -> None:
     if content_name(stored.data) != WalKey.parse(stored.key).content_hash:
-        contents.rejected.append(Rejected(stored.key, 0, "the content is not what its name says", b""))
+        contents.rejected.append(RejectedRow(stored.key, 0, "the content is not what its name says", b""))
     for record in usv.read(index.spec.model, stored.data, file=stored.key, on_rejected=contents.rejected.append):
         reason = index.spec.misfit(index.ref, record)
         if reason is None:
             contents.records.append(record)
         else:
             raw = usv.render(index.spec.model, [record]).split(b"\n")[1]
-            contents.rejected.append(Rejected(stored.key, 0, reason, raw))
+            contents.rejected.append(RejectedRow(stored.key, 0, reason, raw))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from cocli.index.changes import Changes
     from cocli.index.index import Index
-    from cocli.index.view import Row, View
+    from cocli.index.view import VersionView, ViewRow
 
 FOLD_SHARE = 16
 
@@ -33,7 +33,7 @@ class _Runs(NamedTuple):
 def publish(
     index: Index[Any],
     pointer: Pointer,
-    view: View[Any],
+    view: VersionView[Any],
     changes: Changes[Any],
     consumed: Iterable[ConsumedObject],
     *,
@@ -79,7 +79,7 @@ def without(groups: Iterable[Named], names: set[str]) -> tuple[Named, ...]:
     return tuple(group for group in kept if group.names)
 
 
-def _write_runs(index: Index[Any], view: View[Any], changes: Changes[Any], doomed: frozenset[str]) -> _Runs:
+def _write_runs(index: Index[Any], view: VersionView[Any], changes: Changes[Any], doomed: frozenset[str]) -> _Runs:
     delta_rows, base_rows = view.delta.rows + len(changes), view.base.rows
     if delta_rows > max(index.spec.fold_rows, base_rows // FOLD_SHARE) or changes.removed_keys:
         # A removal concerns both runs, and a row must not reappear because only the upper one went.
@@ -91,7 +91,7 @@ def _write_runs(index: Index[Any], view: View[Any], changes: Changes[Any], doome
     return _Runs(view.base.entries, delta.finish(), delta.written)
 
 
-def _delta_and(changes: Iterator[RowChange], view: View[Any]) -> Iterator[RowChange]:
+def _delta_and(changes: Iterator[RowChange], view: VersionView[Any]) -> Iterator[RowChange]:
     """The rows of the delta, superseded by the changes, in key order."""
     upper = next(changes, None)
     for row in _delta_rows(view):
@@ -105,5 +105,5 @@ def _delta_and(changes: Iterator[RowChange], view: View[Any]) -> Iterator[RowCha
         upper = next(changes, None)
 
 
-def _delta_rows(view: View[Any]) -> Iterator[Row]:
+def _delta_rows(view: VersionView[Any]) -> Iterator[ViewRow]:
     return view.run_rows(view.delta)

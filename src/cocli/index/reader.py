@@ -14,7 +14,7 @@ from cocli.index.cache import FolderCache
 from cocli.index.consumed import read_consumed
 from cocli.index.pending import list_pending, read_pending
 from cocli.index.versions import current_version, is_current, version
-from cocli.index.view import View
+from cocli.index.view import VersionView
 from cocli.keys.paths import LatestKey
 from cocli.models.record import Record
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from datetime import datetime
 
-    from cocli.formats.rejected import Rejected
+    from cocli.formats.rejected import RejectedRow
     from cocli.index.index import Index
     from cocli.index.manifest import Manifest, ShardEntry
     from cocli.index.objects import DamagedShard
     from cocli.index.pending import PendingMemory
     from cocli.index.rows import Header
-    from cocli.index.view import Row
+    from cocli.index.view import ViewRow
 
 R = TypeVar("R", bound=Record)
 
@@ -59,7 +59,7 @@ class IndexReader(Generic[R]):
         on_damaged: Callable[[DamagedShard], None] | None = None,
     ) -> None:
         self._index = index
-        self._view: View[R] = View(index, manifest, on_damaged=on_damaged)
+        self._view: VersionView[R] = VersionView(index, manifest, on_damaged=on_damaged)
         self._overlay = overlay or {}
         """Records that wait to be packed, merged with those of the version."""
 
@@ -136,7 +136,7 @@ class IndexReader(Generic[R]):
         """Of a fresh reader: the records that supersede those of the version, by sort key."""
         return dict(self._overlay)
 
-    def rows(self, low: str | None = None, high: str | None = None) -> Iterator[Row]:
+    def rows(self, low: str | None = None, high: str | None = None) -> Iterator[ViewRow]:
         """Keys and raw lines of the version itself, in key order."""
         return self._view.rows(low, high)
 
@@ -163,7 +163,7 @@ def open_reader(
     as_of: datetime | None = None,
     fresh: bool = False,
     on_damaged: Callable[[DamagedShard], None] | None = None,
-    on_rejected: Callable[[Rejected], None] | None = None,
+    on_rejected: Callable[[RejectedRow], None] | None = None,
     memory: PendingMemory[R] | None = None,
 ) -> IndexReader[R]:
     """A reader of the current version, of version `number`, or of the one that was current `as_of` a time.
@@ -195,12 +195,12 @@ def _overlay(
     index: Index[R],
     manifest: Manifest,
     on_damaged: Callable[[DamagedShard], None] | None,
-    on_rejected: Callable[[Rejected], None] | None,
+    on_rejected: Callable[[RejectedRow], None] | None,
     memory: PendingMemory[R] | None,
 ) -> dict[str, R]:
     consumed = read_consumed(index, manifest)
     spec, waiting = index.spec, dict[str, R]()
-    view: View[Any] = View(index, manifest, on_damaged=on_damaged)
+    view: VersionView[Any] = VersionView(index, manifest, on_damaged=on_damaged)
     infos = list_pending(index, consumed).waiting
     if spec.keeps_loose and spec.key_of_loose is not None:
         keys = {info.key: spec.key_of_loose(info.key) for info in infos if spec.is_loose(info.key)}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from cocli.errors import FormatError
 from cocli.formats.columns import Cell, Column, columns_of
-from cocli.formats.plan import Plan
+from cocli.formats.plan import RowPlan
 from cocli.formats.usv_dialect import NULL, SEPARATOR, escape, unescape
 from cocli.models.record import Record
 
@@ -46,13 +46,13 @@ class RowReader(Generic[R]):
     """
 
     def __init__(
-        self, spec: IndexSpec[R], header: Header, *, file: str, plans: dict[Header, Plan[R]] | None = None
+        self, spec: IndexSpec[R], header: Header, *, file: str, plans: dict[Header, RowPlan[R]] | None = None
     ) -> None:
         self.header = header
         self._file = file
         self._model = spec.model
         self._key_text = spec.key_text
-        self._plan = (plans or {}).get(header) or Plan(spec.model, header, file=file, trusted=True)
+        self._plan = (plans or {}).get(header) or RowPlan(spec.model, header, file=file, trusted=True)
         if plans is not None:
             plans[header] = self._plan
         self._key_columns = [header.index(name) for name in spec.model.key]

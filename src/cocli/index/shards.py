@@ -13,7 +13,7 @@ from cocli.models.record import Record
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cocli.formats.plan import Plan
+    from cocli.formats.plan import RowPlan
     from cocli.index.rows import Header
     from cocli.index.spec import IndexSpec
 
@@ -31,7 +31,7 @@ class Shard(Generic[R]):
     """One shard. Lines are handed out without their line feed."""
 
     def __init__(
-        self, spec: IndexSpec[R], data: Buffer, *, file: str, plans: dict[Header, Plan[R]] | None = None
+        self, spec: IndexSpec[R], data: Buffer, *, file: str, plans: dict[Header, RowPlan[R]] | None = None
     ) -> None:
         end = data.find(b"\n")
         if end < 0 or data[-1:] != b"\n":

@@ -9,7 +9,7 @@ from collections import OrderedDict, defaultdict
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from cocli.errors import FormatError, IndexDamaged
-from cocli.index.manifest import Manifest, Run, ShardEntry
+from cocli.index.manifest import Manifest, ShardEntry, ShardRun
 from cocli.index.rows import Header, RowReader
 from cocli.index.shards import Shard
 from cocli.keys.paths import ShardKey
@@ -18,7 +18,7 @@ from cocli.models.record import Record
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from cocli.formats.plan import Plan
+    from cocli.formats.plan import RowPlan
     from cocli.index.index import Index
     from cocli.index.objects import DamagedShard
 
@@ -28,21 +28,21 @@ _OPEN_BYTES = 1 << 30
 """Shards that stay open for the next lookup. They are mapped files: the kernel takes their memory if it needs some."""
 
 
-class Row(NamedTuple):
+class ViewRow(NamedTuple):
     key: str
     line: bytes
     header: Header
 
 
-class View(Generic[R]):
+class VersionView(Generic[R]):
     """`on_damaged` is told of each shard that cannot be read, and the rest is served; without it, that is an error."""
 
     def __init__(
         self, index: Index[R], manifest: Manifest, *, on_damaged: Callable[[DamagedShard], None] | None = None
     ) -> None:
         self.manifest = manifest
-        self.base = Run(manifest.base)
-        self.delta = Run(manifest.delta)
+        self.base = ShardRun(manifest.base)
+        self.delta = ShardRun(manifest.delta)
         self._index = index
         self._objects = index.objects
         self._on_damaged = on_damaged
@@ -50,7 +50,7 @@ class View(Generic[R]):
         self._open: OrderedDict[str, Shard[R]] = OrderedDict()
         self._open_bytes = 0
         self._readers: dict[Header, RowReader[R]] = {}
-        self._plans: dict[Header, Plan[R]] = {}
+        self._plans: dict[Header, RowPlan[R]] = {}
         if manifest.record_schema != index.spec.model.schema_id:
             expected = index.spec.model.schema_id
             raise IndexDamaged(
@@ -166,7 +166,7 @@ class View(Generic[R]):
 
     # --- everything, in order
 
-    def rows(self, low: str | None = None, high: str | None = None) -> Iterator[Row]:
+    def rows(self, low: str | None = None, high: str | None = None) -> Iterator[ViewRow]:
         """Every row in key order, from `low` to `high`, both included."""
         self.fetch([*self.base.between(low, high), *self.delta.between(low, high)])
         delta = self.run_rows(self.delta, low, high)
@@ -182,10 +182,10 @@ class View(Generic[R]):
             yield upper
             upper = next(delta, None)
 
-    def run_rows(self, run: Run, low: str | None = None, high: str | None = None) -> Iterator[Row]:
+    def run_rows(self, run: ShardRun, low: str | None = None, high: str | None = None) -> Iterator[ViewRow]:
         for entry in run.between(low, high):
             shard = self.shard(entry)
             if shard is not None:
                 header = shard.rows.header
                 for key, line in shard.lines(low, high):
-                    yield Row(key, line, header)
+                    yield ViewRow(key, line, header)

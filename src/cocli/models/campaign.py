@@ -18,9 +18,9 @@ from cocli.models.record import (
     Latitude,
     Longitude,
     Many,
-    Part,
     PlaceIdText,
     Record,
+    RecordPart,
     Text,
 )
 
@@ -33,7 +33,7 @@ SourceName = Literal["overture", "openstreetmap", "foursquare", "alltheplaces", 
 Positive = Annotated[int, Field(ge=1)]
 
 
-class CampaignSection(Part):
+class CampaignSection(RecordPart):
     """`[campaign]`: who is looking, and in whose name."""
 
     name: CampaignName
@@ -45,7 +45,7 @@ class CampaignSection(Part):
     """The owner of the documents: every read of the document repository names it."""
 
 
-class Location(Part):
+class Location(RecordPart):
     """A circle on the map, in which the campaign looks."""
 
     name: Label
@@ -54,7 +54,7 @@ class Location(Part):
     radius_miles: Annotated[float, Field(gt=0, le=1000)] = 25.0
 
 
-class ProspectingSection(Part):
+class ProspectingSection(RecordPart):
     """`[prospecting]`: what is looked for, where, and in which sources."""
 
     queries: Many[Label] = ()
@@ -74,7 +74,7 @@ class ProspectingSection(Part):
         return self
 
 
-class ExcludeSection(Part):
+class ExcludeSection(RecordPart):
     """`[exclude]`: what is never a prospect."""
 
     domains: Many[DomainText] = ()
@@ -82,7 +82,7 @@ class ExcludeSection(Part):
     place_ids: Many[PlaceIdText] = ()
 
 
-class StorageSection(Part):
+class StorageSection(RecordPart):
     """`[storage]`: where the objects are. Credentials come from the usual AWS places, never from this file."""
 
     url: Annotated[str, StringConstraints(pattern=r"^(?:local|s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:/.*)?)$")] = (
@@ -93,7 +93,7 @@ class StorageSection(Part):
     profile: Label | None = None
 
 
-class QueueSection(Part):
+class QueueSection(RecordPart):
     """`[queue]`: who keeps the tasks, how long a worker may be silent, how often a task is tried."""
 
     provider: Literal["store", "filesystem", "s3", "sqs", "kafka"] = "store"
@@ -104,7 +104,7 @@ class QueueSection(Part):
     """Queues that no supervisor runs workers for."""
 
 
-class ClusterSection(Part):
+class ClusterSection(RecordPart):
     """`[cluster]`: the name under which this installation saves the states of documents, and its machines."""
 
     id: Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^|\x00-\x1f\x7f]+$")] = "main"
@@ -117,7 +117,7 @@ class ClusterSection(Part):
         return self
 
 
-class DocumentsSection(Part):
+class DocumentsSection(RecordPart):
     """`[documents]`: where the table of documents is, and how the document service answers."""
 
     catalog: Text | None = None
@@ -159,7 +159,7 @@ class DocumentsSection(Part):
         return address
 
 
-class FetchSection(Part):
+class FetchSection(RecordPart):
     """`[fetch]`: how politely pages are read."""
 
     rate: Annotated[float, Field(gt=0, le=100)] = 1.0
@@ -196,7 +196,7 @@ class FetchSection(Part):
         return networks
 
 
-class GoogleMapsSection(Part):
+class GoogleMapsSection(RecordPart):
     """`[google_maps]`: how slowly Google Maps is read, where the campaign names it as a source."""
 
     url: Annotated[str, StringConstraints(pattern=r"^https?://[^/?#\s]+/?$")] = "https://www.google.com"
@@ -209,7 +209,7 @@ class GoogleMapsSection(Part):
     """For a page to show anything."""
 
 
-class AwsSection(Part):
+class AwsSection(RecordPart):
     """`[aws]`: the account in which queues, logins and the web page live."""
 
     profile: Label | None = None
@@ -219,7 +219,7 @@ class AwsSection(Part):
     account_id: Annotated[str, StringConstraints(pattern=r"^[0-9]{12}$")] | None = None
 
 
-class WebSection(Part):
+class WebSection(RecordPart):
     """`[web]`: where the dashboard answers."""
 
     host: Label = "127.0.0.1"
@@ -228,7 +228,7 @@ class WebSection(Part):
     bucket: Label | None = None
 
 
-class AuthSection(Part):
+class AuthSection(RecordPart):
     """`[auth]`: who may look at the dashboard."""
 
     provider: Literal["none", "token", "cognito"] = "none"

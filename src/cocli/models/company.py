@@ -11,9 +11,9 @@ from cocli.models.record import (
     EmailText,
     Hash16,
     Many,
-    Part,
     PlaceIdText,
     Record,
+    RecordPart,
     Text,
     UtcDatetime,
     WrittenList,
@@ -21,7 +21,7 @@ from cocli.models.record import (
 )
 
 
-class CompanyFacts(Part):
+class CompanyFacts(RecordPart):
     """The front-matter key `cocli:` of a company: what programs found out. A person's keys stand beside it."""
 
     company_hash: Hash16

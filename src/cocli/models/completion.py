@@ -8,11 +8,11 @@ from pydantic import Field, JsonValue, model_validator
 
 from cocli.models.campaign import CampaignName, QueueName
 from cocli.models.document import DocumentReference
-from cocli.models.record import Count, Label, Many, Part, Record, Text, UtcDatetime
+from cocli.models.record import Count, Label, Many, Record, RecordPart, Text, UtcDatetime
 from cocli.models.task import Nonce, TaskError, TaskId
 
 
-class Ok(Part):
+class Ok(RecordPart):
     """The work was done, and this came out of it."""
 
     kind: Literal["ok"] = "ok"
@@ -22,21 +22,21 @@ class Ok(Part):
     """How many records it gave."""
 
 
-class Empty(Part):
+class Empty(RecordPart):
     """There is nothing, and that was proved: the end marker was seen."""
 
     kind: Literal["empty"] = "empty"
     evidence: Label
 
 
-class Blocked(Part):
+class Blocked(RecordPart):
     """The source refused (consent page, captcha, limited view): nothing is known about what is there."""
 
     kind: Literal["blocked"] = "blocked"
     reason: Text
 
 
-class Failed(Part):
+class Failed(RecordPart):
     """The work failed; whether another attempt can help is part of the verdict."""
 
     kind: Literal["failed"] = "failed"

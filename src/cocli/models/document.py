@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, StringConstraints, field_validator, model_validator
 
-from cocli.models.record import Count, Many, Part, Record, Sha256, Text, UtcDatetime, UuidText
+from cocli.models.record import Count, Many, Record, RecordPart, Sha256, Text, UtcDatetime, UuidText
 
 AddressPart = Annotated[
     str, StringConstraints(min_length=1, max_length=4096, pattern=r"^[^|\x00]*[^|\s\x00][^|\x00]*$")
@@ -48,7 +48,7 @@ class DocumentReference(Record):
         return self
 
 
-class Step(Part):
+class Step(RecordPart):
     """One node that worked on a document, and with which code and configuration."""
 
     node: AddressPart

@@ -7,13 +7,13 @@ from typing import Annotated
 from pydantic import Field
 
 from cocli.models.campaign import CampaignName, QueueName
-from cocli.models.record import Count, Label, Many, Part, Record, Text, UtcDatetime
+from cocli.models.record import Count, Label, Many, Record, RecordPart, Text, UtcDatetime
 from cocli.models.task import TaskId
 
 Percent = Annotated[float, Field(ge=0, le=100)]
 
 
-class ActiveTask(Part):
+class ActiveTask(RecordPart):
     """A task in work: since when, by which worker process."""
 
     task_id: TaskId
@@ -21,7 +21,7 @@ class ActiveTask(Part):
     claimed_at: UtcDatetime
 
 
-class Versions(Part):
+class Versions(RecordPart):
     cocli: Label
     python: Label
     system: Label

@@ -6,13 +6,13 @@ from datetime import date, datetime
 
 from pydantic import ConfigDict
 
-from cocli.models.record import Label, Part, Record, Text, UtcDatetime, WrittenList, WrittenText
+from cocli.models.record import Label, Record, RecordPart, Text, UtcDatetime, WrittenList, WrittenText
 
 WrittenDate = date | datetime | Text
 """As the person wrote it: YAML reads `2026-11-15` as a date, `next week` as a text."""
 
 
-class NoteFacts(Part):
+class NoteFacts(RecordPart):
     """The front-matter key `cocli:` of a note or meeting: where it came from."""
 
     source: Label

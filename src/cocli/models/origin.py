@@ -12,13 +12,13 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from cocli.models.record import Label, Many, Part, Text, UtcDatetime, UuidText
+from cocli.models.record import Label, Many, RecordPart, Text, UtcDatetime, UuidText
 
 Stamp = tuple[datetime, str, str, str]
 """What tells observations apart, in the order in which they are compared: time, source, document, reason."""
 
 
-class Origin(Part):
+class Origin(RecordPart):
     """One observation, and the fields whose values are its."""
 
     fields: Many[Text]

@@ -9,8 +9,8 @@ from cocli.models.record import (
     EmailText,
     Hash16,
     Many,
-    Part,
     Record,
+    RecordPart,
     Text,
     UtcDatetime,
     WrittenList,
@@ -18,7 +18,7 @@ from cocli.models.record import (
 )
 
 
-class PersonFacts(Part):
+class PersonFacts(RecordPart):
     """The front-matter key `cocli:` of a person."""
 
     company_hash: Hash16 | None = None

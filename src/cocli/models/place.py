@@ -18,10 +18,10 @@ from cocli.models.record import (
     Latitude,
     Longitude,
     Many,
-    Part,
     PlaceIdText,
     Rating,
     Record,
+    RecordPart,
     Text,
     TileValue,
     UtcDatetime,
@@ -33,7 +33,7 @@ Day = Literal["mo", "tu", "we", "th", "fr", "sa", "su"]
 ClockText = Annotated[str, StringConstraints(pattern=r"^(?:[01][0-9]|2[0-3]):[0-5][0-9]$|^24:00$")]
 
 
-class OpenHours(Part):
+class OpenHours(RecordPart):
     """Open on a day from one time to another. A shift past midnight ends on a smaller time than it begins."""
 
     day: Day

@@ -139,7 +139,7 @@ WrittenList = Annotated[tuple[WrittenText, ...], Field(strict=False), BeforeVali
 """A list in such a file: `tags: vip` and an empty `tags:` are lists too."""
 
 
-class Part(BaseModel):
+class RecordPart(BaseModel):
     """A value inside a record: the same strictness, no schema of its own."""
 
     model_config = ConfigDict(
@@ -159,7 +159,7 @@ _SCHEMA_ID = re.compile(r"cocli\.[a-z][a-z-]*/[1-9][0-9]*")
 _NO_EXTRAS: Mapping[str, str | None] = MappingProxyType({})
 
 
-class Record(Part):
+class Record(RecordPart):
     """One record: one model, one schema id, one file format."""
 
     schema_id: ClassVar[str]

@@ -7,19 +7,19 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from cocli.models.campaign import CampaignName
-from cocli.models.record import Count, Label, Many, Part, Record, Text, UtcDatetime
+from cocli.models.record import Count, Label, Many, Record, RecordPart, Text, UtcDatetime
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
-class Counted(Part):
+class Counted(RecordPart):
     """How often something occurs."""
 
     name: Text
     count: Count
 
 
-class FunnelStep(Part):
+class FunnelStep(RecordPart):
     """One step on the way from the plan to an address."""
 
     name: Label
@@ -30,7 +30,7 @@ class FunnelStep(Part):
     """Of the first step of the same unit."""
 
 
-class FillRate(Part):
+class FillRate(RecordPart):
     """How many prospects have a value in a field."""
 
     field: Label
@@ -38,7 +38,7 @@ class FillRate(Part):
     share: Share
 
 
-class CoverageFigures(Part):
+class CoverageFigures(RecordPart):
     """Readings by their states, as docs/coverage.md explains them."""
 
     sources: Many[Label]
@@ -54,7 +54,7 @@ class CoverageFigures(Part):
     """Null where no source passed twice."""
 
 
-class EmailFigures(Part):
+class EmailFigures(RecordPart):
     """The addresses of the campaign, told apart in several ways."""
 
     addresses: Count
@@ -68,7 +68,7 @@ class EmailFigures(Part):
     by_verification: Many[Counted] = ()
 
 
-class QueueFigures(Part):
+class QueueFigures(RecordPart):
     queue: Label
     pending: Count = 0
     leased: Count = 0
@@ -80,7 +80,7 @@ class QueueFigures(Part):
     """Why there are no numbers."""
 
 
-class TrendPoint(Part):
+class TrendPoint(RecordPart):
     """How it stood at an earlier time."""
 
     at: UtcDatetime

@@ -8,7 +8,7 @@ from pydantic import Field, JsonValue, StringConstraints, model_validator
 
 from cocli.models.campaign import CampaignName, QueueName
 from cocli.models.document import DocumentReference
-from cocli.models.record import Count, Label, Many, Part, Record, Text, UtcDatetime
+from cocli.models.record import Count, Label, Many, Record, RecordPart, Text, UtcDatetime
 
 TaskId = Annotated[str, StringConstraints(min_length=1, max_length=4096, pattern=r"^[^\x00]+$")]
 Nonce = Annotated[str, StringConstraints(min_length=8, max_length=64, pattern=r"^[A-Za-z0-9_-]+$")]
@@ -17,7 +17,7 @@ Nonce = Annotated[str, StringConstraints(min_length=8, max_length=64, pattern=r"
 SidelineCategory = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,62}$")]
 
 
-class TaskError(Part):
+class TaskError(RecordPart):
     """Why an attempt failed: the code and message of the error, and whether trying again can help."""
 
     code: Label
@@ -25,7 +25,7 @@ class TaskError(Part):
     retryable: bool
 
 
-class Attempt(Part):
+class Attempt(RecordPart):
     """One try that did not finish the task."""
 
     attempt: Annotated[int, Field(ge=1)]
@@ -36,7 +36,7 @@ class Attempt(Part):
     error: TaskError | None = None
 
 
-class TaskItem(Part):
+class TaskItem(RecordPart):
     """One piece of a batch."""
 
     item_id: TaskId
@@ -44,7 +44,7 @@ class TaskItem(Part):
     document: DocumentReference | None = None
 
 
-class Sidelined(Part):
+class Sidelined(RecordPart):
     """Why a task was set aside, so that it can be found and recovered by category."""
 
     category: SidelineCategory

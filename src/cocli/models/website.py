@@ -12,8 +12,8 @@ from cocli.models.record import (
     EmailText,
     Label,
     Many,
-    Part,
     Record,
+    RecordPart,
     Text,
     UtcDatetime,
     UuidText,
@@ -37,7 +37,7 @@ ContactRelation = Literal["own", "freemail", "agency", "platform", "authority", 
 FoundPhoneKind = Literal["phone", "fax", "whatsapp"]
 
 
-class FoundEmail(Part):
+class FoundEmail(RecordPart):
     """An address, where it stood, how it was found, and what stood around it."""
 
     email: EmailText
@@ -53,7 +53,7 @@ class FoundEmail(Part):
     """The stored page."""
 
 
-class FoundPhone(Part):
+class FoundPhone(RecordPart):
     raw: Text
     e164: E164Text | None = None
     page: Text

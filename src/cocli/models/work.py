@@ -7,10 +7,10 @@ and a new meaning is a new field with a default.
 from __future__ import annotations
 
 from cocli.models.campaign import SourceName
-from cocli.models.record import CountryText, DomainText, Hash16, Label, Many, Part, PlaceIdText, Text, TileValue
+from cocli.models.record import CountryText, DomainText, Hash16, Label, Many, PlaceIdText, RecordPart, Text, TileValue
 
 
-class ListWork(Part):
+class ListWork(RecordPart):
     """`gm-list`: find the businesses of a tile that a phrase asks for, in each of the sources."""
 
     tile: TileValue
@@ -20,7 +20,7 @@ class ListWork(Part):
     """The place of the configuration that the tile was planned for."""
 
 
-class DetailsWork(Part):
+class DetailsWork(RecordPart):
     """`gm-details`: read the page of one place, because its entry in a list lacked what the campaign needs."""
 
     place_id: PlaceIdText
@@ -29,7 +29,7 @@ class DetailsWork(Part):
     tile: TileValue | None = None
 
 
-class EnrichmentWork(Part):
+class EnrichmentWork(RecordPart):
     """`enrichment`: read the website of a domain, for the prospects that name it."""
 
     domain: DomainText

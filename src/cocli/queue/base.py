@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     Verdict = Ok | Empty | Blocked | Failed
 
 
-class State(StrEnum):
+class TaskPlace(StrEnum):
     """Where a task is. Once its steps are finished it is in exactly one place."""
 
     PENDING = "pending"
@@ -159,7 +159,7 @@ class TaskView:
     """All that is known of one task, for people."""
 
     task_id: str
-    states: Sequence[State]
+    states: Sequence[TaskPlace]
     task: Task | None = None
     lease: Lease | None = None
     completion: Completion | None = None

@@ -28,7 +28,7 @@ _WRONG_SERVER = "Use a folder, Amazon S3, or another server that implements cond
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class ProbeCheck:
     """One line of `cocli doctor`."""
 
     name: str
@@ -44,7 +44,7 @@ class Check:
 @dataclass(frozen=True, slots=True)
 class ProbeReport:
     address: str
-    checks: list[Check]
+    checks: list[ProbeCheck]
 
     @property
     def ok(self) -> bool:
@@ -84,7 +84,7 @@ class _Probe:
         self._folder = probe_folder(secrets.token_hex(6))[:-1]
 
     def run(self) -> ProbeReport:
-        checks: list[Check] = []
+        checks: list[ProbeCheck] = []
         try:
             for name, action, coordinates in (
                 ("write and read", self._write_and_read, False),
@@ -170,10 +170,10 @@ class _Broken(Exception):
     """The store did something that it must never do."""
 
 
-def _checked(name: str, action: Callable[[], str], coordinates: bool) -> Check:
+def _checked(name: str, action: Callable[[], str], coordinates: bool) -> ProbeCheck:
     try:
-        return Check(name, True, action(), coordinates=coordinates)
+        return ProbeCheck(name, True, action(), coordinates=coordinates)
     except _Broken as broken:
-        return Check(name, False, str(broken), _WRONG_SERVER, coordinates)
+        return ProbeCheck(name, False, str(broken), _WRONG_SERVER, coordinates)
     except StoreError as error:
-        return Check(name, False, error.message, error.hint, coordinates, error)
+        return ProbeCheck(name, False, error.message, error.hint, coordinates, error)

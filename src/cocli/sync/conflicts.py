@@ -21,7 +21,7 @@ from cocli.errors import (
 )
 from cocli.keys.parts import encode_part
 from cocli.store.etag import content_etag
-from cocli.sync.kinds import Rule
+from cocli.sync.kinds import SyncRule
 from cocli.sync.merge import Choice, choose
 from cocli.sync.report import KeptBoth
 from cocli.sync.state import row_of
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from cocli.store.base import Store, StoredObject
     from cocli.sync.folder import Content, Stamp
     from cocli.sync.pace import Throttle
-    from cocli.sync.pair import Direction, Pair
-    from cocli.sync.plan import Step
-    from cocli.sync.report import Report
+    from cocli.sync.pair import Direction, SyncPair
+    from cocli.sync.plan import SyncStep
+    from cocli.sync.report import SyncReport
 
 _LONGEST_HOST = 40
 
@@ -42,7 +42,7 @@ _LONGEST_HOST = 40
 class _Facing(NamedTuple):
     """The two versions of one file, read just now."""
 
-    step: Step
+    step: SyncStep
     here: Content
     there: StoredObject
     looked: int
@@ -65,10 +65,10 @@ def copy_key(key: str, host: str, stamp: Stamp, digest: str = "") -> str:
     return f"{folder}{slash}{stem[:120]}{mark}{f'-{digest[:8]}' if digest else ''}{dot}{ending}"
 
 
-class Settler:
+class ConflictSettler:
     """Looks at both versions of a file and brings them together, as far as the direction allows."""
 
-    def __init__(self, pair: Pair, report: Report, throttle: Throttle, direction: Direction) -> None:
+    def __init__(self, pair: SyncPair, report: SyncReport, throttle: Throttle, direction: Direction) -> None:
         self._pair = pair
         self._report = report
         self._throttle = throttle
@@ -76,7 +76,7 @@ class Settler:
         self.copies: list[str] = []
         """Files that were made here, to be sent in the same run."""
 
-    def settle(self, steps: Sequence[Step]) -> None:
+    def settle(self, steps: Sequence[SyncStep]) -> None:
         """Each on its own: there are few, and one that fails does not stop the others."""
         for step in steps:
             try:
@@ -88,7 +88,7 @@ class Settler:
             except (StoreError, ChangedWhileRead) as error:
                 self._report.failed[step.key] = error
 
-    def _settle(self, step: Step) -> None:
+    def _settle(self, step: SyncStep) -> None:
         looked = self._pair.folder.now_ns()
         here = self._pair.folder.read(step.key, looked)
         etag = step.there.etag if step.there is not None else None
@@ -105,7 +105,7 @@ class Settler:
         facing = _Facing(step, here, there, looked)
         if there.data == here.data:
             self._adopt(step.key, here, there.etag, looked)
-        elif step.kind.rule is Rule.PERSON:
+        elif step.kind.rule is SyncRule.PERSON:
             self._keep_both(facing)
         else:
             self._choose(facing)

@@ -8,10 +8,10 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
-from cocli.sync.kinds import Rule
+from cocli.sync.kinds import SyncRule
 
 if TYPE_CHECKING:
-    from cocli.sync.kinds import Kind
+    from cocli.sync.kinds import SyncKind
     from cocli.sync.pair import Direction
 
 
@@ -35,7 +35,7 @@ class Action(StrEnum):
     NOTHING = "nothing"
 
 
-class Change(StrEnum):
+class SideChange(StrEnum):
     """What became of one side since both agreed."""
 
     NEVER = "never there"
@@ -46,7 +46,7 @@ class Change(StrEnum):
     GONE = "gone"
 
 
-class Wishes(NamedTuple):
+class SyncOptions(NamedTuple):
     """What a run may do."""
 
     direction: Direction
@@ -56,23 +56,23 @@ class Wishes(NamedTuple):
     """Whether deletions are undone: what was deleted here is fetched again, what was deleted there sent again."""
 
 
-def decide(here: Change, there: Change, kind: Kind, wishes: Wishes) -> Action:
+def decide(here: SideChange, there: SideChange, kind: SyncKind, wishes: SyncOptions) -> Action:
     """What to do about a key; `here` and `there` are each compared with what both had."""
     up, down = wishes.direction.up and not kind.pull_only, wishes.direction.down
-    if here is Change.GONE and there is Change.GONE:
+    if here is SideChange.GONE and there is SideChange.GONE:
         return Action.FORGET
-    if there in (Change.NEVER, Change.GONE) and here in (Change.NEW, Change.CHANGED):
+    if there in (SideChange.NEVER, SideChange.GONE) and here in (SideChange.NEW, SideChange.CHANGED):
         return Action.UPLOAD if up else Action.AHEAD  # an edit outlives a deletion
-    if here in (Change.NEVER, Change.GONE) and there in (Change.NEW, Change.CHANGED):
+    if here in (SideChange.NEVER, SideChange.GONE) and there in (SideChange.NEW, SideChange.CHANGED):
         return Action.DOWNLOAD if down else Action.BEHIND
-    if here is Change.GONE:
+    if here is SideChange.GONE:
         return _deleted_here(kind, wishes, up=up, down=down)
-    if there is Change.GONE:
+    if there is SideChange.GONE:
         return _deleted_there(kind, wishes, up=up, down=down)
     return _both_there(here, there, kind, up=up, down=down)
 
 
-def _deleted_here(kind: Kind, wishes: Wishes, *, up: bool, down: bool) -> Action:
+def _deleted_here(kind: SyncKind, wishes: SyncOptions, *, up: bool, down: bool) -> Action:
     if wishes.restore and down:
         return Action.DOWNLOAD
     if not up:
@@ -80,7 +80,7 @@ def _deleted_here(kind: Kind, wishes: Wishes, *, up: bool, down: bool) -> Action
     return Action.DELETE_THERE if wishes.delete or kind.consumed else Action.HOLD
 
 
-def _deleted_there(kind: Kind, wishes: Wishes, *, up: bool, down: bool) -> Action:
+def _deleted_there(kind: SyncKind, wishes: SyncOptions, *, up: bool, down: bool) -> Action:
     if wishes.restore and up and not kind.consumed:
         return Action.UPLOAD
     if not down:
@@ -88,13 +88,13 @@ def _deleted_there(kind: Kind, wishes: Wishes, *, up: bool, down: bool) -> Actio
     return Action.DELETE_HERE if wishes.delete or kind.consumed else Action.HOLD
 
 
-def _both_there(here: Change, there: Change, kind: Kind, *, up: bool, down: bool) -> Action:
-    if here is Change.SAME and there is Change.SAME:
+def _both_there(here: SideChange, there: SideChange, kind: SyncKind, *, up: bool, down: bool) -> Action:
+    if here is SideChange.SAME and there is SideChange.SAME:
         return Action.NOTHING
-    if kind.rule is Rule.IMMUTABLE:
+    if kind.rule is SyncRule.IMMUTABLE:
         return Action.ADOPT  # whatever its stamp says: the name is the content
-    if there is Change.SAME:
+    if there is SideChange.SAME:
         return Action.UPLOAD if up else Action.AHEAD
-    if here is Change.SAME:
+    if here is SideChange.SAME:
         return Action.DOWNLOAD if down else Action.BEHIND
     return Action.SETTLE

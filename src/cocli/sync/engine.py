@@ -9,21 +9,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cocli.errors import CocliError, StoreError
-from cocli.sync.conflicts import Settler
-from cocli.sync.decision import Action, Wishes
+from cocli.sync.conflicts import ConflictSettler
+from cocli.sync.decision import Action, SyncOptions
 from cocli.sync.kinds import index_of, kind_of
 from cocli.sync.pace import Throttle, batches
-from cocli.sync.plan import Plan, Step, make_plan
-from cocli.sync.report import IndexMoved, Report, Standing, Whereabouts, nobody
-from cocli.sync.state import Row, fact_time, row_of
+from cocli.sync.plan import SyncPlan, SyncStep, make_plan
+from cocli.sync.report import IndexMoved, RunStanding, SyncReport, Whereabouts, nobody
+from cocli.sync.state import SyncRow, fact_time, row_of
 from cocli.sync.transfers import Transfers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from cocli.sync.indexes import IndexSyncer
-    from cocli.sync.pair import Pair
-    from cocli.sync.report import Watcher
+    from cocli.sync.pair import SyncPair
+    from cocli.sync.report import SyncWatcher
     from cocli.sync.selection import Selection
 
 
@@ -32,13 +32,13 @@ class Syncer:
 
     def __init__(
         self,
-        pair: Pair,
+        pair: SyncPair,
         selection: Selection,
-        wishes: Wishes,
+        wishes: SyncOptions,
         *,
         indexes: Iterable[str] = (),
         bandwidth: float | None = None,
-        watcher: Watcher = nobody,
+        watcher: SyncWatcher = nobody,
     ) -> None:
         self._pair = pair
         self._selection = selection
@@ -47,13 +47,13 @@ class Syncer:
         self._throttle = Throttle(bandwidth, sleep=pair.sleep, monotonic=pair.monotonic)
         self._watcher = watcher
 
-    def plan(self) -> Plan:
+    def plan(self) -> SyncPlan:
         """What a run would do to files. `look_at_indexes` says it of indexes."""
         if self._selection.only_versions:
-            return Plan()
+            return SyncPlan()
         return make_plan(self._pair, self._selection, self._wishes)
 
-    def look_at_indexes(self, plan: Plan) -> list[IndexMoved]:
+    def look_at_indexes(self, plan: SyncPlan) -> list[IndexMoved]:
         """What a run would do to the versions of indexes."""
         found = []
         for folder in self._folders(plan):
@@ -63,19 +63,19 @@ class Syncer:
                 plan.failed[f"{folder}LATEST"] = error
         return found
 
-    def run(self, *, many_deletions: bool = False) -> Report:
+    def run(self, *, many_deletions: bool = False) -> SyncReport:
         """Do it. `TooManyDeletions`, before anything was done, unless they are said to be meant."""
         started = self._pair.monotonic()
         plan = self.plan()
         if not many_deletions:
             plan.check_deletions()
-        report = Report(failed=plan.failed, skipped=plan.skipped, unchanged=plan.unchanged)
+        report = SyncReport(failed=plan.failed, skipped=plan.skipped, unchanged=plan.unchanged)
         _Run(self._pair, self._wishes, plan, report, self._throttle, self._watcher).files_and(self._move_indexes)
         report.seconds = self._pair.monotonic() - started
         self._remember(report)
         return report
 
-    def _move_indexes(self, plan: Plan, report: Report) -> dict[str, Whereabouts]:
+    def _move_indexes(self, plan: SyncPlan, report: SyncReport) -> dict[str, Whereabouts]:
         standings: dict[str, Whereabouts] = {}
         for folder in self._folders(plan):
             try:
@@ -85,7 +85,7 @@ class Syncer:
                 report.failed[f"{folder}LATEST"] = error  # one damaged index does not stop the others
         return standings
 
-    def _folders(self, plan: Plan) -> list[str]:
+    def _folders(self, plan: SyncPlan) -> list[str]:
         if self._selection.only_versions or not self._sees_indexes():
             found = {*self._indexes, *self._pair.state.indexes()}
         else:
@@ -101,7 +101,7 @@ class Syncer:
 
         return IndexSyncer(self._pair, folder, self._wishes.direction, self._throttle)
 
-    def _remember(self, report: Report) -> None:
+    def _remember(self, report: SyncReport) -> None:
         now = fact_time(self._pair.now())
         facts = {"last_run": now, "last_direction": self._wishes.direction.value}
         if not report.failed:
@@ -113,7 +113,13 @@ class _Run:
     """The doing of one plan."""
 
     def __init__(
-        self, pair: Pair, wishes: Wishes, plan: Plan, report: Report, throttle: Throttle, watcher: Watcher
+        self,
+        pair: SyncPair,
+        wishes: SyncOptions,
+        plan: SyncPlan,
+        report: SyncReport,
+        throttle: Throttle,
+        watcher: SyncWatcher,
     ) -> None:
         self._pair = pair
         self._plan = plan
@@ -121,13 +127,13 @@ class _Run:
         self._throttle = throttle
         self._watcher = watcher
         self._transfers = Transfers(pair, report, throttle)
-        self._settler = Settler(pair, report, throttle, wishes.direction)
+        self._settler = ConflictSettler(pair, report, throttle, wishes.direction)
         self._wishes = wishes
         self._of_files = len(plan.steps)
         self._of_bytes = plan.bytes
         self._files = self._bytes = 0
 
-    def files_and(self, move_indexes: Callable[[Plan, Report], dict[str, Whereabouts]]) -> None:
+    def files_and(self, move_indexes: Callable[[SyncPlan, SyncReport], dict[str, Whereabouts]]) -> None:
         plan, report, transfers = self._plan, self._report, self._transfers
         self._pair.state.advance(plan.refreshed, [step.key for step in plan.of(Action.FORGET)])
         report.counts["forgotten"] += len(plan.of(Action.FORGET))
@@ -140,7 +146,7 @@ class _Run:
         self._delete(standings)
         self._count_what_is_left()
 
-    def _settle(self, steps: Sequence[Step]) -> list[Step]:
+    def _settle(self, steps: Sequence[SyncStep]) -> list[SyncStep]:
         self._settler.settle(steps)
         return []
 
@@ -149,15 +155,15 @@ class _Run:
         if not self._wishes.direction.up:
             return
         copies = [
-            Step(key, kind_of(key), Action.UPLOAD, self._pair.folder.stamp(key), None, None)
+            SyncStep(key, kind_of(key), Action.UPLOAD, self._pair.folder.stamp(key), None, None)
             for key in self._settler.copies
         ]
         contested = self._transfers.upload(copies)
         self._settler.settle(_fresh(contested))
 
-    def _adopt(self, steps: Sequence[Step]) -> None:
+    def _adopt(self, steps: Sequence[SyncStep]) -> None:
         looked = self._pair.folder.now_ns()
-        rows: dict[str, Row] = {
+        rows: dict[str, SyncRow] = {
             step.key: row_of(step.stamp, looked, "", step.there.etag or "")
             for step in steps
             if step.stamp is not None and step.there is not None
@@ -172,7 +178,7 @@ class _Run:
         self._in_batches(there, self._transfers.delete_there)
         self._in_batches(here, self._transfers.delete_here)
 
-    def _may_go(self, step: Step, standings: dict[str, Whereabouts]) -> bool:
+    def _may_go(self, step: SyncStep, standings: dict[str, Whereabouts]) -> bool:
         if not step.kind.consumed:
             return True
         folder = index_of(step.key) or ""
@@ -194,8 +200,10 @@ class _Run:
             elif step.action in (Action.BEHIND, Action.AHEAD):
                 self._report.counts[step.action.value] += 1
 
-    def _in_batches(self, steps: Sequence[Step], act: Callable[[Sequence[Step]], list[Step] | None]) -> list[Step]:
-        contested: list[Step] = []
+    def _in_batches(
+        self, steps: Sequence[SyncStep], act: Callable[[Sequence[SyncStep]], list[SyncStep] | None]
+    ) -> list[SyncStep]:
+        contested: list[SyncStep] = []
         for batch in batches(steps, self._throttle.batch_bytes):
             try:
                 contested += act(batch) or []
@@ -204,10 +212,10 @@ class _Run:
                 self._report.failed.update({step.key: error for step in batch})
             self._files += len(batch)
             self._bytes += sum(step.size for step in batch)
-            self._watcher(Standing(self._files, self._of_files, self._bytes, self._of_bytes))
+            self._watcher(RunStanding(self._files, self._of_files, self._bytes, self._of_bytes))
         return contested
 
 
-def _fresh(steps: Iterable[Step]) -> list[Step]:
+def _fresh(steps: Iterable[SyncStep]) -> list[SyncStep]:
     """What turned out to be contested: the listing is out of date, so the object is to be read."""
-    return [Step(step.key, step.kind, Action.SETTLE, step.stamp, None, step.row) for step in steps]
+    return [SyncStep(step.key, step.kind, Action.SETTLE, step.stamp, None, step.row) for step in steps]

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from cocli.index.manifest import Manifest, ManifestRef
     from cocli.sync.folder import Stamp
     from cocli.sync.pace import Throttle
-    from cocli.sync.pair import Direction, Pair
+    from cocli.sync.pair import Direction, SyncPair
 
 _CHAIN = 1000
 _BROUGHT = 20
@@ -75,7 +75,7 @@ def _name(ref: ManifestRef | None) -> str:
 class IndexSyncer:
     """One index of a pair."""
 
-    def __init__(self, pair: Pair, folder: str, direction: Direction, throttle: Throttle) -> None:
+    def __init__(self, pair: SyncPair, folder: str, direction: Direction, throttle: Throttle) -> None:
         self._pair = pair
         self._folder = folder
         self._direction = direction

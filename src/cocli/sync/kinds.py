@@ -13,7 +13,7 @@ from typing import NamedTuple
 from cocli.keys.paths import GLOBAL_INDEXES
 
 
-class Part(StrEnum):
+class SyncPart(StrEnum):
     """What a person can ask for by name (`--only`)."""
 
     CONFIG = "config"
@@ -31,7 +31,7 @@ class Part(StrEnum):
     OTHER = "other"
 
 
-class Rule(StrEnum):
+class SyncRule(StrEnum):
     """What happens where both sides have something else."""
 
     IMMUTABLE = "immutable"
@@ -50,29 +50,29 @@ class Rule(StrEnum):
     """Mutable state with one owner. A copy of it would be wrong a moment later."""
 
 
-class Kind(NamedTuple):
+class SyncKind(NamedTuple):
     name: str
-    part: Part
-    rule: Rule
+    part: SyncPart
+    rule: SyncRule
     pull_only: bool = False
     consumed: bool = False
     """It goes away by being packed into a version: its absence is followed without `--delete`."""
 
 
-CONFIG = Kind("config", Part.CONFIG, Rule.PERSON)
-QUEUE_STATE = Kind("queue state", Part.OTHER, Rule.NEVER)
-COMPLETION = Kind("completion", Part.COMPLETIONS, Rule.IMMUTABLE)
-VERSION = Kind("index version", Part.INDEXES, Rule.VERSIONS)
-DESCRIPTION = Kind("index description", Part.RECORDS, Rule.NEWEST)
-BATCH = Kind("batch", Part.RECORDS, Rule.IMMUTABLE, consumed=True)
-LOOSE = Kind("loose record", Part.RECORDS, Rule.MERGE, consumed=True)
-MARKDOWN = Kind("company or person", Part.COMPANIES, Rule.PERSON)
-REPORT = Kind("report", Part.REPORTS, Rule.NEWEST)
-HEARTBEAT = Kind("heartbeat", Part.STATUS, Rule.NEWEST, pull_only=True)
-PROBE = Kind("probe", Part.OTHER, Rule.NEVER)
-DOCUMENT = Kind("document", Part.DOCUMENTS, Rule.DOCUMENT)
-DOCUMENT_VERSION = Kind("document version", Part.DOCUMENTS, Rule.IMMUTABLE)
-OTHER = Kind("other", Part.OTHER, Rule.PERSON)
+CONFIG = SyncKind("config", SyncPart.CONFIG, SyncRule.PERSON)
+QUEUE_STATE = SyncKind("queue state", SyncPart.OTHER, SyncRule.NEVER)
+COMPLETION = SyncKind("completion", SyncPart.COMPLETIONS, SyncRule.IMMUTABLE)
+VERSION = SyncKind("index version", SyncPart.INDEXES, SyncRule.VERSIONS)
+DESCRIPTION = SyncKind("index description", SyncPart.RECORDS, SyncRule.NEWEST)
+BATCH = SyncKind("batch", SyncPart.RECORDS, SyncRule.IMMUTABLE, consumed=True)
+LOOSE = SyncKind("loose record", SyncPart.RECORDS, SyncRule.MERGE, consumed=True)
+MARKDOWN = SyncKind("company or person", SyncPart.COMPANIES, SyncRule.PERSON)
+REPORT = SyncKind("report", SyncPart.REPORTS, SyncRule.NEWEST)
+HEARTBEAT = SyncKind("heartbeat", SyncPart.STATUS, SyncRule.NEWEST, pull_only=True)
+PROBE = SyncKind("probe", SyncPart.OTHER, SyncRule.NEVER)
+DOCUMENT = SyncKind("document", SyncPart.DOCUMENTS, SyncRule.DOCUMENT)
+DOCUMENT_VERSION = SyncKind("document version", SyncPart.DOCUMENTS, SyncRule.IMMUTABLE)
+OTHER = SyncKind("other", SyncPart.OTHER, SyncRule.PERSON)
 
 KINDS = (
     CONFIG, MARKDOWN, VERSION, BATCH, LOOSE, DESCRIPTION, COMPLETION, QUEUE_STATE, DOCUMENT, DOCUMENT_VERSION, REPORT,
@@ -87,7 +87,7 @@ _CONFLICT = re.compile(r"\.conflict-[^/]+-\d{8}T\d{6}Z(?:-[0-9a-f]{8})?(?P<endin
 _FOLDERS_OF_A_DOCUMENT = 6
 
 
-def kind_of(key: str) -> Kind:
+def kind_of(key: str) -> SyncKind:
     """What a key is. Whatever is not known belongs to a person: of that both sides are kept."""
     if original_of(key) is not None:
         return MARKDOWN if key.startswith(("companies/", "people/")) else OTHER
@@ -122,7 +122,7 @@ def index_of(key: str) -> str | None:
 _FIRST = {"companies": MARKDOWN, "people": MARKDOWN, "status": HEARTBEAT, "probes": PROBE}
 
 
-def _of_campaign(below: str) -> Kind:
+def _of_campaign(below: str) -> SyncKind:
     folder, _, rest = below.partition("/")
     match folder:
         case "config.toml" | "categories.csv":
@@ -137,7 +137,7 @@ def _of_campaign(below: str) -> Kind:
     return OTHER
 
 
-def _of_index(name: str, inside: str) -> Kind:
+def _of_index(name: str, inside: str) -> SyncKind:
     folder, _, below = inside.partition("/")
     if folder in ("shards", "manifests") and below:
         return VERSION
@@ -148,7 +148,7 @@ def _of_index(name: str, inside: str) -> Kind:
     return LOOSE if inside.endswith((".usv", ".csv")) and name else OTHER
 
 
-def _document(key: str) -> Kind:
+def _document(key: str) -> SyncKind:
     parts = key.split("/")
     if len(parts) > _FOLDERS_OF_A_DOCUMENT:
         if _STATE.search("/".join(parts[-2:])):

@@ -9,7 +9,7 @@ from typing import Any
 
 from cocli.keys.parts import decode_part
 from cocli.keys.paths import IndexRef
-from cocli.sync.kinds import Rule, index_of
+from cocli.sync.kinds import SyncRule, index_of
 
 _TIMES = ("updated_at", "at", "generated_at", "created_at")
 
@@ -21,11 +21,11 @@ class Choice:
     """Objects that keep what lost: key and content."""
 
 
-def choose(key: str, rule: Rule, here: bytes, there: bytes) -> Choice:
+def choose(key: str, rule: SyncRule, here: bytes, there: bytes) -> Choice:
     """What both sides should have. A `CocliError` where one of them cannot be read as what it should be."""
-    if rule is Rule.MERGE:
+    if rule is SyncRule.MERGE:
         return Choice(_merged(key, here, there))
-    if rule is Rule.DOCUMENT:
+    if rule is SyncRule.DOCUMENT:
         return _document(key, here, there)
     return Choice(_newest(here, there))
 

@@ -10,7 +10,7 @@ from cocli.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from cocli.sync.plan import Step
+    from cocli.sync.plan import SyncStep
 
 BATCH_FILES = 1000
 BATCH_BYTES = 64 << 20
@@ -51,9 +51,9 @@ class Throttle:
         return BATCH_BYTES if self.rate is None else max(1, min(BATCH_BYTES, int(self.rate)))
 
 
-def batches(steps: Sequence[Step], most_bytes: int) -> Iterator[list[Step]]:
+def batches(steps: Sequence[SyncStep], most_bytes: int) -> Iterator[list[SyncStep]]:
     """In order, some hundred at a time; a file that is larger than a batch is one of its own."""
-    batch: list[Step] = []
+    batch: list[SyncStep] = []
     size = 0
     for step in steps:
         if batch and (len(batch) >= BATCH_FILES or size + step.size > most_bytes):

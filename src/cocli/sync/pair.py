@@ -55,7 +55,7 @@ def _nonce() -> str:
 
 
 @dataclass(slots=True)
-class Pair:
+class SyncPair:
     """A folder and a bucket. `side_by_side` runs requests that have no bulk form: threads, or one after the other."""
 
     folder: Side

@@ -13,14 +13,14 @@ from cocli.keys.parts import is_key
 from cocli.store.base import ObjectInfo
 from cocli.store.etag import content_etag
 from cocli.sync import remote
-from cocli.sync.decision import Action, Change, Wishes, decide
-from cocli.sync.kinds import Kind, Rule
+from cocli.sync.decision import Action, SideChange, SyncOptions, decide
+from cocli.sync.kinds import SyncKind, SyncRule
 from cocli.sync.pair import Direction
-from cocli.sync.state import Row, row_of
+from cocli.sync.state import SyncRow, row_of
 
 if TYPE_CHECKING:
     from cocli.sync.folder import Stamp
-    from cocli.sync.pair import Pair
+    from cocli.sync.pair import SyncPair
     from cocli.sync.selection import Selection
 
 DELETION_LIMIT = 20
@@ -32,16 +32,16 @@ _DONE = (Action.UPLOAD, Action.DOWNLOAD, Action.SETTLE, Action.DELETE_HERE, Acti
 
 
 @dataclass(slots=True)
-class Step:
+class SyncStep:
     """What is to be done about one key."""
 
     key: str
-    kind: Kind
+    kind: SyncKind
     action: Action
     stamp: Stamp | None
     """The file here, as it looked."""
     there: ObjectInfo | None
-    row: Row | None
+    row: SyncRow | None
 
     @property
     def size(self) -> int:
@@ -56,9 +56,9 @@ class Step:
 
 
 @dataclass(slots=True)
-class Plan:
-    steps: list[Step] = field(default_factory=list)
-    refreshed: dict[str, Row] = field(default_factory=dict)
+class SyncPlan:
+    steps: list[SyncStep] = field(default_factory=list)
+    refreshed: dict[str, SyncRow] = field(default_factory=dict)
     """Files that only look different: their rows are written anew."""
     failed: dict[str, CocliError] = field(default_factory=dict)
     skipped: dict[str, str] = field(default_factory=dict)
@@ -71,7 +71,7 @@ class Plan:
     here: dict[str, Stamp] = field(default_factory=dict)
     there: dict[str, ObjectInfo] = field(default_factory=dict)
 
-    def of(self, *actions: Action) -> list[Step]:
+    def of(self, *actions: Action) -> list[SyncStep]:
         return [step for step in self.steps if step.action in actions]
 
     @property
@@ -96,22 +96,22 @@ class Plan:
                 )
 
 
-def make_plan(pair: Pair, selection: Selection, wishes: Wishes) -> Plan:
+def make_plan(pair: SyncPair, selection: Selection, wishes: SyncOptions) -> SyncPlan:
     """Look at both sides and compare them with what they had."""
     return _Planner(pair, selection, wishes).plan()
 
 
 class _Planner:
-    def __init__(self, pair: Pair, selection: Selection, wishes: Wishes) -> None:
+    def __init__(self, pair: SyncPair, selection: Selection, wishes: SyncOptions) -> None:
         self._pair = pair
         self._selection = selection
         self._wishes = wishes
-        self._plan = Plan()
+        self._plan = SyncPlan()
         self._choose = selection.chooser()
         self._looked = 0
         self._there_is_as_it_was = False
 
-    def plan(self) -> Plan:
+    def plan(self) -> SyncPlan:
         pair, plan = self._pair, self._plan
         rows = pair.state.rows()
         self._looked = pair.folder.now_ns()
@@ -122,7 +122,7 @@ class _Planner:
         self._refuse_cases()
         return plan
 
-    def _look(self, rows: dict[str, Row]) -> None:
+    def _look(self, rows: dict[str, SyncRow]) -> None:
         """Both sides, at the same time. A push that has little new to send takes the bucket to be as it was: its
         writes are conditional, so whatever is not so is noticed where it matters, and a listing is saved."""
         pair, plan, selection = self._pair, self._plan, self._selection
@@ -144,9 +144,9 @@ class _Planner:
         else:
             plan.there, plan.here = pair.side_by_side(lambda look: look(), [there, here])
 
-    def _chosen(self, rows: dict[str, Row]) -> dict[str, Kind | None]:
+    def _chosen(self, rows: dict[str, SyncRow]) -> dict[str, SyncKind | None]:
         """The keys that this sync is about. A known key that looks the same on both sides is not even classified."""
-        chosen: dict[str, Kind | None] = {}
+        chosen: dict[str, SyncKind | None] = {}
         plan, folders = self._plan, tuple(self._selection.folders())
         here, there, as_it_was = plan.here, plan.there, self._there_is_as_it_was
         for key, row in rows.items():
@@ -168,7 +168,7 @@ class _Planner:
     def _is_inside(self, key: str, folders: tuple[str, ...]) -> bool:
         return key.startswith(folders) or key in self._selection.single_keys()
 
-    def _choose_key(self, key: str, chosen: dict[str, Kind | None]) -> None:
+    def _choose_key(self, key: str, chosen: dict[str, SyncKind | None]) -> None:
         if key.endswith("/LATEST"):
             self._plan.pointers.add(key.removesuffix("LATEST"))
             return
@@ -180,7 +180,7 @@ class _Planner:
             return
         chosen[key] = kind
 
-    def _compare(self, rows: dict[str, Row], chosen: dict[str, Kind | None]) -> None:
+    def _compare(self, rows: dict[str, SyncRow], chosen: dict[str, SyncKind | None]) -> None:
         plan = self._plan
         plan.known += plan.unchanged
         infos = [info for key in chosen if (info := plan.there.get(key)) is not None and info.etag is None]
@@ -195,7 +195,9 @@ class _Planner:
             if step is not None:
                 plan.steps.append(step)
 
-    def _step(self, key: str, kind: Kind, stamp: Stamp | None, info: ObjectInfo | None, row: Row | None) -> Step | None:
+    def _step(
+        self, key: str, kind: SyncKind, stamp: Stamp | None, info: ObjectInfo | None, row: SyncRow | None
+    ) -> SyncStep | None:
         try:
             here = self._change_here(key, kind, stamp, row)
         except (ChangedWhileRead, StoreError) as error:
@@ -206,25 +208,25 @@ class _Planner:
         if action is Action.NOTHING:
             self._plan.unchanged += 1
             return None
-        return Step(key, kind, action, stamp, info, row)
+        return SyncStep(key, kind, action, stamp, info, row)
 
-    def _change_here(self, key: str, kind: Kind, stamp: Stamp | None, row: Row | None) -> Change:
+    def _change_here(self, key: str, kind: SyncKind, stamp: Stamp | None, row: SyncRow | None) -> SideChange:
         if stamp is None:
-            return Change.NEVER if row is None else Change.GONE
+            return SideChange.NEVER if row is None else SideChange.GONE
         if row is None:
-            return Change.NEW
-        if kind.rule is Rule.IMMUTABLE or (row[:4] == stamp and not stamp.is_racy(row.looked_ns)):
-            return Change.SAME
+            return SideChange.NEW
+        if kind.rule is SyncRule.IMMUTABLE or (row[:4] == stamp and not stamp.is_racy(row.looked_ns)):
+            return SideChange.SAME
         if stamp.size != row.size:
-            return Change.CHANGED
+            return SideChange.CHANGED
         try:
             content = self._pair.folder.read(key, self._looked)
         except NotFound:
-            return Change.GONE
+            return SideChange.GONE
         if content_etag(content.data) != row.digest:
-            return Change.CHANGED
+            return SideChange.CHANGED
         self._plan.refreshed[key] = row_of(content.stamp, self._looked, row.digest, row.etag)
-        return Change.SAME
+        return SideChange.SAME
 
     def _refuse_cases(self) -> None:
         """In a folder that does not tell `A` from `a`, one of two such keys has to stay away."""
@@ -233,7 +235,7 @@ class _Planner:
         names: dict[str, str] = {}
         for key in self._plan.here:
             names.update((name.lower(), name) for name in _and_folders(key))
-        kept: list[Step] = []
+        kept: list[SyncStep] = []
         for step in self._plan.steps:
             if step.action is Action.DOWNLOAD and step.stamp is None:
                 taken = next(
@@ -254,9 +256,9 @@ def _and_folders(key: str) -> list[str]:
     return ["/".join(parts[:length]) for length in range(1, len(parts) + 1)]
 
 
-def _change_there(kind: Kind, info: ObjectInfo | None, row: Row | None) -> Change:
+def _change_there(kind: SyncKind, info: ObjectInfo | None, row: SyncRow | None) -> SideChange:
     if info is None:
-        return Change.NEVER if row is None else Change.GONE
+        return SideChange.NEVER if row is None else SideChange.GONE
     if row is None:
-        return Change.NEW
-    return Change.SAME if kind.rule is Rule.IMMUTABLE or info.etag == row.etag else Change.CHANGED
+        return SideChange.NEW
+    return SideChange.SAME if kind.rule is SyncRule.IMMUTABLE or info.etag == row.etag else SideChange.CHANGED

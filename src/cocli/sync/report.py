@@ -38,7 +38,7 @@ class Whereabouts(NamedTuple):
 
 
 @dataclass(slots=True)
-class Report:
+class SyncReport:
     counts: Counter[str] = field(default_factory=Counter)
     """uploaded, downloaded, merged, adopted, deleted_here, deleted_there, forgotten; and what was left: held_here,
     held_there, behind, ahead."""
@@ -62,7 +62,7 @@ class Report:
         )
 
 
-class Standing(NamedTuple):
+class RunStanding(NamedTuple):
     """How far a run is."""
 
     files: int
@@ -71,9 +71,9 @@ class Standing(NamedTuple):
     of_bytes: int
 
 
-class Watcher(Protocol):
-    def __call__(self, standing: Standing) -> None: ...
+class SyncWatcher(Protocol):
+    def __call__(self, standing: RunStanding) -> None: ...
 
 
-def nobody(standing: Standing) -> None:
+def nobody(standing: RunStanding) -> None:
     """For runs that nobody watches."""

@@ -8,12 +8,12 @@ from fnmatch import translate
 from typing import TYPE_CHECKING
 
 from cocli.keys.paths import CampaignConfigKey, campaign_folder
-from cocli.sync.kinds import Part, Rule, kind_of
+from cocli.sync.kinds import SyncPart, SyncRule, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from cocli.sync.kinds import Kind
+    from cocli.sync.kinds import SyncKind
 
 EDITOR_LEFTOVERS = ("*~", "*/.*.sw?", ".*.sw?", "*/.DS_Store", ".DS_Store", "*/.#*")
 """What editors and desktops leave beside a file: nobody's work."""
@@ -23,21 +23,21 @@ EDITOR_LEFTOVERS = ("*~", "*/.*.sw?", ".*.sw?", "*/.DS_Store", ".DS_Store", "*/.
 class Selection:
     """`parts` empty means all; patterns are those of a shell, on whole keys (`companies/*`, `*.md`)."""
 
-    parts: frozenset[Part] = frozenset()
+    parts: frozenset[SyncPart] = frozenset()
     campaign: str | None = None
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     documents: str = "uploads"
     """The folder of the documents."""
 
-    def chooser(self) -> Callable[[str], Kind | None]:
+    def chooser(self) -> Callable[[str], SyncKind | None]:
         """Says what a key is, or None if this sync is not about it. Versions of indexes are not files."""
         include = _pattern(self.include)
         exclude = _pattern((*self.exclude, *EDITOR_LEFTOVERS))
         foreign = None if self.campaign is None else re.compile(f"campaigns/(?!{re.escape(self._own)}/)")
         parts = self.parts
 
-        def choose(key: str) -> Kind | None:
+        def choose(key: str) -> SyncKind | None:
             if foreign is not None and foreign.match(key):
                 return None
             if exclude is not None and exclude.match(key):
@@ -45,7 +45,7 @@ class Selection:
             if include is not None and not include.match(key):
                 return None
             kind = kind_of(key)
-            if kind.rule in (Rule.NEVER, Rule.VERSIONS) or (parts and kind.part not in parts):
+            if kind.rule in (SyncRule.NEVER, SyncRule.VERSIONS) or (parts and kind.part not in parts):
                 return None
             return kind
 
@@ -54,11 +54,11 @@ class Selection:
     @property
     def wants_versions(self) -> bool:
         """Whether published versions of indexes are brought over."""
-        return not self.parts or Part.INDEXES in self.parts
+        return not self.parts or SyncPart.INDEXES in self.parts
 
     @property
     def only_versions(self) -> bool:
-        return self.parts == {Part.INDEXES}
+        return self.parts == {SyncPart.INDEXES}
 
     def wants_index(self, folder: str) -> bool:
         """Whether the versions of the index in a folder belong to it: patterns are tried on its pointer."""
@@ -72,31 +72,31 @@ class Selection:
 
     def folders(self) -> list[str]:
         """What has to be looked through, on both sides. One listing of everything costs less than many of little."""
-        if not self.parts or Part.OTHER in self.parts:
+        if not self.parts or SyncPart.OTHER in self.parts:
             return [""]
         campaign = "campaigns/" if self.campaign is None else campaign_folder(self.campaign)
         found: dict[str, None] = {}
-        for part in Part:
+        for part in SyncPart:
             if part in self.parts:
                 found.update(dict.fromkeys(self._folders_of(part, campaign)))
         return [one for one in found if not any(one != other and one.startswith(other) for other in found)]
 
     def single_keys(self) -> list[str]:
         """Single keys that are looked at beside the folders."""
-        wanted = self.campaign is not None and Part.CONFIG in self.parts and self.folders() != [""]
+        wanted = self.campaign is not None and SyncPart.CONFIG in self.parts and self.folders() != [""]
         return [str(CampaignConfigKey(self.campaign))] if wanted and self.campaign is not None else []
 
-    def _folders_of(self, part: Part, campaign: str) -> list[str]:
+    def _folders_of(self, part: SyncPart, campaign: str) -> list[str]:
         inside = "" if self.campaign is None else campaign
         return {
-            Part.CONFIG: [] if inside else [campaign],
-            Part.INDEXES: [],
-            Part.RECORDS: [f"{inside}indexes/" if inside else campaign, "indexes/"],
-            Part.COMPANIES: ["companies/", "people/"],
-            Part.COMPLETIONS: [f"{inside}queues/" if inside else campaign],
-            Part.DOCUMENTS: [f"{self.documents}/"],
-            Part.REPORTS: [f"{inside}exports/", f"{inside}reports/"] if inside else [campaign],
-            Part.STATUS: ["status/"],
+            SyncPart.CONFIG: [] if inside else [campaign],
+            SyncPart.INDEXES: [],
+            SyncPart.RECORDS: [f"{inside}indexes/" if inside else campaign, "indexes/"],
+            SyncPart.COMPANIES: ["companies/", "people/"],
+            SyncPart.COMPLETIONS: [f"{inside}queues/" if inside else campaign],
+            SyncPart.DOCUMENTS: [f"{self.documents}/"],
+            SyncPart.REPORTS: [f"{inside}exports/", f"{inside}reports/"] if inside else [campaign],
+            SyncPart.STATUS: ["status/"],
         }.get(part, [])
 
     @property

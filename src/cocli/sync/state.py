@@ -32,7 +32,7 @@ create table if not exists facts (name text primary key, value text) without row
 _VERSION = 1
 
 
-class Row(NamedTuple):
+class SyncRow(NamedTuple):
     """One file as both sides had it. `looked_ns` is when its content was known, by the folder's clock."""
 
     size: int
@@ -50,8 +50,8 @@ class Row(NamedTuple):
         return Stamp(*self[:4])
 
 
-def row_of(stamp: Stamp, looked_ns: int, digest: str, etag: str) -> Row:
-    return Row(*stamp, looked_ns, digest, etag)
+def row_of(stamp: Stamp, looked_ns: int, digest: str, etag: str) -> SyncRow:
+    return SyncRow(*stamp, looked_ns, digest, etag)
 
 
 class KnownVersions(NamedTuple):
@@ -97,14 +97,14 @@ class SyncState:
 
     # --- files
 
-    def rows(self) -> dict[str, Row]:
-        make = Row._make
+    def rows(self) -> dict[str, SyncRow]:
+        make = SyncRow._make
         every = self._connection.execute(
             "select key, size, modified_ns, changed_ns, inode, looked_ns, digest, etag from files"
         )
         return {one[0]: make(one[1:]) for one in every}
 
-    def advance(self, rows: Mapping[str, Row], gone: Iterable[str] = ()) -> None:
+    def advance(self, rows: Mapping[str, SyncRow], gone: Iterable[str] = ()) -> None:
         """Remember files as both sides have them now, and forget what both have not. All of it, or nothing."""
         with self._transaction() as transaction:
             transaction.executemany(

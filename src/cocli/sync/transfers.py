@@ -18,7 +18,7 @@ from cocli.errors import (
 )
 from cocli.store.base import Put, StoredObject
 from cocli.store.etag import content_etag
-from cocli.sync.kinds import Rule
+from cocli.sync.kinds import SyncRule
 from cocli.sync.state import row_of
 
 if TYPE_CHECKING:
@@ -27,31 +27,31 @@ if TYPE_CHECKING:
     from cocli.errors import CocliError
     from cocli.sync.folder import Content
     from cocli.sync.pace import Throttle
-    from cocli.sync.pair import Pair
-    from cocli.sync.plan import Step
-    from cocli.sync.report import Report
-    from cocli.sync.state import Row
+    from cocli.sync.pair import SyncPair
+    from cocli.sync.plan import SyncStep
+    from cocli.sync.report import SyncReport
+    from cocli.sync.state import SyncRow
 
 
 class Transfers:
     """Both directions. What turns out to be contested is handed back, for `conflicts` to settle."""
 
-    def __init__(self, pair: Pair, report: Report, throttle: Throttle) -> None:
+    def __init__(self, pair: SyncPair, report: SyncReport, throttle: Throttle) -> None:
         self._pair = pair
         self._report = report
         self._throttle = throttle
 
     # --- up
 
-    def upload(self, steps: Sequence[Step]) -> list[Step]:
+    def upload(self, steps: Sequence[SyncStep]) -> list[SyncStep]:
         """Send files; returns those that somebody else changed there first."""
         looked = self._pair.folder.now_ns()
         contents = self._read(steps, looked)
         ready = [step for step in steps if step.key in contents]
         self._throttle.spend(sum(len(contents[step.key].data) for step in ready))
         answers = self._pair.bucket.put_many([self._put(step, contents[step.key]) for step in ready])
-        rows: dict[str, Row] = {}
-        contested: list[Step] = []
+        rows: dict[str, SyncRow] = {}
+        contested: list[SyncStep] = []
         for step, answer in zip(ready, answers, strict=True):
             content = contents[step.key]
             if isinstance(answer, str):
@@ -65,7 +65,7 @@ class Transfers:
         self._report.counts["uploaded"] += len(rows)
         return contested
 
-    def _read(self, steps: Sequence[Step], looked: int) -> dict[str, Content]:
+    def _read(self, steps: Sequence[SyncStep], looked: int) -> dict[str, Content]:
         contents: dict[str, Content] = {}
         for step in steps:
             try:
@@ -76,17 +76,17 @@ class Transfers:
                 self._report.failed[step.key] = error
         return contents
 
-    def _put(self, step: Step, content: Content) -> Put:
+    def _put(self, step: SyncStep, content: Content) -> Put:
         if step.there is None or step.there.etag is None:
             return Put(step.key, content.data, if_absent=True)
         return Put(step.key, content.data, if_match=step.there.etag)
 
     # --- down
 
-    def download(self, steps: Sequence[Step]) -> list[Step]:
+    def download(self, steps: Sequence[SyncStep]) -> list[SyncStep]:
         """Fetch files; returns those that were changed here first."""
         self._throttle.spend(sum(step.size for step in steps))
-        fetched: list[tuple[Step, StoredObject]] = []
+        fetched: list[tuple[SyncStep, StoredObject]] = []
         for step, answer in zip(steps, self._pair.bucket.get_many([step.key for step in steps]), strict=True):
             if isinstance(answer, StoredObject):
                 fetched.append((step, answer))
@@ -98,8 +98,8 @@ class Transfers:
         self._report.counts["downloaded"] += len(rows)
         return contested
 
-    def _write(self, fetched: Sequence[tuple[Step, StoredObject]]) -> tuple[list[Step], dict[str, Row]]:
-        folder, rows, contested = self._pair.folder, dict[str, "Row"](), list["Step"]()
+    def _write(self, fetched: Sequence[tuple[SyncStep, StoredObject]]) -> tuple[list[SyncStep], dict[str, SyncRow]]:
+        folder, rows, contested = self._pair.folder, dict[str, "SyncRow"](), list["SyncStep"]()
         looked = folder.now_ns()  # before the writing: an edit right behind it is looked for by the next run
         created = [(step, stored) for step, stored in fetched if step.stamp is None]
         answers: list[str | StoreError] = list(
@@ -117,7 +117,7 @@ class Transfers:
                 self._report.failed[step.key] = answer
         return contested, rows
 
-    def _replace(self, step: Step, stored: StoredObject) -> str | StoreError:
+    def _replace(self, step: SyncStep, stored: StoredObject) -> str | StoreError:
         digest = step.row.digest if step.row is not None else ""
         try:
             self._pair.folder.replace(step.key, stored.data, digest)
@@ -127,13 +127,13 @@ class Transfers:
 
     # --- away
 
-    def delete_there(self, steps: Sequence[Step]) -> None:
+    def delete_there(self, steps: Sequence[SyncStep]) -> None:
         self._away(steps, self._pair.side_by_side(self._delete_there, steps), "deleted_there")
 
-    def delete_here(self, steps: Sequence[Step]) -> None:
+    def delete_here(self, steps: Sequence[SyncStep]) -> None:
         self._away(steps, [self._delete_here(step) for step in steps], "deleted_here")
 
-    def _delete_there(self, step: Step) -> CocliError | None:
+    def _delete_there(self, step: SyncStep) -> CocliError | None:
         if self._pair.folder.stamp(step.key) is not None:
             return ChangedMeanwhile(key=step.key)  # made again since the walk
         etag = step.there.etag if step.there is not None else None
@@ -145,10 +145,10 @@ class Transfers:
             return error
         return None
 
-    def _delete_here(self, step: Step) -> CocliError | None:
+    def _delete_here(self, step: SyncStep) -> CocliError | None:
         try:
             digest = step.row.digest if step.row is not None else ""
-            if step.kind.rule is Rule.IMMUTABLE:
+            if step.kind.rule is SyncRule.IMMUTABLE:
                 digest = content_etag(self._pair.folder.store.get(step.key).data)
             self._pair.folder.remove(step.key, digest)
         except NotFound:
@@ -159,7 +159,7 @@ class Transfers:
             return error
         return None
 
-    def _away(self, steps: Sequence[Step], answers: Sequence[CocliError | None], name: str) -> None:
+    def _away(self, steps: Sequence[SyncStep], answers: Sequence[CocliError | None], name: str) -> None:
         gone = [step.key for step, answer in zip(steps, answers, strict=True) if answer is None]
         self._report.failed.update(
             {step.key: answer for step, answer in zip(steps, answers, strict=True) if answer is not None}

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tests.kit.manual_time import ManualTime
 
-from cocli.documents import Document, DocumentRepository, Relay, Source, open_catalog
+from cocli.documents import Document, DocumentRepository, DocumentSource, Relay, open_catalog
 from cocli.documents.graph.edge import Edge, Transport
 from cocli.documents.graph.engine import Engine
 from cocli.documents.graph.graph import Graph
@@ -21,7 +21,7 @@ from cocli.documents.graph.publisher import GraphPublisher
 from cocli.documents.graph.transports.base import MessageTransport
 from cocli.documents.graph.transports.kafka import KafkaTransport
 from cocli.documents.graph.transports.queue import QueueTransport
-from cocli.documents.graph.worker import Worker
+from cocli.documents.graph.worker import NodeWorker
 from cocli.queue.leased.queue import LeasedQueue
 from cocli.store.base import Store
 from cocli.store.counting import CountingStore
@@ -54,7 +54,7 @@ def graph(*written: str, keep: tuple[str, ...] = (), **functions: Any) -> Graph:
 
 
 def page(doc: str = "https://example.com/", **source: Any) -> Document:
-    return Document.intake(account="acct", connector="web", doc=doc, source=Source(uri=doc, **source))
+    return Document.intake(account="acct", connector="web", doc=doc, source=DocumentSource(uri=doc, **source))
 
 
 @dataclass
@@ -88,12 +88,12 @@ class World:
     def relay(self, transport: MessageTransport) -> Relay:
         return Relay(self.catalog, GraphPublisher(transport), clock=self.time.now)
 
-    def worker(self, engine: Engine, transport: MessageTransport, node: str, **options: Any) -> Worker:
-        worker = Worker(engine, transport, self.relay(transport), node, **options)
+    def worker(self, engine: Engine, transport: MessageTransport, node: str, **options: Any) -> NodeWorker:
+        worker = NodeWorker(engine, transport, self.relay(transport), node, **options)
         self.closing.append(worker)
         return worker
 
-    def work_off(self, engine: Engine, transport: MessageTransport, **options: Any) -> list[Worker]:
+    def work_off(self, engine: Engine, transport: MessageTransport, **options: Any) -> list[NodeWorker]:
         """All nodes that messages are sent to, until none has any left."""
         self.relay(transport).run()
         workers = [self.worker(engine, transport, node, **options) for node in engine.graph.receivers()]

@@ -24,10 +24,10 @@ from cocli.documents.graph.engine import Engine
 from cocli.documents.graph.graph import Graph
 from cocli.documents.graph.node import Node, NodeContext
 from cocli.documents.graph.publisher import GraphPublisher
-from cocli.documents.graph.run import Run
+from cocli.documents.graph.run import GraphRun
 from cocli.documents.graph.transports.kafka import KafkaTransport
 from cocli.documents.graph.transports.queue import QueueTransport
-from cocli.documents.graph.worker import Worker
+from cocli.documents.graph.worker import NodeWorker
 from cocli.queue.leased.queue import LeasedQueue
 from cocli.store import Store, open_store
 
@@ -103,10 +103,10 @@ def main(store_url: str, catalog_url: str, log: str, how: str, option: str) -> N
         _, servers, cluster, session = how.split(";")
         transport = open_kafka(servers, session)
     engine = make_engine(repository, cluster, Path(log), deadly=option == "die")
-    runs: list[Run] = []
+    runs: list[GraphRun] = []
     if option == "pause":
         transport = Pausing(transport)
-    worker = Worker(engine, transport, make_relay(catalog, transport), "work", attempts=3, on_run=runs.append)
+    worker = NodeWorker(engine, transport, make_relay(catalog, transport), "work", attempts=3, on_run=runs.append)
     if option == "until-idle":
         worker.run(threading.Event(), until_idle=True, wait=2.0)
     else:

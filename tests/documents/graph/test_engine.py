@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from cocli.documents import Blob, Document, Source
+from cocli.documents import Blob, Document, DocumentSource
 from cocli.documents.graph.condition import Compare
 from cocli.documents.graph.edge import Edge
 from cocli.documents.graph.graph import Graph
-from cocli.documents.graph.journey import Manner
+from cocli.documents.graph.journey import EngineOptions
 from cocli.documents.graph.node import Node, NodeContext
 from cocli.documents.graph.run import Ending
 from cocli.errors import DocumentDeleted, GraphInvalid, LeaseLost, Unavailable, UnknownNode, UsageError
@@ -160,7 +160,7 @@ def test_who_lost_the_work_saves_nothing_more(world: Any) -> None:
 
     engine = world.engine(world.graph("intake>a", keep=("a",), a=counting(world, calls)))
     with pytest.raises(LeaseLost):
-        engine.run(world.page(), manner=Manner(check=check))
+        engine.run(world.page(), manner=EngineOptions(check=check))
     assert calls == ["a"]
     assert world.rows() == []
 
@@ -217,7 +217,7 @@ def test_what_may_pass_is_raised_and_the_other_ways_go_on(world: Any) -> None:
         engine.run(world.page())
     assert seen == ["a", "b", "c", "d"]
     assert world.rows() == []
-    run = engine.run(world.page(), manner=Manner(final=True))
+    run = engine.run(world.page(), manner=EngineOptions(final=True))
     assert endings(run) == [("b", "quarantined"), ("c", "quarantined"), ("d", "finished")]
     assert {entry.code for entry in engine.quarantine.entries("acct")} == {"unavailable", "node_interrupted"}
 
@@ -262,7 +262,7 @@ def test_quarantine_keeps_what_the_node_was_given_and_lets_it_go_on(world: Any) 
 
 def test_a_document_that_cannot_be_kept_whole_leaves_a_note(world: Any) -> None:
     def a(document: Document, context: NodeContext) -> Document:
-        return document.with_source(Source(uri="x" * (2 << 20)))
+        return document.with_source(DocumentSource(uri="x" * (2 << 20)))
 
     def b(document: Document, context: NodeContext) -> Document:
         raise ValueError("too much")
@@ -315,7 +315,7 @@ def counting(world: Any, calls: list[str]) -> Any:
 def test_what_was_done_is_not_done_again(world: Any) -> None:
     calls: list[str] = []
     node = counting(world, calls)
-    follow = Manner(follow=True)
+    follow = EngineOptions(follow=True)
     engine = world.engine(world.graph("intake>a", "a=>b", "b>c", keep=("c",), a=node, b=node, c=node))
     engine.run(world.page(http_status=200), manner=follow)
     assert calls == ["a", "b", "c"]
@@ -323,7 +323,7 @@ def test_what_was_done_is_not_done_again(world: Any) -> None:
     assert calls == ["a", "b", "c", "b"], "b is inline and its output is not kept"
     assert (run.ran, run.skipped) == (["b"], ["a", "c"])
     assert endings(run) == [("c", "finished")]
-    engine.run(world.page(http_status=200), manner=Manner(follow=True, memo=False))
+    engine.run(world.page(http_status=200), manner=EngineOptions(follow=True, memo=False))
     assert calls[4:] == ["a", "b", "c"]
     calls.clear()
     engine.run(world.page(http_status=404), manner=follow)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cocli.documents.document import Document
-from cocli.documents.graph.condition import AllOf, Ask, Not
+from cocli.documents.graph.condition import AllOf, Not, Presence
 from cocli.documents.graph.definition import GraphDefinition
 from cocli.documents.graph.edge import Edge, Transport
 from cocli.documents.graph.graph import Graph
@@ -69,7 +69,7 @@ def test_a_node_may_not_be_named_like_a_datasource_that_is_there() -> None:
 
 
 def test_a_condition_may_not_be_nested_without_end() -> None:
-    condition: Ask | Not | AllOf = Ask(path="/data", op="exists")
+    condition: Presence | Not | AllOf = Presence(path="/data", op="exists")
     for _ in range(30):
         condition = Not(not_=condition)
     deep = Graph("g", [Node("a", same)], [Edge(source="intake", target="a", condition=condition)])

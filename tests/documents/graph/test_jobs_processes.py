@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from cocli.documents import Document, DocumentRepository, Source, open_catalog
+from cocli.documents import Document, DocumentRepository, DocumentSource, open_catalog
 from cocli.documents.care import fsck as checking
 from cocli.documents.catalog.job_rows import JobState
 from cocli.documents.replay.engines.processes import ProcessCrew
@@ -42,7 +42,7 @@ def filled(folder: Path, count: int) -> Workplace:
     with repository(store, catalog) as documents:
         for number in range(count):
             doc = f"https://example.com/{number:03d}"
-            documents.save(Document.intake(account="acct", connector="web", doc=doc, source=Source(uri=doc)))
+            documents.save(Document.intake(account="acct", connector="web", doc=doc, source=DocumentSource(uri=doc)))
     return Workplace(store, catalog, FACTORY, "prod", fsync="never")
 
 

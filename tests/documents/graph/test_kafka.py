@@ -19,7 +19,7 @@ import pytest
 from cocli.documents import Document, DocumentRepository, open_catalog
 from cocli.documents.graph.destination import Destination
 from cocli.documents.graph.node import NodeContext
-from cocli.documents.graph.transports.base import Message
+from cocli.documents.graph.transports.base import NodeMessage
 from cocli.documents.graph.transports.kafka import KafkaTransport
 from cocli.documents.ids import node_uuid
 from cocli.errors import BrokerUnavailable, LeaseLost, MissingExtra
@@ -39,8 +39,8 @@ def reference(doc: str, number: int, cluster: str) -> DocumentReference:
     )
 
 
-def message(doc: str, number: int, cluster: str, node: str = "b") -> Message:
-    return Message(f"{doc}-{number}", Destination(cluster, node), reference(doc, number, cluster))
+def message(doc: str, number: int, cluster: str, node: str = "b") -> NodeMessage:
+    return NodeMessage(f"{doc}-{number}", Destination(cluster, node), reference(doc, number, cluster))
 
 
 def take(consumer: Any, finish: Any) -> Any:
@@ -160,7 +160,7 @@ def test_poison_is_sent_aside_and_the_rest_goes_on(make_kafka: Any, world: Any, 
     producer.produce(topic, key=b"k", value=None)
     assert producer.flush(10) == 0
     engine = world.engine(world.graph("intake=>work", keep=("work",), work=work), cluster)
-    transport.publish([Message("gone", Destination(cluster, "work"), world.page("gone").reference)])
+    transport.publish([NodeMessage("gone", Destination(cluster, "work"), world.page("gone").reference)])
     for doc in ("good", "bad"):
         engine.run(world.page(doc))
     world.relay(transport).run()

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from tests.kit.effort import effort
 from tests.kit.faulty_store import Crashed, Fault, FaultKind, FaultyStore, Operation
 
-from cocli.documents import Document, DocumentRepository, Relay, Source, open_catalog
+from cocli.documents import Document, DocumentRepository, DocumentSource, Relay, open_catalog
 from cocli.documents.care.fsck import rebuild
 from cocli.documents.graph.edge import Edge, Transport
 from cocli.documents.graph.engine import Engine
@@ -147,11 +147,11 @@ Results = set[tuple[str, str, str]]
 
 
 def results_of(engine: Engine, transport: QueueTransport, relay: Relay, documents: list[Document]) -> Results:
-    from cocli.documents.graph.worker import Worker
+    from cocli.documents.graph.worker import NodeWorker
 
     runs = [engine.run(document) for document in documents]
     relay.run()
-    workers = [Worker(engine, transport, relay, node, on_run=runs.append) for node in engine.graph.receivers()]
+    workers = [NodeWorker(engine, transport, relay, node, on_run=runs.append) for node in engine.graph.receivers()]
     while any([worker.step(0.0) for worker in workers]):  # noqa: C419 - every worker has its turn
         pass
     for worker in workers:
@@ -173,7 +173,8 @@ def test_how_documents_travel_changes_nothing_about_where_they_arrive(
 ) -> None:
     now = datetime(2026, 11, 15, tzinfo=UTC)
     documents = [
-        Document.intake(account="acct", connector="web", doc=f"d{n}", source=Source(uri=f"u{n}")) for n in range(count)
+        Document.intake(account="acct", connector="web", doc=f"d{n}", source=DocumentSource(uri=f"u{n}"))
+        for n in range(count)
     ]
     found = []
     for inline in (True, False):

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from tests.kit.ports import free_ports
 
-from cocli.documents import Document, Source
+from cocli.documents import Document, DocumentSource
 from cocli.documents.catalog.job_rows import JobState
 from cocli.documents.replay.engines.ray import RayCrew, RayWorker
 from cocli.documents.replay.engines.workplace import Workplace
@@ -77,7 +77,7 @@ def test_a_replay_on_two_nodes(cluster: str, tmp_path: Path, monkeypatch: pytest
     with place.opened() as engine:
         for number in range(40):
             doc = f"https://example.com/{number:03d}"
-            page = Document.intake(account=ACCOUNT, connector="web", doc=doc, source=Source(uri=doc))
+            page = Document.intake(account=ACCOUNT, connector="web", doc=doc, source=DocumentSource(uri=doc))
             engine.repository.save(page)
         job = plan_replay(engine, ACCOUNT, ReplayPlan.of(engine))
         with RayCrew(place, jobs=2, address=cluster) as crew:

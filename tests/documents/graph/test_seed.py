@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cocli.documents import Document, Source
+from cocli.documents import Document, DocumentSource
 from cocli.documents.catalog.job_rows import Job, JobState
 from cocli.documents.replay.jobs import Hold, run_job
 from cocli.documents.replay.seed import plan_seed
@@ -14,7 +14,9 @@ from cocli.documents.replay.seed import plan_seed
 
 def ours(number: int, datasource: str) -> Document:
     doc = f"https://example.com/{datasource}/{number:03d}"
-    return Document.intake(account="acct", connector="web", doc=doc, datasource=datasource, source=Source(uri=doc))
+    return Document.intake(
+        account="acct", connector="web", doc=doc, datasource=datasource, source=DocumentSource(uri=doc)
+    )
 
 
 def seed(world: Any, engine: Any, datasource: str = "ds-one") -> Job:

@@ -22,7 +22,7 @@ from cocli.models.prospect import Prospect
 from cocli.models.record import Record
 from cocli.models.witness import TargetTile, Witness
 from cocli.pipeline import merge as merging
-from cocli.pipeline.merge.rules import RULES, SOURCES, Rule
+from cocli.pipeline.merge.rules import RULES, SOURCES, MergeRule
 
 NOON = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 times = st.integers(0, 3).map(lambda hours: NOON + timedelta(hours=hours))
@@ -43,7 +43,7 @@ def maybe(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 @st.composite
 def origins(draw: st.DrawFn, model: type[Record]) -> tuple[Origin, ...]:
     """Some fields share an observation, some have none, and some origins speak of nothing that is there."""
-    fields = [name for name, rule in RULES[model].items() if rule is not Rule.SAME]
+    fields = [name for name, rule in RULES[model].items() if rule is not MergeRule.SAME]
     fields += ["socials.facebook", "socials.gone", "fax", "newer_field"] if model is Prospect else ["fax"]
     chosen = draw(st.lists(st.sampled_from(fields), unique=True))
     cut = draw(st.integers(0, len(chosen)))
@@ -233,7 +233,7 @@ def test_hollow_saves_a_null_never_erases(model: type[Record], data: st.DataObje
     one, two = data.draw(records(model)), data.draw(records(model))
     merged = MERGES[model](one, two)
     for name, rule in RULES[model].items():
-        if rule not in (Rule.WHOLE, Rule.ORIGINS):
+        if rule not in (MergeRule.WHOLE, MergeRule.ORIGINS):
             full = not (is_empty(getattr(one, name)) and is_empty(getattr(two, name)))
             assert is_empty(getattr(merged, name)) != full, name
     for column in {**one.extras, **two.extras}:
@@ -249,7 +249,7 @@ def test_no_value_is_made_up(model: type[Record], data: st.DataObject) -> None:
     one, two = data.draw(records(model)), data.draw(records(model))
     merged = MERGES[model](one, two)
     for name, rule in RULES[model].items():
-        if rule in (Rule.BEST, Rule.PAIRED, Rule.OLDEST, Rule.SMALLEST, Rule.WHOLE):
+        if rule in (MergeRule.BEST, MergeRule.PAIRED, MergeRule.OLDEST, MergeRule.SMALLEST, MergeRule.WHOLE):
             assert getattr(merged, name) in (getattr(one, name), getattr(two, name))
 
 
@@ -270,7 +270,7 @@ def test_results_written_into_the_wrong_campaign(model: type[Record], data: st.D
         "task_id": "other",
         "queue": "gm-list",
     }
-    alike = [name for name, rule in RULES[model].items() if rule is Rule.SAME]
+    alike = [name for name, rule in RULES[model].items() if rule is MergeRule.SAME]
     assert set(model.key) <= set(alike)
     assert ("campaign" in alike) == ("campaign" in model.model_fields and model is not Witness)
     for name in alike:

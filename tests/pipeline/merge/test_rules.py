@@ -11,7 +11,7 @@ import pytest
 
 from cocli.models.campaign import SourceName
 from cocli.models.record import Record
-from cocli.pipeline.merge.rules import EXCEPTIONS, GRADES, MEANING, PAIRS, RULES, SOURCES, Rule
+from cocli.pipeline.merge.rules import EXCEPTIONS, GRADES, MEANING, PAIRS, RULES, SOURCES, MergeRule
 
 PAGE = Path(__file__).parents[3] / "docs" / "merging.md"
 BEGIN, END = "<!-- rules -->", "<!-- end of rules -->"
@@ -23,7 +23,7 @@ def tables() -> str:
 
 def _meanings() -> Iterator[str]:
     yield "| rule | what it does |\n| --- | --- |"
-    for rule in Rule:
+    for rule in MergeRule:
         yield f"| `{rule}` | {MEANING[rule]} |"
     yield ""
 
@@ -61,14 +61,14 @@ def with_tables(page: str) -> str:
 @pytest.mark.parametrize("model", list(RULES), ids=lambda model: model.__name__)
 def test_every_field_has_a_rule(model: type[Record]) -> None:
     assert list(RULES[model]) == list(model.model_fields)
-    assert all(RULES[model][name] is Rule.SAME for name in model.key)
-    paired = [name for name, rule in RULES[model].items() if rule is Rule.PAIRED]
+    assert all(RULES[model][name] is MergeRule.SAME for name in model.key)
+    paired = [name for name, rule in RULES[model].items() if rule is MergeRule.PAIRED]
     assert paired == [name for pair in PAIRS.get(model, ()) for name in pair]
     assert set(GRADES.get(model, {})) | set(EXCEPTIONS.get(model, {})) <= set(RULES[model])
 
 
 def test_every_rule_is_used_and_explained() -> None:
-    assert set(MEANING) == {rule for rules in RULES.values() for rule in rules.values()} == set(Rule)
+    assert set(MEANING) == {rule for rules in RULES.values() for rule in rules.values()} == set(MergeRule)
 
 
 def test_every_source_that_a_campaign_may_name_is_ranked() -> None:

@@ -21,7 +21,7 @@ from cocli.models.origin import Origin
 from cocli.models.prospect import Prospect
 from cocli.pipeline.indexes import open_index
 from cocli.pipeline.merge.rules import WEBSITE
-from cocli.pipeline.merge.settling import Settler
+from cocli.pipeline.merge.settling import ProspectSettler
 from cocli.pipeline.merge.site_records import SiteRecords
 from cocli.store.base import Store
 from cocli.store.memory import MemoryStore
@@ -52,7 +52,7 @@ class Campaign:
 
     def settle(self) -> None:
         at = NOON + timedelta(hours=next(self.hours))
-        Settler(
+        ProspectSettler(
             self.prospects,
             self.domains,
             self.emails,

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocli.formats.rejected import Rejected
+from cocli.formats.rejected import RejectedRow
 from cocli.pipeline.migrate import list_items, prospects
 from cocli.pipeline.migrate.columns import Table
 from cocli.pipeline.migrate.layout import Layout
@@ -40,16 +40,16 @@ ANY_TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="
 PLAIN = st.text(st.characters(categories=["L", "N", "P", "Zs"]), max_size=12)
 
 
-def rows_of(data: bytes, layout: Layout = list_items.LAYOUT) -> list[OldRow | Rejected]:
+def rows_of(data: bytes, layout: Layout = list_items.LAYOUT) -> list[OldRow | RejectedRow]:
     return list(read(io.BytesIO(data), layout, file="old.usv"))
 
 
-def good(rows: list[OldRow | Rejected]) -> list[OldRow]:
+def good(rows: list[OldRow | RejectedRow]) -> list[OldRow]:
     return [row for row in rows if isinstance(row, OldRow)]
 
 
-def bad(rows: list[OldRow | Rejected]) -> list[Rejected]:
-    return [row for row in rows if isinstance(row, Rejected)]
+def bad(rows: list[OldRow | RejectedRow]) -> list[RejectedRow]:
+    return [row for row in rows if isinstance(row, RejectedRow)]
 
 
 def meaning(row: OldRow, table: Table) -> dict[str, str | None]:
@@ -181,7 +181,7 @@ def test_a_row_that_lost_its_end_is_set_aside_and_not_padded() -> None:
     values = item_values(1, category="Lighting store", domain="", reviews_count="4", street_address="")
     data = usv([cells(ten, values)[:9], cells(ten, item_values(2))])
     first, second = rows_of(data)
-    assert isinstance(first, Rejected)
+    assert isinstance(first, RejectedRow)
     assert "Lighting store" in first.reason
     assert isinstance(second, OldRow)
 
@@ -199,7 +199,7 @@ def test_a_row_that_can_be_read_in_two_ways_is_set_aside() -> None:
     """Twelve columns: nine and three about the search, or ten and two. With nearly nothing in them they look alike."""
     row = [place(1), "a-slug", "A Name", "55501001", "", "", "", "", "", "", "", ""]
     (found,) = rows_of(usv([row]))
-    assert isinstance(found, Rejected)
+    assert isinstance(found, RejectedRow)
     assert "two ways" in found.reason
 
 
@@ -208,7 +208,7 @@ def test_a_hollow_row_between_whole_ones_costs_only_itself() -> None:
     hollow = cells(table, item_values(2))[1:]
     data = usv([cells(table, item_values(1)), ["", *hollow], cells(table, item_values(3))])
     rows = rows_of(data)
-    assert [type(row) for row in rows] == [OldRow, Rejected, OldRow]
+    assert [type(row) for row in rows] == [OldRow, RejectedRow, OldRow]
     assert bad(rows)[0].reason == "no record begins here"
     assert bad(rows)[0].line == 2
 
@@ -266,7 +266,7 @@ def test_bytes_that_are_no_text_are_set_aside_with_their_row(junk: bytes) -> Non
     table = TABLES[9]
     data = usv([cells(table, item_values(1))]).replace(b"Harbour", junk, 1) + usv([cells(table, item_values(2))])
     first, second = rows_of(data)
-    assert isinstance(first, Rejected)
+    assert isinstance(first, RejectedRow)
     assert first.reason.startswith("not UTF-8: byte 0x")
     assert isinstance(second, OldRow)
 
@@ -290,6 +290,6 @@ def test_a_line_of_200_mb_is_set_aside_in_little_memory() -> None:
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert [type(row) for row in rows] == [OldRow, Rejected, OldRow]
+    assert [type(row) for row in rows] == [OldRow, RejectedRow, OldRow]
     assert len(bad(rows)[0].raw) <= 1 << 16
     assert peak < 64 << 20

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cocli.formats import usv as new_usv
-from cocli.formats.rejected import Rejected
+from cocli.formats.rejected import RejectedRow
 from cocli.keys.identities import company_hash
 from cocli.models.domain import Domain
 from cocli.models.email import EmailEntry
@@ -23,7 +23,7 @@ from cocli.pipeline.migrate.columns import Table
 from cocli.pipeline.migrate.conversion import Converter, Options
 from cocli.pipeline.migrate.mending import mend
 from cocli.pipeline.migrate.row import Foreign, Migrated, Outcome
-from cocli.pipeline.migrate.sources import LeftOut, SourceFile, classify
+from cocli.pipeline.migrate.sources import LeftOut, OlderFile, classify
 
 sys.path.insert(0, str(Path(__file__).parent))  # what the tests of this folder share is no package
 from old_files import (  # type: ignore[import-not-found,unused-ignore]
@@ -51,7 +51,7 @@ EMAIL += ["2026-02-24T20:00:19.461756+00:00", "2026-02-20T20:00:19+00:00", "2026
 def outcomes(folder: Path, key: str, data: bytes | str, **options: object) -> list[Outcome]:
     write(folder, key, data)
     source = classify(key)
-    assert isinstance(source, SourceFile), source
+    assert isinstance(source, OlderFile), source
     chosen = Options(**({"campaign": "plumbers"} | options))  # type: ignore[arg-type]
     return list(Converter(str(folder), chosen).outcomes(source))
 
@@ -64,7 +64,7 @@ def migrated(folder: Path, key: str, data: bytes | str, **options: object) -> Mi
 
 def reason(folder: Path, key: str, data: bytes | str, **options: object) -> str:
     (outcome,) = outcomes(folder, key, data, **options)
-    assert isinstance(outcome, Rejected), outcome
+    assert isinstance(outcome, RejectedRow), outcome
     return outcome.reason
 
 
@@ -409,7 +409,7 @@ def test_broken_json_is_set_aside(tmp_path: Path, data: str) -> None:
 def test_broken_csv_is_set_aside(tmp_path: Path) -> None:
     rows = b"2026-02-25T20:00:19,1,extra\n2026-02-25T20:00:19,\xff\n" + b"x" * 200_000 + b",2\n2026-02-25T20:00:19,3\n"
     found = outcomes(tmp_path, TILE, b"scrape_date,items_found\n" + rows)
-    assert [type(one) for one in found] == [Rejected, Rejected, Rejected, Migrated]
+    assert [type(one) for one in found] == [RejectedRow, RejectedRow, RejectedRow, Migrated]
     assert reason(tmp_path, TILE, b"a,b\n1,2\n") == "the header is of no known layout"
 
 
@@ -454,7 +454,7 @@ def test_results_written_into_the_wrong_campaign(tmp_path: Path) -> None:
 def test_files_are_known_by_their_path(key: str, layout: str | None) -> None:
     """Double nesting `data/data`, and the folder that Python 3.11 made of an enumeration, are found as well."""
     found = classify(key)
-    assert (found.layout if isinstance(found, SourceFile) else None) == layout
+    assert (found.layout if isinstance(found, OlderFile) else None) == layout
     assert isinstance(found, LeftOut) is (layout is None)
 
 

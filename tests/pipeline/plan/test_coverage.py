@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from cocli.keys.tile import Tile
 from cocli.pipeline.plan.areas import read_areas
-from cocli.pipeline.plan.coverage import Coverage, Passed, State, Totals, judged, tile_state
+from cocli.pipeline.plan.coverage import Coverage, CoverageState, Passed, Totals, judged, tile_state
 from cocli.pipeline.plan.coverage_files import render_geojson, render_kml
 from cocli.pipeline.plan.coverage_map import STYLES, render_html, render_svg
-from cocli.pipeline.plan.mission import Pass, Splits
+from cocli.pipeline.plan.mission import MissionPass, Splits
 from cocli.pipeline.plan.recapture import Population, chapman, summed
 
 SINCE = 1_000_000
@@ -33,33 +33,33 @@ def passed(
     return Passed(tile, "plumber", GOOGLE, outcome, read_at, **(given | values))
 
 
-def state(one: Passed, splits: Splits | None = None) -> State:
+def state(one: Passed, splits: Splits | None = None) -> CoverageState:
     (pair,) = judged([one], splits or Splits(SINCE))
     return pair.state
 
 
 def test_the_states_of_a_target() -> None:
-    assert state(passed()) is State.READ
-    assert state(passed(read_at=SINCE - 1)) is State.STALE
-    assert state(passed("cut_short")) is State.CUT_SHORT
-    assert state(passed("blocked")) is State.BLOCKED
-    assert state(passed(None)) is State.UNREAD
+    assert state(passed()) is CoverageState.READ
+    assert state(passed(read_at=SINCE - 1)) is CoverageState.STALE
+    assert state(passed("cut_short")) is CoverageState.CUT_SHORT
+    assert state(passed("blocked")) is CoverageState.BLOCKED
+    assert state(passed(None)) is CoverageState.UNREAD
 
 
 def test_a_tile_whose_parts_are_all_read_is_read() -> None:
     splits = Splits(SINCE)
     quarters = Tile(39_800, -89_700).split()
     for quarter in quarters[:3]:
-        splits.add(str(quarter), "plumber", GOOGLE, Pass("exhausted", SINCE, 50))
-    assert state(passed("cut_short"), splits) is State.CUT_SHORT
-    splits.add(str(quarters[3]), "plumber", GOOGLE, Pass("cut_short", SINCE, 120))
-    assert state(passed("cut_short"), splits) is State.CUT_SHORT
+        splits.add(str(quarter), "plumber", GOOGLE, MissionPass("exhausted", SINCE, 50))
+    assert state(passed("cut_short"), splits) is CoverageState.CUT_SHORT
+    splits.add(str(quarters[3]), "plumber", GOOGLE, MissionPass("cut_short", SINCE, 120))
+    assert state(passed("cut_short"), splits) is CoverageState.CUT_SHORT
     for part in quarters[3].split():
-        splits.add(str(part), "plumber", GOOGLE, Pass("exhausted", SINCE, 40))
+        splits.add(str(part), "plumber", GOOGLE, MissionPass("exhausted", SINCE, 40))
     (pair,) = judged([passed("cut_short", found=120)], splits)
-    assert (pair.state, pair.found) == (State.READ, 3 * 50 + 4 * 40)
-    splits.add(str(part), "plumber", GOOGLE, Pass("cut_short", SINCE, 120))
-    assert state(passed("cut_short"), splits) is State.CUT_SHORT, "at the floor, and still not all was shown"
+    assert (pair.state, pair.found) == (CoverageState.READ, 3 * 50 + 4 * 40)
+    splits.add(str(part), "plumber", GOOGLE, MissionPass("cut_short", SINCE, 120))
+    assert state(passed("cut_short"), splits) is CoverageState.CUT_SHORT, "at the floor, and still not all was shown"
 
 
 def test_the_sums() -> None:
@@ -69,7 +69,7 @@ def test_the_sums() -> None:
     for pair in judged(rows, Splits(SINCE), {("39.9_-89.7", "plumber"): 3}):
         coverage.add(pair)
     totals = coverage.totals
-    assert (totals.pairs, totals.share(State.READ), totals.found) == (5, 0.4, 30)
+    assert (totals.pairs, totals.share(CoverageState.READ), totals.found) == (5, 0.4, 30)
     assert (totals.expected, totals.expected_pairs, totals.found_of_expected) == (15, 2, 10)
     assert (totals.oldest, totals.newest) == (5, SINCE)
     population = chapman(8, 10, 6)
@@ -81,16 +81,16 @@ def test_the_sums() -> None:
 
 
 def test_a_tile_is_called_by_what_asks_for_attention() -> None:
-    def of(*states: State) -> str:
+    def of(*states: CoverageState) -> str:
         totals = Totals()
         totals.states.update(states)
         return tile_state(totals)
 
-    assert of(State.READ, State.UNREAD) == "partly"
-    assert of(State.READ, State.STALE) == "stale"
-    assert of(State.READ, State.CUT_SHORT, State.UNREAD) == "cut_short"
-    assert of(State.CUT_SHORT, State.BLOCKED) == "blocked"
-    assert {of(one) for one in State} == {one.value for one in State}
+    assert of(CoverageState.READ, CoverageState.UNREAD) == "partly"
+    assert of(CoverageState.READ, CoverageState.STALE) == "stale"
+    assert of(CoverageState.READ, CoverageState.CUT_SHORT, CoverageState.UNREAD) == "cut_short"
+    assert of(CoverageState.CUT_SHORT, CoverageState.BLOCKED) == "blocked"
+    assert {of(one) for one in CoverageState} == {one.value for one in CoverageState}
 
 
 # --- capture and recapture
@@ -195,7 +195,7 @@ def test_neighbours_are_drawn_beside_each_other() -> None:
 def test_a_map_of_many_tiles_joins_them() -> None:
     many = {f"{lat / 10:.1f}_{lon / 10:.1f}": Totals() for lat in range(200) for lon in range(100, 210)}
     for totals in many.values():
-        totals.states[State.READ] += 1
+        totals.states[CoverageState.READ] += 1
     boxes = rectangles(render_svg("x", many))
     assert len(boxes) == 200
     assert "read to the end: 22,000 tiles" in render_svg("x", many)

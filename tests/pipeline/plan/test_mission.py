@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cocli.keys.tile import Tile
 from cocli.models.work import ListWork
-from cocli.pipeline.plan.mission import Lacking, Mission, Pass, Splits, first_id, task_id
+from cocli.pipeline.plan.mission import Lacking, Mission, MissionPass, Splits, first_id, task_id
 from cocli.queue.base import NewTask
 
 SINCE = 1_000_000
@@ -78,18 +78,18 @@ def test_a_tile_that_was_cut_short_is_queued_as_its_quarters() -> None:
 def test_quarters_are_split_down_to_the_floor() -> None:
     splits = Splits(SINCE)
     for name in ("39.80_-89.65", "39.80_-89.70", "39.85_-89.65"):
-        splits.add(name, "plumber", GOOGLE, Pass("exhausted", SINCE, 10))
-    splits.add("39.85_-89.70", "plumber", GOOGLE, Pass("cut_short", SINCE, 120))
+        splits.add(name, "plumber", GOOGLE, MissionPass("exhausted", SINCE, 10))
+    splits.add("39.85_-89.70", "plumber", GOOGLE, MissionPass("cut_short", SINCE, 120))
     cut = lacking(GOOGLE, "cut_short", SINCE, known=True)
     _, tasks = planned(cut, splits=splits)
     assert split_names(tasks) == ["39.850_-89.675", "39.850_-89.700", "39.875_-89.675", "39.875_-89.700"]
     for task in tasks:
-        splits.add(str(task.payload["tile"]), "plumber", GOOGLE, Pass("cut_short", SINCE, 120))
+        splits.add(str(task.payload["tile"]), "plumber", GOOGLE, MissionPass("cut_short", SINCE, 120))
     assert planned(cut, splits=splits)[1] == [], "at the floor there is nothing left to split"
-    splits.add("39.80_-89.65", "plumber", GOOGLE, Pass("exhausted", SINCE - 1, 10))
+    splits.add("39.80_-89.65", "plumber", GOOGLE, MissionPass("exhausted", SINCE - 1, 10))
     _, (stale,) = planned(cut, splits=splits)
     assert first_id(stale.task_id) == "39.80_-89.65_plumber" != stale.task_id
-    splits.add("39.80_-89.65", "plumber", GOOGLE, Pass("blocked", SINCE, 0))
+    splits.add("39.80_-89.65", "plumber", GOOGLE, MissionPass("blocked", SINCE, 0))
     assert len(planned(cut, splits=splits)[1]) == 1
 
 
@@ -117,7 +117,7 @@ def test_the_parts_that_are_open_and_those_that_are_read_make_up_the_tile(outcom
     for tile in waiting:
         outcome = ("exhausted", "cut_short", "blocked", None)[next(names, 3)]
         if outcome is not None:
-            splits.add(str(tile), "plumber", GOOGLE, Pass(outcome, SINCE - fresh, 1))
+            splits.add(str(tile), "plumber", GOOGLE, MissionPass(outcome, SINCE - fresh, 1))
         if outcome == "cut_short" and tile.size > Tile.FLOOR:
             waiting.extend(tile.split())
     leaves = dict(splits.leaves(Tile(39_800, -89_700), "plumber", GOOGLE))

@@ -9,7 +9,7 @@ from importlib import resources
 import pytest
 
 from cocli.errors import FormatError
-from cocli.pipeline.sources.categories import SCHEMES, Table, like_pattern, open_categories, words_of
+from cocli.pipeline.sources.categories import SCHEMES, CategoryTable, like_pattern, open_categories, words_of
 from cocli.pipeline.sources.open_places.tags import MAIN_KEYS
 
 HEADER = "phrase,scheme,category\n"
@@ -88,7 +88,7 @@ def test_phrases_that_point_at_each_other_end() -> None:
 )
 def test_a_mistake_is_named_with_its_line(text: str, line: int, reason: str) -> None:
     with pytest.raises(FormatError) as caught:
-        Table.parse(text, "mine.csv")
+        CategoryTable.parse(text, "mine.csv")
     assert reason in caught.value.message
     assert f"mine.csv, line {line}" in caught.value.message
 

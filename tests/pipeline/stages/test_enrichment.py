@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from cocli.demo.town import Town, WebsiteServer, build_town, serve_websites, truth_of
-from cocli.demo.town.websites.site import Site
+from cocli.demo.town.websites.site import TownSite
 from cocli.documents import DocumentRepository, open_catalog
 from cocli.documents.care.fsck import check
 from cocli.documents.graph.engine import Engine
@@ -32,11 +32,11 @@ from cocli.models.work import EnrichmentWork
 from cocli.pipeline.exclusions import Exclusions
 from cocli.pipeline.indexes import open_index
 from cocli.pipeline.merge.site_records import SiteRecords
-from cocli.pipeline.stages.enrichment import Enriched, Enrichment, Keeping
+from cocli.pipeline.stages.enrichment import Enriched, Enrichment, SiteSinks
 from cocli.pipeline.stages.enrichment_loop import EnrichmentStage
 from cocli.pipeline.websites.fetch.fetcher import Fetcher
 from cocli.pipeline.websites.fetch.resolver import no_such_host
-from cocli.pipeline.websites.fetch.settings import Settings
+from cocli.pipeline.websites.fetch.settings import FetchSettings
 from cocli.pipeline.websites.page.document import PAGE, page_graph
 from cocli.pipeline.websites.page.url import given_url
 from cocli.pipeline.websites.site.document import SITE, rebuild_website, site_doc, site_uuid
@@ -83,7 +83,7 @@ class Workshop:
                 raise no_such_host(host)
             return [found if port == 80 else (found[0], self.websites.refusing_port)]  # the town has no TLS
 
-        settings = Settings(rate=100, allowed=(ip_network("127.0.0.0/8"),))
+        settings = FetchSettings(rate=100, allowed=(ip_network("127.0.0.0/8"),))
         return Fetcher(settings, resolve=resolve)
 
     def enrichment(self, fetcher: Fetcher, **settings: Any) -> Enrichment:
@@ -93,7 +93,7 @@ class Workshop:
             emails=self.index("emails"),
             clock=time.monotonic,
         )
-        keeping = Keeping(self.repository, ACCOUNT, CLUSTER, records)
+        keeping = SiteSinks(self.repository, ACCOUNT, CLUSTER, records)
         given = {"settings": SiteSettings(seconds=6), **settings}
         return Enrichment(fetcher.fetch, clock=lambda: self.now, keeping=keeping, **given)
 
@@ -105,7 +105,7 @@ class Workshop:
 
         return asyncio.run(run())
 
-    def prospect(self, site: Site, **values: Any) -> Prospect:
+    def prospect(self, site: TownSite, **values: Any) -> Prospect:
         """A prospect on the map that names this site."""
         given = {
             "company_hash": company_hash(f"domain:{site.domain}"),
@@ -134,13 +134,13 @@ def workshop(websites: WebsiteServer) -> Iterator[Workshop]:
     catalog.close()
 
 
-def work(site: Site, *prospects: Prospect) -> EnrichmentWork:
+def work(site: TownSite, *prospects: Prospect) -> EnrichmentWork:
     hashes = tuple(one.company_hash for one in prospects)
     return EnrichmentWork(domain=site.domain, url=site.url, country="US", prospects=hashes)
 
 
-def some_sites(town: Town, *kinds: str, most: int = 1) -> list[Site]:
-    found: list[Site] = []
+def some_sites(town: Town, *kinds: str, most: int = 1) -> list[TownSite]:
+    found: list[TownSite] = []
     for kind in kinds:
         found += [site for site in town.sites.values() if site.kind == kind][:most]
     assert len(found) >= len(kinds)
@@ -344,7 +344,7 @@ def test_a_worker_shares_one_fetcher_between_threads(town: Town, workshop: Works
     stage = EnrichmentStage(workshop.fetcher, workshop.enrichment)
     verdicts: dict[str, str] = {}
 
-    def claim(site: Site) -> None:
+    def claim(site: TownSite) -> None:
         verdicts[site.domain] = stage.run(a_task(work(site).model_dump(mode="json")), _Hold()).kind
 
     threads = [threading.Thread(target=claim, args=(site,)) for site in sites]

@@ -28,7 +28,7 @@ from cocli.documents import DocumentRepository, open_catalog
 from cocli.errors import ParserAlarm
 from cocli.fleet.drain import Drain
 from cocli.fleet.stall import parser_problems
-from cocli.fleet.worker import Patience, Worker
+from cocli.fleet.worker import IdleSettings, Worker
 from cocli.index.cache import MemoryCache
 from cocli.index.reader import open_reader
 from cocli.index.writer import IndexWriter
@@ -44,10 +44,10 @@ from cocli.models.witness import Witness
 from cocli.models.work import DetailsWork, ListWork
 from cocli.pipeline.exclusions import Exclusions
 from cocli.pipeline.indexes import open_index
-from cocli.pipeline.sources.google_maps.browser.manner import Manner
-from cocli.pipeline.sources.google_maps.browser.pace import Limits, Pace
+from cocli.pipeline.sources.google_maps.browser.pace import Pace, PaceLimits
 from cocli.pipeline.sources.google_maps.browser.reader import MapsReader
-from cocli.pipeline.sources.google_maps.browser.session import Session
+from cocli.pipeline.sources.google_maps.browser.session import BrowserSession
+from cocli.pipeline.sources.google_maps.browser.settings import BrowserSettings
 from cocli.pipeline.sources.google_maps.quality import CONTACT, IDENTITY, PageFill
 from cocli.pipeline.sources.google_maps.quality_book import QualityBook, quality_of
 from cocli.pipeline.stages.google_maps import (
@@ -56,7 +56,7 @@ from cocli.pipeline.stages.google_maps import (
     GoogleMapsSource,
     PatientStage,
 )
-from cocli.pipeline.stages.listing import ListStage, Sinks
+from cocli.pipeline.stages.listing import ListSinks, ListStage
 from cocli.pipeline.stages.stage import Stage
 from cocli.queue.base import NewTask
 from cocli.queue.leased.queue import LeasedQueue
@@ -64,8 +64,8 @@ from cocli.store.local import LocalStore
 
 PHRASE = "dentist"
 LEASE = 4.0
-QUICK = Manner(url="", load=60, round=0.3, rounds=3, look=0.05, settle=1)
-HASTY = Patience(idle_first=0.05, idle_longest=0.3, trouble_first=0.01, trouble_longest=0.02, troubles=3)
+QUICK = BrowserSettings(url="", load=60, round=0.3, rounds=3, look=0.05, settle=1)
+HASTY = IdleSettings(idle_first=0.05, idle_longest=0.3, trouble_first=0.01, trouble_longest=0.02, troubles=3)
 
 
 def now() -> datetime:
@@ -103,7 +103,7 @@ class Bench:
         return IndexWriter(open_index(self.store, ref, MemoryCache()))
 
     def listing(self, needs_details: Callable[[Place], bool] = lambda place: place.website is None) -> Stage:
-        sinks = Sinks(
+        sinks = ListSinks(
             self.repository,
             self._writer(IndexRef("prospects", "demo")),
             self._writer(IndexRef("scraped-tiles")),
@@ -136,13 +136,13 @@ class Bench:
 
 
 @contextmanager
-def opened(folder: Path, session: Session, url: str, *, limits: Limits | None = None) -> Iterator[Bench]:
+def opened(folder: Path, session: BrowserSession, url: str, *, limits: PaceLimits | None = None) -> Iterator[Bench]:
     session.manner = replace(QUICK, url=url)
     catalog = open_catalog(str(folder / "documents.sqlite3"), durable=False)
     store = LocalStore(folder / "store", fsync="never")
     pace = Pace(
         str(folder / "pace.json"),
-        limits or Limits(pages_per_day=100_000, pause_seconds=0, refusals=1000),
+        limits or PaceLimits(pages_per_day=100_000, pause_seconds=0, refusals=1000),
         clock=now,
         sleep=time.sleep,
         rng=random.Random(1),
@@ -177,11 +177,11 @@ def town() -> Town:
 
 
 @pytest.fixture(scope="module")
-def session() -> Iterator[Session]:
+def session() -> Iterator[BrowserSession]:
     pytest.importorskip("playwright.async_api", reason="needs the extra `browser`")
     if not any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))):
         pytest.skip("needs Chromium on this machine")
-    with Session(QUICK) as browser:
+    with BrowserSession(QUICK) as browser:
         yield browser
 
 
@@ -189,7 +189,7 @@ def session() -> Iterator[Session]:
 
 
 def test_a_tile_from_the_queue_to_its_prospects_and_a_visit_for_what_the_list_lacks(
-    town: Town, session: Session, tmp_path: Path
+    town: Town, session: BrowserSession, tmp_path: Path
 ) -> None:
     """Sidelined where Maps refuses, split where it shows no end, and a business is one business."""
     tiles = town.region.tiles
@@ -254,8 +254,8 @@ def _details(town: Town, bench: Bench) -> None:
     assert not malformed.retryable
 
 
-def test_who_asked_enough_for_a_day_gives_its_task_back(town: Town, session: Session, tmp_path: Path) -> None:
-    few = Limits(pages_per_day=1, pause_seconds=0)
+def test_who_asked_enough_for_a_day_gives_its_task_back(town: Town, session: BrowserSession, tmp_path: Path) -> None:
+    few = PaceLimits(pages_per_day=1, pause_seconds=0)
     with serve_maps(town) as site, opened(tmp_path, session, site.url, limits=few) as bench:
         queue = bench.queue("gm-list")
         queue.put_many([list_task(tile) for tile in town.region.tiles[4:6]])
@@ -267,7 +267,7 @@ def test_who_asked_enough_for_a_day_gives_its_task_back(town: Town, session: Ses
 
 
 def test_a_grave_alarm_stops_the_queue_and_is_a_problem_of_the_cluster(
-    town: Town, session: Session, tmp_path: Path
+    town: Town, session: BrowserSession, tmp_path: Path
 ) -> None:
     good = PageFill(10, dict.fromkeys((*IDENTITY, *CONTACT), 10))
     lost = PageFill(10, dict.fromkeys((*IDENTITY, *CONTACT), 10) | {"phone": 0})
@@ -295,7 +295,7 @@ def test_a_grave_alarm_stops_the_queue_and_is_a_problem_of_the_cluster(
 
 
 def test_a_run_killed_at_any_time_resumes_without_asking_again_for_finished_tiles(
-    town: Town, session: Session, tmp_path: Path
+    town: Town, session: BrowserSession, tmp_path: Path
 ) -> None:
     """The worker, or the worker with all of its group; and no Chromium outlives it."""
     del session  # it skips where there is no browser
@@ -366,7 +366,7 @@ def wait_for(what: Callable[[], bool], seconds: float = 120) -> None:
 
 
 def main(folder: Path, url: str) -> None:
-    with Session(QUICK) as browser, opened(folder, browser, url) as bench:
+    with BrowserSession(QUICK) as browser, opened(folder, browser, url) as bench:
         work_off(bench.listing(), bench.queue("gm-list"))
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from cocli.demo.town import Town, Truth, build_town, truth_of, write_overture
-from cocli.documents import Blob, Document, DocumentRepository, Source, open_catalog
+from cocli.documents import Blob, Document, DocumentRepository, DocumentSource, open_catalog
 from cocli.index.cache import MemoryCache
 from cocli.index.index import Index
 from cocli.index.reader import open_reader
@@ -31,11 +31,11 @@ from cocli.models.witness import Witness
 from cocli.models.work import DetailsWork, EnrichmentWork, ListWork
 from cocli.pipeline.exclusions import Exclusions
 from cocli.pipeline.indexes import open_index
-from cocli.pipeline.merge.settling import Settled, Settler
+from cocli.pipeline.merge.settling import ProspectSettler, Settled
 from cocli.pipeline.sources.capture import Capture
 from cocli.pipeline.sources.categories import open_categories
 from cocli.pipeline.sources.open_places import Claims, Library, OpenPlaces
-from cocli.pipeline.stages.listing import ListStage, Sinks
+from cocli.pipeline.stages.listing import ListSinks, ListStage
 from cocli.pipeline.stages.open_places import OpenPlacesSource
 from cocli.queue.base import NewTask
 from cocli.queue.leased.queue import LeasedQueue
@@ -64,7 +64,7 @@ class Bench:
     excluded: ExcludeSection = field(default_factory=ExcludeSection)
 
     def stage(self, **sources: Any) -> ListStage:
-        sinks = Sinks(
+        sinks = ListSinks(
             self.repository,
             IndexWriter(self.prospects),
             IndexWriter(self.witnesses),
@@ -95,7 +95,9 @@ class Bench:
 
     def settle(self, websites: dict[str, Website] | None = None) -> Settled:
         known = websites or {}
-        settler = Settler(self.prospects, self.domains, website_of=lambda name, _: known.get(name), clock=lambda: NOON)
+        settler = ProspectSettler(
+            self.prospects, self.domains, website_of=lambda name, _: known.get(name), clock=lambda: NOON
+        )
         return settler.settle()
 
 
@@ -214,7 +216,7 @@ class Recorded:
     def read(self, tile: Tile, phrase: str) -> Capture:
         reach, found = self.answers.pop(0)
         doc = f"list/{tile}/{phrase}"
-        document = Document.intake(account="default", connector="google-maps", doc=doc, source=Source(uri=doc))
+        document = Document.intake(account="default", connector="google-maps", doc=doc, source=DocumentSource(uri=doc))
         lines = "\n".join(place.model_dump_json() for place in found)
         captured = document.with_blob("places", Blob.of(lines.encode(), "application/x-ndjson"))
         return Capture(captured, reach, None)  # type: ignore[arg-type]

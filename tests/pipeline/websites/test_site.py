@@ -16,9 +16,9 @@ from cocli.pipeline.websites.facts.facts import read_page
 from cocli.pipeline.websites.facts.stored_facts import facts_from_json, facts_to_json
 from cocli.pipeline.websites.fetch.capture import page_document
 from cocli.pipeline.websites.fetch.outcome import (
-    Failed,
     Failure,
     Fetched,
+    FetchFailed,
     NotModified,
     Outcome,
     Reason,
@@ -61,8 +61,8 @@ class RecordedSite:
             return known
         host = url.split("/")[2]
         if any(one.split("/")[2] == host for one in self.pages):
-            return Failed(url, Failure.HTTP_STATUS, "", url, 404)
-        return Failed(url, Failure.NO_SUCH_HOST, f"there is no host {host}", url)
+            return FetchFailed(url, Failure.HTTP_STATUS, "", url, 404)
+        return FetchFailed(url, Failure.NO_SUCH_HOST, f"there is no host {host}", url)
 
 
 def read(site: RecordedSite, url: str = "https://firm.com/", **settings: object) -> SiteReading:
@@ -148,7 +148,7 @@ def test_a_site_that_never_answers_is_left() -> None:
     ],
 )
 def test_where_the_address_is_dead_others_are_tried(given: str, works: str) -> None:
-    refused = Failed(given, Failure.CONNECT, "refused", given)
+    refused = FetchFailed(given, Failure.CONNECT, "refused", given)
     site = RecordedSite({given: refused, works: HOME})
     reading = read(site, given)
     assert (reading.status, reading.final_url) == ("alive", works)
@@ -166,7 +166,7 @@ def test_a_host_that_does_not_exist_is_not_asked_twice() -> None:
 def test_who_does_not_want_us_is_not_pushed() -> None:
     for outcome in (
         Refused("https://firm.com/", Reason.ROBOTS),
-        Failed("https://firm.com/", Failure.HTTP_STATUS, status=403),
+        FetchFailed("https://firm.com/", Failure.HTTP_STATUS, status=403),
     ):
         site = RecordedSite({"https://firm.com/": outcome})
         assert read(site).status == "blocked"

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from cocli.models.campaign import ExcludeSection
 from cocli.pipeline.exclusions import Exclusions
 from cocli.pipeline.websites.facts.facts import facts_of_page
-from cocli.pipeline.websites.fetch.outcome import Failed, Failure, Fetched, Reason, Refused
+from cocli.pipeline.websites.fetch.outcome import Failure, Fetched, FetchFailed, Reason, Refused
 from cocli.pipeline.websites.page.url import site_of_url
 from cocli.pipeline.websites.page.walk import parse_page
 from cocli.pipeline.websites.triage.triage import (
@@ -74,9 +74,9 @@ def test_what_the_address_says(url: str, status: str | None) -> None:
 # --- no page
 
 
-def failed(kind: Failure, status: int | None = None, html: str = "") -> Failed:
+def failed(kind: Failure, status: int | None = None, html: str = "") -> FetchFailed:
     body = Fetched(URL, URL, status or 0, {}, html.encode(), "text/html", None, NOON) if html else None
-    return Failed(URL, kind, "why", URL, status, body)
+    return FetchFailed(URL, kind, "why", URL, status, body)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def failed(kind: Failure, status: int | None = None, html: str = "") -> Failed:
         (Refused(URL, Reason.ADDRESS), "refused", False),
     ],
 )
-def test_what_is_known_without_a_page(outcome: Failed | Refused, status: str, retryable: bool) -> None:
+def test_what_is_known_without_a_page(outcome: FetchFailed | Refused, status: str, retryable: bool) -> None:
     found = triage_outcome(outcome)
     assert (found.status, found.retryable) == (status, retryable)
     assert URL in found.evidence[0]

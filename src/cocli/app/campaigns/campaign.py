@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cocli.app.campaigns.name import check_campaign_name
-from cocli.app.store.deletion import Contents, delete_folder, measure_folder
+from cocli.app.store.deletion import FolderContents, delete_folder, measure_folder
 from cocli.app.store.folders import children
 from cocli.app.workspace import Campaign, Progress, Workspace, location, no_progress
-from cocli.config.edit import Change, apply_changes
+from cocli.config.edit import ConfigChange, apply_changes
 from cocli.config.file import ConfigFile, Scope, read_config
-from cocli.config.template import Place, campaign_template
+from cocli.config.template import TemplatePlace, campaign_template
 from cocli.errors import (
     AlreadyExists,
     CampaignError,
@@ -71,7 +71,7 @@ class Removal:
 
     name: str
     stores: tuple[Store, ...]
-    contents: Contents
+    contents: FolderContents
 
     @property
     def addresses(self) -> list[str]:
@@ -85,7 +85,9 @@ def campaign_names(store: Store) -> Iterator[str]:
             yield decode_part(child[:-1])
 
 
-def new_campaign(workspace: Workspace, name: str, queries: Sequence[str] = (), places: Sequence[Place] = ()) -> Created:
+def new_campaign(
+    workspace: Workspace, name: str, queries: Sequence[str] = (), places: Sequence[TemplatePlace] = ()
+) -> Created:
     """Write a commented `config.toml` for a person to go on with. Refuses to touch a campaign that is there."""
     check_campaign_name(name)
     key = str(CampaignConfigKey(name))
@@ -98,7 +100,7 @@ def new_campaign(workspace: Workspace, name: str, queries: Sequence[str] = (), p
     return Created(name, key, location(workspace.store, key))
 
 
-def parse_place(text: str) -> Place:
+def parse_place(text: str) -> TemplatePlace:
     """`Springfield,39.8,-89.65` or `Springfield, IL,39.8,-89.65,40`: name, latitude, longitude, radius in miles."""
     parts = [part.strip() for part in text.split(",")]
     numbers: list[float] = []
@@ -118,7 +120,7 @@ def parse_place(text: str) -> Place:
             reason=f'"{text}" is not on the map',
             hint="Latitude is -90 to 90, longitude -180 to 180, the radius up to 1000 miles.",
         )
-    return Place(name, lat, lon, radius)
+    return TemplatePlace(name, lat, lon, radius)
 
 
 def list_campaigns(workspace: Workspace) -> list[CampaignSummary]:
@@ -128,7 +130,7 @@ def list_campaigns(workspace: Workspace) -> list[CampaignSummary]:
     return [_summary(workspace, name, answer) for name, answer in zip(names, answers, strict=True)]
 
 
-def edit_campaign(workspace: Workspace, name: str, changes: list[Change]) -> Edited:
+def edit_campaign(workspace: Workspace, name: str, changes: list[ConfigChange]) -> Edited:
     """Make changes to the file, keeping what a person wrote around them; repeated where somebody else was quicker."""
     for attempt in range(_SWAP_TRIES):
         campaign = workspace.campaign(name)
@@ -163,10 +165,10 @@ def plan_removal(workspace: Workspace, name: str, progress: Progress = no_progre
     return Removal(name, tuple(stores), measure_folder(stores, folder, progress))
 
 
-def remove_campaign(removal: Removal, progress: Progress = no_progress) -> Contents:
+def remove_campaign(removal: Removal, progress: Progress = no_progress) -> FolderContents:
     """Remove everything below the campaign's folder. Its file goes last: a removal that was cut short can go on."""
     config = str(CampaignConfigKey(removal.name))
-    removed = Contents(0, 0)
+    removed = FolderContents(0, 0)
     for store in reversed(removal.stores):
         removed += delete_folder(store, campaign_folder(removal.name), last=config, progress=progress)
     return removed

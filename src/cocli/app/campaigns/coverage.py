@@ -12,7 +12,7 @@ from cocli.app.indexes.query import QueryOptions, opened_query
 from cocli.app.workspace import no_progress
 from cocli.errors import UsageError
 from cocli.formats.usv_sql import quote_text
-from cocli.pipeline.plan.coverage import OPEN_DATA, PASSES, Coverage, Passed, State, Totals, judged
+from cocli.pipeline.plan.coverage import OPEN_DATA, PASSES, Coverage, CoverageState, Passed, Totals, judged
 from cocli.pipeline.plan.coverage_files import render_geojson, render_kml
 from cocli.pipeline.plan.coverage_map import render_html, render_svg
 from cocli.pipeline.plan.recapture import Population, chapman
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from cocli.app.indexes.indexes import Indexes
     from cocli.app.workspace import Campaign, Progress
-    from cocli.pipeline.plan.coverage import Pair
+    from cocli.pipeline.plan.coverage import TargetSource
 
 _TOLD_EVERY = 10_000
 _BOTH = """
@@ -58,7 +58,7 @@ class Covered:
     at: datetime
     since: datetime
     coverage: Coverage
-    pairs: list[Pair] = field(default_factory=list)
+    pairs: list[TargetSource] = field(default_factory=list)
     """The first of them that are not read, and then of those that are."""
     truncated: bool = False
     overlaps: list[Overlap] = field(default_factory=list)
@@ -94,7 +94,7 @@ def measure_coverage(
     return covered
 
 
-def _pairs(indexes: Indexes, sources: tuple[str, ...], since: datetime) -> Iterator[Pair]:
+def _pairs(indexes: Indexes, sources: tuple[str, ...], since: datetime) -> Iterator[TargetSource]:
     splits = read_splits(indexes, since)
     sql = PASSES.format(sources=_listed(sources), open_data=_listed(OPEN_DATA))
     with opened_query(indexes, sql, QueryOptions(fresh=True)) as query:
@@ -123,8 +123,8 @@ def totals_document(totals: Totals, now: datetime) -> dict[str, Any]:
     return {
         "name": totals.name,
         "pairs": totals.pairs,
-        **{state.value: totals.states[state] for state in State},
-        "read_share": totals.share(State.READ),
+        **{state.value: totals.states[state] for state in CoverageState},
+        "read_share": totals.share(CoverageState.READ),
         "found": totals.found,
         "expected": totals.expected if totals.expected_pairs else None,
         "expected_pairs": totals.expected_pairs,
@@ -159,7 +159,7 @@ def age_days(read_at: int | None, now: datetime) -> float | None:
 def summary_rows(covered: Covered) -> list[tuple[str, str]]:
     """The totals in words."""
     totals = covered.coverage.totals
-    rows = [(_WORDS[state], f"{totals.states[state]:,} ({totals.share(state):.1%})") for state in State]
+    rows = [(_WORDS[state], f"{totals.states[state]:,} ({totals.share(state):.1%})") for state in CoverageState]
     rows.insert(0, ("targets × sources", f"{totals.pairs:,}"))
     rows.append(("places found", f"{totals.found:,}"))
     if totals.expected_pairs:
@@ -179,11 +179,11 @@ def summary_rows(covered: Covered) -> list[tuple[str, str]]:
 
 
 _WORDS = {
-    State.READ: "read to the end",
-    State.STALE: "read too long ago",
-    State.CUT_SHORT: "cut short",
-    State.BLOCKED: "blocked",
-    State.UNREAD: "not read yet",
+    CoverageState.READ: "read to the end",
+    CoverageState.STALE: "read too long ago",
+    CoverageState.CUT_SHORT: "cut short",
+    CoverageState.BLOCKED: "blocked",
+    CoverageState.UNREAD: "not read yet",
 }
 
 

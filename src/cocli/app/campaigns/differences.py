@@ -25,7 +25,7 @@ def difference(before: SiteSummary, after: SiteSummary) -> Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class DifferenceExample:
     domain: str
     difference: Difference
     before: SiteSummary
@@ -41,7 +41,7 @@ class Differences:
     phones: Counter[str] = field(default_factory=Counter)
     statuses: Counter[str] = field(default_factory=Counter)
     """`dead → alive`, for sites whose status is another one now."""
-    examples: list[Example] = field(default_factory=list)
+    examples: list[DifferenceExample] = field(default_factory=list)
     most: int = EXAMPLES
 
     def add(self, domain: str, before: SiteSummary, after: SiteSummary) -> Difference:
@@ -53,7 +53,7 @@ class Differences:
             self.statuses[f"{before.status or 'unread'} → {after.status or 'unread'}"] += 1
         known = sum(1 for one in self.examples if one.difference == found)
         if found in ("recovered", "lost", "changed") and known < self.most:
-            self.examples.append(Example(domain, found, before, after))
+            self.examples.append(DifferenceExample(domain, found, before, after))
         return found
 
     def as_dict(self) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from cocli.index.reader import open_reader
 from cocli.keys.parts import decode_part
 from cocli.keys.paths import task_folder
 from cocli.pipeline.plan.estimate import Estimate, estimate
-from cocli.pipeline.plan.mission import COUNT, LACKING, QUEUE, SPLIT, Lacking, Mission, Pass, Splits
+from cocli.pipeline.plan.mission import COUNT, LACKING, QUEUE, SPLIT, Lacking, Mission, MissionPass, Splits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -136,7 +136,7 @@ def read_splits(indexes: Indexes, since: datetime) -> Splits:
     splits = Splits(micros(since))
     with opened_query(indexes, SPLIT, QueryOptions(fresh=True)) as query:
         for tile, phrase, source, *found in query.result().rows():
-            splits.add(tile, phrase, source, Pass(*found))
+            splits.add(tile, phrase, source, MissionPass(*found))
     return splits
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from cocli.app.campaigns.campaign import parse_place
-from cocli.config.template import Place
+from cocli.config.template import TemplatePlace
 from cocli.errors import UsageError
 from cocli.pipeline.plan.gazetteer import City, Gazetteer
 
 _RADIUS = 25.0
 
 
-def resolve_places(text: str, gazetteer: Gazetteer | None = None) -> list[Place]:
+def resolve_places(text: str, gazetteer: Gazetteer | None = None) -> list[TemplatePlace]:
     """`Springfield, IL`, `Springfield, IL,40` (miles), `cities of Illinois`, or `name,latitude,longitude[,miles]`."""
     name, radius = _with_radius(text)
     if name is None:
@@ -37,8 +37,8 @@ def _with_radius(text: str) -> tuple[str | None, float]:
     return name, _RADIUS if radius is None else radius
 
 
-def _place(city: City, radius: float) -> Place:
-    return Place(str(city), city.lat, city.lon, radius)
+def _place(city: City, radius: float) -> TemplatePlace:
+    return TemplatePlace(str(city), city.lat, city.lon, radius)
 
 
 def _number(text: str) -> float | None:

@@ -32,7 +32,7 @@ _SHOWN_SURPLUS = 20
 
 
 @dataclass(slots=True)
-class Built:
+class BuiltPlan:
     """What building the targets did, or would do."""
 
     places: int
@@ -74,7 +74,7 @@ def build_targets(
     prune: bool = False,
     dry_run: bool = False,
     progress: Progress = no_progress,
-) -> Built:
+) -> BuiltPlan:
     """Write the targets that the index lacks. A second time writes nothing. With `prune`, what is not wanted any more
     is removed; else it is counted."""
     phrases = sorted(set(campaign.settings.model().prospecting.queries))
@@ -85,7 +85,7 @@ def build_targets(
         )
     territory = territory_of(campaign)
     index = indexes.open(indexes.ref(TARGETS))
-    built = Built(territory.places, len(territory.tiles), len(phrases), len(territory.tiles) * len(phrases))
+    built = BuiltPlan(territory.places, len(territory.tiles), len(phrases), len(territory.tiles) * len(phrases))
     built.dry_run = dry_run
     if not dry_run:
         Compactor(index).compact()

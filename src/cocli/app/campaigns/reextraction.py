@@ -42,7 +42,7 @@ _FIELDS = ("/page/emails", "/page/phones", "/page/socials", "/page/contact_ways"
 
 
 @dataclass(frozen=True, slots=True)
-class ReextractWish:
+class ReextractionOptions:
     cluster: str = STAGING
     """Where the pages are read into. Never the one that the campaign lives in."""
     processes: int = 1
@@ -68,7 +68,7 @@ class Reextracted:
         return self.job.state is JobState.DONE
 
 
-def preview(workspace: Workspace, name: str, wish: ReextractWish) -> Forecast:
+def preview(workspace: Workspace, name: str, wish: ReextractionOptions) -> Forecast:
     """How many pages would be read. Nothing is written."""
     with opened_sites(workspace, name) as sites:
         return documents_jobs.forecast(sites.documents, _replay_wish(sites, wish))
@@ -77,7 +77,7 @@ def preview(workspace: Workspace, name: str, wish: ReextractWish) -> Forecast:
 def reextract(
     workspace: Workspace,
     name: str,
-    wish: ReextractWish,
+    wish: ReextractionOptions,
     *,
     on_pages: Callable[[Job], object] | None = None,
     on_sites: Progress = no_progress,
@@ -100,7 +100,7 @@ def reextract(
     return report
 
 
-def _replay_wish(sites: CampaignSites, wish: ReextractWish) -> documents_jobs.ReplayWish:
+def _replay_wish(sites: CampaignSites, wish: ReextractionOptions) -> documents_jobs.ReplayOptions:
     documents = sites.documents
     if wish.cluster == documents.cluster:
         raise UsageError(
@@ -108,10 +108,10 @@ def _replay_wish(sites: CampaignSites, wish: ReextractWish) -> documents_jobs.Re
             hint="Name another one with --cluster NAME; --apply writes what is new into the campaign.",
         )
     query = DocumentQuery(datasource=datasource_id(documents.account, CONNECTOR))
-    return documents_jobs.ReplayWish(query=query, cluster=wish.cluster)
+    return documents_jobs.ReplayOptions(query=query, cluster=wish.cluster)
 
 
-def _compared_pages(sites: CampaignSites, wish: ReextractWish) -> dict[str, Any]:
+def _compared_pages(sites: CampaignSites, wish: ReextractionOptions) -> dict[str, Any]:
     documents = sites.documents
     datasource = datasource_id(documents.account, CONNECTOR)
     found = documents_jobs.compare(
@@ -131,7 +131,9 @@ def _compared_pages(sites: CampaignSites, wish: ReextractWish) -> dict[str, Any]
     }
 
 
-def _sites(sites: CampaignSites, wish: ReextractWish) -> Iterator[tuple[StoredSite, list[Prospect], Website, Website]]:
+def _sites(
+    sites: CampaignSites, wish: ReextractionOptions
+) -> Iterator[tuple[StoredSite, list[Prospect], Website, Website]]:
     """Every site of the campaign of which pages are kept: as it was, and as its pages are read today."""
     documents = sites.documents
     where = documents.repository, documents.account, documents.cluster

@@ -22,7 +22,7 @@ from cocli.app.queues.queues import ended_on_store, opened_queue
 from cocli.app.websites.enrich import site_work
 from cocli.errors import FormatError, NotFound, UsageError
 from cocli.keys.paths import ExportKey, campaign_folder
-from cocli.models.record import CountryText, DomainText, Hash16, Label, Many, Part, Text, UtcDatetime, explain
+from cocli.models.record import CountryText, DomainText, Hash16, Label, Many, RecordPart, Text, UtcDatetime, explain
 from cocli.pipeline.exclusions import is_excluded
 from cocli.pipeline.stages.enrichment_loop import QUEUE
 from cocli.queue.base import NewTask
@@ -44,7 +44,7 @@ _HEADINGS = ("company_hash", "domain", "website", "url", "hash", "site", "prospe
 """Columns that say which site is meant, in the order in which they are asked."""
 
 
-class BatchSite(Part):
+class BatchSite(RecordPart):
     """A site of a batch: its task, and what was known of it before."""
 
     domain: DomainText
@@ -56,7 +56,7 @@ class BatchSite(Part):
     before: SiteSummary
 
 
-class Batch(Part):
+class Batch(RecordPart):
     """The file of a batch."""
 
     batch: Label
@@ -66,7 +66,7 @@ class Batch(Part):
 
 
 @dataclass(frozen=True, slots=True)
-class Rejected:
+class RejectedSite:
     line: int
     reason: str
 
@@ -78,7 +78,7 @@ class Enqueued:
     sites: int
     outcomes: dict[str, int] = field(default_factory=dict)
     """queued (or would_queue), already_pending, already_completed, already_sidelined."""
-    rejected: list[Rejected] = field(default_factory=list)
+    rejected: list[RejectedSite] = field(default_factory=list)
     dry_run: bool = False
 
 
@@ -135,7 +135,7 @@ def task_id(domain: str, batch: str) -> str:
     return f"{domain}_{batch}"
 
 
-def read_cells(data: bytes) -> tuple[list[tuple[int, str]], list[Rejected]]:
+def read_cells(data: bytes) -> tuple[list[tuple[int, str]], list[RejectedSite]]:
     """The sites that a CSV file names, with their lines: by its heading, or by the first column where it has none."""
     try:
         text = data.decode("utf-8-sig")
@@ -143,7 +143,7 @@ def read_cells(data: bytes) -> tuple[list[tuple[int, str]], list[Rejected]]:
         raise FormatError(file="the batch", line=1, reason=f"it is not UTF-8: {error.reason}") from error
     rows = csv.reader(io.StringIO(text, newline=""))
     found: list[tuple[int, str]] = []
-    rejected: list[Rejected] = []
+    rejected: list[RejectedSite] = []
     columns: list[int] | None = None
     try:
         for row in rows:
@@ -158,13 +158,15 @@ def read_cells(data: bytes) -> tuple[list[tuple[int, str]], list[Rejected]]:
             if value:
                 found.append((rows.line_num, value))
             elif any(row):
-                rejected.append(Rejected(rows.line_num, "it names neither a website nor a prospect"))
+                rejected.append(RejectedSite(rows.line_num, "it names neither a website nor a prospect"))
     except csv.Error as error:
         raise FormatError(file="the batch", line=rows.line_num, reason=str(error)) from error
     return found, rejected
 
 
-def _works(sites: CampaignSites, cells: Iterable[tuple[int, str]], rejected: list[Rejected]) -> list[EnrichmentWork]:
+def _works(
+    sites: CampaignSites, cells: Iterable[tuple[int, str]], rejected: list[RejectedSite]
+) -> list[EnrichmentWork]:
     by_domain = sites.by_domain()
     by_hash = {one.company_hash: domain for domain, owners in by_domain.items() for one in owners}
     exclusions = sites.exclusions
@@ -173,11 +175,11 @@ def _works(sites: CampaignSites, cells: Iterable[tuple[int, str]], rejected: lis
         try:
             work = _work(value, by_domain, by_hash)
         except UsageError as error:  # one line of many: it is reported with its number
-            rejected.append(Rejected(line, error.message))
+            rejected.append(RejectedSite(line, error.message))
             continue
         owners = [one for one in by_domain.get(work.domain, []) if is_excluded(one, exclusions) is None]
         if by_domain.get(work.domain) and not owners:
-            rejected.append(Rejected(line, f"{work.domain}: its prospects are excluded"))
+            rejected.append(RejectedSite(line, f"{work.domain}: its prospects are excluded"))
             continue
         works.setdefault(work.domain, work.model_copy(update={"prospects": tuple(one.company_hash for one in owners)}))
     return list(works.values())

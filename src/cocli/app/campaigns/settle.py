@@ -9,7 +9,7 @@ from cocli.app.documents.documents import opened_documents
 from cocli.app.indexes.indexes import campaign_indexes
 from cocli.index.compaction import Compactor
 from cocli.keys.paths import IndexRef
-from cocli.pipeline.merge.settling import Settled, Settler
+from cocli.pipeline.merge.settling import ProspectSettler, Settled
 from cocli.pipeline.websites.site.document import stored_website
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def settle_campaign(workspace: Workspace, name: str) -> Settled:
     """Pack the campaign's records, bring together what is one business, and hand every website to all its prospects."""
     indexes = campaign_indexes(workspace, name)
     with opened_documents(workspace, name) as documents:
-        settler = Settler(
+        settler = ProspectSettler(
             indexes.open(IndexRef("prospects", name)),
             indexes.open(IndexRef("domains")),
             indexes.open(IndexRef("emails", name)),

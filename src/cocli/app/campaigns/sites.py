@@ -13,7 +13,7 @@ from cocli.app.documents.documents import opened_documents
 from cocli.app.indexes.indexes import campaign_indexes
 from cocli.index.reader import open_reader
 from cocli.keys.paths import IndexRef
-from cocli.models.record import Part
+from cocli.models.record import RecordPart
 from cocli.pipeline.exclusions import Exclusions
 from cocli.pipeline.merge.site_records import theirs
 from cocli.pipeline.websites.hosts.shared import own_domain
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from cocli.models.website import Website
 
 
-class SiteSummary(Part):
+class SiteSummary(RecordPart):
     """What a site came to, as far as two readings of it are compared."""
 
     status: str | None = None

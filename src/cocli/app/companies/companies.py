@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from cocli.app.campaigns.campaign import campaign_names, edit_campaign
 from cocli.app.indexes.indexes import campaign_indexes
 from cocli.app.workspace import Progress, location, no_progress
-from cocli.config.edit import Change, Operator
+from cocli.config.edit import ConfigChange, Operator
 from cocli.errors import NotFound, UsageError
 from cocli.formats.markdown import MarkdownFile
 from cocli.index.reader import open_reader
@@ -18,7 +18,7 @@ from cocli.pipeline.exclusions import Exclusions
 from cocli.results.companies import writing
 from cocli.results.companies.drafts import new_company
 from cocli.results.companies.entries import meetings, notes
-from cocli.results.companies.pages import Page, find_pages, load_pages, page_of
+from cocli.results.companies.pages import CompanyPage, find_pages, load_pages, page_of
 from cocli.results.companies.people import people_of
 from cocli.results.companies.refresh import Refresher, RefreshReport
 from cocli.results.companies.tagging import check_tag, with_tag, without_tag
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from cocli.app.workspace import Campaign, Workspace
     from cocli.models.note import Meeting, Note
-    from cocli.results.companies.entries import Entry
+    from cocli.results.companies.entries import CompanyEntry
     from cocli.results.companies.people import PersonPage
     from cocli.store.base import Store
 
@@ -40,10 +40,10 @@ _SHOWN = 5
 class CompanyView:
     """A page with what lies beside it."""
 
-    page: Page
+    page: CompanyPage
     path: str
-    notes: tuple[Entry[Note], ...]
-    meetings: tuple[Entry[Meeting], ...]
+    notes: tuple[CompanyEntry[Note], ...]
+    meetings: tuple[CompanyEntry[Meeting], ...]
     people: tuple[PersonPage, ...] = ()
 
 
@@ -85,7 +85,7 @@ def crm_store(workspace: Workspace, campaign: str | None) -> Store:
 
 def list_companies(
     store: Store, *, tag: str | None = None, campaign: str | None = None, progress: Progress = no_progress
-) -> Iterator[Page]:
+) -> Iterator[CompanyPage]:
     """Every company, or those with a tag, or those of a campaign."""
     for page in load_pages(store, progress):
         if tag is not None and tag not in page.tags:
@@ -95,7 +95,7 @@ def list_companies(
         yield page
 
 
-def company(store: Store, name: str) -> Page:
+def company(store: Store, name: str) -> CompanyPage:
     """The company that a person means; where several could be meant, they are named."""
     found = find_pages(store, name)
     if not found:
@@ -175,11 +175,11 @@ def exclude_company(workspace: Workspace, name: str, campaign: str, *, by: str |
     listed = getattr(workspace.campaign(campaign).settings.model().exclude, setting)
     if (value in listed) != undo:
         return Excluded(page.slug, campaign, setting, value, changed=False)
-    edit_campaign(workspace, campaign, [Change(("exclude", setting), operator, value)])
+    edit_campaign(workspace, campaign, [ConfigChange(("exclude", setting), operator, value)])
     return Excluded(page.slug, campaign, setting, value, changed=True)
 
 
-def _exclusion(page: Page, by: str | None) -> tuple[str, str]:
+def _exclusion(page: CompanyPage, by: str | None) -> tuple[str, str]:
     facts = page.facts
     known = {
         "place-id": ("place_ids", facts.place_id if facts else None),

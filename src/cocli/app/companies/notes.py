@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from cocli.app.workspace import Workspace
     from cocli.models.note import Meeting, Note
-    from cocli.results.companies.entries import Entry
+    from cocli.results.companies.entries import CompanyEntry
     from cocli.store.base import Store
 
 _SOURCE = "person"
@@ -44,7 +44,7 @@ class Added:
 class Appointment:
     """A meeting and the moment it is at; None where its date names no moment."""
 
-    entry: Entry[Meeting]
+    entry: CompanyEntry[Meeting]
     at: datetime | None
 
 
@@ -71,7 +71,7 @@ def add_note(
     return Added(page.slug, label, day, key, location(store, key))
 
 
-def list_notes(store: Store, slug: str | None = None) -> Iterator[Entry[Note]]:
+def list_notes(store: Store, slug: str | None = None) -> Iterator[CompanyEntry[Note]]:
     """The notes about a company, or about all, the earliest first."""
     return notes(store, slug)
 
@@ -114,7 +114,7 @@ def _order(appointment: Appointment) -> tuple[bool, datetime, str]:
     return at is None, at or datetime.max.replace(tzinfo=UTC), appointment.entry.key
 
 
-def _at(entry: Entry[Meeting], where: tzinfo) -> datetime | None:
+def _at(entry: CompanyEntry[Meeting], where: tzinfo) -> datetime | None:
     return moment(entry.record.date, where) if entry.record and entry.record.date is not None else None
 
 

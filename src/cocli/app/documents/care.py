@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from cocli.app.documents.documents import Documents
     from cocli.app.workspace import Progress
-    from cocli.documents.care.findings import Report
+    from cocli.documents.care.findings import FsckReport
     from cocli.documents.header import PurgeProof
     from cocli.documents.receipt import Receipt
     from cocli.models.document import PipeDoc
@@ -24,7 +24,7 @@ GRACE_HOURS = 24.0
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class DocumentsCheck:
     """What `fsck` is asked to do."""
 
     repair: bool = False
@@ -67,7 +67,7 @@ def purge(documents: Documents, doc: str, by: str, reason: str) -> list[PurgePro
     return documents.repository.purge(documents.account, doc, by=by, reason=reason)
 
 
-def fsck(documents: Documents, wanted: Check) -> Report:
+def fsck(documents: Documents, wanted: DocumentsCheck) -> FsckReport:
     """Compare store, catalogue and outbox: of the account, or of all."""
     return check(
         documents.repository,
@@ -78,6 +78,6 @@ def fsck(documents: Documents, wanted: Check) -> Report:
     )
 
 
-def rebuild_catalog(documents: Documents, *, announce: bool) -> Report:
+def rebuild_catalog(documents: Documents, *, announce: bool) -> FsckReport:
     """Build the catalogue anew, of every account, from the store alone."""
     return rebuild(documents.repository, announce=announce)

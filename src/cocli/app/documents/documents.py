@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from cocli.config.places import state_home
 from cocli.documents.catalog.opening import open_catalog
-from cocli.documents.document import Blob, Document, Source
+from cocli.documents.document import Blob, Document, DocumentSource
 from cocli.documents.repository import DocumentRepository
 from cocli.errors import DocumentInvalid, DocumentNotFound, InvalidKey, NotFound, UsageError
 from cocli.models.campaign import DocumentsSection
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from cocli.app.workspace import Campaign, Workspace
     from cocli.config.resolve import Settings
-    from cocli.documents.places import Place
+    from cocli.documents.places import DocumentPlace
     from cocli.documents.receipt import Receipt
     from cocli.models.document import PipeDoc
     from cocli.store.base import Store
@@ -104,7 +104,7 @@ def documents_section(settings: Settings) -> DocumentsSection:
 
 def upload(documents: Documents, file: Upload) -> Receipt:
     """Save a raw file as a document that came in. The same file again changes nothing."""
-    source = Source(
+    source = DocumentSource(
         uri=file.uri,
         mime_type=file.mime_type,
         fetched_at=documents.store.now(),
@@ -133,7 +133,7 @@ def save_document(documents: Documents, document: Document, publish: Sequence[st
     return documents.repository.save(document, publish=publish)
 
 
-def _at_home(documents: Documents, place: Place, name: str, blob: Blob) -> Blob:
+def _at_home(documents: Documents, place: DocumentPlace, name: str, blob: Blob) -> Blob:
     try:
         size = documents.store.head(place.blob(blob.sha256)).size
     except (NotFound, InvalidKey):

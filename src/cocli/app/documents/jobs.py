@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from cocli.app.documents.documents import Documents
     from cocli.documents.catalog.job_rows import DocumentOutcome, Job, OutcomeRow
     from cocli.documents.replay.compare import Comparison, DocumentComparison
-    from cocli.documents.replay.crew import Crew
+    from cocli.documents.replay.crew import ReplayCrew
     from cocli.documents.replay.replay import Forecast
 
 MAX_JOBS = 256
@@ -37,7 +37,7 @@ ALL = DocumentQuery()
 
 
 @dataclass(frozen=True, slots=True)
-class ReplayWish:
+class ReplayOptions:
     """`graph` is `package.module:function`; `cluster` where the states are saved, the configured one if not said."""
 
     query: DocumentQuery = ALL
@@ -60,7 +60,7 @@ def query_of(values: Mapping[str, object]) -> DocumentQuery:
         raise UsageError(reason=f"the query makes no sense: {explain(error)}") from error
 
 
-def engine_of(documents: Documents, wish: ReplayWish) -> Engine:
+def engine_of(documents: Documents, wish: ReplayOptions) -> Engine:
     cluster = documents.cluster if wish.cluster is None else wish.cluster
     for name in (cluster, wish.source):
         if name is not None:
@@ -73,23 +73,23 @@ def engine_of(documents: Documents, wish: ReplayWish) -> Engine:
     return Engine(graph, documents.repository, cluster=cluster, clock=documents.store.now)
 
 
-def _plan(engine: Engine, wish: ReplayWish) -> ReplayPlan:
+def _plan(engine: Engine, wish: ReplayOptions) -> ReplayPlan:
     return ReplayPlan.of(engine, query=wish.query, start=wish.start, source=wish.source, memo=wish.memo, rate=wish.rate)
 
 
-def forecast(documents: Documents, wish: ReplayWish) -> Forecast:
+def forecast(documents: Documents, wish: ReplayOptions) -> Forecast:
     """What a replay would find. Nothing is written."""
     engine = engine_of(documents, wish)
     return replay.preview_replay(engine, documents.account, _plan(engine, wish))
 
 
-def plan(documents: Documents, wish: ReplayWish) -> Job:
+def plan(documents: Documents, wish: ReplayOptions) -> Job:
     """The job of a replay; one of the same plan that is not done yet is gone on with."""
     engine = engine_of(documents, wish)
     return replay.plan_replay(engine, documents.account, _plan(engine, wish))
 
 
-def plan_seed(documents: Documents, wish: ReplayWish, datasource: str) -> Job:
+def plan_seed(documents: Documents, wish: ReplayOptions, datasource: str) -> Job:
     check_parts(datasource=datasource)
     return seed.plan_seed(engine_of(documents, wish), documents.account, datasource, rate=wish.rate)
 
@@ -97,7 +97,7 @@ def plan_seed(documents: Documents, wish: ReplayWish, datasource: str) -> Job:
 def run(
     documents: Documents,
     job: str,
-    wish: ReplayWish,
+    wish: ReplayOptions,
     *,
     processes: int = 1,
     ray: str | None = None,
@@ -107,7 +107,7 @@ def run(
     """Run a job to its end, or until it is paused. `ray` is the address of a Ray cluster, empty for one of its own."""
     found = jobs.find_job(documents.repository, documents.account, job)
     if wish.cluster is None:
-        wish = ReplayWish(graph=wish.graph, cluster=found.cluster)
+        wish = ReplayOptions(graph=wish.graph, cluster=found.cluster)
     engine = engine_of(documents, wish)
     with _crew(documents, engine, wish, processes, ray) as crew:
         return jobs.run_job(engine, documents.account, job, crew=crew, on_progress=on_progress, stop=stop)
@@ -115,8 +115,8 @@ def run(
 
 @contextmanager
 def _crew(
-    documents: Documents, engine: Engine, wish: ReplayWish, processes: int, ray: str | None
-) -> Iterator[Crew | None]:
+    documents: Documents, engine: Engine, wish: ReplayOptions, processes: int, ray: str | None
+) -> Iterator[ReplayCrew | None]:
     if processes == 1 and ray is None:
         yield None
         return

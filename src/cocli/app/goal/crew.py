@@ -13,7 +13,7 @@ from cocli.app.machines.cluster import read_beats
 from cocli.app.machines.processes import worker_spawner
 from cocli.errors import WorkerGaveUp
 from cocli.fleet.commands import WORKED
-from cocli.fleet.slot import Care
+from cocli.fleet.slot import RestartSettings
 from cocli.fleet.supervisor import Supervisor, Wanted
 
 if TYPE_CHECKING:
@@ -27,18 +27,18 @@ _HOPELESS = 5
 """So many workers ended by themselves before any of them ended a task."""
 _HALF_HOPELESS = 25
 """… or so many of one queue died, killed by somebody or not, before any of them did: the others go on all the while."""
-_CARE = Care(backoff_first=0.5, backoff_longest=15.0, healthy=15.0, look=1.0)
+_CARE = RestartSettings(backoff_first=0.5, backoff_longest=15.0, healthy=15.0, look=1.0)
 
 
 @dataclass(frozen=True, slots=True)
-class CrewWishes:
+class CrewSettings:
     watch: bool | None = None
     """Only watch what others do; None: if there are others."""
     counts: Mapping[str, int] = field(default_factory=dict)
     """Queue → worker processes. For queues that are not named: what the configuration asks of this machine, or one."""
 
 
-class Crew(Protocol):
+class GoalCrew(Protocol):
     own: bool
     """Processes of this machine."""
     queues: tuple[str, ...]
@@ -108,7 +108,7 @@ class Others:
         return True
 
 
-def open_crew(workspace: Workspace, campaign: Campaign, wishes: CrewWishes, say: Callable[[str], None]) -> Crew:
+def open_crew(workspace: Workspace, campaign: Campaign, wishes: CrewSettings, say: Callable[[str], None]) -> GoalCrew:
     hosts = working_hosts(campaign)
     if wishes.watch or (wishes.watch is None and hosts):
         return Others(hosts)

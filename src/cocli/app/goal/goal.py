@@ -17,8 +17,8 @@ from cocli.app.campaigns.mission import count_targets, queue_mission
 from cocli.app.campaigns.plan import build_targets
 from cocli.app.campaigns.settle import settle_campaign
 from cocli.app.companies.companies import refresh_companies
-from cocli.app.goal.crew import CrewWishes, open_crew
-from cocli.app.goal.progress import Goal, Pace, Standing, count_records, queue_states
+from cocli.app.goal.crew import CrewSettings, open_crew
+from cocli.app.goal.progress import Goal, GoalPace, GoalStanding, count_records, queue_states
 from cocli.app.indexes.indexes import campaign_indexes, needed_campaign
 from cocli.app.results.report import make_report
 from cocli.app.sources.sources import library_of, open_places
@@ -31,7 +31,7 @@ from cocli.pipeline.stages.listing import GOOGLE_MAPS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from cocli.app.goal.crew import Crew
+    from cocli.app.goal.crew import GoalCrew
     from cocli.app.indexes.indexes import Indexes
     from cocli.app.results.report import MadeReport
     from cocli.app.workspace import Campaign, Workspace
@@ -43,7 +43,7 @@ Ending = Literal["met", "exhausted", "budget", "interrupted"]
 
 
 @dataclass(frozen=True, slots=True)
-class Looks:
+class GoalTiming:
     """How often a run looks at what was done. Seconds; each look waits longer where looking takes long."""
 
     count: float = 1.0
@@ -53,14 +53,14 @@ class Looks:
 
 
 @dataclass(frozen=True, slots=True)
-class GoalWishes:
+class GoalSettings:
     goal: Goal = field(default_factory=Goal)
     budget: float | None = None
     """Seconds."""
     source: str | None = None
     """`open-places` or `google-maps`; what the campaign's file says where it is not given."""
-    crew: CrewWishes = field(default_factory=CrewWishes)
-    looks: Looks = field(default_factory=Looks)
+    crew: CrewSettings = field(default_factory=CrewSettings)
+    looks: GoalTiming = field(default_factory=GoalTiming)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Achieved:
 
     campaign: str
     ending: Ending
-    standing: Standing
+    standing: GoalStanding
     missing: dict[str, int]
     report: MadeReport | None
     whole: bool
@@ -80,18 +80,18 @@ class Achieved:
 
 
 @dataclass(frozen=True, slots=True)
-class Watcher:
+class GoalWatcher:
     """Whoever wants to know how it goes: every new standing, and lines that are worth keeping."""
 
-    standing: Callable[[Standing], None] = lambda _: None
+    standing: Callable[[GoalStanding], None] = lambda _: None
     say: Callable[[str], None] = lambda _: None
 
 
 def achieve_goal(
-    workspace: Workspace, name: str, wishes: GoalWishes, drain: Drain, watcher: Watcher | None = None
+    workspace: Workspace, name: str, wishes: GoalSettings, drain: Drain, watcher: GoalWatcher | None = None
 ) -> Achieved:
     """Work until the goal is met, nothing is left to do, the budget is over, or somebody says stop."""
-    watcher = watcher or Watcher()
+    watcher = watcher or GoalWatcher()
     with _of_source(workspace, name, wishes.source) as chosen:
         campaign = chosen.campaign(name)
         crew = open_crew(chosen, campaign, wishes.crew, watcher.say)
@@ -116,10 +116,10 @@ class _Run:
         self,
         workspace: Workspace,
         campaign: Campaign,
-        wishes: GoalWishes,
-        crew: Crew,
+        wishes: GoalSettings,
+        crew: GoalCrew,
         drain: Drain,
-        watcher: Watcher,
+        watcher: GoalWatcher,
         looker: ThreadPoolExecutor,
     ) -> None:
         self._workspace = workspace
@@ -132,12 +132,12 @@ class _Run:
         self._looker = looker
         self._looking: Future[None] | None = None
         self._started = time.monotonic()
-        self._pace = Pace()
+        self._pace = GoalPace()
         self._look_at = 0.0
         self._settle_at = self._started
         self._settle_cost = 0.0
         self._listing = True
-        self._standing = Standing(wishes.goal, 0)
+        self._standing = GoalStanding(wishes.goal, 0)
         self._ending: Ending | None = None
         self.inner = Drain()
         """Asks the crew to stop."""
@@ -228,7 +228,7 @@ class _Run:
     def _count(self) -> None:
         goal, targets = self._wishes.goal, self._standing.targets
         queues = queue_states(self._campaign, self._crew.queues)
-        standing = Standing(goal, targets, queues, count_records(self._indexes))
+        standing = GoalStanding(goal, targets, queues, count_records(self._indexes))
         standing = self._pace.timed(standing, time.monotonic() - self._started)
         self._standing = replace(standing, waits_for=_waits_for(standing, self._crew))
         self._show()
@@ -280,7 +280,7 @@ class _Run:
         return Achieved(self._campaign.name, ending, self._standing, missing, report, whole)
 
 
-def _waits_for(standing: Standing, crew: Crew) -> str:
+def _waits_for(standing: GoalStanding, crew: GoalCrew) -> str:
     """The one thing that keeps it going, for people."""
     listing, sites = standing.queues["gm-list"], standing.queues["enrichment"]
     details = standing.queues.get("gm-details")

@@ -83,7 +83,7 @@ class Goal:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class GoalStanding:
     """A campaign at one moment of a run."""
 
     goal: Goal
@@ -181,13 +181,13 @@ def _leased(store: Store, keys: Sequence[str]) -> tuple[int, int]:
     return round(in_hand * share), round(later * share)
 
 
-class Pace:
+class GoalPace:
     """How quickly a goal comes nearer, from two or more standings."""
 
     def __init__(self) -> None:
-        self._first: Standing | None = None
+        self._first: GoalStanding | None = None
 
-    def timed(self, standing: Standing, seconds: float) -> Standing:
+    def timed(self, standing: GoalStanding, seconds: float) -> GoalStanding:
         """The same standing, with rate and the time that is left at that rate."""
         if self._first is None:
             self._first = replace(standing, seconds=seconds)
@@ -197,7 +197,7 @@ class Pace:
         return replace(standing, seconds=seconds, rate=rate, seconds_left=left / rate * 60 if rate else None)
 
 
-def _way(first: Standing, now: Standing) -> tuple[int, int]:
+def _way(first: GoalStanding, now: GoalStanding) -> tuple[int, int]:
     """How far it went, and how far it still is, in whatever the goal counts."""
     goal = now.goal
     if goal.emails is not None:

@@ -27,7 +27,7 @@ JOURNAL = "migration.journal"
 
 
 @dataclass
-class Migration:
+class IndexMigration:
     """What was done, and how many rows the indexes had before and have now."""
 
     report: MigrationReport
@@ -63,7 +63,9 @@ def work_folder(indexes: Indexes, folder: str, chosen: str | None) -> str:
     return f"{os.path.abspath(folder)}.migration-{needed_campaign(indexes).name}"
 
 
-def apply_migration(indexes: Indexes, plan: MigrationPlan, work: str, progress: Progress = no_progress) -> Migration:
+def apply_migration(
+    indexes: Indexes, plan: MigrationPlan, work: str, progress: Progress = no_progress
+) -> IndexMigration:
     """Do what the plan says. Stopped half-way, the same call goes on where it was."""
     writers: dict[str, IndexWriter[Any]] = {}
 
@@ -84,7 +86,7 @@ def apply_migration(indexes: Indexes, plan: MigrationPlan, work: str, progress: 
     for name in report.appended:
         Compactor(indexes.open(indexes.ref(name))).compact()
     touched = set(report.appended)
-    return Migration(
+    return IndexMigration(
         report,
         {name: before.get(name, 0) for name in sorted(touched)},
         {name: _rows(indexes, name) for name in sorted(touched)},

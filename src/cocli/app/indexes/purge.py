@@ -22,7 +22,7 @@ from cocli.index.versions import version
 if TYPE_CHECKING:
     from cocli.app.indexes.indexes import Indexes
     from cocli.index.index import Index
-    from cocli.index.pending import Contents
+    from cocli.index.pending import PendingContents
     from cocli.keys.paths import IndexRef
 
 
@@ -92,7 +92,7 @@ def _find_waiting(index: Index[Any], found: ForeignRecords) -> None:
             found.kept += 1
 
 
-def _foreign_owners(index: Index[Any], contents: Contents[Any], campaign: str) -> list[str]:
+def _foreign_owners(index: Index[Any], contents: PendingContents[Any], campaign: str) -> list[str]:
     records = [readable(index, rejected, is_batch=contents.is_batch) for rejected in contents.rejected]
     owners = [str(getattr(record, "campaign", campaign)) for record in records if record is not None]
     return [owner for owner in owners if owner != campaign]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from cocli.errors import UsageError
 from cocli.index.queries.layers import reader_rows, shard_rows
 from cocli.index.queries.names import manifest_name
-from cocli.index.queries.query import Layer, Result, open_session, side_by_side
+from cocli.index.queries.query import Layer, QueryResult, open_session, side_by_side
 from cocli.index.reader import open_reader
 from cocli.pipeline.indexes import COMPLETIONS, spec_of
 
@@ -96,13 +96,13 @@ class Query:
     options: QueryOptions
     scratch: str
     session: Any
-    views: dict[str, View]
+    views: dict[str, QueryView]
     report: QueryReport = field(default_factory=QueryReport)
     readers: dict[str, IndexReader[Any]] = field(default_factory=dict)
     """One for each index, so that two views of it show one version."""
 
-    def result(self) -> Result:
-        found: Result = self.session.run(self.sql, self._rows)
+    def result(self) -> QueryResult:
+        found: QueryResult = self.session.run(self.sql, self._rows)
         return found
 
     def write_parquet(self, path: str) -> int:
@@ -152,7 +152,7 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class QueryView:
     """A name in SQL, and the indexes behind it."""
 
     refs: tuple[IndexRef, ...]
@@ -160,17 +160,17 @@ class View:
     where: str = ""
 
 
-def views_of(indexes: Indexes, *, listing: bool = False) -> dict[str, View]:
+def views_of(indexes: Indexes, *, listing: bool = False) -> dict[str, QueryView]:
     """Every view, by its name in SQL."""
     refs = indexes.refs(listing=listing)
-    views = {view_name(ref): View((ref,), spec_of(ref).model) for ref in refs}
+    views = {view_name(ref): QueryView((ref,), spec_of(ref).model) for ref in refs}
     if "prospects" in views:
         plain = views["prospects"]
-        views["prospects"] = View(plain.refs, plain.model, _UNMERGED)
+        views["prospects"] = QueryView(plain.refs, plain.model, _UNMERGED)
         views["prospects_all"] = plain
     completions = tuple(ref for ref in refs if ref.name.startswith(COMPLETIONS))
     if completions:
-        views[ALL_COMPLETIONS] = View(completions, spec_of(completions[0]).model)
+        views[ALL_COMPLETIONS] = QueryView(completions, spec_of(completions[0]).model)
     return views
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from cocli.app.queues.queues import QueueStatus, queue_status
 from cocli.errors import CocliError, FormatError, NotFound, StoreError
 from cocli.fleet.commands import WORKED
-from cocli.fleet.stall import Beat, Problem, host_problems, parser_problems, queue_problems
+from cocli.fleet.stall import Beat, FleetProblem, host_problems, parser_problems, queue_problems
 from cocli.formats import json_records
 from cocli.keys.paths import STATUS_FOLDER, quality_folder
 from cocli.models.heartbeat import Heartbeat
@@ -34,7 +34,7 @@ class ClusterStatus:
     at: datetime
     beats: tuple[Beat, ...]
     queues: tuple[QueueStatus, ...]
-    problems: tuple[Problem, ...]
+    problems: tuple[FleetProblem, ...]
     paused: tuple[str, ...] = ()
 
     def state_of(self, beat: Beat) -> str:
@@ -83,11 +83,11 @@ def cluster_status(campaign: Campaign) -> ClusterStatus:
             working=working,
             now=now,
         ),
-        *(Problem("queue", one.name, one.problem) for one in queues if one.problem is not None),
+        *(FleetProblem("queue", one.name, one.problem) for one in queues if one.problem is not None),
         *host_problems(found.beats, expected=expected, now=now),
         *_parser_problems(campaign),
         *(
-            Problem("silent", key, f"is not a heartbeat: {message}", f"cocli store rm {key}")
+            FleetProblem("silent", key, f"is not a heartbeat: {message}", f"cocli store rm {key}")
             for key, message in found.unreadable
         ),
     ]
@@ -101,13 +101,13 @@ def _queue(campaign: Campaign, name: str, now: datetime) -> QueueStatus:
         return QueueStatus(name, now, problem=error.message)
 
 
-def _parser_problems(campaign: Campaign) -> list[Problem]:
+def _parser_problems(campaign: Campaign) -> list[FleetProblem]:
     """The alarms of all self-checks that can be read, and which cannot."""
     from cocli.pipeline.sources.google_maps.quality_book import (
         ParserQuality,  # with all parsers: who only sends a command needs none
     )
 
-    store, found = campaign.store, list[Problem]()
+    store, found = campaign.store, list[FleetProblem]()
     keys = sorted(info.key for info in store.list(quality_folder(campaign.name)))
     for key, answer in zip(keys, store.get_many(keys), strict=True):
         if isinstance(answer, NotFound):
@@ -118,5 +118,5 @@ def _parser_problems(campaign: Campaign) -> list[Problem]:
             found += parser_problems([json_records.read(ParserQuality, answer.data, file=key)])
         except (FormatError, StoreError) as error:  # told with the others: one bad file must not hide the rest
             message = f"its self-check cannot be read: {error.message}"
-            found.append(Problem("parser", key, message, f"cocli store rm {key} (it is counted anew)"))
+            found.append(FleetProblem("parser", key, message, f"cocli store rm {key} (it is counted anew)"))
     return found

@@ -12,16 +12,16 @@ from cocli.app.campaigns.mission import queue_mission
 from cocli.app.campaigns.plan import build_targets
 from cocli.app.indexes.indexes import campaign_indexes
 from cocli.app.queues.queues import opened_queue
-from cocli.config.edit import Change, Operator
+from cocli.config.edit import ConfigChange, Operator
 from cocli.errors import PlanningError, UsageError, WorkerError
-from cocli.fleet.commands import WORKED, Wish, exclusion_of, scale_of
+from cocli.fleet.commands import WORKED, CommandRequest, exclusion_of, scale_of
 from cocli.models.command import Acknowledgement, Command
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from cocli.app.workspace import Workspace
-    from cocli.config.template import Place
+    from cocli.config.template import TemplatePlace
     from cocli.fleet.supervisor import Supervisor
     from cocli.models.command import Verb
 
@@ -56,7 +56,7 @@ class Execution:
         if done and command.verb in _COUNTED:
             self._on_change()
         return Acknowledgement(
-            command=str(Wish(command.verb, command.arguments)),
+            command=str(CommandRequest(command.verb, command.arguments)),
             sent_by=command.sent_by,
             sent_at=command.sent_at,
             outcome="done" if done else "already",
@@ -99,7 +99,7 @@ class Execution:
             value = value.get(part) if isinstance(value, dict) else None
         return value
 
-    def _edit(self, changes: list[Change]) -> None:
+    def _edit(self, changes: list[ConfigChange]) -> None:
         edit_campaign(self._workspace, self._campaign, changes)
 
     def _listed(self, path: tuple[str, ...], values: Iterable[str], *, add: bool) -> tuple[bool, str]:
@@ -109,7 +109,7 @@ class Execution:
         operator = Operator.APPEND if add else Operator.REMOVE
         if not changed:
             return False, f"{name} has it already" if add else f"{name} does not have it"
-        self._edit([Change(path, operator, value) for value in changed])
+        self._edit([ConfigChange(path, operator, value) for value in changed])
         return True, f"{', '.join(changed)}: {'added to' if add else 'removed from'} {name}"
 
     def _pause(self, queues: Sequence[str], *, pause: bool) -> tuple[bool, str]:
@@ -120,7 +120,7 @@ class Execution:
         self._listed(_PAUSED, changed, add=pause)
         return True, f"{', '.join(changed)}: {'paused' if pause else 'resumed'}"
 
-    def _add_locations(self, places: list[Place]) -> tuple[bool, str]:
+    def _add_locations(self, places: list[TemplatePlace]) -> tuple[bool, str]:
         known = {one["name"]: one for one in self._data(_LOCATIONS) or []}
         values = [
             {"name": one.name, "lat": one.lat, "lon": one.lon, "radius_miles": one.radius_miles} for one in places
@@ -135,7 +135,7 @@ class Execution:
         new = [value for value in values if value["name"] not in known]
         if not new:
             return False, "prospecting.locations has it already"
-        self._edit([Change(_LOCATIONS, Operator.APPEND, value) for value in new])
+        self._edit([ConfigChange(_LOCATIONS, Operator.APPEND, value) for value in new])
         return True, f"{'; '.join(str(value['name']) for value in new)}: added to prospecting.locations"
 
     def _remove_location(self, name: str) -> tuple[bool, str]:
@@ -145,9 +145,9 @@ class Execution:
             return False, f"there is no location {name}"
         last = len(found) == len(known)
         self._edit(
-            [Change(_LOCATIONS, Operator.UNSET)]
+            [ConfigChange(_LOCATIONS, Operator.UNSET)]
             if last
-            else [Change(_LOCATIONS, Operator.REMOVE, one) for one in found]
+            else [ConfigChange(_LOCATIONS, Operator.REMOVE, one) for one in found]
         )
         return True, f"{name}: removed from prospecting.locations"
 
@@ -157,7 +157,7 @@ class Execution:
         if not hosts:
             raise UsageError(reason="The campaign has no [workers.HOST]: which host is meant?")
         changes = [
-            Change(("workers", one, queue), Operator.SET, count)
+            ConfigChange(("workers", one, queue), Operator.SET, count)
             for one in hosts
             for queue, count in counts.items()
             if known.get(one, {}).get(queue) != count

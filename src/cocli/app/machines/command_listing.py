@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cocli.app.machines.cluster import read_beats
-from cocli.app.queues.listing import Shown, list_tasks
+from cocli.app.queues.listing import ListedState, list_tasks
 from cocli.app.queues.queues import QueueOnStore, queue_names
 from cocli.app.workspace import no_progress
 from cocli.errors import FormatError, InvalidKey, NotFound
-from cocli.fleet.commands import ALL, USAGE, Wish, command_queue
+from cocli.fleet.commands import ALL, USAGE, CommandRequest, command_queue
 from cocli.formats import json_records
 from cocli.keys.paths import CompletedKey
 from cocli.models.completion import Completion, Ok
@@ -74,7 +74,7 @@ def what_became_of(campaign: Campaign, sent: Sent) -> CommandRow:
         return _finished(sent.target, place.store.get(place.places.completion(sent.id, batch=False)))
     except NotFound:
         pass  # not yet, or not with a result
-    for what in (Shown.SIDELINE, Shown.PENDING):
+    for what in (ListedState.SIDELINE, ListedState.PENDING):
         for row in list_tasks(place, what, None, _LOT, no_progress):
             if row.task_id == sent.id:
                 return _unfinished(sent.target, row)
@@ -102,7 +102,7 @@ def _places(campaign: Campaign) -> Iterator[tuple[str, QueueOnStore]]:
 
 
 def _rows(target: str, place: QueueOnStore, limit: int) -> Iterator[CommandRow]:
-    for what in (Shown.PENDING, Shown.SIDELINE):
+    for what in (ListedState.PENDING, ListedState.SIDELINE):
         for row in list_tasks(place, what, None, _LOT, no_progress):
             yield _unfinished(target, row)
     keys = [(_id_of(info.key), info.key) for info in place.store.list(place.places.completed)]
@@ -146,7 +146,7 @@ def _unfinished(target: str, row: TaskRow) -> CommandRow:
     payload = row.payload
     arguments = payload.get("arguments")
     words = tuple(str(one) for one in arguments) if isinstance(arguments, list) else ()
-    text = str(Wish(payload["verb"], words)) if payload.get("verb") in USAGE else "?"  # type: ignore[arg-type]
+    text = str(CommandRequest(payload["verb"], words)) if payload.get("verb") in USAGE else "?"  # type: ignore[arg-type]
     state = {"leased": "running", "sidelined": "failed"}.get(row.state, "waiting")
     sent = (_text(payload.get("sent_by")), _text(payload.get("sent_at")))
     return CommandRow(row.task_id, target, text, state, *sent, row.worker, row.detail, row.changed)

@@ -15,7 +15,7 @@ from cocli.app.queues.queues import check_category, ended_on_store
 from cocli.config.schema import nearest
 from cocli.errors import PlanningError, UsageError
 from cocli.fleet.command_execution import command_task, open_command_queue
-from cocli.fleet.commands import ALL, USAGE, Wish, parse_wish
+from cocli.fleet.commands import ALL, USAGE, CommandRequest, parse_wish
 from cocli.models.command import Command
 
 if TYPE_CHECKING:
@@ -54,12 +54,12 @@ def send_command(campaign: Campaign, text: str, host: str | None = None) -> list
     return sent
 
 
-def _complete(wish: Wish, campaign: Campaign, host: str | None) -> Wish:
+def _complete(wish: CommandRequest, campaign: Campaign, host: str | None) -> CommandRequest:
     """What the sender knows and the executor must not have to guess."""
     if host is not None and wish.verb not in ("scale", "restart"):
         raise UsageError(reason=f"{wish.verb} does not concern a host", hint="Leave --host out.")
     if wish.verb == "add-location":
-        return Wish(wish.verb, _located(wish.arguments[0]))
+        return CommandRequest(wish.verb, _located(wish.arguments[0]))
     if wish.verb == "recover":
         queue, *category = wish.arguments
         check_category(ended_on_store(campaign, queue), category[0] if category else None)

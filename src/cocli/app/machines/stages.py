@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from cocli.models.place import Place
     from cocli.pipeline.stages.enrichment import Enrichment
     from cocli.pipeline.stages.enrichment_loop import EnrichmentStage
-    from cocli.pipeline.stages.listing import Source
+    from cocli.pipeline.stages.listing import ListSource
     from cocli.pipeline.stages.stage import Stage
     from cocli.pipeline.websites.fetch.fetcher import Fetcher
     from cocli.queue.base import Queue
@@ -70,9 +70,9 @@ def _listing(
     stack: ExitStack, workspace: Workspace, campaign: Campaign, documents: Documents, indexes: Indexes, worker: str
 ) -> Stage:
     from cocli.pipeline.stages.google_maps import PatientStage
-    from cocli.pipeline.stages.listing import ListStage, Sinks
+    from cocli.pipeline.stages.listing import ListSinks, ListStage
 
-    sinks = Sinks(
+    sinks = ListSinks(
         documents.repository,
         IndexWriter(indexes.open(IndexRef("prospects", campaign.name))),
         IndexWriter(indexes.open(IndexRef("scraped-tiles"))),
@@ -90,7 +90,7 @@ def _listing(
     return PatientStage(stage)
 
 
-def _sources(stack: ExitStack, workspace: Workspace, campaign: Campaign, worker: str) -> dict[str, Source]:
+def _sources(stack: ExitStack, workspace: Workspace, campaign: Campaign, worker: str) -> dict[str, ListSource]:
     """Those that the campaign names, all of them: a task that asks for another one would be set aside. And whatever
     else this machine has files of, for tasks of an earlier plan."""
     from cocli.app.sources.sources import library_of, open_places
@@ -100,7 +100,7 @@ def _sources(stack: ExitStack, workspace: Workspace, campaign: Campaign, worker:
 
     wanted = campaign.settings.model().prospecting.sources
     library = library_of(workspace.settings.environ)
-    found: dict[str, Source] = {}
+    found: dict[str, ListSource] = {}
     if GOOGLE_MAPS in wanted:
         from cocli.app.sources.google_maps import open_book, open_maps
         from cocli.pipeline.sources.google_maps.quality_book import LIST_PARSER
@@ -161,10 +161,10 @@ def _details(stack: ExitStack, campaign: Campaign, documents: Documents, indexes
 
 def _enrichment(campaign: Campaign, documents: Documents, indexes: Indexes, worker: str) -> EnrichmentStage:
     from cocli.app.websites.fetcher import chosen_proxy, open_fetcher
-    from cocli.pipeline.stages.enrichment import Enrichment, Keeping
+    from cocli.pipeline.stages.enrichment import Enrichment, SiteSinks
     from cocli.pipeline.stages.enrichment_loop import EnrichmentStage
     from cocli.pipeline.websites.fetch.browser import Browser, check_browser
-    from cocli.pipeline.websites.fetch.settings import Settings as FetchSettings
+    from cocli.pipeline.websites.fetch.settings import FetchSettings
     from cocli.pipeline.websites.site.mx import MailHosts, name_servers
 
     section = campaign.settings.model().fetch
@@ -185,7 +185,7 @@ def _enrichment(campaign: Campaign, documents: Documents, indexes: Indexes, work
             fetcher.fetch,
             render=render,
             clock=lambda: datetime.now(UTC),
-            keeping=Keeping(documents.repository, documents.account, documents.cluster, records),
+            keeping=SiteSinks(documents.repository, documents.account, documents.cluster, records),
             exclusions=_exclusions(campaign),
             mail_hosts=MailHosts(name_servers()) if section.mx else None,
         )

@@ -19,7 +19,7 @@ from cocli.config.places import state_home
 from cocli.errors import CocliError, ConfigError, SupervisorRunning
 from cocli.fleet.commands import WORKED
 from cocli.fleet.heartbeat import PERIOD_SECONDS, Heart
-from cocli.fleet.slot import Care
+from cocli.fleet.slot import RestartSettings
 from cocli.fleet.supervisor import Supervisor, Wanted
 
 if TYPE_CHECKING:
@@ -34,13 +34,13 @@ _FREE_OF_RESTART = {"queries", "locations", "locations_csv", "area", "goal"}
 
 
 @dataclass(frozen=True, slots=True)
-class SupervisorWishes:
+class SupervisorSettings:
     host: str | None = None
     seconds: float | None = None
     period: float = PERIOD_SECONDS
     poll: float = 3.0
     """Seconds between two looks for commands and at the configuration."""
-    care: Care = field(default_factory=Care)
+    care: RestartSettings = field(default_factory=RestartSettings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Supervised:
 def run_supervisor(
     workspace: Workspace,
     campaign: Campaign,
-    wishes: SupervisorWishes,
+    wishes: SupervisorSettings,
     drain: Drain,
     say: Callable[[str], None],
 ) -> Supervised:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from cocli.app.campaigns.campaign import campaign_names
 from cocli.app.machines.stages import campaign_queue, open_stage
 from cocli.errors import CocliError, UsageError
-from cocli.fleet.worker import Patience, Worker
+from cocli.fleet.worker import IdleSettings, Worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,17 +34,17 @@ _COUNTING_SHARE = 50
 
 
 @dataclass(frozen=True, slots=True)
-class WorkerWishes:
+class WorkerSettings:
     threads: int | None = None
     until_empty: bool = False
     seconds: float | None = None
     name: str | None = None
     """What others see it as; made up where it is not said."""
-    patience: Patience = field(default_factory=Patience)
+    patience: IdleSettings = field(default_factory=IdleSettings)
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class WorkerProgress:
     """How far a worker is. `left` is None until it was counted."""
 
     report: WorkerReport
@@ -65,7 +65,7 @@ class Worked:
     """What a worker did. `whole` is False where something had to be given back unfinished."""
 
     campaign: str
-    progress: Progress
+    progress: WorkerProgress
     whole: bool
 
 
@@ -98,10 +98,10 @@ def run_worker(
     workspace: Workspace,
     campaign: Campaign,
     name: str,
-    wishes: WorkerWishes,
+    wishes: WorkerSettings,
     drain: Drain,
     *,
-    on_progress: Callable[[Progress], None] | None = None,
+    on_progress: Callable[[WorkerProgress], None] | None = None,
     on_trouble: Callable[[str], None] | None = None,
     counts: bool = False,
 ) -> Worked:
@@ -130,7 +130,13 @@ class _Watch:
     """Tells how far a worker is, about once a second."""
 
     def __init__(
-        self, worker: Worker, queue: Queue, who: str, on_progress: Callable[[Progress], None] | None, *, counts: bool
+        self,
+        worker: Worker,
+        queue: Queue,
+        who: str,
+        on_progress: Callable[[WorkerProgress], None] | None,
+        *,
+        counts: bool,
     ) -> None:
         self._worker = worker
         self._queue = queue
@@ -141,11 +147,11 @@ class _Watch:
         self._next = self._count_at = 0.0
         self._left: int | None = None
 
-    def progress(self) -> Progress:
+    def progress(self) -> WorkerProgress:
         report = self._worker.tally.report(self._queue.name, self._who)
-        return Progress(report, time.monotonic() - self._started, self._left)
+        return WorkerProgress(report, time.monotonic() - self._started, self._left)
 
-    def at_the_end(self) -> Progress:
+    def at_the_end(self) -> WorkerProgress:
         if self._counts:
             self._count()
         return self.progress()

@@ -43,7 +43,7 @@ _Held = tuple[Lease, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Cared:
+class CareOutcome:
     """What was done to a task. `worker` is who held it before."""
 
     task_id: str
@@ -55,7 +55,7 @@ class Cared:
     """Until when a free task still waits."""
 
 
-class Caretaker:
+class TaskCare:
     def __init__(self, place: QueueOnStore) -> None:
         self._place = place
         self._store = place.store
@@ -64,7 +64,7 @@ class Caretaker:
         self._sideline = Sideline(place.store, place.places, _nonce, settled_after=hold)
         self._name = f"by-hand-{default_worker()}"
 
-    def release(self, task_id: str, *, force: bool = False) -> Cared:
+    def release(self, task_id: str, *, force: bool = False) -> CareOutcome:
         """Free an expired lease now, or with `force` any; and with `force` end a wait after a failure."""
         folder = self._places.folder(task_id)
         for _ in range(_TRIES):
@@ -72,7 +72,7 @@ class Caretaker:
                 return self._ended(task_id)
             found = self._lease(folder)
             if found is None:
-                return Cared(task_id, "already_free")
+                return CareOutcome(task_id, "already_free")
             lease, etag = found
             now = self._store.now()
             waits = lease.not_before is not None and lease.not_before > now
@@ -84,7 +84,7 @@ class Caretaker:
                 return _cared("released", lease)
         raise Conflict(key=task_files(folder)[1])
 
-    def sideline(self, task_id: str, reason: str, *, force: bool = False) -> Cared:
+    def sideline(self, task_id: str, reason: str, *, force: bool = False) -> CareOutcome:
         """Set a pending task aside in the category `manual`."""
         folder = self._places.folder(task_id)
         for _ in range(_TRIES):
@@ -116,7 +116,7 @@ class Caretaker:
         swapped = settled.swap(self._store, lease_key, json_records.render(mine), etag)
         return None if swapped is None else (mine, swapped)
 
-    def _set_aside(self, task_id: str, held: _Held, reason: str, before: Lease | None) -> Cared:
+    def _set_aside(self, task_id: str, held: _Held, reason: str, before: Lease | None) -> CareOutcome:
         """The lease is ours: the end is recorded first, then the task goes, then its lease."""
         mine, etag = held
         folder = self._places.folder(task_id)
@@ -130,7 +130,7 @@ class Caretaker:
         else:
             last = task.with_changes(last_token=mine.token)
             self._sideline.add(last, Category.MANUAL, reason, mine.history, self._store.now())
-            done = _cared("sidelined", before) if before else Cared(task_id, "sidelined")
+            done = _cared("sidelined", before) if before else CareOutcome(task_id, "sidelined")
         self._store.delete(task_key)
         self._drop_lease(lease_key, etag)
         return done
@@ -152,12 +152,12 @@ class Caretaker:
             worker=lease.worker,
         )
 
-    def _ended(self, task_id: str) -> Cared:
+    def _ended(self, task_id: str) -> CareOutcome:
         """A task that is not pending: where it is instead."""
         completions = self._places.completions(task_id)
         for answer in self._store.get_many([*completions, *self._places.sidelines(task_id)]):
             if isinstance(answer, StoredObject):
-                return Cared(task_id, "already_completed" if answer.key in completions else "already_sidelined")
+                return CareOutcome(task_id, "already_completed" if answer.key in completions else "already_sidelined")
             if not isinstance(answer, NotFound):
                 raise answer
         raise unknown_task(self._place.campaign, self._place.name, task_id)
@@ -203,5 +203,5 @@ def _with_interruption(lease: Lease, now: datetime) -> tuple[Attempt, ...]:
     return (*lease.history, cut)[-_HISTORY:]
 
 
-def _cared(status: str, before: Lease, until: datetime | None = None) -> Cared:
-    return Cared(before.task_id, status, before.worker, before.token, before.attempt, until)
+def _cared(status: str, before: Lease, until: datetime | None = None) -> CareOutcome:
+    return CareOutcome(before.task_id, status, before.worker, before.token, before.attempt, until)

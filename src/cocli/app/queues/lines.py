@@ -10,7 +10,7 @@ from pydantic_core import from_json
 
 from cocli.errors import CocliError, UsageError
 from cocli.keys.parts import encode_part
-from cocli.models.record import Part, explain
+from cocli.models.record import RecordPart, explain
 from cocli.models.task import TaskId  # noqa: TC001  pydantic needs it at run time
 from cocli.queue.base import NewTask
 
@@ -28,7 +28,7 @@ class BadLine:
     reason: str
 
 
-class _TaskLine(Part):
+class _TaskLine(RecordPart):
     """`{"task_id": "…", "payload": {…}}`"""
 
     task_id: TaskId

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _LOT = 200
 
 
-class Shown(StrEnum):
+class ListedState(StrEnum):
     """What can be listed. `pending` is everything that is not done: waiting, leased or expired."""
 
     PENDING = "pending"
@@ -65,16 +65,16 @@ class TaskRow:
 
 
 def list_tasks(
-    place: QueueOnStore, what: Shown, category: str | None, lot: int, progress: Progress
+    place: QueueOnStore, what: ListedState, category: str | None, lot: int, progress: Progress
 ) -> Iterator[TaskRow]:
     """The tasks in the order of their keys; `lot` is how many are worth reading at once."""
     lot = max(1, min(lot, _LOT))
-    if what is Shown.COMPLETED:
+    if what is ListedState.COMPLETED:
         return _completed(place, lot, progress)
-    if what is Shown.SIDELINE:
+    if what is ListedState.SIDELINE:
         return _sidelined(place, category, lot, progress)
-    rows = _pending(place, lot, progress, leased_only=what is not Shown.PENDING)
-    return (row for row in rows if what is Shown.PENDING or row.state == what.value)
+    rows = _pending(place, lot, progress, leased_only=what is not ListedState.PENDING)
+    return (row for row in rows if what is ListedState.PENDING or row.state == what.value)
 
 
 # --- pending

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from cocli.app.queues.listing import Shown, sideline_folder
+from cocli.app.queues.listing import ListedState, sideline_folder
 from cocli.errors import InvalidKey, UsageError
 from cocli.keys.paths import CompletedKey, SidelinedKey, TaskKey, task_folder
 
@@ -49,7 +49,7 @@ def parse_age(text: str) -> timedelta:
 
 
 def plan_purge(
-    place: QueueOnStore, what: Shown, category: str | None, older_than: timedelta | None, progress: Progress
+    place: QueueOnStore, what: ListedState, category: str | None, older_than: timedelta | None, progress: Progress
 ) -> Purge:
     """Count what would go. What has ended is listed first, what is pending after it: so none slips between the two."""
     purge = Purge()
@@ -77,15 +77,15 @@ def carry_out(place: QueueOnStore, purge: Purge, progress: Progress) -> None:
 
 def _ended(
     place: QueueOnStore,
-    what: Shown,
+    what: ListedState,
     category: str | None,
     older_than: timedelta | None,
     purge: Purge,
     progress: Progress,
 ) -> Iterator[tuple[ObjectInfo, CompletedKey | SidelinedKey]]:
     """The records of ended tasks that are old enough, by the store's clock."""
-    kind = CompletedKey if what is Shown.COMPLETED else SidelinedKey
-    folder = place.places.completed if what is Shown.COMPLETED else sideline_folder(place, category)
+    kind = CompletedKey if what is ListedState.COMPLETED else SidelinedKey
+    folder = place.places.completed if what is ListedState.COMPLETED else sideline_folder(place, category)
     now = place.store.now()
     for number, info in enumerate(place.store.list(folder), start=1):
         progress(number)

@@ -20,7 +20,7 @@ from cocli.index.reader import open_reader
 from cocli.index.versions import history
 from cocli.keys.paths import ReportKey
 from cocli.models.report import CoverageFigures, QueueFigures, Report
-from cocli.pipeline.plan.coverage import State
+from cocli.pipeline.plan.coverage import CoverageState
 from cocli.pipeline.plan.coverage_map import legend_of, render_svg
 from cocli.results.reports.figures import QUESTION, figures_of
 from cocli.results.reports.funnel import MOST_POINTS, funnel_of, points_of_versions, trend_of
@@ -153,7 +153,7 @@ def _coverage(covered: Covered) -> CoverageFigures:
         readings=totals.pairs,
         found=totals.found,
         completeness=totals.completeness,
-        **{state.value: totals.states[state] for state in State},
+        **{state.value: totals.states[state] for state in CoverageState},
     )
 
 

@@ -23,7 +23,7 @@ _FORMAT = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class SearchEntry:
     """A company or a prospect, as it is listed."""
 
     kind: str
@@ -39,7 +39,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SearchPart:
     """The entries of one source: raw lines, taken apart when they are shown."""
 
     lines: Sequence[str]
@@ -49,7 +49,7 @@ class Part:
 class SearchCopy:
     """All entries of some parts, searched together."""
 
-    def __init__(self, parts: Iterable[Part]) -> None:
+    def __init__(self, parts: Iterable[SearchPart]) -> None:
         kept = list(parts)
         self._lines = [line for part in kept for line in part.lines]
         self._searched = Lines([folded for part in kept for folded in part.folded])
@@ -60,7 +60,7 @@ class SearchCopy:
     def best(self, query: str, limit: int) -> tuple[list[int], bool]:
         return self._searched.best(query, limit)
 
-    def entry(self, number: int) -> Entry:
+    def entry(self, number: int) -> SearchEntry:
         return read_entry(self._lines[number])
 
     def label(self, number: int) -> tuple[str, str]:
@@ -69,7 +69,7 @@ class SearchCopy:
         return entry.title, " · ".join(filter(None, (entry.detail, whose)))
 
 
-def write_part(copies: DerivedFolder, name: str, entries: Iterable[tuple[Entry, str]]) -> Part:
+def write_part(copies: DerivedFolder, name: str, entries: Iterable[tuple[SearchEntry, str]]) -> SearchPart:
     """Write the entries of a source; with each stands whatever else it is to be found by."""
     lines: list[str] = []
     folded: list[str] = []
@@ -81,10 +81,10 @@ def write_part(copies: DerivedFolder, name: str, entries: Iterable[tuple[Entry, 
         file.write(json.dumps({"format": _FORMAT, "entries": len(lines)}) + "\n")
         file.writelines(f"{line}\n" for line in (*lines, *folded))
     copies.keep(temporary, name, ENDING)
-    return Part(lines, [_pair(line) for line in folded])
+    return SearchPart(lines, [_pair(line) for line in folded])
 
 
-def read_part(path: str) -> Part | None:
+def read_part(path: str) -> SearchPart | None:
     """A part that was written before; None if it is not whole, or from another version of this program."""
     with open(path, encoding="utf-8", newline="\n") as file:
         header, *lines = file.read().split("\n")
@@ -95,11 +95,11 @@ def read_part(path: str) -> Part | None:
         return None  # it is made again
     if about.get("format") != _FORMAT or len(lines) != 2 * count + 1:
         return None
-    return Part(lines[:count], [_pair(line) for line in lines[count : 2 * count]])
+    return SearchPart(lines[:count], [_pair(line) for line in lines[count : 2 * count]])
 
 
-def read_entry(line: str) -> Entry:
-    return Entry(*map(unescape, line.split(SEPARATOR)))
+def read_entry(line: str) -> SearchEntry:
+    return SearchEntry(*map(unescape, line.split(SEPARATOR)))
 
 
 def _pair(line: str) -> tuple[str, str]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from cocli.app.campaigns.campaign import campaign_names
 from cocli.app.indexes.indexes import Indexes, campaign_indexes
-from cocli.app.search.copy import ENDING, Entry, Part, SearchCopy, read_entry, read_part, write_part
+from cocli.app.search.copy import ENDING, SearchCopy, SearchEntry, SearchPart, read_entry, read_part, write_part
 from cocli.app.workspace import Progress, no_progress
 from cocli.errors import FormatError, IndexProblem, StoreError
 from cocli.formats import markdown
@@ -53,7 +53,7 @@ class Search:
 
 def open_search(workspace: Workspace, campaign: str | None, progress: Progress = no_progress) -> Search:
     """Companies, and the prospects of one campaign or of all."""
-    parts: list[Part] = []
+    parts: list[SearchPart] = []
     indexes = campaign_indexes(workspace, campaign)
     search = Search(SearchCopy(()), indexes.store)
     names = [campaign] if campaign else sorted(campaign_names(workspace.store))
@@ -83,7 +83,7 @@ def consolidate_search(indexes: Indexes) -> int:
 # --- prospects
 
 
-def prospects_part(indexes: Indexes) -> Part | None:
+def prospects_part(indexes: Indexes) -> SearchPart | None:
     """The prospects of a campaign; None if none were ever packed."""
     ref = indexes.ref("prospects")
     manifest = version(indexes.open(ref))
@@ -95,20 +95,20 @@ def prospects_part(indexes: Indexes) -> Part | None:
     return part or write_part(copies, name, _prospects(indexes, manifest.version))
 
 
-def _prospects(indexes: Indexes, number: int) -> Iterator[tuple[Entry, str]]:
+def _prospects(indexes: Indexes, number: int) -> Iterator[tuple[SearchEntry, str]]:
     from cocli.app.indexes.query import AsOf, QueryOptions, opened_query  # here: a current copy needs no DuckDB
 
     owner = indexes.campaign.name if indexes.campaign else ""
     with opened_query(indexes, _PROSPECTS, QueryOptions(as_of=AsOf(number=number))) as query:
         for company, name, city, region, domain, phone, email, slug in query.result().rows():
             detail = " · ".join(filter(None, (city, domain, phone, email)))
-            yield Entry("prospect", company, owner, name or slug, detail, ""), f"{region or ''} {slug} {company}"
+            yield SearchEntry("prospect", company, owner, name or slug, detail, ""), f"{region or ''} {slug} {company}"
 
 
 # --- companies
 
 
-def companies_part(indexes: Indexes, progress: Progress = no_progress) -> Part:
+def companies_part(indexes: Indexes, progress: Progress = no_progress) -> SearchPart:
     """The companies of a store. Only files that have changed since the last time are read."""
     copies = DerivedFolder(os.path.join(indexes.cache, "derived", "companies"))
     infos = [info for info in indexes.store.list(_COMPANIES) if CompanyKey.fits(info.key)]
@@ -122,9 +122,9 @@ def companies_part(indexes: Indexes, progress: Progress = no_progress) -> Part:
     return write_part(copies, name, sorted(entries, key=lambda one: (one[0].title.casefold(), one[0].id)))
 
 
-def _known(copies: DerivedFolder) -> dict[tuple[str, str], tuple[Entry, str]]:
+def _known(copies: DerivedFolder) -> dict[tuple[str, str], tuple[SearchEntry, str]]:
     """Entries of an earlier copy, by key and stamp."""
-    known: dict[tuple[str, str], tuple[Entry, str]] = {}
+    known: dict[tuple[str, str], tuple[SearchEntry, str]] = {}
     for path in copies.paths(ENDING):
         part = read_part(path)
         for line, (_, rest) in zip(part.lines, part.folded, strict=True) if part else ():
@@ -134,8 +134,8 @@ def _known(copies: DerivedFolder) -> dict[tuple[str, str], tuple[Entry, str]]:
 
 
 def _companies(
-    store: Store, infos: Iterable[ObjectInfo], known: dict[tuple[str, str], tuple[Entry, str]], progress: Progress
-) -> Iterator[tuple[Entry, str]]:
+    store: Store, infos: Iterable[ObjectInfo], known: dict[tuple[str, str], tuple[SearchEntry, str]], progress: Progress
+) -> Iterator[tuple[SearchEntry, str]]:
     changed: list[ObjectInfo] = []
     for info in infos:
         entry = known.get((info.key, _stamp(info)))
@@ -152,12 +152,12 @@ def _companies(
         progress(done)
 
 
-def _company(info: ObjectInfo, stored: StoredObject) -> tuple[Entry, str]:
+def _company(info: ObjectInfo, stored: StoredObject) -> tuple[SearchEntry, str]:
     slug = str(CompanyKey.parse(info.key).slug)
     try:
         company = markdown.read(Company, stored.data, file=info.key)
     except FormatError:  # a person's file need not be in order to be found by its name
-        return Entry("company", slug, "", slug, "", info.key, _stamp(info)), slug
+        return SearchEntry("company", slug, "", slug, "", info.key, _stamp(info)), slug
     facts = company.cocli
     title = company.name or (facts.name if facts else None) or slug
     website = company.website or (facts.domain if facts else None)
@@ -165,14 +165,14 @@ def _company(info: ObjectInfo, stored: StoredObject) -> tuple[Entry, str]:
     email = company.email or (facts.emails[0] if facts and facts.emails else None)
     detail = " · ".join(filter(None, (website, phone, email, *company.tags)))
     more = " ".join(filter(None, (slug, company.status, *(facts.emails if facts else ()))))
-    return Entry("company", slug, "", title, detail, info.key, _stamp(info)), more
+    return SearchEntry("company", slug, "", title, detail, info.key, _stamp(info)), more
 
 
 def _stamp(info: ObjectInfo) -> str:
     return f"{info.size} {info.modified.isoformat()}"
 
 
-def record_of(workspace: Workspace, entry: Entry) -> Any:
+def record_of(workspace: Workspace, entry: SearchEntry) -> Any:
     """The prospect behind an entry."""
     from cocli.app.indexes.lookup import look_up
     from cocli.app.indexes.query import AsOf

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from cocli import __version__
 from cocli.app.websites.fetcher import chosen_proxy
 from cocli.config.places import state_home
-from cocli.pipeline.sources.google_maps.browser.manner import Manner
-from cocli.pipeline.sources.google_maps.browser.pace import Limits, Pace
+from cocli.pipeline.sources.google_maps.browser.pace import Pace, PaceLimits
 from cocli.pipeline.sources.google_maps.browser.reader import MapsReader
-from cocli.pipeline.sources.google_maps.browser.session import Session
+from cocli.pipeline.sources.google_maps.browser.session import BrowserSession
+from cocli.pipeline.sources.google_maps.browser.settings import BrowserSettings
 from cocli.pipeline.sources.google_maps.quality_book import QualityBook
 
 if TYPE_CHECKING:
@@ -28,13 +28,15 @@ def open_maps(campaign: Campaign, worker: str) -> MapsReader:
     section = config.google_maps
     pace = Pace(
         os.path.join(state_home(environ), "google-maps", "pace.json"),
-        Limits(pages_per_day=section.pages_per_day, pause_seconds=section.pause_seconds),
+        PaceLimits(pages_per_day=section.pages_per_day, pause_seconds=section.pause_seconds),
         clock=_now,
         sleep=time.sleep,
         rng=random.Random(secrets.randbits(64)),  # noqa: S311 - spreads pauses, hides nothing
     )
     executable = environ.get("COCLI_BROWSER")
-    session = Session(Manner.of(section), executable=executable, proxy=chosen_proxy(config.fetch, worker))
+    session = BrowserSession(
+        BrowserSettings.of(section), executable=executable, proxy=chosen_proxy(config.fetch, worker)
+    )
     return MapsReader(session, pace, account=config.campaign.account, clock=_now)
 
 

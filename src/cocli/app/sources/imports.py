@@ -24,9 +24,9 @@ from cocli.pipeline.merge.contributions import Contributions
 from cocli.pipeline.sources.imports import IMPORT
 from cocli.pipeline.sources.imports.cards import read_cards
 from cocli.pipeline.sources.imports.mapping import ColumnMapping, map_columns
-from cocli.pipeline.sources.imports.observation import Observation, Observer
+from cocli.pipeline.sources.imports.observation import ImportedPlace, Observer
 from cocli.pipeline.sources.imports.placemarks import read_placemarks
-from cocli.pipeline.sources.imports.rows import Refused, Table
+from cocli.pipeline.sources.imports.rows import ImportTable, RefusedRow
 from cocli.pipeline.sources.imports.tables import read_table
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 MAX_BYTES = 256 * 1024 * 1024
 _EXAMPLES = 3
 _NODE = "import"
-READERS: dict[str, Callable[..., Table]] = {"csv": read_table, "vcard": read_cards, "kml": read_placemarks}
+READERS: dict[str, Callable[..., ImportTable]] = {"csv": read_table, "vcard": read_cards, "kml": read_placemarks}
 _MIME_TYPES = {"csv": "text/csv", "vcard": "text/vcard", "kml": "application/vnd.google-earth.kml+xml"}
 
 
@@ -80,7 +80,7 @@ class ImportReport:
     emails: int = 0
     unread: dict[str, int] = field(default_factory=dict)
     """Field → values that could not be read; the rest of their rows was."""
-    refused: list[Refused] = field(default_factory=list)
+    refused: list[RefusedRow] = field(default_factory=list)
     examples: list[dict[str, Any]] = field(default_factory=list)
     document: str | None = None
 
@@ -132,7 +132,7 @@ def guess_format(data: bytes, filename: str) -> str:
     return "csv"
 
 
-def _with_organisation(table: Table) -> list[str]:
+def _with_organisation(table: ImportTable) -> list[str]:
     """A card of a company may have no name but that of its organisation, and the other way round."""
     if table.format == "vcard":
         for row in table.rows:
@@ -189,14 +189,16 @@ def _keep_outcome(documents: Documents, kept: _Kept, report: ImportReport) -> No
 # --- rows
 
 
-def _import_rows(indexes: Indexes, table: Table, observer: Observer, report: ImportReport, progress: Progress) -> None:
+def _import_rows(
+    indexes: Indexes, table: ImportTable, observer: Observer, report: ImportReport, progress: Progress
+) -> None:
     campaign = needed_campaign(indexes)
     exclusions = exclusions_of(campaign)
-    wanted: dict[int, Observation] = {}
+    wanted: dict[int, ImportedPlace] = {}
     for row in table.rows:
         observed = observer.observe(row)
         if isinstance(observed, str):
-            report.refused.append(Refused(row.number, observed, _shown(row.cells)))
+            report.refused.append(RefusedRow(row.number, observed, _shown(row.cells)))
         elif is_excluded(observed.place, exclusions):
             report.excluded += 1
         else:
@@ -231,7 +233,7 @@ def _new_emails(indexes: Indexes, entries: Mapping[str, EmailEntry]) -> list[Ema
     ]
 
 
-def _example(observation: Observation) -> dict[str, Any]:
+def _example(observation: ImportedPlace) -> dict[str, Any]:
     place: Place = observation.place
     said = place.model_dump(mode="json", exclude_none=True, exclude={"source", "source_id", "observed_at", "document"})
     values = {name: value for name, value in said.items() if value not in ("", [], {})}

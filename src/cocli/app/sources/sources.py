@@ -17,7 +17,7 @@ from cocli.pipeline.sources.categories import Categories, open_categories
 from cocli.pipeline.sources.open_places import Box, Claims, Library, OpenPlaces
 from cocli.pipeline.sources.open_places.kinds import KIND_NAMES, kind_of
 from cocli.pipeline.sources.open_places.library import checked_copy
-from cocli.pipeline.sources.overture.download import OVERTURE, Fetch, fetch_overture
+from cocli.pipeline.sources.overture.download import OVERTURE, DownloadRequest, fetch_overture
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from cocli.config.places import Environment
     from cocli.models.campaign import SourceName
     from cocli.pipeline.sources.open_places.library import Addition
-    from cocli.pipeline.sources.open_places.sorted_copy import Built
+    from cocli.pipeline.sources.open_places.sorted_copy import BuiltCopy
     from cocli.pipeline.sources.open_places.source_file import AddedFile
 
 _TABLE = "categories.csv"
@@ -88,7 +88,7 @@ def add_source(
     return library_of(workspace.settings.environ).add(path, claims.parsed(), now, progress)
 
 
-def check_source(workspace: Workspace, path: str, source: str | None, progress: Progress = no_progress) -> Built:
+def check_source(workspace: Workspace, path: str, source: str | None, progress: Progress = no_progress) -> BuiltCopy:
     """What a file holds and which of its rows are unusable, without adding it."""
     folder = os.path.join(cache_home(workspace.settings.environ), "sources")
     with checked_copy(os.path.abspath(os.path.expanduser(path)), source_name(source), folder, progress) as built:
@@ -115,7 +115,7 @@ def fetch_source(
     `progress` is told the percentage that is loaded.
     """
     library = library_of(workspace.settings.environ)
-    wanted = Fetch(Box.parse(box).snapped(), release, base or OVERTURE, extensions=extensions)
+    wanted = DownloadRequest(Box.parse(box).snapped(), release, base or OVERTURE, extensions=extensions)
     folder = os.path.join(cache_home(workspace.settings.environ), "sources")
     os.makedirs(folder, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as scratch:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cocli.app.store.deletion import Contents, delete_folder, measure_folder
+from cocli.app.store.deletion import FolderContents, delete_folder, measure_folder
 from cocli.app.store.folders import children
 from cocli.app.workspace import Progress, no_progress
 from cocli.errors import NotFound, UsageError
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class StoreEntry:
     """One line of a listing. A folder has neither size nor time: a store knows them of objects only."""
 
     key: str
@@ -36,7 +36,7 @@ class Usage:
     """How much lies below a folder; `key` is empty for the objects that lie right in it."""
 
     key: str
-    contents: Contents
+    contents: FolderContents
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Deletion:
     """What `rm` would take away: one object, or a whole folder."""
 
     key: str
-    contents: Contents
+    contents: FolderContents
 
 
 def folder_of(path: str) -> str:
@@ -53,7 +53,7 @@ def folder_of(path: str) -> str:
     return f"{stripped}/" if stripped else ""
 
 
-def list_entries(store: Store, path: str, *, recursive: bool = False) -> Iterator[Entry]:
+def list_entries(store: Store, path: str, *, recursive: bool = False) -> Iterator[StoreEntry]:
     """What is in a folder; or the object itself, where the path names one."""
     if path and not path.endswith("/"):
         try:
@@ -66,7 +66,7 @@ def list_entries(store: Store, path: str, *, recursive: bool = False) -> Iterato
     found = False
     for child in store.list(prefix) if recursive else children(store, prefix):
         found = True
-        yield Entry(prefix + child) if isinstance(child, str) else _entry(child)
+        yield StoreEntry(prefix + child) if isinstance(child, str) else _entry(child)
     if prefix and not found:
         raise NotFound(key=path, hint="See what there is with: cocli store ls")
 
@@ -94,10 +94,10 @@ def plan_deletion(store: Store, path: str, *, recursive: bool, progress: Progres
     if path.endswith("/"):
         raise UsageError(reason=f"{path} is a folder", hint=f"Remove all of it with: cocli store rm --recursive {path}")
     info = store.head(path)
-    return Deletion(path, Contents(1, info.size))
+    return Deletion(path, FolderContents(1, info.size))
 
 
-def delete(store: Store, deletion: Deletion, progress: Progress = no_progress) -> Contents:
+def delete(store: Store, deletion: Deletion, progress: Progress = no_progress) -> FolderContents:
     if deletion.key.endswith("/"):
         return delete_folder(store, deletion.key, progress=progress)
     store.delete(deletion.key)
@@ -107,16 +107,16 @@ def delete(store: Store, deletion: Deletion, progress: Progress = no_progress) -
 def disk_usage(store: Store, path: str, progress: Progress = no_progress) -> list[Usage]:
     """How much lies in each folder below a folder, in the order of the keys."""
     prefix = folder_of(path)
-    usage: dict[str, Contents] = {}
+    usage: dict[str, FolderContents] = {}
     for count, info in enumerate(store.list(prefix), 1):
         name, slash, _ = info.key[len(prefix) :].partition("/")
         key = f"{prefix}{name}/" if slash else ""
-        usage[key] = usage.get(key, Contents(0, 0)) + Contents(1, info.size)
+        usage[key] = usage.get(key, FolderContents(0, 0)) + FolderContents(1, info.size)
         progress(count)
     if prefix and not usage:
         raise NotFound(key=path, hint="See what there is with: cocli store ls")
     return [Usage(key, usage[key]) for key in sorted(usage)]
 
 
-def _entry(info: ObjectInfo) -> Entry:
-    return Entry(info.key, info.size, info.modified, info.etag)
+def _entry(info: ObjectInfo) -> StoreEntry:
+    return StoreEntry(info.key, info.size, info.modified, info.etag)

@@ -17,17 +17,17 @@ _BATCH = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Contents:
+class FolderContents:
     """How much there is."""
 
     objects: int
     bytes: int
 
-    def __add__(self, other: Contents) -> Contents:
-        return Contents(self.objects + other.objects, self.bytes + other.bytes)
+    def __add__(self, other: FolderContents) -> FolderContents:
+        return FolderContents(self.objects + other.objects, self.bytes + other.bytes)
 
 
-def measure_folder(stores: Iterable[Store], folder: str, progress: Progress = no_progress) -> Contents:
+def measure_folder(stores: Iterable[Store], folder: str, progress: Progress = no_progress) -> FolderContents:
     """Count the objects below a folder, and their bytes, over several stores."""
     objects = size = 0
     for store in stores:
@@ -35,21 +35,23 @@ def measure_folder(stores: Iterable[Store], folder: str, progress: Progress = no
             objects += 1
             size += info.size
             progress(objects)
-    return Contents(objects, size)
+    return FolderContents(objects, size)
 
 
-def delete_folder(store: Store, folder: str, *, last: str | None = None, progress: Progress = no_progress) -> Contents:
+def delete_folder(
+    store: Store, folder: str, *, last: str | None = None, progress: Progress = no_progress
+) -> FolderContents:
     """Remove every object below a folder; `last` is kept until all others are gone."""
-    removed = Contents(0, 0)
-    kept = Contents(0, 0)
+    removed = FolderContents(0, 0)
+    kept = FolderContents(0, 0)
     listing = iter(store.list(folder))
     while batch := list(islice(listing, _BATCH)):
         for info in batch:
             if info.key == last:
-                kept = Contents(1, info.size)
+                kept = FolderContents(1, info.size)
         going = [info for info in batch if info.key != last]
         _raise_first(store.delete_many([info.key for info in going]))
-        removed += Contents(len(going), sum(info.size for info in going))
+        removed += FolderContents(len(going), sum(info.size for info in going))
         progress(removed.objects)
     if last is not None and kept.objects:
         store.delete(last)

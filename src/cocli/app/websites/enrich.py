@@ -24,8 +24,8 @@ from cocli.models.campaign import ExcludeSection, FetchSection
 from cocli.models.work import EnrichmentWork
 from cocli.pipeline.exclusions import Exclusions
 from cocli.pipeline.merge.site_records import SiteRecords
-from cocli.pipeline.stages.enrichment import Enrichment, Keeping
-from cocli.pipeline.websites.fetch.settings import Settings as FetchSettings
+from cocli.pipeline.stages.enrichment import Enrichment, SiteSinks
+from cocli.pipeline.websites.fetch.settings import FetchSettings
 from cocli.pipeline.websites.page.suffixes import registrable
 from cocli.pipeline.websites.page.url import given_url
 from cocli.pipeline.websites.site.mx import MailHosts, name_servers
@@ -45,7 +45,7 @@ SITES_AT_ONCE = 16
 
 
 @dataclass(frozen=True, slots=True)
-class EnrichWishes:
+class EnrichOptions:
     """What somebody wants of the sites."""
 
     country: str | None = None
@@ -60,7 +60,7 @@ def enrich_sites(
     workspace: Workspace,
     campaign: str | None,
     names: Sequence[str],
-    wishes: EnrichWishes,
+    wishes: EnrichOptions,
     *,
     on_progress: Progress = no_progress,
     open_fetcher: Callable[[FetchSettings], Fetcher] | None = None,
@@ -148,7 +148,7 @@ async def _all(
 
 
 @contextmanager
-def opened_keeping(workspace: Workspace, campaign: str | None) -> Iterator[Keeping]:
+def opened_keeping(workspace: Workspace, campaign: str | None) -> Iterator[SiteSinks]:
     """The campaign's documents and indexes; without a campaign, the user's own documents and the shared domains."""
     with ExitStack() as stack:
         documents = stack.enter_context(opened_documents(workspace, campaign))
@@ -159,7 +159,7 @@ def opened_keeping(workspace: Workspace, campaign: str | None) -> Iterator[Keepi
             emails=indexes.open(IndexRef("emails", campaign)) if campaign else None,
             clock=time.monotonic,
         )
-        yield Keeping(documents.repository, documents.account, documents.cluster, records)
+        yield SiteSinks(documents.repository, documents.account, documents.cluster, records)
 
 
 @contextmanager
@@ -167,7 +167,7 @@ def _not_kept() -> Iterator[None]:
     yield None
 
 
-def with_prospects(keeping: Keeping, work: EnrichmentWork) -> EnrichmentWork:
+def with_prospects(keeping: SiteSinks, work: EnrichmentWork) -> EnrichmentWork:
     """The campaign's prospects on this domain, and their country where none was given."""
     prospects = keeping.records.prospects_of(work.domain)
     countries = {prospect.country for prospect in prospects if prospect.country}

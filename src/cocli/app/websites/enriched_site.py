@@ -4,28 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cocli.models.record import Part, Text, UtcDatetime, UuidText
+from cocli.models.record import RecordPart, Text, UtcDatetime, UuidText
 from cocli.models.website import FoundEmail, FoundPhone  # noqa: TC001 - pydantic builds the model with it
 
 if TYPE_CHECKING:
     from cocli.pipeline.stages.enrichment import Enriched
 
 
-class Profile(Part):
+class EnrichedProfile(RecordPart):
     """A page of a social network."""
 
     network: str
     profile: str
 
 
-class PageProblem(Part):
+class PageProblem(RecordPart):
     """A page that could not be read."""
 
     url: str
     reason: str
 
 
-class MailDomain(Part):
+class MailDomain(RecordPart):
     """What name servers say of a domain's mail."""
 
     domain: str
@@ -33,7 +33,7 @@ class MailDomain(Part):
     hosts: tuple[str, ...]
 
 
-class WrittenRecords(Part):
+class WrittenRecords(RecordPart):
     """How many records say something new now."""
 
     prospects: int
@@ -41,7 +41,7 @@ class WrittenRecords(Part):
     domains: int
 
 
-class EnrichedSite(Part):
+class EnrichedSite(RecordPart):
     """One site: its status and why, how to reach whoever is behind it, and which pages say so."""
 
     domain: str
@@ -57,7 +57,7 @@ class EnrichedSite(Part):
     primary_email: str | None
     emails: tuple[FoundEmail, ...]
     phones: tuple[FoundPhone, ...]
-    socials: tuple[Profile, ...]
+    socials: tuple[EnrichedProfile, ...]
     contact_forms: tuple[Text, ...]
     technologies: tuple[str, ...]
     pages_read: tuple[Text, ...]
@@ -86,7 +86,7 @@ def enriched_site(found: Enriched, *, saved: bool) -> EnrichedSite:
         primary_email=website.primary_email,
         emails=website.emails,
         phones=website.phones,
-        socials=tuple(Profile(network=name, profile=url) for name, url in website.socials.items()),
+        socials=tuple(EnrichedProfile(network=name, profile=url) for name, url in website.socials.items()),
         contact_forms=website.contact_forms,
         technologies=website.technologies,
         pages_read=website.pages_read,

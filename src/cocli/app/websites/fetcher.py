@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from cocli.pipeline.websites.fetch.fetcher import Fetcher
 from cocli.pipeline.websites.fetch.hosts_file import read_hosts_file
-from cocli.pipeline.websites.fetch.settings import Settings
+from cocli.pipeline.websites.fetch.settings import FetchSettings
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from cocli.pipeline.websites.site.site import Render
 
 
-def open_fetcher(section: FetchSection, settings: Settings | None = None) -> Fetcher:
+def open_fetcher(section: FetchSection, settings: FetchSettings | None = None) -> Fetcher:
     """A fetcher as it is configured, names that lead elsewhere included."""
     resolve = read_hosts_file(os.path.expanduser(section.hosts_file)) if section.hosts_file else None
-    return Fetcher(settings or Settings.of(section), resolve=resolve)
+    return Fetcher(settings or FetchSettings.of(section), resolve=resolve)
 
 
 @asynccontextmanager

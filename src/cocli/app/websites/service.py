@@ -25,10 +25,10 @@ from cocli.app.websites.enriched_site import EnrichedSite, enriched_site
 from cocli.app.websites.fetcher import open_fetcher, opened_browser
 from cocli.errors import UnknownCampaign, UsageError
 from cocli.models.campaign import CampaignName  # noqa: TC001 - pydantic builds the model with it
-from cocli.models.record import CountryText, Part, Text, explain
+from cocli.models.record import CountryText, RecordPart, Text, explain
 from cocli.pipeline.exclusions import Exclusions
 from cocli.pipeline.stages.enrichment import Enrichment
-from cocli.pipeline.websites.fetch.settings import Settings as FetchSettings
+from cocli.pipeline.websites.fetch.settings import FetchSettings
 from cocli.pipeline.websites.site.mx import MailHosts, name_servers
 from cocli.pipeline.websites.site.shelf import NoShelf
 from cocli.pipeline.websites.site.site import DEFAULT_PAGES, DEFAULT_SECONDS, SiteSettings
@@ -36,17 +36,17 @@ from cocli.pipeline.websites.site.site import DEFAULT_PAGES, DEFAULT_SECONDS, Si
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from cocli.app.websites.enrich import EnrichWishes
+    from cocli.app.websites.enrich import EnrichOptions
     from cocli.app.workspace import Workspace
     from cocli.config.resolve import Settings
-    from cocli.pipeline.stages.enrichment import Keeping
-    from cocli.pipeline.websites.site.site import Fetch, Render
+    from cocli.pipeline.stages.enrichment import SiteSinks
+    from cocli.pipeline.websites.site.site import PageFetch, Render
 
 SITES_AT_ONCE = 16
 MAX_SECONDS = 120.0
 
 
-class EnrichRequest(Part):
+class EnrichRequest(RecordPart):
     """What is asked of the service: a site by its address or by its domain."""
 
     url: Annotated[Text, Field(max_length=2_000)] | None = None
@@ -81,7 +81,7 @@ class EnrichRequest(Part):
         return self.campaign is not None and self.save is not False
 
 
-def request_of(url: str, campaign: str | None, wishes: EnrichWishes) -> EnrichRequest:
+def request_of(url: str, campaign: str | None, wishes: EnrichOptions) -> EnrichRequest:
     """What a person wants of a site, as it is asked of a service."""
     values = {
         "url": url,
@@ -101,14 +101,16 @@ def request_of(url: str, campaign: str | None, wishes: EnrichWishes) -> EnrichRe
 class EnrichmentService:
     """Made in the event loop that the fetcher lives in."""
 
-    def __init__(self, workspace: Workspace, settings: Settings, fetch: Fetch, render: Render | None = None) -> None:
+    def __init__(
+        self, workspace: Workspace, settings: Settings, fetch: PageFetch, render: Render | None = None
+    ) -> None:
         self._workspace = workspace
         self._settings = settings
         self._fetch = fetch
         self._render = render
         self._slots = asyncio.Semaphore(SITES_AT_ONCE)
         self._opening = asyncio.Lock()
-        self._keepings: dict[str, Keeping] = {}
+        self._keepings: dict[str, SiteSinks] = {}
         self._stack = ExitStack()
 
     async def enrich(self, account: str, request: EnrichRequest) -> EnrichedSite:
@@ -135,7 +137,7 @@ class EnrichmentService:
     def close(self) -> None:
         self._stack.close()
 
-    async def _campaign(self, account: str, name: str) -> tuple[Settings, Keeping]:
+    async def _campaign(self, account: str, name: str) -> tuple[Settings, SiteSinks]:
         """The campaign as it is configured now; its documents and indexes are opened once."""
         async with self._opening:
             settings = await asyncio.to_thread(self._owned, account, name)

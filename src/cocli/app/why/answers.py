@@ -15,7 +15,7 @@ KEPT, MERGED = "prospect", "merged"
 
 
 @dataclass(frozen=True, slots=True)
-class Observation:
+class ObservedValue:
     """One time that something was said of a field."""
 
     value: Any
@@ -66,16 +66,16 @@ class Explanation:
     """The hash that was asked for, where the business is known under another one."""
     merged: list[str] = made_by(default_factory=list)
     """The hashes of records that were merged into it."""
-    written: Written | None = None
+    written: PersonalValue | None = None
     """What a person wrote of it on the company's page. It is shown before the value, and never changed."""
-    observations: list[Observation] = made_by(default_factory=list)
+    observations: list[ObservedValue] = made_by(default_factory=list)
     emails: list[EmailTrail] = made_by(default_factory=list)
     documents: list[DocumentView] = made_by(default_factory=list)
     problems: list[str] = made_by(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class PersonalValue:
     """A key of a person's own."""
 
     key: str
@@ -103,4 +103,4 @@ class Overview:
     moved_from: str | None
     merged: list[str]
     fields: list[FieldLine]
-    written: list[Written] = made_by(default_factory=list)
+    written: list[PersonalValue] = made_by(default_factory=list)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cocli.app.why.answers import KEPT, EmailTrail, Observation
+from cocli.app.why.answers import KEPT, EmailTrail, ObservedValue
 from cocli.app.why.trace import email_origin
 from cocli.index.reader import open_reader
 
@@ -48,18 +48,18 @@ def email_trail(one: Prospect, email: str, entry: EmailEntry | None, told: Told)
     )
 
 
-def email_observations(one: Prospect, email: str, entry: EmailEntry | None, told: Told) -> Iterator[Observation]:
+def email_observations(one: Prospect, email: str, entry: EmailEntry | None, told: Told) -> Iterator[ObservedValue]:
     origin = email_origin(one, email, entry)
     seen: set[str | None] = set()
     if origin is not None:
         seen.add(origin.document)
-        yield Observation(
+        yield ObservedValue(
             entry.source_page if entry else email, origin.source, origin.observed_at, KEPT, True, None, origin.reason,
             origin.document,
         )  # fmt: skip
     for found in _on_website(told, email):
         if found.document not in seen and told.website is not None:
             seen.add(found.document)
-            yield Observation(
+            yield ObservedValue(
                 found.page, "website", told.website.crawled_at, "website", False, None, None, found.document
             )

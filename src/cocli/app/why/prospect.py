@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from cocli.app.indexes.indexes import Indexes
     from cocli.index.reader import IndexReader
     from cocli.models.prospect import Prospect
-    from cocli.results.companies.pages import Page
+    from cocli.results.companies.pages import CompanyPage
 
 _HASH = re.compile(r"[0-9a-f]{16}")
 _MOST_MOVES = 10
@@ -48,7 +48,7 @@ class Meant:
     asked: str | None
     """The hash under which it was asked for, where that is another one by now."""
     merged: tuple[Prospect, ...]
-    page: Page | None = None
+    page: CompanyPage | None = None
     """Its company's page."""
 
 

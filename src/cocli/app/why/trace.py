@@ -12,7 +12,7 @@ from cocli.app.documents.documents import opened_documents
 from cocli.app.indexes.indexes import campaign_indexes
 from cocli.app.workspace import location, no_progress
 from cocli.documents import codec
-from cocli.documents.places import Place
+from cocli.documents.places import DocumentPlace
 from cocli.index.reader import open_reader
 from cocli.keys.paths import account_prefix
 from cocli.models.origin import origin_of
@@ -103,7 +103,7 @@ class Tracer:
 
     def view(self, row: PipeDoc) -> DocumentView:
         """The document of a row, as it is now. Reads it for the time at which it was fetched."""
-        place = Place.of(self._repository.objects.prefix, row)
+        place = DocumentPlace.of(self._repository.objects.prefix, row)
         read = self._repository.objects.current(place)
         source = read[0].document.source if read else None
         pages = read[0].document.data.get(SITE, {}).get("pages", ()) if read else ()
@@ -131,7 +131,7 @@ class Tracer:
 # --- every value of a campaign
 
 
-class Value(NamedTuple):
+class TracedValue(NamedTuple):
     """A value of a prospect, and the document that its origin names."""
 
     company_hash: str
@@ -161,7 +161,7 @@ class Untraced:
     examples: list[UntracedValue] = field(default_factory=list)
     """The first hundred."""
 
-    def add(self, value: Value, reason: str) -> None:
+    def add(self, value: TracedValue, reason: str) -> None:
         self.count += 1
         self.reasons[reason] += 1
         if len(self.examples) < _EXAMPLES:
@@ -177,7 +177,7 @@ def untraced(workspace: Workspace, campaign: str, progress: Progress = no_progre
     prospects = open_reader(indexes.open(indexes.ref("prospects")), fresh=True)
     emails = open_reader(indexes.open(indexes.ref("emails")), fresh=True)
     spec = indexes.open(indexes.ref("emails")).spec
-    found, elsewhere = Untraced(), list[Value]()
+    found, elsewhere = Untraced(), list[TracedValue]()
     with opened_documents(workspace, campaign) as documents:
         tracer = Tracer(documents)
         alive = (one for one in prospects.scan() if one.merged_into is None)
@@ -196,7 +196,7 @@ def untraced(workspace: Workspace, campaign: str, progress: Progress = no_progre
     return found
 
 
-def values_of(prospect: Prospect, entries: dict[str, EmailEntry]) -> Iterator[Value]:
+def values_of(prospect: Prospect, entries: dict[str, EmailEntry]) -> Iterator[TracedValue]:
     """Every value that matters, and what it was read from."""
     present = set(origin_fields(Prospect, prospect.__dict__))
     for name in TRACED:
@@ -212,13 +212,13 @@ def email_origin(prospect: Prospect, email: str, entry: EmailEntry | None) -> Or
     return seen or (prospect.origin_of("primary_email") if email == prospect.primary_email else None)
 
 
-def _value(prospect: Prospect, name: str, origin: Origin | None) -> Value:
+def _value(prospect: Prospect, name: str, origin: Origin | None) -> TracedValue:
     document = origin.document if origin else None
     why = NO_ORIGIN if origin is None else NO_DOCUMENT if document is None else None
-    return Value(prospect.company_hash, name, document, why)
+    return TracedValue(prospect.company_hash, name, document, why)
 
 
-def _judge(values: Iterable[Value], rows: Mapping[str, PipeDoc], found: Untraced) -> None:
+def _judge(values: Iterable[TracedValue], rows: Mapping[str, PipeDoc], found: Untraced) -> None:
     for value in values:
         found.values += 1
         row = rows.get(value.document or "")

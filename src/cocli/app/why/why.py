@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from cocli.app.documents.documents import opened_documents
 from cocli.app.indexes.indexes import campaign_indexes
-from cocli.app.why.answers import KEPT, MERGED, Explanation, FieldLine, Observation, Overview, Written
+from cocli.app.why.answers import KEPT, MERGED, Explanation, FieldLine, ObservedValue, Overview, PersonalValue
 from cocli.app.why.emails import email_entries, email_observations, email_trail
 from cocli.app.why.observations import told_of
 from cocli.app.why.prospect import find_prospect
@@ -17,7 +17,7 @@ from cocli.errors import UsageError
 from cocli.models.origin import Origin
 from cocli.models.prospect import Prospect
 from cocli.pipeline.merge.engine import implied_by_sources
-from cocli.pipeline.merge.rules import EXCEPTIONS, MEANING, RULES, SOURCES, Rule
+from cocli.pipeline.merge.rules import EXCEPTIONS, MEANING, RULES, SOURCES, MergeRule
 from cocli.pipeline.sources.imports import IMPORT
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 ALIASES = {"email": "primary_email", "emails": "all_emails", "address": "street"}
 _NOT_ASKED = ("origins",)
-_WEIGHED = (Rule.BEST, Rule.PAIRED, Rule.ENTRIES)
+_WEIGHED = (MergeRule.BEST, MergeRule.PAIRED, MergeRule.ENTRIES)
 
 
 _KEYS = {
@@ -61,10 +61,10 @@ def overview(workspace: Workspace, campaign: str, who: str) -> Overview:
     return Overview(campaign, one.company_hash, one.name, meant.asked, merged, lines, written)
 
 
-def _written(indexes: Indexes, meant: Meant, key: str) -> Written | None:
+def _written(indexes: Indexes, meant: Meant, key: str) -> PersonalValue | None:
     page = meant.page
     value = getattr(page.company, key) if page and page.company else None
-    return Written(key, value, location(indexes.store, page.key)) if page and value else None
+    return PersonalValue(key, value, location(indexes.store, page.key)) if page and value else None
 
 
 def _line(one: Prospect, name: str) -> FieldLine:
@@ -145,7 +145,7 @@ def _known_field(one: Prospect, asked: str) -> str:
 
 def _explanation(campaign: str, meant: Meant, name: str) -> Explanation:
     one = meant.prospect
-    rule = Rule.UNION if "@" in name else RULES[Prospect][name.partition(".")[0]]
+    rule = MergeRule.UNION if "@" in name else RULES[Prospect][name.partition(".")[0]]
     return Explanation(
         campaign,
         one.company_hash,
@@ -170,7 +170,7 @@ def _addresses(one: Prospect, name: str) -> list[str]:
 # --- observations
 
 
-def _observations(meant: Meant, told: Told, name: str) -> Iterator[Observation]:
+def _observations(meant: Meant, told: Told, name: str) -> Iterator[ObservedValue]:
     """Of the prospect, of what was merged into it, and of the documents; each that says the same once."""
     records = [(KEPT, meant.prospect), *((MERGED, one) for one in meant.merged), *told.records]
     seen: set[tuple[str, str, str | None]] = set()
@@ -185,7 +185,7 @@ def _observations(meant: Meant, told: Told, name: str) -> Iterator[Observation]:
         if same in seen:
             continue
         seen.add(same)
-        yield Observation(
+        yield ObservedValue(
             value,
             origin.source,
             origin.observed_at,

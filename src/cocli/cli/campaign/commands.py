@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from cocli.app.campaigns.campaign import CampaignSummary, Removal
     from cocli.app.workspace import Campaign
     from cocli.cli.kit.output import Output
-    from cocli.config.edit import Change
+    from cocli.config.edit import ConfigChange
 
 app = command_group("Make, show, edit and remove campaigns.")
 
@@ -207,15 +207,15 @@ def rm(
         _report_removal(output, removal, "removed", f"Removed {much}.")
 
 
-def _added_places(texts: list[str]) -> list[Change]:
+def _added_places(texts: list[str]) -> list[ConfigChange]:
     """`--location`: places that are added to those of the file."""
     if not texts:
         return []
     from cocli.app.campaigns.places import resolve_places
-    from cocli.config.edit import Change, Operator
+    from cocli.config.edit import ConfigChange, Operator
 
     places = [place for text in texts for place in resolve_places(text)]
-    return [Change(("prospecting", "locations"), Operator.APPEND, asdict(place)) for place in places]
+    return [ConfigChange(("prospecting", "locations"), Operator.APPEND, asdict(place)) for place in places]
 
 
 def _summary_row(campaign: CampaignSummary) -> tuple[object, ...]:

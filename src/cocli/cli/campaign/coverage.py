@@ -120,12 +120,12 @@ def _document(covered: Covered, written: dict[str, str]) -> dict[str, Any]:
 
 def _show(output: Output, covered: Covered, *, targets: bool) -> None:
     from cocli.app.campaigns.coverage import age_days, summary_rows
-    from cocli.pipeline.plan.coverage import State
+    from cocli.pipeline.plan.coverage import CoverageState
 
     output.table(("coverage", "value"), summary_rows(covered), right=("value",))
     columns = (
         "query",
-        *(state.value.replace("_", " ") for state in State),
+        *(state.value.replace("_", " ") for state in CoverageState),
         "read share",
         "found",
         "expected",
@@ -135,7 +135,8 @@ def _show(output: Output, covered: Covered, *, targets: bool) -> None:
     for totals in covered.coverage.phrases.values():
         found = totals.population
         rows.append(
-            (totals.name, *(totals.states[state] for state in State), f"{totals.share(State.READ):.1%}", totals.found,
+            (totals.name, *(totals.states[state] for state in CoverageState),
+             f"{totals.share(CoverageState.READ):.1%}", totals.found,
              totals.expected if totals.expected_pairs else None, None if found is None else f"{found.missing:.0f}")
         )  # fmt: skip
     output.text("\n")
@@ -162,5 +163,5 @@ def _show(output: Output, covered: Covered, *, targets: bool) -> None:
         )
         if covered.truncated:
             output.talk(f"The first {len(covered.pairs)}; there are more: --limit 0 lists all.")
-    if covered.coverage.totals.share(State.READ) < 1:
+    if covered.coverage.totals.share(CoverageState.READ) < 1:
         output.hint(f"cocli campaign queue-mission {covered.campaign} --dry-run")

@@ -15,8 +15,8 @@ from cocli.exit_codes import ExitCode
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cocli.app.goal.goal import Achieved, GoalWishes, Watcher
-    from cocli.app.goal.progress import Standing
+    from cocli.app.goal.goal import Achieved, GoalSettings, GoalWatcher
+    from cocli.app.goal.progress import GoalStanding
     from cocli.cli.kit.output import Output
 
 app = typer.Typer()
@@ -130,17 +130,17 @@ def _wishes(
     source: str | None,
     watch: bool | None,
     workers: int | None,
-) -> GoalWishes:
-    from cocli.app.goal.crew import CrewWishes
-    from cocli.app.goal.goal import GoalWishes
+) -> GoalSettings:
+    from cocli.app.goal.crew import CrewSettings
+    from cocli.app.goal.goal import GoalSettings
     from cocli.app.goal.progress import Goal
     from cocli.app.machines.workers import parse_duration
 
-    return GoalWishes(
+    return GoalSettings(
         goal=Goal(emails, companies),
         budget=None if budget is None else parse_duration(budget),
         source=source,
-        crew=CrewWishes(watch, {} if workers is None else {"enrichment": workers}),
+        crew=CrewSettings(watch, {} if workers is None else {"enrichment": workers}),
     )
 
 
@@ -148,12 +148,12 @@ def _wishes(
 
 
 @contextmanager
-def _view(output: Output) -> Iterator[Watcher]:
+def _view(output: Output) -> Iterator[GoalWatcher]:
     """A table that is redrawn on a terminal, plain lines elsewhere."""
-    from cocli.app.goal.goal import Watcher
+    from cocli.app.goal.goal import GoalWatcher
 
     if output.as_json or output.quiet:
-        yield Watcher()
+        yield GoalWatcher()
     elif output.stderr.isatty():
         from rich.console import Console
         from rich.live import Live
@@ -163,11 +163,11 @@ def _view(output: Output) -> Iterator[Watcher]:
 
         console = Console(file=output.stderr, no_color=not output.color, highlight=False, markup=False)
         with Live(console=console, auto_refresh=False, transient=True) as live:
-            yield Watcher(
+            yield GoalWatcher(
                 lambda now: live.update(drawn(now), refresh=True), lambda line: live.console.print(safe_line(line))
             )
     else:
-        yield Watcher(_Lines(output), output.talk)
+        yield GoalWatcher(_Lines(output), output.talk)
 
 
 class _Lines:
@@ -178,14 +178,14 @@ class _Lines:
         self._said = ""
         self._at = 0.0
 
-    def __call__(self, now: Standing) -> None:
+    def __call__(self, now: GoalStanding) -> None:
         line = standing_line(now)
         if now.seconds >= self._at and line != self._said:
             self._said, self._at = line, now.seconds + _LINE_SECONDS
             self._output.talk(line)
 
 
-def standing_line(now: Standing) -> str:
+def standing_line(now: GoalStanding) -> str:
     from cocli.cli.campaign.goal_view import duration_shown, rows_of
 
     parts = [f"{what} {count}" for what, count in rows_of(now)]

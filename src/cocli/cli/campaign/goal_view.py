@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from cocli.app.goal.progress import QueueState, Standing
+    from cocli.app.goal.progress import GoalStanding, QueueState
 
 _BAR = 30
 
 
-def rows_of(now: Standing) -> list[tuple[str, str]]:
+def rows_of(now: GoalStanding) -> list[tuple[str, str]]:
     records, goal = now.records, now.goal
     rows = [("searches", _done(now.queues["gm-list"]))]
     if "gm-details" in now.queues and (details := now.queues["gm-details"]).ended + details.pending:
@@ -27,7 +27,7 @@ def rows_of(now: Standing) -> list[tuple[str, str]]:
     return rows
 
 
-def drawn(now: Standing) -> RenderableType:
+def drawn(now: GoalStanding) -> RenderableType:
     from rich.console import Group
     from rich.progress_bar import ProgressBar
     from rich.table import Table
@@ -46,7 +46,7 @@ def drawn(now: Standing) -> RenderableType:
     return Group(table, Text(line))
 
 
-def _shares(now: Standing) -> dict[str, float]:
+def _shares(now: GoalStanding) -> dict[str, float]:
     shares: dict[str, float] = {}
     for what, queue in (("searches", "gm-list"), ("places", "gm-details"), ("websites", "enrichment")):
         state = now.queues.get(queue)

@@ -16,7 +16,7 @@ from cocli.errors import UsageError
 app = typer.Typer()
 
 
-class Shown(StrEnum):
+class KmlContent(StrEnum):
     """What the file has."""
 
     COVERAGE = "coverage"
@@ -44,7 +44,7 @@ def kml(
             show_default=False,
         ),
     ] = None,
-    what: Annotated[Shown, typer.Option("--what", help="What to write.")] = Shown.BOTH,
+    what: Annotated[KmlContent, typer.Option("--what", help="What to write.")] = KmlContent.BOTH,
     store: StoreOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,

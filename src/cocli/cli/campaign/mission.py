@@ -13,7 +13,7 @@ from cocli.cli.kit.output import count_shown
 
 if TYPE_CHECKING:
     from cocli.app.campaigns.mission import Queued
-    from cocli.app.campaigns.plan import Built
+    from cocli.app.campaigns.plan import BuiltPlan
     from cocli.app.workspace import Workspace
     from cocli.cli.kit.output import Output
     from cocli.pipeline.plan.estimate import Estimate
@@ -134,7 +134,7 @@ def queue_scrapes(
         output.talk(_estimate_shown(guess))
 
 
-def _build(output: Output, workspace: Workspace, name: str, *, prune: bool, dry_run: bool) -> Built:
+def _build(output: Output, workspace: Workspace, name: str, *, prune: bool, dry_run: bool) -> BuiltPlan:
     from cocli.app.campaigns.plan import build_targets
     from cocli.app.indexes.indexes import campaign_indexes, needed_campaign
     from cocli.cli.kit.progress import ProgressLine
@@ -170,7 +170,7 @@ def _estimate_document(guess: Estimate) -> dict[str, Any]:
     return asdict(guess) | {"elapsed_hours": guess.elapsed_hours}
 
 
-def _show_built(output: Output, name: str, built: Built) -> None:
+def _show_built(output: Output, name: str, built: BuiltPlan) -> None:
     rows = [
         ("places", f"{built.places:,}"),
         ("tiles", f"{built.tiles:,}"),

@@ -245,11 +245,11 @@ def re_extract(
 
     Without --apply the campaign stays as it is. Stopped, the same command goes on. Exits with 8 if pages failed.
     """
-    from cocli.app.campaigns.reextraction import ReextractWish, preview, reextract
+    from cocli.app.campaigns.reextraction import ReextractionOptions, preview, reextract
     from cocli.cli.kit.progress import ProgressLine
 
     output = output_of(ctx, as_json=json, quiet=quiet)
-    wish = ReextractWish(cluster, processes, apply, most)
+    wish = ReextractionOptions(cluster, processes, apply, most)
     with workspace_of(ctx, store) as workspace:
         if dry_run:
             found = preview(workspace, name, wish)

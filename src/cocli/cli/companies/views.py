@@ -8,8 +8,8 @@ if TYPE_CHECKING:
     from cocli.app.companies.companies import CompanyView
     from cocli.app.companies.notes import Added, Appointment
     from cocli.cli.kit.output import Output
-    from cocli.results.companies.entries import Entry
-    from cocli.results.companies.pages import Page
+    from cocli.results.companies.entries import CompanyEntry
+    from cocli.results.companies.pages import CompanyPage
     from cocli.results.companies.people import PersonPage
 
 _SHORT = 60
@@ -23,7 +23,7 @@ def shortened(text: str | None, length: int = _SHORT) -> str:
 # --- companies
 
 
-def page_document(page: Page) -> dict[str, Any]:
+def page_document(page: CompanyPage) -> dict[str, Any]:
     company, facts = page.company, page.facts
     return {
         "slug": page.slug,
@@ -39,7 +39,7 @@ def page_document(page: Page) -> dict[str, Any]:
     }
 
 
-def company_row(page: Page) -> tuple[object, ...]:
+def company_row(page: CompanyPage) -> tuple[object, ...]:
     said = page_document(page)
     if page.problem:
         return (page.slug, f"broken: {page.problem}", "", "", "", "")
@@ -81,7 +81,7 @@ def show_company(output: Output, view: CompanyView) -> None:
             output.table((heading, "title", "text"), [_entry_row(one) for one in entries])
 
 
-def _entry_row(entry: Entry[Any]) -> tuple[object, ...]:
+def _entry_row(entry: CompanyEntry[Any]) -> tuple[object, ...]:
     title = entry.record.title if entry.record else f"broken: {entry.problem}"
     return (entry.name, shortened(title), shortened(entry.body))
 
@@ -114,7 +114,7 @@ def person_row(page: PersonPage) -> tuple[object, ...]:
 # --- notes and meetings
 
 
-def entry_document(entry: Entry[Any]) -> dict[str, Any]:
+def entry_document(entry: CompanyEntry[Any]) -> dict[str, Any]:
     record = entry.record
     document: dict[str, Any] = {
         "slug": entry.slug,

@@ -164,7 +164,7 @@ def fsck(
 
     Nothing is changed without --repair or --rebuild. What is no document is set aside, byte for byte, never removed.
     """
-    from cocli.app.documents.care import Check, rebuild_catalog
+    from cocli.app.documents.care import DocumentsCheck, rebuild_catalog
     from cocli.app.documents.care import fsck as use
     from cocli.cli.documents.views import report_document, show_report
     from cocli.cli.kit.confirm import confirm
@@ -179,7 +179,7 @@ def fsck(
                 return
             report = rebuild_catalog(documents, announce=announce)
         else:
-            report = use(documents, Check(repair=repair, deep=deep, every_account=every, grace_hours=grace))
+            report = use(documents, DocumentsCheck(repair=repair, deep=deep, every_account=every, grace_hours=grace))
     if json:
         output.document({"account": None if every or rebuild else documents.account, **report_document(report)})
     else:

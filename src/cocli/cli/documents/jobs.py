@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import threading
 
     from cocli.app.documents.documents import Documents
-    from cocli.app.documents.jobs import ReplayWish
+    from cocli.app.documents.jobs import ReplayOptions
     from cocli.cli.kit.output import Output
     from cocli.documents.catalog.job_rows import Job
 
@@ -102,13 +102,13 @@ def replay(
     A step whose input and code did not change is not done again. Stopped by Ctrl-C, killed or paused, the same command
     goes on where it stopped. Exits with 8 if documents failed; they are in quarantine.
     """
-    from cocli.app.documents.jobs import ReplayWish, forecast, job_of, plan, query_of
+    from cocli.app.documents.jobs import ReplayOptions, forecast, job_of, plan, query_of
 
     output = output_of(ctx, as_json=json, quiet=quiet)
     values = {"doc": doc, "datasource": datasource, "uri_prefix": uri_prefix, "http_status": status}
     times = {"saved_from": _time(since), "saved_before": _time(before)}
     query = query_of({**values, "content_type": mime_type, **times})
-    wish = ReplayWish(query, start or "intake", source, cluster, graph, not again, rate)
+    wish = ReplayOptions(query, start or "intake", source, cluster, graph, not again, rate)
     with chosen_documents(ctx, store, campaign) as documents:
         if dry_run:
             found = forecast(documents, wish)
@@ -116,7 +116,7 @@ def replay(
             return
         planned = job_of(documents, job) if job else plan(documents, wish)
         if job:
-            wish = ReplayWish(graph=graph, cluster=planned.cluster)
+            wish = ReplayOptions(graph=graph, cluster=planned.cluster)
         done = _run(output, documents, planned, wish, processes, engine)
     _report(output, documents, done)
 
@@ -142,10 +142,10 @@ def seed(
     quiet: QuietOption = False,
 ) -> None:
     """Fill a new cluster with what a datasource ever brought in. Seeding twice: the second run does nothing."""
-    from cocli.app.documents.jobs import ReplayWish, forecast, plan_seed, query_of
+    from cocli.app.documents.jobs import ReplayOptions, forecast, plan_seed, query_of
 
     output = output_of(ctx, as_json=json, quiet=quiet)
-    wish = ReplayWish(query_of({"datasource": datasource}), cluster=cluster, graph=graph, rate=rate)
+    wish = ReplayOptions(query_of({"datasource": datasource}), cluster=cluster, graph=graph, rate=rate)
     with chosen_documents(ctx, store, campaign) as documents:
         if dry_run:
             found = forecast(documents, wish)
@@ -319,7 +319,9 @@ def _report(output: Output, documents: Documents, done: Job) -> None:
         raise typer.Exit(ExitCode.INTERRUPTED)
 
 
-def _run(output: Output, documents: Documents, job: Job, wish: ReplayWish, processes: int, engine: str | None) -> Job:
+def _run(
+    output: Output, documents: Documents, job: Job, wish: ReplayOptions, processes: int, engine: str | None
+) -> Job:
     from cocli.app.documents.jobs import run
     from cocli.cli.kit.progress import ProgressLine
 

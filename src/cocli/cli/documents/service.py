@@ -39,13 +39,13 @@ def serve(
     and limits are set in [documents].
     """
     from cocli.app.documents.tokens import load_tokens
-    from cocli.service.documents.server import Wish, serving
+    from cocli.service.documents.server import ServerSettings, serving
 
     output = output_of(ctx, quiet=quiet)
     stop, log = stopped_by_signals(), log_to(output)
     with chosen_documents(ctx, store, campaign) as documents:
         tokens = load_tokens(documents, create=True)
-        wish = Wish(grpc=grpc, http=http, insecure=insecure, graph=graph)
+        wish = ServerSettings(grpc=grpc, http=http, insecure=insecure, graph=graph)
         with serving(documents, tokens, wish, clock=lambda: datetime.now(UTC), log=log) as served:
             for name, address in (("grpc", served.grpc), ("http", served.http)):
                 if address is not None:

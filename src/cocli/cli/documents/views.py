@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cocli.cli.kit.output import Output
-    from cocli.documents.care.findings import Report
+    from cocli.documents.care.findings import FsckReport
     from cocli.documents.document import Document
     from cocli.documents.header import PurgeProof
     from cocli.documents.receipt import Receipt
@@ -132,7 +132,7 @@ def show_proofs(output: Output, proofs: Sequence[PurgeProof]) -> None:
     output.table(("removed", "cluster", "digest", "size", "at"), rows, right=("size",))
 
 
-def report_document(report: Report) -> dict[str, Any]:
+def report_document(report: FsckReport) -> dict[str, Any]:
     return {
         "documents": report.documents,
         "objects": report.objects,
@@ -153,7 +153,7 @@ def report_document(report: Report) -> dict[str, Any]:
     }
 
 
-def show_report(output: Output, report: Report) -> None:
+def show_report(output: Output, report: FsckReport) -> None:
     if report.findings:
         rows = [(one.problem, one.account, one.doc, one.detail, one.repaired) for one in report.findings]
         output.table(("problem", "account", "doc", "detail", "repaired"), rows)

@@ -17,7 +17,7 @@ from cocli.exit_codes import ExitCode
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from cocli.app.search.copy import Entry
+    from cocli.app.search.copy import SearchEntry
     from cocli.app.search.search import Search
     from cocli.app.workspace import Workspace
     from cocli.cli.kit.output import Output
@@ -100,13 +100,13 @@ def _list(output: Output, store: Store, search: Search, query: str, limit: int, 
         output.talk(f"The best {limit}; there are more: --limit {limit * 5}")
 
 
-def _match(store: Store, entry: Entry) -> dict[str, object]:
+def _match(store: Store, entry: SearchEntry) -> dict[str, object]:
     document: dict[str, object] = asdict(entry)
     del document["key"], document["stamp"]
     return {**document, "campaign": entry.campaign or None, "path": _path(store, entry)}
 
 
-def _path(store: Store, entry: Entry) -> str:
+def _path(store: Store, entry: SearchEntry) -> str:
     """The file of a company; for a prospect, which lies in a shard with others, the command that shows it."""
     from cocli.app.workspace import location
 
@@ -131,7 +131,7 @@ def _pick(output: Output, environ: Mapping[str, str], search: Search, query: str
 
 
 def _open(
-    output: Output, environ: Mapping[str, str], workspace: Workspace, store: Store, entry: Entry, *, path: bool
+    output: Output, environ: Mapping[str, str], workspace: Workspace, store: Store, entry: SearchEntry, *, path: bool
 ) -> None:
     if path:
         output.line(_path(store, entry))

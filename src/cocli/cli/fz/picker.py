@@ -41,7 +41,7 @@ class Choices(Protocol):
         ...
 
 
-class Key(Enum):
+class Keystroke(Enum):
     """Keys that are no letters."""
 
     UP = auto()
@@ -57,13 +57,27 @@ class Key(Enum):
 
 
 _CONTROLS = {
-    "\r": Key.ENTER, "\n": Key.ENTER, "\x7f": Key.BACKSPACE, "\x08": Key.BACKSPACE, "\x15": Key.CLEAR,
-    "\x17": Key.DELETE_WORD, "\x03": Key.QUIT, "\x04": Key.QUIT, "\x07": Key.QUIT, "\x10": Key.UP, "\x0b": Key.UP,
-    "\x0e": Key.DOWN,
-}  # fmt: skip
+    "\r": Keystroke.ENTER,
+    "\n": Keystroke.ENTER,
+    "\x7f": Keystroke.BACKSPACE,
+    "\x08": Keystroke.BACKSPACE,
+    "\x15": Keystroke.CLEAR,
+    "\x17": Keystroke.DELETE_WORD,
+    "\x03": Keystroke.QUIT,
+    "\x04": Keystroke.QUIT,
+    "\x07": Keystroke.QUIT,
+    "\x10": Keystroke.UP,
+    "\x0b": Keystroke.UP,
+    "\x0e": Keystroke.DOWN,
+}
 _SEQUENCES = {
-    "[A": Key.UP, "[B": Key.DOWN, "OA": Key.UP, "OB": Key.DOWN, "[5~": Key.PAGE_UP, "[6~": Key.PAGE_DOWN,
-}  # fmt: skip
+    "[A": Keystroke.UP,
+    "[B": Keystroke.DOWN,
+    "OA": Keystroke.UP,
+    "OB": Keystroke.DOWN,
+    "[5~": Keystroke.PAGE_UP,
+    "[6~": Keystroke.PAGE_DOWN,
+}
 
 
 def pick(choices: Choices, query: str, stderr: TextIO) -> int | None:
@@ -75,10 +89,10 @@ def pick(choices: Choices, query: str, stderr: TextIO) -> int | None:
         try:
             while True:
                 _draw(state, stderr)
-                key = next(keys, Key.QUIT)
-                if key is Key.QUIT:
+                key = next(keys, Keystroke.QUIT)
+                if key is Keystroke.QUIT:
                     return None
-                if key is Key.ENTER:
+                if key is Keystroke.ENTER:
                     if state.found:
                         return state.found[state.selected]
                 else:
@@ -100,17 +114,22 @@ class _State:
     def __post_init__(self) -> None:
         self._search()
 
-    def press(self, key: Key | str) -> None:
+    def press(self, key: Keystroke | str) -> None:
         if isinstance(key, str):
             self._ask(self.query + key)
-        elif key is Key.BACKSPACE:
+        elif key is Keystroke.BACKSPACE:
             self._ask(self.query[:-1])
-        elif key is Key.CLEAR:
+        elif key is Keystroke.CLEAR:
             self._ask("")
-        elif key is Key.DELETE_WORD:
+        elif key is Keystroke.DELETE_WORD:
             self._ask(" ".join(self.query.split(" ")[:-1]))
         else:
-            step = {Key.UP: -1, Key.DOWN: 1, Key.PAGE_UP: -self.rows, Key.PAGE_DOWN: self.rows}.get(key, 0)
+            step = {
+                Keystroke.UP: -1,
+                Keystroke.DOWN: 1,
+                Keystroke.PAGE_UP: -self.rows,
+                Keystroke.PAGE_DOWN: self.rows,
+            }.get(key, 0)
             self.selected = max(0, min(self.selected + step, len(self.found) - 1))
 
     def _ask(self, query: str) -> None:
@@ -151,7 +170,7 @@ def _raw(keyboard: int) -> Iterator[None]:
         termios.tcsetattr(keyboard, termios.TCSADRAIN, before)
 
 
-def read_keys(keyboard: int) -> Iterator[Key | str]:
+def read_keys(keyboard: int) -> Iterator[Keystroke | str]:
     """Letters and keys as they are typed; ends when the terminal is closed."""
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     waiting = ""
@@ -170,14 +189,14 @@ def read_keys(keyboard: int) -> Iterator[Key | str]:
         yield key
 
 
-def _first_key(text: str) -> tuple[Key | str, str]:
+def _first_key(text: str) -> tuple[Keystroke | str, str]:
     """The first key of what was typed, and the rest."""
     if text[0] != "\x1b":
         letter = text[0]
-        return _CONTROLS.get(letter, letter if letter.isprintable() else Key.IGNORED), text[1:]
+        return _CONTROLS.get(letter, letter if letter.isprintable() else Keystroke.IGNORED), text[1:]
     if text[1:2] not in ("[", "O"):
-        return Key.QUIT, text[1:]
+        return Keystroke.QUIT, text[1:]
     end = 2
     while end < len(text) and not ("@" <= text[end] <= "~"):
         end += 1
-    return _SEQUENCES.get(text[1 : end + 1], Key.IGNORED), text[end + 1 :]
+    return _SEQUENCES.get(text[1 : end + 1], Keystroke.IGNORED), text[end + 1 :]

@@ -15,7 +15,7 @@ from cocli.cli.kit.output import count_shown, size_shown
 
 if TYPE_CHECKING:
     from cocli.app.indexes.indexes import Indexes
-    from cocli.app.indexes.migration import Migration
+    from cocli.app.indexes.migration import IndexMigration
     from cocli.app.indexes.status import IndexStatus
     from cocli.cli.kit.output import Output
     from cocli.index.compaction import CompactionReport
@@ -252,7 +252,7 @@ def _show_plan(output: Output, plan: MigrationPlan, indexes: Indexes, folder: st
     output.hint(f"cocli index migrate {quote(folder)}{indexes.options} --apply")
 
 
-def _show_migrated(output: Output, plan: MigrationPlan, done: Migration, indexes: Indexes) -> None:
+def _show_migrated(output: Output, plan: MigrationPlan, done: IndexMigration, indexes: Indexes) -> None:
     from cocli.pipeline.migrate.migration import REPORT_HEADER
 
     if output.as_json:

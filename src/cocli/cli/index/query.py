@@ -22,7 +22,7 @@ from cocli.errors import UsageError
 if TYPE_CHECKING:
     from cocli.app.indexes.query import Query, QueryReport
     from cocli.cli.kit.output import Output
-    from cocli.index.queries.query import Result
+    from cocli.index.queries.query import QueryResult
 
 app = typer.Typer()
 
@@ -105,7 +105,7 @@ def _show(output: Output, asked: Query, limit: int) -> None:
         output.talk(f"The first {limit:,} rows; there are more: --limit 0 shows all.")
 
 
-def _document(asked: Query, result: Result, rows: list[dict[str, Any]], truncated: bool) -> dict[str, Any]:
+def _document(asked: Query, result: QueryResult, rows: list[dict[str, Any]], truncated: bool) -> dict[str, Any]:
     campaign = asked.indexes.campaign
     return {
         "campaign": campaign.name if campaign else None,
@@ -119,13 +119,13 @@ def _document(asked: Query, result: Result, rows: list[dict[str, Any]], truncate
     }
 
 
-def _print_csv(output: Output, result: Result, *, raw: bool) -> None:
+def _print_csv(output: Output, result: QueryResult, *, raw: bool) -> None:
     for line in _csv_lines(result, raw=raw):
         # On a terminal an escape sequence would be obeyed; in a file it is data like any other.
         output.stdout.write(safe_line(line.rstrip("\r\n")) + "\n" if output.stdout.isatty() else line)
 
 
-def _csv_lines(result: Result, *, raw: bool) -> Iterator[str]:
+def _csv_lines(result: QueryResult, *, raw: bool) -> Iterator[str]:
     from cocli.app.indexes.values import csv_cell
 
     text = io.StringIO()

@@ -55,18 +55,18 @@ def supervisor(
     Changes of the campaign's configuration are picked up within seconds, commands are executed, and a heartbeat says
     how this machine is (`cocli cluster status`). One SIGTERM or Ctrl-C drains all workers, two hurry them.
     """
-    from cocli.app.machines.supervisor import SupervisorWishes, run_supervisor
+    from cocli.app.machines.supervisor import SupervisorSettings, run_supervisor
     from cocli.app.machines.workers import bootstrap, parse_duration
     from cocli.fleet.drain import Drain, obeying_signals
-    from cocli.fleet.slot import Care
+    from cocli.fleet.slot import RestartSettings
 
     output, drain = output_of(ctx, as_json=json, quiet=quiet), Drain()
-    wishes = SupervisorWishes(
+    wishes = SupervisorSettings(
         host=host,
         seconds=None if duration is None else parse_duration(duration),
         period=heartbeat,
         poll=poll,
-        care=Care(memory=memory << 20, look=min(poll, 0.5)),
+        care=RestartSettings(memory=memory << 20, look=min(poll, 0.5)),
     )
     with workspace_of(ctx, store) as workspace, obeying_signals(drain):
         chosen = bootstrap(workspace, campaign_of(ctx, campaign))

@@ -13,7 +13,7 @@ from cocli.exit_codes import ExitCode
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from cocli.app.machines.workers import Progress, Worked
+    from cocli.app.machines.workers import Worked, WorkerProgress
     from cocli.cli.kit.output import Output
     from cocli.fleet.drain import Drain
 
@@ -68,12 +68,12 @@ def worker(
     One SIGTERM or Ctrl-C finishes what is in hand (what takes longer than a minute is given back), two give it back at
     once. A bare machine needs only the store's address; the campaign's configuration is fetched from there.
     """
-    from cocli.app.machines.workers import WorkerWishes, bootstrap, parse_duration, run_worker
+    from cocli.app.machines.workers import WorkerSettings, bootstrap, parse_duration, run_worker
     from cocli.fleet.commands import worked_queue
     from cocli.fleet.drain import Drain, follow, obeying_signals
 
     output, drain = output_of(ctx, as_json=json, quiet=quiet or supervised), Drain()
-    wishes = WorkerWishes(
+    wishes = WorkerSettings(
         threads=workers, until_empty=once, seconds=None if duration is None else parse_duration(duration)
     )
     if supervised:
@@ -102,11 +102,11 @@ def worker(
         raise typer.Exit(int(ExitCode.INTERRUPTED))
 
 
-def _lines(output: Output) -> Callable[[Progress], None]:
+def _lines(output: Output) -> Callable[[WorkerProgress], None]:
     """Plain lines, now and then: they end up in journals as often as on terminals."""
     said, at = "", 0.0
 
-    def tell(progress: Progress) -> None:
+    def tell(progress: WorkerProgress) -> None:
         nonlocal said, at
         line = _progress_line(progress)
         if line != said and progress.seconds >= at:
@@ -116,13 +116,13 @@ def _lines(output: Output) -> Callable[[Progress], None]:
     return tell
 
 
-def _report_to(output: Output, drain: Drain) -> Callable[[Progress], None]:
+def _report_to(output: Output, drain: Drain) -> Callable[[WorkerProgress], None]:
     """One line of JSON for the supervisor whenever something changed."""
     from cocli.formats import json_records
 
     before: Any = None
 
-    def tell(progress: Progress) -> None:
+    def tell(progress: WorkerProgress) -> None:
         nonlocal before
         if progress.report == before:
             return
@@ -136,7 +136,7 @@ def _report_to(output: Output, drain: Drain) -> Callable[[Progress], None]:
     return tell
 
 
-def _progress_line(progress: Progress) -> str:
+def _progress_line(progress: WorkerProgress) -> str:
     report = progress.report
     parts = [f"{report.queue}: {report.completed:,} done"]
     parts += [f"{count:,} {how.replace('_', ' ')}" for how, count in sorted(report.ended.items()) if how != "completed"]

@@ -27,7 +27,7 @@ from cocli.errors import UsageError
 from cocli.exit_codes import ExitCode
 
 if TYPE_CHECKING:
-    from cocli.app.queues.care import Cared
+    from cocli.app.queues.care import CareOutcome
     from cocli.app.queues.lines import BadLine
     from cocli.cli.kit.output import Output
     from cocli.queue.base import NewTask, Queue, Recovered
@@ -148,14 +148,14 @@ def release(
     Only a lease that has expired. With --force also one whose worker is alive: it notices at its next renewal, and
     if it completes the task before, that counts. --force also ends the wait after a failure.
     """
-    from cocli.app.queues.care import Caretaker
+    from cocli.app.queues.care import TaskCare
     from cocli.app.queues.queues import check_queue, pending_on_store
 
     output = output_of(ctx, as_json=json, quiet=quiet)
     with queue_campaign(ctx, store, campaign) as chosen:
         check_queue(chosen, queue)
         place = pending_on_store(chosen, queue, "free the lease of a task")
-        cared = Caretaker(place).release(task_id, force=force)
+        cared = TaskCare(place).release(task_id, force=force)
     _report_care(output, chosen.name, queue, cared)
 
 
@@ -176,7 +176,7 @@ def sideline(
     quiet: QuietOption = False,
 ) -> None:
     """Set a task aside by hand (category manual), so that no worker takes it. `queue recover` brings it back."""
-    from cocli.app.queues.care import Caretaker
+    from cocli.app.queues.care import TaskCare
     from cocli.app.queues.queues import check_queue, pending_on_store
 
     output = output_of(ctx, as_json=json, quiet=quiet)
@@ -185,11 +185,11 @@ def sideline(
     with queue_campaign(ctx, store, campaign) as chosen:
         check_queue(chosen, queue)
         place = pending_on_store(chosen, queue, "set a task aside by hand")
-        cared = Caretaker(place).sideline(task_id, reason, force=force)
+        cared = TaskCare(place).sideline(task_id, reason, force=force)
     _report_care(output, chosen.name, queue, cared)
 
 
-def _report_care(output: Output, campaign: str, queue: str, cared: Cared) -> None:
+def _report_care(output: Output, campaign: str, queue: str, cared: CareOutcome) -> None:
     if output.as_json:
         output.document({"campaign": campaign, "queue": queue, **asdict(cared)})
         return
@@ -300,7 +300,7 @@ def purge(
 
     A task whose completion is gone can be put and done again. What a clean-up is still to finish is kept.
     """
-    from cocli.app.queues.listing import Shown
+    from cocli.app.queues.listing import ListedState
     from cocli.app.queues.purge import carry_out, parse_age, plan_purge
     from cocli.app.queues.queues import check_category, check_queue, ended_on_store
     from cocli.cli.kit.confirm import confirm
@@ -315,7 +315,7 @@ def purge(
         place = ended_on_store(chosen, queue)
         check_category(place, category)
         with ProgressLine(output, "listed") as listing:
-            plan = plan_purge(place, Shown(state.value), category, age, listing)
+            plan = plan_purge(place, ListedState(state.value), category, age, listing)
         much = f"{count_shown(len(plan.keys), state.value + ' record')}, {size_shown(plan.bytes)}"
         if plan.keys and not dry_run:
             if not confirm(output, f"Remove {much} from {queue} of {chosen.name} for good?", yes=yes):

@@ -114,17 +114,17 @@ def ls(
 ) -> None:
     """List the tasks of a queue, in the order of their keys. What cannot be read is listed with what is wrong."""
     from cocli.app.queues import queues as use
-    from cocli.app.queues.listing import Shown, list_tasks
+    from cocli.app.queues.listing import ListedState, list_tasks
     from cocli.cli.kit.progress import ProgressLine
     from cocli.cli.queue.views import row_document, show_completed, show_pending, show_sidelined
 
     output = output_of(ctx, as_json=json, quiet=quiet)
-    what = Shown(state.value if state else "sideline" if category else "pending")
-    if category is not None and what is not Shown.SIDELINE:
+    what = ListedState(state.value if state else "sideline" if category else "pending")
+    if category is not None and what is not ListedState.SIDELINE:
         raise UsageError(reason="--category belongs to --state sideline")
     with queue_campaign(ctx, store, campaign) as chosen:
         use.check_queue(chosen, queue)
-        ended = what in (Shown.COMPLETED, Shown.SIDELINE)
+        ended = what in (ListedState.COMPLETED, ListedState.SIDELINE)
         place = use.ended_on_store(chosen, queue) if ended else use.pending_on_store(chosen, queue, "list its tasks")
         use.check_category(place, category)
         with ProgressLine(output, "listed") as progress:
@@ -140,7 +140,7 @@ def ls(
     if not rows:
         output.talk("There is none.")
         return
-    show = {Shown.COMPLETED: show_completed, Shown.SIDELINE: show_sidelined}.get(what, show_pending)
+    show = {ListedState.COMPLETED: show_completed, ListedState.SIDELINE: show_sidelined}.get(what, show_pending)
     show(output, rows)
     if truncated:
         output.talk(f"The first {limit}; there are more: --limit 0 lists all.")

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from cocli.app.sources.sources import PhraseMeaning
     from cocli.cli.kit.output import Output
     from cocli.pipeline.sources.open_places.library import Addition
-    from cocli.pipeline.sources.open_places.sorted_copy import Built
+    from cocli.pipeline.sources.open_places.sorted_copy import BuiltCopy
     from cocli.pipeline.sources.open_places.source_file import AddedFile, BadRow
 
 _SHOWN_CATEGORIES = 6
@@ -45,7 +45,7 @@ def file_document(file: AddedFile) -> dict[str, Any]:
     }
 
 
-def built_document(built: Built) -> dict[str, Any]:
+def built_document(built: BuiltCopy) -> dict[str, Any]:
     return {
         "source": built.source,
         "rows": built.rows,
@@ -85,7 +85,7 @@ def show_addition(output: Output, added: Addition) -> None:
     _show_bad(output, about.bad_rows, about.bad)
 
 
-def show_built(output: Output, built: Built) -> None:
+def show_built(output: Output, built: BuiltCopy) -> None:
     columns = ("source", "rows", "places", "unnamed", "unusable", "covers")
     row = (built.source, built.rows, built.places, built.unnamed, built.bad, built.bounds)
     output.table(columns, [row], right=("rows", "places", "unnamed", "unusable"))

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from cocli.app.sync import ConflictCopy, Sync
     from cocli.app.workspace import Workspace
     from cocli.cli.kit.output import Output
-    from cocli.sync.decision import Wishes
+    from cocli.sync.decision import SyncOptions
 
 app = command_group("Bring the data home and the bucket together, so that nobody's work is lost.")
 
@@ -249,11 +249,11 @@ def _show_copies(output: Output, sync: Sync, copies: list[ConflictCopy], *, diff
 # --- what they share
 
 
-def _wishes(direction: str, *, delete: bool = False, restore: bool = False) -> Wishes:
-    from cocli.sync.decision import Wishes
+def _wishes(direction: str, *, delete: bool = False, restore: bool = False) -> SyncOptions:
+    from cocli.sync.decision import SyncOptions
     from cocli.sync.pair import Direction
 
-    return Wishes(Direction(direction), delete=delete, restore=restore)
+    return SyncOptions(Direction(direction), delete=delete, restore=restore)
 
 
 def _options(
@@ -275,10 +275,10 @@ _Chosen = tuple[list[str] | None, list[str] | None, list[str] | None]
 @contextmanager
 def _opened(ctx: typer.Context, workspace: Workspace, campaign: str | None, chosen: _Chosen) -> Iterator[Sync]:
     from cocli.app.sync import open_sync
-    from cocli.sync.kinds import Part
+    from cocli.sync.kinds import SyncPart
 
     only, include, exclude = chosen
-    parts = [Part(name) for name in check_parts(only)]
+    parts = [SyncPart(name) for name in check_parts(only)]
     name = campaign_of(ctx, campaign)
     with open_sync(workspace, name, parts=parts, include=include or (), exclude=exclude or ()) as sync:
         yield sync

@@ -11,8 +11,8 @@ from cocli.errors import CocliError, TooManyDeletions, UsageError
 if TYPE_CHECKING:
     from cocli.app.sync import Sync
     from cocli.cli.kit.output import Output
-    from cocli.sync.decision import Wishes
-    from cocli.sync.report import Report
+    from cocli.sync.decision import SyncOptions
+    from cocli.sync.report import SyncReport
 
 PARTS = ("config", "indexes", "records", "companies", "completions", "documents", "reports", "status", "other")
 
@@ -49,7 +49,7 @@ WatchOption = Annotated[
 
 
 class RunOptions(NamedTuple):
-    wishes: Wishes
+    wishes: SyncOptions
     yes: bool = False
     bandwidth: str | None = None
     watch: float | None = None
@@ -67,7 +67,7 @@ def check_parts(only: list[str] | None) -> list[str]:
     return list(only or [])
 
 
-def drive(output: Output, sync: Sync, options: RunOptions) -> Report:
+def drive(output: Output, sync: Sync, options: RunOptions) -> SyncReport:
     """Run once, ask where much would be deleted, show the report; with `--watch` again and again."""
     from cocli.cli.sync.views import show_report
 
@@ -88,7 +88,7 @@ def drive(output: Output, sync: Sync, options: RunOptions) -> Report:
         _pause(output, options.watch)
 
 
-def _run(output: Output, sync: Sync, options: RunOptions) -> Report:
+def _run(output: Output, sync: Sync, options: RunOptions) -> SyncReport:
     from cocli.cli.kit.confirm import confirm, interactive
     from cocli.cli.sync.views import TransferLine
     from cocli.sync.pace import parse_rate

@@ -57,13 +57,13 @@ def smart_sync(
     """
     from cocli.app.sync import SMART, open_sync
     from cocli.cli.sync.views import exit_code, plan_document, run_document, show_plan
-    from cocli.sync.decision import Wishes
-    from cocli.sync.kinds import Part
+    from cocli.sync.decision import SyncOptions
+    from cocli.sync.kinds import SyncPart
     from cocli.sync.pair import Direction
 
     output = output_of(ctx, as_json=json, quiet=quiet)
-    wishes = Wishes(Direction.BOTH, delete=delete)
-    parts = [Part(part) for part in check_parts(only)] or list(SMART)
+    wishes = SyncOptions(Direction.BOTH, delete=delete)
+    parts = [SyncPart(part) for part in check_parts(only)] or list(SMART)
     chosen = campaign_of(ctx, name or campaign)
     with workspace_of(ctx, store) as workspace, open_sync(workspace, chosen, parts=parts) as sync:
         if dry_run:

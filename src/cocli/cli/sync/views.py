@@ -11,9 +11,9 @@ from cocli.exit_codes import ExitCode
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from cocli.app.sync import Look, Sync
+    from cocli.app.sync import Sync, SyncForecast
     from cocli.cli.kit.output import Output
-    from cocli.sync.report import IndexMoved, Report, Standing
+    from cocli.sync.report import IndexMoved, RunStanding, SyncReport
 
 _FIRST_AFTER = 0.5
 _EVERY = 0.1
@@ -42,7 +42,7 @@ class TransferLine:
         self._next = self._started + _FIRST_AFTER
         self._shown = False
 
-    def __call__(self, standing: Standing) -> None:
+    def __call__(self, standing: RunStanding) -> None:
         now = time.monotonic()
         if not self._wanted or now < self._next:
             return
@@ -61,7 +61,7 @@ class TransferLine:
             self._output.stderr.flush()
 
 
-def progress_text(standing: Standing, seconds: float) -> str:
+def progress_text(standing: RunStanding, seconds: float) -> str:
     """`1,200 of 20,000 files, 3.4 MiB of 56.7 MiB, 1.1 MiB/s, 48 s left`."""
     rate = standing.bytes / seconds if seconds > 0 else 0.0
     files = standing.files / seconds if seconds > 0 else 0.0
@@ -84,7 +84,7 @@ def _duration(seconds: float) -> str:
 # --- reports
 
 
-def run_document(sync: Sync, direction: str, report: Report) -> dict[str, Any]:
+def run_document(sync: Sync, direction: str, report: SyncReport) -> dict[str, Any]:
     return {
         **_where(sync, direction, dry_run=False),
         "counts": {name: report.counts[name] for name in (*_WORDS, "adopted", "forgotten")},
@@ -102,7 +102,7 @@ def run_document(sync: Sync, direction: str, report: Report) -> dict[str, Any]:
     }
 
 
-def plan_document(sync: Sync, direction: str, look: Look) -> dict[str, Any]:
+def plan_document(sync: Sync, direction: str, look: SyncForecast) -> dict[str, Any]:
     plan = look.plan
     return {
         **_where(sync, direction, dry_run=True),
@@ -145,7 +145,7 @@ def _skipped_documents(skipped: dict[str, str]) -> list[dict[str, Any]]:
     return [{"key": key, "reason": reason} for key, reason in skipped.items()]
 
 
-def show_report(output: Output, report: Report) -> None:
+def show_report(output: Output, report: SyncReport) -> None:
     for name, words in _WORDS.items():
         if report.counts[name]:
             output.line(f"{count_shown(report.counts[name], 'file')} {words}")
@@ -164,14 +164,14 @@ def show_report(output: Output, report: Report) -> None:
     _hint(output, report)
 
 
-def _hint(output: Output, report: Report) -> None:
+def _hint(output: Output, report: SyncReport) -> None:
     if report.kept_both:
         output.hint("cocli sync resolve")
     elif report.conflicts:
         output.hint("cocli sync both")
 
 
-def show_plan(output: Output, look: Look) -> None:
+def show_plan(output: Output, look: SyncForecast) -> None:
     plan = look.plan
     sizes: dict[str, int] = {}
     for step in plan.steps:
@@ -202,7 +202,7 @@ def _show_trouble(output: Output, failed: dict[str, Any], skipped: dict[str, str
         output.line(f"… and {len(skipped) - _SHOWN:,} more that were skipped")
 
 
-def exit_code(report: Report) -> ExitCode:
+def exit_code(report: SyncReport) -> ExitCode:
     """6 if trying again may help, else the code of the first failure; 5 for conflicts that were left; else 0."""
     if any(error.retryable for error in report.failed.values()):
         return ExitCode.UNAVAILABLE

@@ -12,7 +12,7 @@ from cocli.cli.kit.options import CampaignOption, JsonOption, QuietOption, Store
 from cocli.errors import UsageError
 
 if TYPE_CHECKING:
-    from cocli.app.websites.enrich import EnrichWishes
+    from cocli.app.websites.enrich import EnrichOptions
     from cocli.app.websites.enriched_site import EnrichedSite
     from cocli.app.workspace import Workspace
     from cocli.cli.kit.progress import ProgressLine
@@ -86,12 +86,12 @@ def enrich(
     are found. robots.txt is kept to. With a campaign, what is found goes into its records; with --server that is a
     campaign of the machine that serves.
     """
-    from cocli.app.websites.enrich import EnrichWishes
+    from cocli.app.websites.enrich import EnrichOptions
     from cocli.cli.kit.progress import ProgressLine
     from cocli.cli.websites.views import show_enriched
 
     output = output_of(ctx, as_json=json, quiet=quiet)
-    wishes = EnrichWishes(_country(country), pages, seconds, save, mx)
+    wishes = EnrichOptions(_country(country), pages, seconds, save, mx)
     chosen = campaign_of(ctx, campaign)
     saved = chosen is not None if save is None else save
     with ProgressLine(output, "sites read") as progress:
@@ -121,7 +121,7 @@ def _here(
     workspace: Workspace,
     campaign: str | None,
     sites: list[str],
-    wishes: EnrichWishes,
+    wishes: EnrichOptions,
     progress: ProgressLine,
     *,
     saved: bool,
@@ -139,7 +139,7 @@ def _by_server(
     certificate: Path | None,
     sites: list[str],
     campaign: str | None,
-    wishes: EnrichWishes,
+    wishes: EnrichOptions,
     progress: ProgressLine,
 ) -> list[EnrichedSite]:
     from cocli.app.websites.enrich import site_work

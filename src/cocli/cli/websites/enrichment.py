@@ -45,7 +45,7 @@ def serve(
 
     from cocli.app.documents.documents import opened_documents
     from cocli.app.documents.tokens import load_tokens
-    from cocli.service.enrichment.http import Address, serving_enrichment
+    from cocli.service.enrichment.http import EnrichRequestAddress, serving_enrichment
     from cocli.service.rate_limit import RateLimit
 
     output = output_of(ctx, quiet=quiet)
@@ -55,7 +55,7 @@ def serve(
         with opened_documents(workspace, chosen) as documents:
             tokens, section = load_tokens(documents, create=True), documents.section
         limit = RateLimit(per_minute, time.monotonic)
-        address = Address(host, port, insecure)
+        address = EnrichRequestAddress(host, port, insecure)
         with serving_enrichment(
             workspace, chosen, section, tokens, limit, address, clock=lambda: datetime.now(UTC), log=log
         ) as url:

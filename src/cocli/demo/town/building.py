@@ -13,7 +13,7 @@ from cocli.demo.town.names import NameGiver, slug
 from cocli.demo.town.region import Region, Spot, Surveyor
 from cocli.demo.town.trades import TRADES, Trade, trade_of
 from cocli.demo.town.websites.plans import SiteBuilder, SitePlan, common_site, planned_sites
-from cocli.demo.town.websites.site import Branch, Site
+from cocli.demo.town.websites.site import Branch, TownSite
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,7 +33,7 @@ class _Wish:
     """What a business is to be like; what is left open is drawn."""
 
     plan: SitePlan | None = None
-    site: Site | None = None
+    site: TownSite | None = None
     name: str | None = None
     trade: Trade | None = None
     spot: Spot | None = None
@@ -106,7 +106,7 @@ def build_businesses(seed: int, size: int, region: Region) -> tuple[Business, ..
     return tuple(builder.business(wish) for wish in [*wishes, *_chain(builder)])
 
 
-def _website(site: Site | None, name: str) -> str | None:
+def _website(site: TownSite | None, name: str) -> str | None:
     if site is None:
         return None
     if site.kind == "social":

@@ -10,7 +10,7 @@ from cocli.keys.identities import place_id_from_feature_id
 if TYPE_CHECKING:
     from cocli.demo.town.region import Spot
     from cocli.demo.town.trades import Trade
-    from cocli.demo.town.websites.site import Site
+    from cocli.demo.town.websites.site import TownSite
 
 BusinessStatus = Literal["operational", "temporarily_closed", "permanently_closed"]
 TownSource = Literal["overture", "google-maps"]
@@ -26,7 +26,7 @@ class Business:
     spot: Spot
     phone: str | None
     """In E.164."""
-    site: Site | None
+    site: TownSite | None
     website: str | None
     """The address that the business gives for its website: its site, or a profile elsewhere."""
     status: BusinessStatus

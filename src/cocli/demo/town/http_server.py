@@ -34,13 +34,13 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class TownAnswer:
     status: int
     headers: dict[str, str] = field(default_factory=dict)
     body: bytes = b""
 
 
-Handler = Callable[[Asked], Awaitable[Answer | None]]
+Handler = Callable[[Asked], Awaitable[TownAnswer | None]]
 """None: the server keeps silent until the client gives up."""
 
 
@@ -151,7 +151,7 @@ async def _read(reader: asyncio.StreamReader) -> Asked:
     )
 
 
-def _encoded(answer: Answer, *, with_body: bool) -> bytes:
+def _encoded(answer: TownAnswer, *, with_body: bool) -> bytes:
     headers = {"Server": "town", **answer.headers}
     if answer.status != HTTPStatus.NOT_MODIFIED:
         headers["Content-Length"] = str(len(answer.body))

@@ -24,7 +24,7 @@ _OF_THE_MOMENT = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class TownOutcome:
     """`records` is index → key → record; `tasks` is queue → every task that there is in any state."""
 
     records: Mapping[str, Mapping[str, Any]]
@@ -33,7 +33,7 @@ class Outcome:
     leftovers: tuple[str, ...] = ()
     """Leases without a task."""
 
-    def differences(self, other: Outcome) -> list[str]:
+    def differences(self, other: TownOutcome) -> list[str]:
         """What differs, in words; empty where both are the same."""
         found = [
             f"{queue}: {sorted(self.tasks[queue] ^ other.tasks[queue])[:5]}"
@@ -50,7 +50,7 @@ class Outcome:
         return found
 
 
-def outcome_of(workspace: Workspace, name: str) -> Outcome:
+def outcome_of(workspace: Workspace, name: str) -> TownOutcome:
     indexes = campaign_indexes(workspace, name)
     records = {}
     for index in _INDEXES:
@@ -58,7 +58,7 @@ def outcome_of(workspace: Workspace, name: str) -> Outcome:
         rows = open_reader(opened, fresh=True).scan()
         records[index] = {opened.spec.key_of(row): timeless(row.model_dump(mode="json")) for row in rows}
     campaign = workspace.campaign(name)
-    return Outcome(
+    return TownOutcome(
         records,
         {queue: _tasks(campaign, queue) for queue in WORKED},
         queue_states(campaign, WORKED),

@@ -10,7 +10,7 @@ from cocli.demo.town.region import Region
 
 if TYPE_CHECKING:
     from cocli.demo.town.business import Business
-    from cocli.demo.town.websites.site import Site
+    from cocli.demo.town.websites.site import TownSite
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,10 +20,10 @@ class Town:
     seed: int
     region: Region
     businesses: tuple[Business, ...]
-    sites: dict[str, Site] = field(repr=False)
+    sites: dict[str, TownSite] = field(repr=False)
     """By host name; a site that answers under two has both."""
 
-    def site_of(self, host: str) -> Site | None:
+    def site_of(self, host: str) -> TownSite | None:
         """The site behind a host name, with or without `www.`."""
         name = host.lower().rstrip(".")
         return self.sites.get(name) or self.sites.get(f"www.{name}")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from cocli.demo.town.business import Business, TownSource
     from cocli.demo.town.town import Town
-    from cocli.demo.town.websites.site import Site
+    from cocli.demo.town.websites.site import TownSite
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ def truth_of(town: Town) -> Truth:
     )
 
 
-def _is_own(site: Site) -> bool:
+def _is_own(site: TownSite) -> bool:
     return site.kind not in ("social", "directory")
 
 
@@ -189,7 +189,7 @@ def _listing(business: Business, source: TownSource) -> TrueListing:
     )
 
 
-def _emails(site: Site) -> tuple[TrueEmail, ...]:
+def _emails(site: TownSite) -> tuple[TrueEmail, ...]:
     language = LANGUAGES[site.language]
     host = site.target or site.host
     return tuple(
@@ -206,7 +206,7 @@ def _emails(site: Site) -> tuple[TrueEmail, ...]:
     )
 
 
-def _site(site: Site) -> TrueSite:
+def _site(site: TownSite) -> TrueSite:
     readable = site.status == "alive"
     negatives = site.negatives if readable else ()
     return TrueSite(
@@ -223,11 +223,11 @@ def _site(site: Site) -> TrueSite:
     )
 
 
-def _rejected(site: Site) -> tuple[str, ...]:
+def _rejected(site: TownSite) -> tuple[str, ...]:
     return tuple(filled(text, {"domain": site.domain}) for negative in site.negatives for text in negative.rejects)
 
 
-def _phones(site: Site) -> tuple[str, ...]:
+def _phones(site: TownSite) -> tuple[str, ...]:
     if site.kind == "robots-contact" or site.phone is None:
         return ()
     return tuple(dict.fromkeys((site.phone, *(branch.phone for branch in site.branches))))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 
-class Problem(StrEnum):
+class FsckProblem(StrEnum):
     ORPHAN_OBJECT = "orphan_object"
     """An object that the catalogue does not know. Repair: its row and events are written."""
     DIGEST_MISMATCH = "digest_mismatch"
@@ -38,12 +38,12 @@ class Problem(StrEnum):
     """An object below the prefix that is no document's. It is left alone."""
 
 
-UNREPAIRABLE = frozenset({Problem.MISSING_BLOB, Problem.STRANGER})
+UNREPAIRABLE = frozenset({FsckProblem.MISSING_BLOB, FsckProblem.STRANGER})
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    problem: Problem
+class FsckFinding:
+    problem: FsckProblem
     account: str
     doc: str
     detail: str
@@ -53,7 +53,7 @@ class Finding:
 
 
 @dataclass(slots=True)
-class Report:
+class FsckReport:
     """`objects` are states and versions; `findings` is empty where store, catalogue and outbox agree."""
 
     documents: int = 0
@@ -61,14 +61,14 @@ class Report:
     blobs: int = 0
     rows: int = 0
     events: int = 0
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[FsckFinding] = field(default_factory=list)
 
     @property
     def clean(self) -> bool:
         return not self.findings
 
     @property
-    def open(self) -> list[Finding]:
+    def open(self) -> list[FsckFinding]:
         """What is still wrong."""
         return [one for one in self.findings if one.repaired is None]
 

@@ -13,12 +13,12 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
-from cocli.documents.care.findings import Finding, Problem, Report
+from cocli.documents.care.findings import FsckFinding, FsckProblem, FsckReport
 from cocli.documents.care.repairs import Mending
 from cocli.documents.care.survey import kind_of, survey_one, surveys
 from cocli.documents.care.tombstones import EMPTY_DIGEST
 from cocli.documents.outbox import events_of
-from cocli.documents.places import Place
+from cocli.documents.places import DocumentPlace
 from cocli.errors import NotFound
 from cocli.keys.paths import account_prefix
 from cocli.store.base import StoredObject
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from datetime import datetime
 
-    from cocli.documents.care.survey import Found, Survey
+    from cocli.documents.care.survey import Survey, SurveyedState
     from cocli.documents.outbox import Event
     from cocli.documents.repository import DocumentRepository
     from cocli.models.document import PipeDoc
@@ -43,7 +43,7 @@ def check(
     repair: bool = False,
     deep: bool = False,
     grace: timedelta = GRACE,
-) -> Report:
+) -> FsckReport:
     """Look at everything, or at one account. `deep` also reads every blob; `grace` is how old rubbish has to be."""
     options = _Options(account, repair, deep, grace)
     return Fsck(repository, options).run()
@@ -51,7 +51,7 @@ def check(
 
 def rebuild(
     repository: DocumentRepository, *, announce: bool = True, now: Callable[[], datetime] | None = None
-) -> Report:
+) -> FsckReport:
     """Empty the catalogue and build it anew from the store alone.
 
     Which events were published is not known any more. With `announce` all of them wait to be published again, under
@@ -82,7 +82,7 @@ class Fsck:
         self._store = repository.objects.store
         self._catalog = repository.catalog
         self._mending = Mending(repository)
-        self._report = Report()
+        self._report = FsckReport()
         self._seen: set[bytes] = set()
         """Current objects, and versions, that are there: a short hash of each, because there may be millions."""
         self._unreadable: set[str] = set()
@@ -91,7 +91,7 @@ class Fsck:
         """Folders of documents that were purged: events that point into them are history."""
         self._pruned_before = self._catalog.pruned_before()
 
-    def run(self) -> Report:
+    def run(self) -> FsckReport:
         prefix = self._objects.prefix
         strangers: list[str] = []
         listing = self._store.list(account_prefix(prefix, self._options.account))
@@ -99,7 +99,7 @@ class Fsck:
             self._report.documents += 1
             self._document(survey)
         for key in strangers:
-            self._found(Problem.STRANGER, "?", "?", key)
+            self._found(FsckProblem.STRANGER, "?", "?", key)
         for row in self._rows():
             self._row(row)
         self._events()
@@ -113,7 +113,7 @@ class Fsck:
         self._broken(survey)
         for one in (*survey.states, *survey.versions):
             document = one.state.document
-            self._see(one.key, Place.of(self._objects.prefix, document).current, one.state.header.digest)
+            self._see(one.key, DocumentPlace.of(self._objects.prefix, document).current, one.state.header.digest)
         self._purge(survey)
         for found in survey.states:
             self._state(found)
@@ -128,21 +128,21 @@ class Fsck:
                 self._unreadable.add(corrupt.key)
             owner = corrupt.kind.place
             where = (owner.account, owner.doc) if owner else ("?", "?")
-            self._found(Problem.CORRUPT_OBJECT, *where, f"{corrupt.key}: {corrupt.reason}", done)
+            self._found(FsckProblem.CORRUPT_OBJECT, *where, f"{corrupt.key}: {corrupt.reason}", done)
         for one in survey.misplaced:
             document = one.state.document
             done = self._mend(partial(self._mending.move, one))
             detail = f"{one.key} belongs to {one.right}"
-            self._found(Problem.WRONG_PATH, document.account, document.doc, detail, done)
+            self._found(FsckProblem.WRONG_PATH, document.account, document.doc, detail, done)
             if done is not None:
-                self._see(one.right, Place.of(self._objects.prefix, document).current, one.state.header.digest)
+                self._see(one.right, DocumentPlace.of(self._objects.prefix, document).current, one.state.header.digest)
 
-    def _state(self, found: Found) -> None:
+    def _state(self, found: SurveyedState) -> None:
         document, wanted = found.state.document, found.state.row()
         row = self._find(wanted)
         if row == wanted:
             return
-        again = self._objects.current(Place.of(self._objects.prefix, document))
+        again = self._objects.current(DocumentPlace.of(self._objects.prefix, document))
         if again is None:
             return  # gone since it was read: the pass over the rows sees to it
         state = again[0]
@@ -151,9 +151,9 @@ class Fsck:
             return  # somebody was just saving it
         detail = f"{document.cluster or 'intake'}/{document.address}, version {wanted.version}"
         if row is None:
-            problem = Problem.ORPHAN_OBJECT
+            problem = FsckProblem.ORPHAN_OBJECT
         else:
-            problem = Problem.DIGEST_MISMATCH if row.digest != wanted.digest else Problem.STALE_ROW
+            problem = FsckProblem.DIGEST_MISMATCH if row.digest != wanted.digest else FsckProblem.STALE_ROW
             detail += f"; the row says version {row.version}, {row.digest[:12]}…"
         done = self._mend(lambda: self._mending.adopt(state))
         self._found(problem, document.account, document.doc, detail, done)
@@ -176,7 +176,7 @@ class Fsck:
             to = event.reference
             detail = f"{to.cluster or 'intake'}/{to.address}, version {event.version}: {event.operation}"
             detail += f" for {event.destination}" if event.destination else ""
-            self._found(Problem.DOCUMENT_WITHOUT_EVENT, to.account, to.doc, detail, done)
+            self._found(FsckProblem.DOCUMENT_WITHOUT_EVENT, to.account, to.doc, detail, done)
 
     def _blobs(self, survey: Survey) -> None:
         for one in (*survey.states, *survey.versions):
@@ -184,11 +184,11 @@ class Fsck:
             for name, blob in document.blobs.items():
                 if blob.data is None and not self._there(survey, one, blob.sha256):
                     detail = f"blob {name} ({blob.sha256[:12]}…) of {one.key}"
-                    self._found(Problem.MISSING_BLOB, document.account, document.doc, detail)
+                    self._found(FsckProblem.MISSING_BLOB, document.account, document.doc, detail)
         for sha256 in self._orphans(survey):
             key = survey.blobs[sha256].key
             done = self._mend(partial(self._mending.remove_blob, survey.folder, sha256))
-            self._found(Problem.ORPHAN_BLOB, *_owner(survey, key), key, done)
+            self._found(FsckProblem.ORPHAN_BLOB, *_owner(survey, key), key, done)
 
     def _orphans(self, survey: Survey) -> list[str]:
         """Blobs that nothing refers to, old enough that nobody is about to."""
@@ -202,8 +202,8 @@ class Fsck:
         candidates -= again.referenced
         return sorted(one for one in candidates & again.blobs.keys() if again.blobs[one].modified <= limit)
 
-    def _there(self, survey: Survey, found: Found, sha256: str) -> bool:
-        key = Place.of(self._objects.prefix, found.state.document).blob(sha256)
+    def _there(self, survey: Survey, found: SurveyedState, sha256: str) -> bool:
+        key = DocumentPlace.of(self._objects.prefix, found.state.document).blob(sha256)
         if not self._options.deep and sha256 in survey.blobs:
             return True
         try:
@@ -214,7 +214,7 @@ class Fsck:
             return True
         kind = kind_of(found.key)
         done = self._mend(lambda: self._mending.set_aside(stored, kind))
-        self._found(Problem.CORRUPT_BLOB, *_owner(survey, key), key, done)
+        self._found(FsckProblem.CORRUPT_BLOB, *_owner(survey, key), key, done)
         return done is None
 
     def _purge(self, survey: Survey) -> None:
@@ -226,7 +226,7 @@ class Fsck:
         if intake.state.purge.purged_at is not None and not others:
             return
         document = intake.state.document
-        problem = Problem.UNFINISHED_PURGE if intake.state.purge.purged_at is None else Problem.RESURRECTED
+        problem = FsckProblem.UNFINISHED_PURGE if intake.state.purge.purged_at is None else FsckProblem.RESURRECTED
         done = self._mend(lambda: self._mending.finish_purge(intake.state))
         self._found(problem, document.account, document.doc, f"{others} objects are left", done)
         if done is not None:
@@ -242,7 +242,7 @@ class Fsck:
                 document = one.state.document
                 done = self._mend(partial(self._mending.bury, one.state))
                 detail = f"{document.cluster or 'intake'}/{document.address}"
-                self._found(Problem.RESURRECTED, document.account, document.doc, detail, done)
+                self._found(FsckProblem.RESURRECTED, document.account, document.doc, detail, done)
 
     # --- rows and events
 
@@ -254,7 +254,7 @@ class Fsck:
 
     def _row(self, row: PipeDoc) -> None:
         self._report.rows += 1
-        place = Place.of(self._objects.prefix, row)
+        place = DocumentPlace.of(self._objects.prefix, row)
         if _short(place.current) in self._seen or place.current in self._unreadable:
             return
         try:
@@ -266,7 +266,7 @@ class Fsck:
             return  # and the row has gone as well
         done = self._mend(lambda: self._mending.without_object(row))
         detail = f"{row.cluster or 'intake'}/{row.address}, version {row.version}"
-        self._found(Problem.DANGLING_ROW, row.account, row.doc, detail, done)
+        self._found(FsckProblem.DANGLING_ROW, row.account, row.doc, detail, done)
 
     def _events(self) -> None:
         after = 0
@@ -279,16 +279,16 @@ class Fsck:
 
     def _event(self, event: Event) -> None:
         to = event.reference
-        place = Place.pointed_at(self._objects.prefix, to)
+        place = DocumentPlace.pointed_at(self._objects.prefix, to)
         if to.digest == EMPTY_DIGEST or place.folder in self._purged:
             return
         if _short(f"{place.current} {to.digest}") in self._seen or self._has(place, to.digest):
             return
         detail = f"{event.operation} {to.cluster or 'intake'}/{to.address}, version {event.version}"
         done = self._mend(lambda: self._mending.untell(event))
-        self._found(Problem.EVENT_WITHOUT_DOCUMENT, to.account, to.doc, detail, done)
+        self._found(FsckProblem.EVENT_WITHOUT_DOCUMENT, to.account, to.doc, detail, done)
 
-    def _has(self, place: Place, digest: str) -> bool:
+    def _has(self, place: DocumentPlace, digest: str) -> bool:
         """The second look: it may have been saved since the listing passed by."""
         keys = (place.current, place.version(digest))
         if self._unreadable.intersection(keys):
@@ -307,8 +307,8 @@ class Fsck:
     def _mend(self, action: Callable[[], str | None]) -> str | None:
         return action() if self._options.repair else None
 
-    def _found(self, problem: Problem, account: str, doc: str, detail: str, repaired: str | None = None) -> None:
-        self._report.findings.append(Finding(problem, account, doc, detail, repaired))
+    def _found(self, problem: FsckProblem, account: str, doc: str, detail: str, repaired: str | None = None) -> None:
+        self._report.findings.append(FsckFinding(problem, account, doc, detail, repaired))
 
 
 def _owner(survey: Survey, key: str) -> tuple[str, str]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from cocli.documents.care.survey import kind_of
 from cocli.documents.catalog.base import EVERY
-from cocli.documents.header import Operation, PurgeProof, RemovedObject, State
+from cocli.documents.header import DocumentState, Operation, PurgeProof, RemovedObject
 from cocli.documents.outbox import events_of
 from cocli.errors import DocumentContested, DocumentNotFound
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from cocli.documents.care.tombstones import Tombstones
     from cocli.documents.catalog.base import Catalog
-    from cocli.documents.objects import Objects
-    from cocli.documents.places import Place
+    from cocli.documents.objects import DocumentObjects
+    from cocli.documents.places import DocumentPlace
     from cocli.store.base import ObjectInfo
 
 _TRIES = 20
@@ -31,7 +31,7 @@ _TRIES = 20
 
 class Purger:
     def __init__(
-        self, objects: Objects, catalog: Catalog, tombstones: Tombstones, *, clock: Callable[[], datetime]
+        self, objects: DocumentObjects, catalog: Catalog, tombstones: Tombstones, *, clock: Callable[[], datetime]
     ) -> None:
         self._objects = objects
         self._catalog = catalog
@@ -46,7 +46,7 @@ class Purger:
             self._tombstones.bury(place, by=by, even_if_absent=True)
         return [self.purge_at(place, by, reason) for place in self._tombstones.intakes(rows)]
 
-    def purge_at(self, place: Place, by: str, reason: str) -> PurgeProof:
+    def purge_at(self, place: DocumentPlace, by: str, reason: str) -> PurgeProof:
         """Purge the document whose intake's tombstone lies here."""
         for _ in range(_TRIES):
             others = self._others(place)
@@ -58,10 +58,10 @@ class Purger:
                 return done
         raise DocumentContested(doc=place.doc, tries=_TRIES)
 
-    def _others(self, place: Place) -> list[ObjectInfo]:
+    def _others(self, place: DocumentPlace) -> list[ObjectInfo]:
         return [info for info in self._objects.store.list(place.folder) if info.key != place.current]
 
-    def _announce(self, place: Place, others: Sequence[ObjectInfo], by: str, reason: str) -> None:
+    def _announce(self, place: DocumentPlace, others: Sequence[ObjectInfo], by: str, reason: str) -> None:
         """Write down what will be removed, before it is."""
         for _ in range(_TRIES):
             read = self._objects.current(place)
@@ -84,7 +84,7 @@ class Purger:
                 return
         raise DocumentContested(doc=place.doc, tries=_TRIES)
 
-    def _finish(self, place: Place) -> PurgeProof | None:
+    def _finish(self, place: DocumentPlace) -> PurgeProof | None:
         read = self._objects.current(place)
         if read is None or (proof := read[0].purge) is None:
             return None
@@ -99,7 +99,7 @@ class Purger:
         self._write_down(place, replace(there, etag=etag))
         return proof
 
-    def _write_down(self, place: Place, stub: State) -> None:
+    def _write_down(self, place: DocumentPlace, stub: DocumentState) -> None:
         self._catalog.forget(place.account, place.doc)
         gone = [
             row

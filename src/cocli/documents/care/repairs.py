@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from cocli.documents.care.survey import kind_of, survey_one
 from cocli.documents.outbox import events_of
-from cocli.documents.places import Place
+from cocli.documents.places import DocumentPlace
 from cocli.errors import Conflict
 from cocli.keys.paths import DamagedKey
 from cocli.store.settled import create
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cocli.documents.care.survey import Misplaced, ObjectKind
-    from cocli.documents.header import State
+    from cocli.documents.header import DocumentState
     from cocli.documents.outbox import Event
     from cocli.documents.repository import DocumentRepository
     from cocli.models.document import PipeDoc
@@ -55,11 +55,14 @@ class Mending:
         if taken and self._store.get(one.right).data != one.stored.data:
             return self.set_aside(one.stored, kind_of(one.key))
         self._store.delete(one.key, if_match=one.stored.etag)
-        if kind_of(one.right) is not None and one.right == Place.of(self._objects.prefix, one.state.document).current:
+        if (
+            kind_of(one.right) is not None
+            and one.right == DocumentPlace.of(self._objects.prefix, one.state.document).current
+        ):
             self.adopt(one.state)
         return f"moved to {one.right}"
 
-    def adopt(self, state: State) -> str:
+    def adopt(self, state: DocumentState) -> str:
         """The row and the events follow the object, also where the row claims to be newer."""
         self._catalog.replace([state.row()], events_of(state))
         return "the row was written from the object"
@@ -72,17 +75,17 @@ class Mending:
         self._catalog.remove_events([event.event_id])
         return "the event was removed"
 
-    def bury(self, state: State) -> str:
-        self._tombstones.bury(Place.of(self._objects.prefix, state.document), by="fsck")
+    def bury(self, state: DocumentState) -> str:
+        self._tombstones.bury(DocumentPlace.of(self._objects.prefix, state.document), by="fsck")
         return "deleted, as its document is"
 
-    def finish_purge(self, stub: State) -> str:
-        proof = self._purger.purge_at(Place.of(self._objects.prefix, stub.document), "fsck", "")
+    def finish_purge(self, stub: DocumentState) -> str:
+        proof = self._purger.purge_at(DocumentPlace.of(self._objects.prefix, stub.document), "fsck", "")
         return f"purged; {len(proof.removed)} objects are in the proof"
 
     def without_object(self, row: PipeDoc) -> str:
         """The newest earlier version takes the place of what is gone; where there is none, the row goes."""
-        place = Place.of(self._objects.prefix, row)
+        place = DocumentPlace.of(self._objects.prefix, row)
         survey = survey_one(self._store, place.folder, self._objects.prefix)
         earlier = [
             one

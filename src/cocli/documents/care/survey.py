@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from cocli.documents import codec
-from cocli.documents.places import Place
+from cocli.documents.places import DocumentPlace
 from cocli.errors import DocumentDamaged, InvalidKey, NotFound
 from cocli.keys.paths import (
     BlobKey,
@@ -23,7 +23,7 @@ from cocli.store.base import StoredObject
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from cocli.documents.header import State
+    from cocli.documents.header import DocumentState
     from cocli.store.base import ObjectInfo, Store
 
 _BATCH = 200
@@ -37,7 +37,7 @@ class ObjectKind(NamedTuple):
     cluster: str | None
     uuid: str
     digest: str
-    place: Place | None
+    place: DocumentPlace | None
     """Where it lies, as its key spells it: parts that were too long are shortened."""
 
 
@@ -64,18 +64,18 @@ def _described(key: _Parsed) -> ObjectKind:
         cluster = None if key.folder == "intake" else key.folder
         return ObjectKind("damaged", folder, cluster, key.uuid, key.sha256, None)
     cluster = key.cluster if isinstance(key, (ClusterStateKey, ClusterVersionKey)) else None
-    place = Place(key.prefix, *owner, cluster, key.uuid)
+    place = DocumentPlace(key.prefix, *owner, cluster, key.uuid)
     if isinstance(key, (IntakeKey, ClusterStateKey)):
         return ObjectKind("state", folder, cluster, key.uuid, "", place)
     return ObjectKind("version", folder, cluster, key.uuid, key.digest, place)
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SurveyedState:
     """A state or an earlier version that can be read and lies where it should."""
 
     key: str
-    state: State
+    state: DocumentState
     stored: StoredObject
 
 
@@ -85,7 +85,7 @@ class Misplaced:
 
     key: str
     right: str
-    state: State
+    state: DocumentState
     stored: StoredObject
 
 
@@ -104,15 +104,15 @@ class Survey:
     """All that lies in one document's folder."""
 
     folder: str
-    states: list[Found] = field(default_factory=list)
-    versions: list[Found] = field(default_factory=list)
+    states: list[SurveyedState] = field(default_factory=list)
+    versions: list[SurveyedState] = field(default_factory=list)
     misplaced: list[Misplaced] = field(default_factory=list)
     corrupt: list[Corrupt] = field(default_factory=list)
     blobs: dict[str, ObjectInfo] = field(default_factory=dict)
     damaged: list[str] = field(default_factory=list)
 
     @property
-    def intake(self) -> Found | None:
+    def intake(self) -> SurveyedState | None:
         return next((one for one in self.states if one.state.document.is_intake), None)
 
     @property
@@ -177,11 +177,11 @@ def _judge(survey: Survey, key: str, kind: ObjectKind, stored: StoredObject, pre
     except DocumentDamaged as error:
         survey.corrupt.append(Corrupt(key, kind, stored, str(error.details["reason"])))
         return
-    place = Place.of(prefix, state.document)
+    place = DocumentPlace.of(prefix, state.document)
     right = place.current if kind.kind == "state" else place.version(state.header.digest)
     if right != key:
         survey.misplaced.append(Misplaced(key, right, state, stored))
     elif kind.kind == "state":
-        survey.states.append(Found(key, state, stored))
+        survey.states.append(SurveyedState(key, state, stored))
     else:
-        survey.versions.append(Found(key, state, stored))
+        survey.versions.append(SurveyedState(key, state, stored))

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from cocli.documents.catalog.base import EVERY
 from cocli.documents.document import Document
-from cocli.documents.header import Header, Operation, State
+from cocli.documents.header import DocumentState, Header, Operation
 from cocli.documents.outbox import events_of
-from cocli.documents.places import Place
+from cocli.documents.places import DocumentPlace
 from cocli.documents.receipt import Receipt
 from cocli.errors import DocumentContested, DocumentDamaged, DocumentInvalid, DocumentNotFound
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from cocli.documents.catalog.base import Catalog, Selection
-    from cocli.documents.objects import Objects
+    from cocli.documents.objects import DocumentObjects
     from cocli.models.document import PipeDoc
 
 _TRIES = 20
@@ -31,7 +31,7 @@ EMPTY_DIGEST = "0" * 64
 
 
 class Tombstones:
-    def __init__(self, objects: Objects, catalog: Catalog, *, clock: Callable[[], datetime]) -> None:
+    def __init__(self, objects: DocumentObjects, catalog: Catalog, *, clock: Callable[[], datetime]) -> None:
         self._objects = objects
         self._catalog = catalog
         self._clock = clock
@@ -45,7 +45,7 @@ class Tombstones:
                 self.bury(place, by=by, even_if_absent=True)
         answers = []
         for row in self._catalog.states(account, doc, cluster, deleted=True):
-            buried = self.bury(Place.of(self._objects.prefix, row), by=by)
+            buried = self.bury(DocumentPlace.of(self._objects.prefix, row), by=by)
             answers.append(Receipt.of(buried.row(), "deleted"))
         if not answers:
             raise DocumentNotFound(doc=doc, place=f"cluster {cluster}" if cluster else "intake")
@@ -58,13 +58,13 @@ class Tombstones:
         purged = next((row.purged_at for row in rows if row.purged_at is not None), None)
         if purged is not None:
             raise _purged(doc, purged)
-        brought = [self._raise(Place.of(self._objects.prefix, row)) for row in rows]
+        brought = [self._raise(DocumentPlace.of(self._objects.prefix, row)) for row in rows]
         return [Receipt.of(state.row(), "restored") for state in brought if state is not None]
 
-    def intakes(self, rows: Iterable[PipeDoc]) -> list[Place]:
+    def intakes(self, rows: Iterable[PipeDoc]) -> list[DocumentPlace]:
         """The place of the intake in every datasource that has the document."""
         places = [
-            Place.of(
+            DocumentPlace.of(
                 self._objects.prefix,
                 Document(row.account, row.connector, row.datasource, row.doc, row.datasource),
             )
@@ -72,7 +72,7 @@ class Tombstones:
         ]
         return list(dict.fromkeys(places))
 
-    def bury(self, place: Place, *, by: str, even_if_absent: bool = False) -> State:
+    def bury(self, place: DocumentPlace, *, by: str, even_if_absent: bool = False) -> DocumentState:
         """Put a tombstone in the place of a state, and tell of it. Done twice is done once."""
         for _ in range(_TRIES):
             read = self._objects.current(place)
@@ -94,13 +94,13 @@ class Tombstones:
                 return self._tell(stone, etag, there)
         raise DocumentContested(doc=place.doc, tries=_TRIES)
 
-    def _drop(self, place: Place) -> None:
+    def _drop(self, place: DocumentPlace) -> None:
         """A row without an object: there is nothing to bury, and nothing that the row stands for."""
         row = self._catalog.find(place.account, place.uuid, place.cluster, place.uuid).row
         if row is not None:
             self._catalog.replace([], [], remove=[row])
 
-    def _raise(self, place: Place) -> State | None:
+    def _raise(self, place: DocumentPlace) -> DocumentState | None:
         """Bring back what a tombstone stands for; None where there never was anything."""
         for _ in range(_TRIES):
             read = self._objects.current(place)
@@ -130,19 +130,19 @@ class Tombstones:
                 return self._tell(state, etag, stone)
         raise DocumentContested(doc=place.doc, tries=_TRIES)
 
-    def _moved(self, place: Place, etag: str) -> bool:
+    def _moved(self, place: DocumentPlace, etag: str) -> bool:
         """Whether somebody has replaced the object since it was read."""
         read = self._objects.current(place)
         return read is None or read[1].etag != etag
 
-    def _stone(self, document: Document, last: Header | None, by: str) -> State:
+    def _stone(self, document: Document, last: Header | None, by: str) -> DocumentState:
         now = self._clock()
         version = last.version + 1 if last else 1
         digest = last.digest if last else EMPTY_DIGEST
         header = Header(version, digest, now, Operation.DELETED, (), now, by)
-        return State(header, _without_content(document))
+        return DocumentState(header, _without_content(document))
 
-    def _tell(self, state: State, etag: str, before: State | None) -> State:
+    def _tell(self, state: DocumentState, etag: str, before: DocumentState | None) -> DocumentState:
         """Row and events. Those of the version before as well: its writer may have died before it could."""
         written = replace(state, etag=etag)
         untold = events_of(before) if before is not None else []
@@ -154,7 +154,7 @@ def _purged(doc: str, at: datetime) -> DocumentInvalid:
     return DocumentInvalid(doc=doc, reason=f"it was purged on {at:%Y-%m-%d}: there is nothing to bring back")
 
 
-def _identity(place: Place) -> Document:
+def _identity(place: DocumentPlace) -> Document:
     return Document(place.account, place.connector, place.datasource, place.doc, place.datasource)
 
 

@@ -60,7 +60,7 @@ class Cursor:
 
 
 @dataclass(frozen=True, slots=True)
-class Page(Generic[T]):
+class CatalogPage(Generic[T]):
     """Some of the answer. `next` is None on the last page."""
 
     items: Sequence[T]
@@ -82,7 +82,7 @@ class Memo:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class CatalogState:
     """What a writer has to know before it writes: the row at its place, and whether the document was deleted."""
 
     row: PipeDoc | None
@@ -108,11 +108,11 @@ class Catalog(Protocol):
 
     # --- rows
 
-    def find(self, account: str, uuid: str, cluster: str | None, intake: str) -> Found:
+    def find(self, account: str, uuid: str, cluster: str | None, intake: str) -> CatalogState:
         """The row at a place, and whether the document (by the uuid of its intake) was deleted."""
         ...
 
-    def find_many(self, places: Sequence[tuple[str, str, str | None, str]]) -> list[Found]: ...
+    def find_many(self, places: Sequence[tuple[str, str, str | None, str]]) -> list[CatalogState]: ...
 
     def commit(self, rows: Sequence[PipeDoc], events: Sequence[Event], *, intake: str | None = None) -> bool:
         """Write rows and events in one transaction. An older version never replaces a newer one; an event that is

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 
-class Session(Protocol):
+class DatabaseSession(Protocol):
     """Statements within one transaction."""
 
     def rows(self, statement: str, parameters: Mapping[str, object]) -> Sequence[Sequence[Any]]: ...
@@ -36,19 +36,19 @@ class Database(Protocol):
     @property
     def statements(self) -> Mapping[str, str]: ...
 
-    def read(self) -> AbstractContextManager[Session]:
+    def read(self) -> AbstractContextManager[DatabaseSession]:
         """For looking only."""
         ...
 
-    def transaction(self) -> AbstractContextManager[Session]:
+    def transaction(self) -> AbstractContextManager[DatabaseSession]:
         """All or nothing: rolled back where the block raises."""
         ...
 
-    def migrating(self) -> AbstractContextManager[Session]:
+    def migrating(self) -> AbstractContextManager[DatabaseSession]:
         """A transaction that no other process runs at the same time."""
         ...
 
-    def run_script(self, session: Session, script: str) -> None:
+    def run_script(self, session: DatabaseSession, script: str) -> None:
         """Several statements, within the transaction."""
         ...
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-    from cocli.documents.catalog.database import Session
+    from cocli.documents.catalog.database import DatabaseSession
     from cocli.documents.catalog.job_rows import Advance, Job, JobKind, OutcomeRow
     from cocli.documents.catalog.sql import SqlCatalog
 
@@ -118,7 +118,7 @@ class JobTable:
             (found,) = session.rows(self._statements["read_job"], {"account": job.account, "job": job.job})
         return Advanced(read_job(found, self._database.read_time), refused)
 
-    def _add_outcomes(self, session: Session, stretch: Advance) -> None:
+    def _add_outcomes(self, session: DatabaseSession, stretch: Advance) -> None:
         written = {one.at: self._database.write_time(one.at) for one in stretch.outcomes}
         session.run_many(
             self._statements["add_outcome"], [outcome_values(one, written[one.at]) for one in stretch.outcomes]

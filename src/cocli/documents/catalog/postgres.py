@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import psycopg
     from psycopg.sql import SQL
 
-    from cocli.documents.catalog.database import Session
+    from cocli.documents.catalog.database import DatabaseSession
 
 _NAME = re.compile(r"(?<![:\w]):(\w+)")
 _PASSWORD = re.compile(r"://[^/@]*@|password=\S+")
@@ -70,24 +70,24 @@ class PostgresDatabase:
         return _PASSWORD.sub(lambda found: "://" if found[0].startswith(":") else "", self._url)
 
     @contextmanager
-    def read(self) -> Iterator[Session]:
+    def read(self) -> Iterator[DatabaseSession]:
         with self._lock, self._errors():
             yield _Session(self._connected())
 
     @contextmanager
-    def transaction(self) -> Iterator[Session]:
+    def transaction(self) -> Iterator[DatabaseSession]:
         with self._lock, self._errors():
             connection = self._connected()
             with connection.transaction():
                 yield _Session(connection)
 
     @contextmanager
-    def migrating(self) -> Iterator[Session]:
+    def migrating(self) -> Iterator[DatabaseSession]:
         with self.transaction() as session:
             session.rows("SELECT pg_advisory_xact_lock(%(number)s)", {"number": _MIGRATING})
             yield session
 
-    def run_script(self, session: Session, script: str) -> None:
+    def run_script(self, session: DatabaseSession, script: str) -> None:
         session.run(script, {})
 
     def write_time(self, moment: datetime) -> object:

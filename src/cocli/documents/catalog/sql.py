@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from cocli.documents.catalog.base import Found, Memo, OutboxEntry, Which
+from cocli.documents.catalog.base import CatalogState, Memo, OutboxEntry, Which
 from cocli.documents.catalog.migrations import migrate
 from cocli.documents.catalog.rows import event_values, memo_values, read_event, read_memo, read_row, row_values
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from cocli.documents.catalog.base import Cursor, Kind, Selection
-    from cocli.documents.catalog.database import Database, Session
+    from cocli.documents.catalog.database import Database, DatabaseSession
     from cocli.documents.catalog.job_rows import Commit
     from cocli.documents.outbox import Event
     from cocli.models.document import PipeDoc
@@ -51,15 +51,17 @@ class SqlCatalog:
 
     # --- rows
 
-    def find(self, account: str, uuid: str, cluster: str | None, intake: str) -> Found:
+    def find(self, account: str, uuid: str, cluster: str | None, intake: str) -> CatalogState:
         with self._database.read() as session:
             return self._find(session, account, uuid, cluster, intake)
 
-    def find_many(self, places: Sequence[tuple[str, str, str | None, str]]) -> list[Found]:
+    def find_many(self, places: Sequence[tuple[str, str, str | None, str]]) -> list[CatalogState]:
         with self._database.read() as session:
             return [self._find(session, *place) for place in places]
 
-    def _find(self, session: Session, account: str, uuid: str, cluster: str | None, intake: str) -> Found:
+    def _find(
+        self, session: DatabaseSession, account: str, uuid: str, cluster: str | None, intake: str
+    ) -> CatalogState:
         values = {"uuid": uuid, "cluster": cluster or "", "intake": intake}
         row, deleted_at = None, None
         for columns in session.rows(self._statements["find"], values):
@@ -70,19 +72,21 @@ class SqlCatalog:
                 row = found
             if found.uuid == intake and found.cluster is None:
                 deleted_at = found.deleted_at
-        return Found(row, deleted_at)
+        return CatalogState(row, deleted_at)
 
     def commit(self, rows: Sequence[PipeDoc], events: Sequence[Event], *, intake: str | None = None) -> bool:
         with self._database.transaction() as session:
             return self._commit(session, rows, events, intake)
 
-    def write_in(self, session: Session, commits: Sequence[Commit], memos: Sequence[Memo]) -> list[Commit]:
+    def write_in(self, session: DatabaseSession, commits: Sequence[Commit], memos: Sequence[Memo]) -> list[Commit]:
         """Commits and memos within a transaction of somebody else's; which commits `commit` would have refused."""
         refused = [one for one in commits if not self._commit(session, one.rows, one.events, one.intake)]
         session.run_many(self._statements["remember"], [self._memo_values(memo) for memo in memos])
         return refused
 
-    def _commit(self, session: Session, rows: Sequence[PipeDoc], events: Sequence[Event], intake: str | None) -> bool:
+    def _commit(
+        self, session: DatabaseSession, rows: Sequence[PipeDoc], events: Sequence[Event], intake: str | None
+    ) -> bool:
         if intake is not None:
             found = session.rows(self._statements["deleted"], {"intake": intake})
             if found and found[0][0] is not None:
@@ -96,7 +100,7 @@ class SqlCatalog:
                 session.run(self._statements["remove"], {"uuid": row.uuid, "cluster": row.cluster or ""})
             self._write(session, rows, events)
 
-    def _write(self, session: Session, rows: Sequence[PipeDoc], events: Sequence[Event]) -> None:
+    def _write(self, session: DatabaseSession, rows: Sequence[PipeDoc], events: Sequence[Event]) -> None:
         session.run_many(self._statements["put"], [self._row_values(row) for row in rows])
         session.run_many(self._statements["add_event"], [self._event_values(event) for event in events])
 

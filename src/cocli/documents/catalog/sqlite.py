@@ -20,7 +20,7 @@ from cocli.errors import CatalogError, CatalogUnavailable
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from cocli.documents.catalog.database import Session
+    from cocli.documents.catalog.database import DatabaseSession
 
 MEMORY = ":memory:"
 _WAIT_SECONDS = 60.0
@@ -69,12 +69,12 @@ class SqliteDatabase:
         return self._path
 
     @contextmanager
-    def read(self) -> Iterator[Session]:
+    def read(self) -> Iterator[DatabaseSession]:
         with self._lock, self._errors():
             yield self._session
 
     @contextmanager
-    def transaction(self) -> Iterator[Session]:
+    def transaction(self) -> Iterator[DatabaseSession]:
         with self._lock, self._errors():
             self._connection.execute("BEGIN IMMEDIATE")
             try:
@@ -87,7 +87,7 @@ class SqliteDatabase:
 
     migrating = transaction  # BEGIN IMMEDIATE lets one process at a time begin
 
-    def run_script(self, session: Session, script: str) -> None:
+    def run_script(self, session: DatabaseSession, script: str) -> None:
         statement = ""
         for line in script.splitlines(keepends=True):
             statement += line

@@ -17,7 +17,7 @@ from typing import Annotated, Literal, Self, TypeGuard
 from pydantic import ConfigDict, Discriminator, Field, JsonValue, StringConstraints, Tag, model_validator
 
 from cocli.errors import ConditionFailed
-from cocli.models.record import Many, Part
+from cocli.models.record import Many, RecordPart
 
 Pointer = Annotated[str, StringConstraints(max_length=1024, pattern=r"^(?:/(?:[^~/]|~[01])*)*$")]
 MAX_DEPTH = 20
@@ -26,7 +26,7 @@ MAX_DEPTH = 20
 _ORDERING = ("lt", "le", "gt", "ge")
 
 
-class Compare(Part):
+class Compare(RecordPart):
     """One value of the document against one that is given."""
 
     path: Pointer
@@ -44,22 +44,22 @@ class Compare(Part):
         return self
 
 
-class Ask(Part):
+class Presence(RecordPart):
     """Whether the document has something there at all."""
 
     path: Pointer
     op: Literal["exists", "missing"]
 
 
-class AllOf(Part):
+class AllOf(RecordPart):
     all: Annotated[Many[Condition], Field(min_length=1)]
 
 
-class AnyOf(Part):
+class AnyOf(RecordPart):
     any: Annotated[Many[Condition], Field(min_length=1)]
 
 
-class Not(Part):
+class Not(RecordPart):
     model_config = ConfigDict(serialize_by_alias=True, validate_by_name=True)
 
     not_: Condition = Field(alias="not")
@@ -77,16 +77,16 @@ def _kind(value: object) -> str:
 
 Condition = Annotated[
     Annotated[Compare, Tag("compare")]
-    | Annotated[Ask, Tag("ask")]
+    | Annotated[Presence, Tag("ask")]
     | Annotated[AllOf, Tag("all")]
     | Annotated[AnyOf, Tag("any")]
     | Annotated[Not, Tag("not")],
     Discriminator(_kind),
 ]
-_KINDS: dict[type[object], str] = {Compare: "compare", Ask: "ask", AllOf: "all", AnyOf: "any", Not: "not"}
+_KINDS: dict[type[object], str] = {Compare: "compare", Presence: "ask", AllOf: "all", AnyOf: "any", Not: "not"}
 
 
-AnyCondition = Compare | Ask | AllOf | AnyOf | Not
+AnyCondition = Compare | Presence | AllOf | AnyOf | Not
 
 
 def depth(condition: AnyCondition) -> int:
@@ -111,7 +111,7 @@ def holds(condition: AnyCondition, seen: JsonValue) -> bool:
     if isinstance(condition, Not):
         return not holds(condition.not_, seen)
     found, value = _look_up(condition.path, seen)
-    if isinstance(condition, Ask):
+    if isinstance(condition, Presence):
         return found == (condition.op == "exists")
     if not found:
         raise ConditionFailed(path=condition.path, reason="the document has nothing there")

@@ -13,7 +13,7 @@ from cocli.documents.graph.graph import Graph, require_none
 from cocli.documents.graph.node import Node
 from cocli.errors import FormatError, RecordError
 from cocli.formats import json_records
-from cocli.models.record import Label, Many, Part, Record
+from cocli.models.record import Label, Many, Record, RecordPart
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from cocli.documents.graph.node import NodeFunction
 
 
-class NodeDefinition(Part):
+class NodeDefinition(RecordPart):
     """A node without its function, which is bound by the node's name."""
 
     name: Label

@@ -7,7 +7,7 @@ from enum import StrEnum
 from pydantic import Field
 
 from cocli.documents.graph.condition import Condition  # noqa: TC001 - pydantic reads the annotation
-from cocli.models.record import Label, Part
+from cocli.models.record import Label, RecordPart
 
 
 class Transport(StrEnum):
@@ -17,7 +17,7 @@ class Transport(StrEnum):
     MESSAGING = "messaging"
 
 
-class Edge(Part):
+class Edge(RecordPart):
     """`source` is a node or `intake`. Without a condition every document goes this way."""
 
     source: Label

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cocli.documents.graph.destination import check_cluster
-from cocli.documents.graph.journey import Journey, Manner
+from cocli.documents.graph.journey import DocumentJourney, EngineOptions
 from cocli.documents.graph.memory import Memory
 from cocli.documents.graph.node import INTAKE
 from cocli.documents.graph.quarantine import Quarantine
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from cocli.documents.document import Document
     from cocli.documents.graph.graph import Graph
-    from cocli.documents.graph.quarantine import Entry
-    from cocli.documents.graph.run import Run
+    from cocli.documents.graph.quarantine import QuarantineEntry
+    from cocli.documents.graph.run import GraphRun
     from cocli.documents.repository import DocumentRepository
     from cocli.errors import CocliError
     from cocli.models.document import DocumentReference
@@ -60,24 +60,24 @@ class Engine:
         """The same graph in the same cluster, with another repository."""
         return Engine(self.graph, repository, cluster=self.cluster, clock=self.clock, hop_limit=self.hop_limit)
 
-    def run(self, document: Document, *, at: str = INTAKE, manner: Manner | None = None) -> Run:
+    def run(self, document: Document, *, at: str = INTAKE, manner: EngineOptions | None = None) -> GraphRun:
         """Take a document through the graph, beginning at the intake or at a node."""
         if at == INTAKE and not document.is_intake:
             hint = "Begin at a node, or with the document as it came in."
             raise UsageError(reason=f"this state of {document.doc} was made by {document.address}", hint=hint)
-        return Journey(self, manner or Manner()).run(document, at)
+        return DocumentJourney(self, manner or EngineOptions()).run(document, at)
 
-    def receive(self, reference: DocumentReference, node: str, *, manner: Manner | None = None) -> Run:
+    def receive(self, reference: DocumentReference, node: str, *, manner: EngineOptions | None = None) -> GraphRun:
         """Take the document that a message points at through a node and what follows it."""
-        return Journey(self, manner or Manner()).receive(reference, node)
+        return DocumentJourney(self, manner or EngineOptions()).receive(reference, node)
 
-    def set_aside(self, reference: DocumentReference, node: str, error: CocliError) -> Run:
+    def set_aside(self, reference: DocumentReference, node: str, error: CocliError) -> GraphRun:
         """Put a document into quarantine without running it: its workers died of it."""
-        journey = Journey(self, Manner())
+        journey = DocumentJourney(self, EngineOptions())
         journey.put_aside(self.repository.get(reference.account, reference), node, error)
         return journey.result
 
-    def release(self, entry: Entry, *, manner: Manner | None = None) -> Run:
+    def release(self, entry: QuarantineEntry, *, manner: EngineOptions | None = None) -> GraphRun:
         """Let a document out of quarantine: it goes on at the node where it failed. If it fails there again, it stays.
 
         It runs first and is marked then: killed in between, it is still there and can be released again.

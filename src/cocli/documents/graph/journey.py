@@ -10,7 +10,7 @@ from cocli.documents.graph.condition import holds
 from cocli.documents.graph.destination import Destination
 from cocli.documents.graph.edge import Transport
 from cocli.documents.graph.node import INTAKE, NodeContext, nothing_to_check
-from cocli.documents.graph.run import Ending, Outcome, Run
+from cocli.documents.graph.run import Ending, GraphRun, RunOutcome
 from cocli.documents.graph.trouble import FAULTS_OF_THE_DOCUMENT, call
 from cocli.documents.graph.views import view_of
 from cocli.errors import (
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
+class EngineOptions:
     """How a document is run."""
 
     final: bool = False
@@ -63,16 +63,16 @@ class Surroundings(Protocol):
     hop_limit: int
 
 
-class Journey:
-    def __init__(self, engine: Surroundings, manner: Manner) -> None:
+class DocumentJourney:
+    def __init__(self, engine: Surroundings, manner: EngineOptions) -> None:
         self._engine = engine
         self._graph = engine.graph
         self._manner = manner
         self._ahead: list[tuple[str, Document]] = []
         self._postponed: CocliError | None = None
-        self.result = Run()
+        self.result = GraphRun()
 
-    def run(self, document: Document, at: str) -> Run:
+    def run(self, document: Document, at: str) -> GraphRun:
         """Every way to its end, then the first error that may pass, if there was one: the ways are tried again."""
         if at == INTAKE:
             self._route(INTAKE, document, document)
@@ -86,7 +86,7 @@ class Journey:
             raise self._postponed
         return self.result
 
-    def receive(self, reference: DocumentReference, at: str) -> Run:
+    def receive(self, reference: DocumentReference, at: str) -> GraphRun:
         node = self._graph.node(at)
         done = self._recall(node, reference)
         if done is not None and self._ends_here(node, done):
@@ -241,7 +241,7 @@ class Journey:
         reference: DocumentReference | None = None,
         detail: str | None = None,
     ) -> None:
-        self.result.outcomes.append(Outcome(node, ending, document, reference, detail))
+        self.result.outcomes.append(RunOutcome(node, ending, document, reference, detail))
 
 
 def _matching(edges: Sequence[Edge], document: Document) -> list[Edge]:

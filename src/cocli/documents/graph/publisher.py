@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cocli.documents.graph.destination import Destination
-from cocli.documents.graph.transports.base import Message
+from cocli.documents.graph.transports.base import NodeMessage
 from cocli.documents.outbox import Operation
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class GraphPublisher:
             if destination is None:
                 rest.append(event)
             elif event.operation not in (Operation.DELETED, Operation.PURGED):  # a node has no work with what is gone
-                messages.append(Message(event.event_id, destination, event.reference))
+                messages.append(NodeMessage(event.event_id, destination, event.reference))
         if messages:
             self._transport.publish(messages)
         if rest and self._others is not None:

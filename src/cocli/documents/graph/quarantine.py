@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from cocli.documents.document import Document, Fault, Source
+from cocli.documents.document import Document, DocumentSource, Fault
 from cocli.documents.graph.destination import quarantine_of
 from cocli.documents.graph.node import QUARANTINE
 from cocli.documents.graph.trouble import FAULTS_OF_THE_DOCUMENT
@@ -36,7 +36,7 @@ def _safe(message: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class QuarantineEntry:
     """`document` is what the node was given, and will be given again; `reference` points at the entry itself."""
 
     node: str
@@ -66,12 +66,14 @@ class Quarantine:
             return self._repository.save(_entry(document, node, self._kept_in, fault))
         except FAULTS_OF_THE_DOCUMENT as unfit:
             message = _safe(f"{error.message}; the document could not be kept whole: {unfit.message}")
-            bare = replace(document, source=Source(), blobs={}, data={}, errors=())
+            bare = replace(document, source=DocumentSource(), blobs={}, data={}, errors=())
             return self._repository.save(
                 _entry(bare, node, self._kept_in, replace(fault, message=message), whole=False)
             )
 
-    def entries(self, account: str, *, datasource: str | None = None, released: bool = False) -> Iterator[Entry]:
+    def entries(
+        self, account: str, *, datasource: str | None = None, released: bool = False
+    ) -> Iterator[QuarantineEntry]:
         """What waits for a person, in the order of the documents; with `released`, also what was let go before."""
         after: Cursor | None = None
         while True:
@@ -85,19 +87,19 @@ class Quarantine:
             if (after := page.next) is None:
                 return
 
-    def entry(self, account: str, doc: str, node: str) -> Entry:
+    def entry(self, account: str, doc: str, node: str) -> QuarantineEntry:
         """The one of a document at a node. `DocumentNotFound` if there is none."""
         document = self._repository.current(account, doc, node, self._kept_in)
         rows = self._repository.states(account, doc, cluster=self._kept_in)
         return _read_entry(document, next(row for row in rows if row.address == node))
 
-    def mark_released(self, entry: Entry) -> None:
+    def mark_released(self, entry: QuarantineEntry) -> None:
         fault = Fault(node=entry.node, code=entry.code, message=entry.message, retryable=entry.retryable)
         self._repository.save(
             _entry(entry.document, entry.node, self._kept_in, fault, released=True, whole=entry.whole)
         )
 
-    def _read(self, account: str, row: PipeDoc) -> Entry:
+    def _read(self, account: str, row: PipeDoc) -> QuarantineEntry:
         return _read_entry(self._repository.get(account, row.reference), row)
 
 
@@ -116,7 +118,7 @@ def _entry(
     return document.at(node, cluster).with_fault(fault).with_data(QUARANTINE, note)
 
 
-def _read_entry(kept: Document, row: PipeDoc) -> Entry:
+def _read_entry(kept: Document, row: PipeDoc) -> QuarantineEntry:
     """The entry, and the document as it was before it became one."""
     note = kept.data.get(QUARANTINE)
     if note is None or not kept.errors:
@@ -130,7 +132,7 @@ def _read_entry(kept: Document, row: PipeDoc) -> Entry:
         errors=tuple(earlier),
         data={node: values for node, values in kept.data.items() if node != QUARANTINE},
     )
-    return Entry(
+    return QuarantineEntry(
         node=fault.node,
         code=fault.code,
         message=fault.message,

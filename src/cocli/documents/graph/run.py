@@ -29,7 +29,7 @@ class Ending(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class RunOutcome:
     """How one way ended. `reference` where a state was saved, `document` where it was at hand."""
 
     node: str
@@ -40,12 +40,12 @@ class Outcome:
 
 
 @dataclass(slots=True)
-class Run:
+class GraphRun:
     """All ways of one document, which nodes worked on it, and which had nothing to do."""
 
-    outcomes: list[Outcome] = field(default_factory=list)
+    outcomes: list[RunOutcome] = field(default_factory=list)
     ran: list[str] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
 
-    def ended(self, ending: Ending) -> list[Outcome]:
+    def ended(self, ending: Ending) -> list[RunOutcome]:
         return [outcome for outcome in self.outcomes if outcome.ending is ending]

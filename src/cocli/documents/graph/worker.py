@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from cocli.documents.graph.destination import Destination
-from cocli.documents.graph.journey import Manner
+from cocli.documents.graph.journey import EngineOptions
 from cocli.errors import BrokerUnavailable, CocliError, DocumentError, LeaseLost, NodeFailed
 from cocli.models.task import TaskError
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cocli.documents.graph.engine import Engine
-    from cocli.documents.graph.run import Run
+    from cocli.documents.graph.run import GraphRun
     from cocli.documents.graph.transports.base import Delivery, MessageTransport
     from cocli.documents.relay import Relay
     from cocli.models.document import DocumentReference
@@ -30,14 +30,14 @@ _WAIT_SECONDS = 1.0
 
 
 @dataclass(slots=True)
-class Tally:
+class NodeTally:
     """What a worker did: messages by what became of them, and the endings of their ways."""
 
     messages: Counter[str] = field(default_factory=Counter)
     endings: Counter[str] = field(default_factory=Counter)
 
 
-class Worker:
+class NodeWorker:
     """`attempts` bounds both failures that may pass and workers that die of a message: then it goes into quarantine."""
 
     def __init__(
@@ -48,7 +48,7 @@ class Worker:
         node: str,
         *,
         attempts: int = ATTEMPTS,
-        on_run: Callable[[Run], None] | None = None,
+        on_run: Callable[[GraphRun], None] | None = None,
     ) -> None:
         engine.graph.node(node)
         self._engine = engine
@@ -57,9 +57,9 @@ class Worker:
         self._attempts = attempts
         self._on_run = on_run
         self._consumer = transport.consumer(Destination(engine.cluster, node))
-        self.tally = Tally()
+        self.tally = NodeTally()
 
-    def run(self, stop: threading.Event, *, until_idle: bool = False, wait: float = _WAIT_SECONDS) -> Tally:
+    def run(self, stop: threading.Event, *, until_idle: bool = False, wait: float = _WAIT_SECONDS) -> NodeTally:
         """Work until asked to stop; with `until_idle`, also until no message came for as long as `wait`."""
         while not stop.is_set():
             if not self.step(wait) and until_idle:
@@ -98,11 +98,11 @@ class Worker:
             self._on_run(run)
         return "done"
 
-    def _work(self, delivery: Delivery, reference: DocumentReference) -> Run:
+    def _work(self, delivery: Delivery, reference: DocumentReference) -> GraphRun:
         if delivery.attempt > self._attempts:
             reason = f"{self._attempts} workers began with it, and none came to an end"
             return self._engine.set_aside(reference, self._node, NodeFailed(node=self._node, reason=reason))
-        manner = Manner(final=delivery.attempt >= self._attempts, check=delivery.check)
+        manner = EngineOptions(final=delivery.attempt >= self._attempts, check=delivery.check)
         return self._engine.receive(reference, self._node, manner=manner)
 
     def _send_on(self) -> None:

@@ -17,7 +17,7 @@ from cocli.errors import DocumentDamaged, DocumentDeleted, DocumentNotFound, Usa
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from cocli.documents.replay.fields import Change, Verdict
+    from cocli.documents.replay.fields import FieldChange, Verdict
     from cocli.documents.repository import DocumentRepository
     from cocli.models.document import PipeDoc
 
@@ -30,7 +30,7 @@ _HEADING = ("field", "same", "changed", "gained", "lost", "example")
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class ComparisonExample:
     doc: str
     verdict: Verdict
     left: str | None
@@ -46,7 +46,7 @@ class FieldSummary:
     changed: int = 0
     gained: int = 0
     lost: int = 0
-    examples: list[Example] = field(default_factory=list)
+    examples: list[ComparisonExample] = field(default_factory=list)
 
     @property
     def differs(self) -> bool:
@@ -60,7 +60,7 @@ class DocumentComparison:
     doc: str
     in_left: bool
     in_right: bool
-    changes: Sequence[Change] = ()
+    changes: Sequence[FieldChange] = ()
     same: Mapping[str, int] = field(default_factory=dict)
     problem: str | None = None
     """Why it could not be compared."""
@@ -116,7 +116,7 @@ class Comparison:
         for change in one.changes:
             summary = self._field(change.path)
             setattr(summary, change.verdict, getattr(summary, change.verdict) + change.count)
-            example = Example(one.doc, change.verdict, _short(change.left), _short(change.right))
+            example = ComparisonExample(one.doc, change.verdict, _short(change.left), _short(change.right))
             _append(summary.examples, example, examples)
 
     def _field(self, path: str) -> FieldSummary:

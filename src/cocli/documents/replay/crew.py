@@ -6,7 +6,7 @@ from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Protocol
 
-from cocli.documents.replay.work import Work, work_on
+from cocli.documents.replay.work import ReplayWork, work_on
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -21,13 +21,13 @@ _AHEAD = 2
 """Stretches per worker that are begun before the oldest one is written."""
 
 
-class Crew(Protocol):
+class ReplayCrew(Protocol):
     """Workers. `work` may be called by as many threads at a time as there are workers."""
 
     @property
     def size(self) -> int: ...
 
-    def work(self, plan: ReplayPlan, references: Sequence[DocumentReference]) -> Work: ...
+    def work(self, plan: ReplayPlan, references: Sequence[DocumentReference]) -> ReplayWork: ...
 
 
 class Alone:
@@ -38,17 +38,17 @@ class Alone:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def work(self, plan: ReplayPlan, references: Sequence[DocumentReference]) -> Work:
+    def work(self, plan: ReplayPlan, references: Sequence[DocumentReference]) -> ReplayWork:
         return work_on(self._engine, plan, references)
 
 
-def work_through(crew: Crew, plan: ReplayPlan, chunks: Iterable[Chunk]) -> Iterator[tuple[Chunk, Work]]:
+def work_through(crew: ReplayCrew, plan: ReplayPlan, chunks: Iterable[Chunk]) -> Iterator[tuple[Chunk, ReplayWork]]:
     """Each stretch and what came of it, in order. Nothing that was begun is left out."""
     if crew.size == 1:
         for chunk in chunks:
             yield chunk, _work(crew, plan, chunk)
         return
-    begun: deque[tuple[Chunk, Future[Work]]] = deque()
+    begun: deque[tuple[Chunk, Future[ReplayWork]]] = deque()
     with ThreadPoolExecutor(crew.size, thread_name_prefix="cocli-crew") as pool:
         for chunk in chunks:
             begun.append((chunk, pool.submit(_work, crew, plan, chunk)))
@@ -58,7 +58,7 @@ def work_through(crew: Crew, plan: ReplayPlan, chunks: Iterable[Chunk]) -> Itera
             yield _oldest(begun)
 
 
-def _oldest(begun: deque[tuple[Chunk, Future[Work]]]) -> tuple[Chunk, Work]:
+def _oldest(begun: deque[tuple[Chunk, Future[ReplayWork]]]) -> tuple[Chunk, ReplayWork]:
     chunk, future = begun.popleft()
     try:
         return chunk, future.result()
@@ -68,7 +68,7 @@ def _oldest(begun: deque[tuple[Chunk, Future[Work]]]) -> tuple[Chunk, Work]:
         raise
 
 
-def _work(crew: Crew, plan: ReplayPlan, chunk: Chunk) -> Work:
+def _work(crew: ReplayCrew, plan: ReplayPlan, chunk: Chunk) -> ReplayWork:
     if not chunk.waiting:
-        return Work((), (), ())
+        return ReplayWork((), (), ())
     return crew.work(plan, [row.reference for row in chunk.waiting])

@@ -22,7 +22,7 @@ _DEEPEST = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FieldChange:
     """Of `count` values of a field. `left` and `right` are JSON; None where there is no value."""
 
     path: str
@@ -48,14 +48,14 @@ def _collect(found: Fields, path: str, value: Any, depth: int) -> None:
         found[path] = canonical_json(value)
 
 
-def compare_fields(left: Fields, right: Fields) -> Iterator[Change]:
+def compare_fields(left: Fields, right: Fields) -> Iterator[FieldChange]:
     """In the order of the paths."""
     for path in sorted(left.keys() | right.keys()):
         one, other = left.get(path), right.get(path)
         if isinstance(one, Counter) or isinstance(other, Counter):
             yield from _items(path, _counted(one), _counted(other))
         else:
-            yield Change(path, _verdict(one, other), one, other)
+            yield FieldChange(path, _verdict(one, other), one, other)
 
 
 def _verdict(left: str | None, right: str | None) -> Verdict:
@@ -72,10 +72,10 @@ def _counted(value: str | Counter[str] | None) -> Counter[str]:
     return Counter() if value is None else Counter([value])
 
 
-def _items(path: str, left: Counter[str], right: Counter[str]) -> Iterator[Change]:
+def _items(path: str, left: Counter[str], right: Counter[str]) -> Iterator[FieldChange]:
     for text, count in (left & right).items():
-        yield Change(path, "same", text, text, count)
+        yield FieldChange(path, "same", text, text, count)
     for text, count in (left - right).items():
-        yield Change(path, "lost", text, None, count)
+        yield FieldChange(path, "lost", text, None, count)
     for text, count in (right - left).items():
-        yield Change(path, "gained", None, text, count)
+        yield FieldChange(path, "gained", None, text, count)

@@ -28,7 +28,7 @@ States = dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class GlancedPage:
     """What is known of a page. `done` are the places in it where nothing is left to do."""
 
     states: Mapping[str, States]
@@ -44,13 +44,13 @@ class Glance:
         self._node = f"~{plan.start}"  # no node's name has a tilde
         self._code = hashlib.sha256(f"{plan.graph_digest} {plan.start}".encode()).hexdigest()
 
-    def look(self, rows: Sequence[PipeDoc]) -> Seen:
+    def look(self, rows: Sequence[PipeDoc]) -> GlancedPage:
         if not rows:
-            return Seen({}, frozenset())
+            return GlancedPage({}, frozenset())
         first, last = rows[0].doc, rows[-1].doc
         states = self._table.digests(self._account, self._plan.cluster, first, last)
         if not self._plan.memo:
-            return Seen(states, frozenset())
+            return GlancedPage(states, frozenset())
         memos = self._table.memos(self._account, self._plan.cluster, self._node, self._code, first=first, last=last)
         done = frozenset(
             (row.doc, row.address)
@@ -58,7 +58,7 @@ class Glance:
             if (row.doc, row.digest) in memos
             and memos[row.doc, row.digest] == self._fingerprint(states.get(row.doc, {}))
         )
-        return Seen(states, done)
+        return GlancedPage(states, done)
 
     def memo(self, row: PipeDoc, states: States, at: datetime) -> Memo:
         """To be remembered of a document that came through."""

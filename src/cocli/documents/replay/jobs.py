@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, cast
 
 from cocli.documents.catalog.job_rows import Advance, DocumentOutcome, JobState, OutcomeRow
 from cocli.documents.catalog.jobs import JobTable
-from cocli.documents.places import Place
+from cocli.documents.places import DocumentPlace
 from cocli.documents.replay.chunks import CHUNK, chunks, starting_rows
 from cocli.documents.replay.crew import Alone, work_through
 from cocli.documents.replay.glance import Glance
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from cocli.documents.catalog.sql import SqlCatalog
     from cocli.documents.graph.engine import Engine
     from cocli.documents.replay.chunks import Chunk
-    from cocli.documents.replay.crew import Crew
-    from cocli.documents.replay.work import Work
+    from cocli.documents.replay.crew import ReplayCrew
+    from cocli.documents.replay.work import ReplayWork
     from cocli.documents.repository import DocumentRepository
 
 LEASE_SECONDS = 60.0
@@ -117,7 +117,7 @@ def run_job(
     account: str,
     job: str,
     *,
-    crew: Crew | None = None,
+    crew: ReplayCrew | None = None,
     on_progress: OnProgress | None = None,
     stop: threading.Event | None = None,
     hold: Hold | None = None,
@@ -136,7 +136,7 @@ def run_job(
 
 
 class _Runner:
-    def __init__(self, engine: Engine, job: Job, crew: Crew, hold: Hold, stop: threading.Event) -> None:
+    def __init__(self, engine: Engine, job: Job, crew: ReplayCrew, hold: Hold, stop: threading.Event) -> None:
         self._engine = engine
         self._job = job
         self._crew = crew
@@ -224,7 +224,7 @@ class _Runner:
             dealt += len(chunk.waiting)
             yield chunk
 
-    def _write(self, chunk: Chunk, work: Work) -> Advanced:
+    def _write(self, chunk: Chunk, work: ReplayWork) -> Advanced:
         at = self._engine.clock()
         results = dict(zip(((row.doc, row.address) for row in chunk.waiting), work.results, strict=True))
         outcomes = []
@@ -237,7 +237,7 @@ class _Runner:
         stretch = Advance(chunk.position, outcomes, work.commits, memos)
         return self._table.advance(self._job, self._hold.name, self._until(at), stretch)
 
-    def _memos(self, chunk: Chunk, work: Work, at: datetime) -> Iterator[Memo]:
+    def _memos(self, chunk: Chunk, work: ReplayWork, at: datetime) -> Iterator[Memo]:
         """Of documents that came through: with the states that they have now."""
         for row in (row for commit in work.commits for row in commit.rows):
             if row.cluster == self._plan.cluster and row.doc in chunk.states:
@@ -250,4 +250,6 @@ class _Runner:
         """What was saved while its document was deleted goes the same way."""
         repository = self._engine.repository
         for row in (row for commit in advanced.refused for row in commit.rows):
-            repository.tombstones.bury(Place.of(repository.objects.prefix, row), by="deleted while it was saved")
+            repository.tombstones.bury(
+                DocumentPlace.of(repository.objects.prefix, row), by="deleted while it was saved"
+            )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from cocli.documents.catalog.base import Found, Which
+from cocli.documents.catalog.base import CatalogState, Which
 from cocli.documents.catalog.job_rows import Commit
 
 if TYPE_CHECKING:
@@ -45,12 +45,12 @@ class Ledger:
         self._rows |= {(row.uuid, row.cluster): row for row in rows}
         return True
 
-    def find(self, account: str, uuid: str, cluster: str | None, intake: str) -> Found:
+    def find(self, account: str, uuid: str, cluster: str | None, intake: str) -> CatalogState:
         found = self._behind.find(account, uuid, cluster, intake)
         written = self._rows.get((uuid, cluster))
-        return found if written is None else Found(written, found.document_deleted_at)
+        return found if written is None else CatalogState(written, found.document_deleted_at)
 
-    def find_many(self, places: Sequence[tuple[str, str, str | None, str]]) -> list[Found]:
+    def find_many(self, places: Sequence[tuple[str, str, str | None, str]]) -> list[CatalogState]:
         return [self.find(*place) for place in places]
 
     def states(self, account: str, doc: str, cluster: Selection, *, deleted: bool) -> list[PipeDoc]:

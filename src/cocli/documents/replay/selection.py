@@ -8,7 +8,7 @@ from pydantic import Field
 
 from cocli.documents.catalog.base import Cursor
 from cocli.models.document import AddressPart  # noqa: TC001 - pydantic reads the annotation
-from cocli.models.record import Part, Text, UtcDatetime
+from cocli.models.record import RecordPart, Text, UtcDatetime
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 PAGE = 500
 
 
-class DocumentQuery(Part):
+class DocumentQuery(RecordPart):
     """All that is said has to hold. `saved_from` is included, `saved_before` is not: when the state was saved."""
 
     doc: AddressPart | None = None

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from cocli.documents.catalog.job_rows import DocumentOutcome
 from cocli.documents.graph.condition import holds
-from cocli.documents.graph.journey import Manner
+from cocli.documents.graph.journey import EngineOptions
 from cocli.documents.graph.node import INTAKE
-from cocli.documents.graph.run import Ending, Run
+from cocli.documents.graph.run import Ending, GraphRun
 from cocli.documents.graph.views import view_of
 from cocli.documents.replay.ledger import Ledger
 from cocli.documents.replay.plan import entries_of
@@ -32,7 +32,7 @@ _FAILED = (Ending.QUARANTINED, Ending.DELETED)
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class WorkResult:
     """Of one document."""
 
     outcome: DocumentOutcome
@@ -41,48 +41,48 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class ReplayWork:
     """Of some documents: their results in order, and what there is to be written."""
 
-    results: Sequence[Result]
+    results: Sequence[WorkResult]
     commits: Sequence[Commit]
     memos: Sequence[Memo]
 
 
-def work_on(engine: Engine, plan: ReplayPlan, references: Sequence[DocumentReference]) -> Work:
+def work_on(engine: Engine, plan: ReplayPlan, references: Sequence[DocumentReference]) -> ReplayWork:
     """Take documents through the graph. What is not a document's fault (no access, disk full) is raised."""
     ledger = Ledger(engine.repository.catalog)
     over = engine.over(engine.repository.with_catalog(ledger.as_catalog()))
     results = [_one(over, plan, reference, ledger) for reference in references]
-    return Work(results, ledger.commits, ledger.memos)
+    return ReplayWork(results, ledger.commits, ledger.memos)
 
 
-def _one(engine: Engine, plan: ReplayPlan, reference: DocumentReference, ledger: Ledger) -> Result:
+def _one(engine: Engine, plan: ReplayPlan, reference: DocumentReference, ledger: Ledger) -> WorkResult:
     before = len(ledger.commits)
     try:
         document = engine.repository.get(reference.account, reference)
         run = _run(engine, plan, document)
     except (DocumentError, ConditionFailed) as error:
-        return Result(DocumentOutcome.FAILED, error.code, error.message)
+        return WorkResult(DocumentOutcome.FAILED, error.code, error.message)
     for failed in (one for ending in _FAILED for one in run.ended(ending)):
         code, _, message = (failed.detail or "").partition(": ")
         quarantined = failed.ending is Ending.QUARANTINED
-        return Result(DocumentOutcome.FAILED, code if quarantined else "document_deleted", message or failed.detail)
+        return WorkResult(DocumentOutcome.FAILED, code if quarantined else "document_deleted", message or failed.detail)
     if any(commit.rows for commit in ledger.commits[before:]):
-        return Result(DocumentOutcome.DONE)
-    return Result(DocumentOutcome.UNCHANGED if run.ran else DocumentOutcome.SKIPPED)
+        return WorkResult(DocumentOutcome.DONE)
+    return WorkResult(DocumentOutcome.UNCHANGED if run.ran else DocumentOutcome.SKIPPED)
 
 
-def _run(engine: Engine, plan: ReplayPlan, document: Document) -> Run:
+def _run(engine: Engine, plan: ReplayPlan, document: Document) -> GraphRun:
     if plan.start != INTAKE and not _comes_to(engine, plan, document):
-        return Run()
+        return GraphRun()
     try:
-        return engine.run(document, at=plan.start, manner=Manner(follow=True, memo=plan.memo))
+        return engine.run(document, at=plan.start, manner=EngineOptions(follow=True, memo=plan.memo))
     except CocliError as error:
         if not error.retryable:
             raise
         # A second attempt; what a node fails with again is put into quarantine.
-        return engine.run(document, at=plan.start, manner=Manner(follow=True, memo=plan.memo, final=True))
+        return engine.run(document, at=plan.start, manner=EngineOptions(follow=True, memo=plan.memo, final=True))
 
 
 def _comes_to(engine: Engine, plan: ReplayPlan, document: Document) -> bool:

@@ -18,7 +18,7 @@ from cocli.index.consumed import read_consumed
 from cocli.index.pending import list_pending, read_pending
 from cocli.index.rows import render_header, standard_header
 from cocli.index.versions import version
-from cocli.index.view import View
+from cocli.index.view import VersionView
 from cocli.keys.identities import check_same_place, company_hash
 from cocli.keys.paths import ShardKey
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
-    from cocli.formats.rejected import Rejected
+    from cocli.formats.rejected import RejectedRow
     from cocli.index.index import Index
     from cocli.index.manifest import Manifest, ShardEntry
-    from cocli.index.pending import Contents
+    from cocli.index.pending import PendingContents
     from cocli.models.record import Record
     from cocli.store.base import ObjectInfo
 
@@ -37,7 +37,7 @@ STALE_AFTER = timedelta(days=7)
 EXAMPLES = 5
 
 
-class Finding(StrEnum):
+class AuditFinding(StrEnum):
     """What can be wrong."""
 
     DAMAGED = "damaged"
@@ -59,7 +59,7 @@ class Finding(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class AuditExample:
     where: str
     detail: str
 
@@ -69,18 +69,18 @@ class AuditReport:
     version: int = 0
     rows: int = 0
     """Rows that were read, packed and waiting."""
-    counts: Counter[Finding] = field(default_factory=Counter)
-    examples: dict[Finding, list[Example]] = field(default_factory=dict)
+    counts: Counter[AuditFinding] = field(default_factory=Counter)
+    examples: dict[AuditFinding, list[AuditExample]] = field(default_factory=dict)
 
     @property
     def ok(self) -> bool:
         return not self.counts
 
-    def add(self, finding: Finding, where: str, detail: str, *, count: int = 1) -> None:
+    def add(self, finding: AuditFinding, where: str, detail: str, *, count: int = 1) -> None:
         self.counts[finding] += count
         kept = self.examples.setdefault(finding, [])
         if len(kept) < EXAMPLES:
-            kept.append(Example(where, detail[:300]))
+            kept.append(AuditExample(where, detail[:300]))
 
 
 def audit(index: Index[Any], *, progress: Callable[[int], None] | None = None) -> AuditReport:
@@ -89,7 +89,7 @@ def audit(index: Index[Any], *, progress: Callable[[int], None] | None = None) -
     try:
         manifest = version(index)
     except IndexDamaged as error:
-        auditor.report.add(Finding.DAMAGED, "LATEST", error.message)
+        auditor.report.add(AuditFinding.DAMAGED, "LATEST", error.message)
         return auditor.report
     auditor.packed(manifest)
     auditor.waiting(manifest)
@@ -109,19 +109,19 @@ class _Auditor:
 
     def packed(self, manifest: Manifest) -> None:
         self.report.version = manifest.version
-        view: View[Any] = View(self._index, manifest, on_damaged=lambda one: self._damaged(str(one)))
+        view: VersionView[Any] = VersionView(self._index, manifest, on_damaged=lambda one: self._damaged(str(one)))
         superseded = self._keys_of_delta(view, manifest)
         for run, entries in (("delta", manifest.delta), ("base", manifest.base)):
             before = ""
             for entry in entries:
                 before = self._shard(view, entry, before, superseded if run == "base" else frozenset())
 
-    def _keys_of_delta(self, view: View[Any], manifest: Manifest) -> frozenset[str]:
+    def _keys_of_delta(self, view: VersionView[Any], manifest: Manifest) -> frozenset[str]:
         """Rows of the base that are superseded are not looked at: nobody reads them."""
         shards = [shard for entry in manifest.delta if (shard := view.shard(entry)) is not None]
         return frozenset(key for shard in shards for key, _ in shard.lines())
 
-    def _shard(self, view: View[Any], entry: ShardEntry, before: str, superseded: frozenset[str]) -> str:
+    def _shard(self, view: VersionView[Any], entry: ShardEntry, before: str, superseded: frozenset[str]) -> str:
         """Read one shard; returns its last key."""
         file = str(ShardKey(self._index.ref, entry.sha256))
         shard = view.shard(entry)
@@ -131,9 +131,9 @@ class _Auditor:
             for record in usv.read(self._spec.model, shard.part(0), file=file, on_rejected=self._malformed):
                 key = self._spec.key_of(record)
                 if key == before:
-                    self.report.add(Finding.DUPLICATE, file, f"the key {key} occurs twice")
+                    self.report.add(AuditFinding.DUPLICATE, file, f"the key {key} occurs twice")
                 elif key < before or not entry.first <= key <= entry.last:
-                    self.report.add(Finding.MISPLACED, file, f"the key {key} does not belong here")
+                    self.report.add(AuditFinding.MISPLACED, file, f"the key {key} does not belong here")
                 before = max(before, key)
                 if key not in superseded:
                     self._record(record, file, key)
@@ -145,7 +145,7 @@ class _Auditor:
     def _record(self, record: Record, where: str, key: str) -> None:
         owner = getattr(record, "campaign", None) if self._index.ref.campaign is not None else None
         if owner not in (None, self._index.ref.campaign):
-            self.report.add(Finding.FOREIGN, where, f"{key} belongs to campaign {owner}")
+            self.report.add(AuditFinding.FOREIGN, where, f"{key} belongs to campaign {owner}")
         place = getattr(record, "place_id", None)
         if place is not None and getattr(record, "merged_into", None) is None:
             self._place(record, place, where, key)
@@ -153,16 +153,16 @@ class _Auditor:
     def _place(self, record: Any, place: str, where: str, key: str) -> None:
         expected = company_hash(place)
         if record.company_hash != expected:
-            self.report.add(Finding.MISMATCHED, where, f"{key} has the place id {place}, whose hash is {expected}")
+            self.report.add(AuditFinding.MISMATCHED, where, f"{key} has the place id {place}, whose hash is {expected}")
         feature, cid = record.extras.get("feature_id"), record.extras.get("cid")
         if (feature or cid) and place.startswith("C"):
             try:
                 check_same_place(place, feature_id=feature or None, cid=cid or None)
             except IdentityError as error:
-                self.report.add(Finding.MISMATCHED, where, f"{key}: {error.message}")
+                self.report.add(AuditFinding.MISMATCHED, where, f"{key}: {error.message}")
         known = self._places.setdefault(hash(place), record.company_hash)
         if known != record.company_hash:
-            self.report.add(Finding.DUPLICATE, where, f"{key} and {known} have the place id {place}")
+            self.report.add(AuditFinding.DUPLICATE, where, f"{key} and {known} have the place id {place}")
 
     # --- what waits
 
@@ -171,10 +171,10 @@ class _Auditor:
         listing = list_pending(self._index, consumed)
         now = self._index.store.now()
         for key in listing.foreign:
-            self.report.add(Finding.STRANGER, key, "it is nothing that belongs into an index")
+            self.report.add(AuditFinding.STRANGER, key, "it is nothing that belongs into an index")
         for leftover in listing.leftovers:
             if leftover.rejected is None:
-                self.report.add(Finding.STALE, leftover.object, "it was packed, and is still there")
+                self.report.add(AuditFinding.STALE, leftover.object, "it was packed, and is still there")
         infos = {info.key: info for info in listing.waiting}
         if not self._spec.keeps_loose:
             for info in listing.waiting:
@@ -187,9 +187,9 @@ class _Auditor:
     def _stale(self, info: ObjectInfo, now: datetime) -> None:
         age = now - info.modified
         if age > STALE_AFTER:
-            self.report.add(Finding.STALE, info.key, f"it waits for {age.days} days to be packed")
+            self.report.add(AuditFinding.STALE, info.key, f"it waits for {age.days} days to be packed")
 
-    def _contents(self, contents: Contents[Any]) -> None:
+    def _contents(self, contents: PendingContents[Any]) -> None:
         for record in contents.records:
             self._record(record, contents.key, self._spec.key_of(record))
             self._count()
@@ -197,23 +197,23 @@ class _Auditor:
             self._rejected(rejected, is_batch=contents.is_batch)
             self._count()
 
-    def _rejected(self, rejected: Rejected, *, is_batch: bool) -> None:
+    def _rejected(self, rejected: RejectedRow, *, is_batch: bool) -> None:
         record = readable(self._index, rejected, is_batch=is_batch)
         owner = getattr(record, "campaign", None) if self._index.ref.campaign is not None else None
         if owner not in (None, self._index.ref.campaign):
-            self.report.add(Finding.FOREIGN, str(rejected.file), rejected.reason)
+            self.report.add(AuditFinding.FOREIGN, str(rejected.file), rejected.reason)
         elif record is not None and not is_batch:
-            self.report.add(Finding.MISPLACED, rejected.file, rejected.reason)
+            self.report.add(AuditFinding.MISPLACED, rejected.file, rejected.reason)
         else:
             self._malformed(rejected)
 
     # ---
 
-    def _malformed(self, rejected: Rejected) -> None:
-        self.report.add(Finding.MALFORMED, f"{rejected.file}, line {rejected.line}", rejected.reason)
+    def _malformed(self, rejected: RejectedRow) -> None:
+        self.report.add(AuditFinding.MALFORMED, f"{rejected.file}, line {rejected.line}", rejected.reason)
 
     def _damaged(self, detail: str) -> None:
-        self.report.add(Finding.DAMAGED, self._index.ref.name, detail)
+        self.report.add(AuditFinding.DAMAGED, self._index.ref.name, detail)
 
     def _count(self) -> None:
         self.report.rows += 1
@@ -221,7 +221,7 @@ class _Auditor:
             self._progress(self.report.rows)
 
 
-def readable(index: Index[Any], rejected: Rejected, *, is_batch: bool) -> Record | None:
+def readable(index: Index[Any], rejected: RejectedRow, *, is_batch: bool) -> Record | None:
     """The record of a row that was set aside because of where it stood or whose it is; None if it is no record."""
     model = index.spec.model
     try:

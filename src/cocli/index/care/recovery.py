@@ -17,7 +17,7 @@ from cocli.index.consumed import read_consumed
 from cocli.index.diff import diff_keys
 from cocli.index.manifest import Manifest, ManifestRef
 from cocli.index.shards import content_name
-from cocli.index.view import View
+from cocli.index.view import VersionView
 from cocli.keys.paths import ManifestKey, ShardKey, index_folder
 from cocli.store.base import StoredObject
 
@@ -32,14 +32,14 @@ _LOOKED_AT = 64
 
 
 @dataclass(frozen=True)
-class Candidate:
+class VersionCandidate:
     ref: ManifestRef
     manifest: Manifest
     whole: bool
     """Whether all of its shards are there, with the right size."""
 
 
-def find_candidates(index: Index[Any]) -> list[Candidate]:
+def find_candidates(index: Index[Any]) -> list[VersionCandidate]:
     """The newest whole version first, then everything that may know more than it. Empty if nothing can be read."""
     sizes = _shard_sizes(index)
     candidates = [_candidate(index, stored, sizes) for stored in _stored_manifests(index)]
@@ -58,8 +58,8 @@ def newer_records(index: Index[Any], chosen: Manifest, other: Manifest, note: Ca
     if not _knows_more(index, chosen, other, parent):
         return []
     lost: list[str] = []
-    view: View[Any] = View(index, other, on_damaged=lambda damaged: lost.append(str(damaged)))
-    before: View[Any] = View(index, parent or chosen, on_damaged=lambda _: None)
+    view: VersionView[Any] = VersionView(index, other, on_damaged=lambda damaged: lost.append(str(damaged)))
+    before: VersionView[Any] = VersionView(index, parent or chosen, on_damaged=lambda _: None)
     records = [view.reader_of(row.header).record(row.line) for row in diff_keys(before, view)]
     if lost:
         note(f"of version {other.version}, which is newer, could not be read: {'; '.join(lost)}")
@@ -113,7 +113,7 @@ def _stored_manifests(index: Index[Any]) -> list[StoredObject]:
     return stored
 
 
-def _candidate(index: Index[Any], stored: StoredObject, sizes: dict[str, int]) -> Candidate | None:
+def _candidate(index: Index[Any], stored: StoredObject, sizes: dict[str, int]) -> VersionCandidate | None:
     try:
         key = ManifestKey.parse(stored.key)
         if content_name(stored.data) != key.sha256:
@@ -122,4 +122,4 @@ def _candidate(index: Index[Any], stored: StoredObject, sizes: dict[str, int]) -
     except (IndexDamaged, InvalidKey):
         return None  # not a manifest of this index: another one has to do
     whole = all(sizes.get(entry.sha256) == entry.bytes for entry in manifest.shards)
-    return Candidate(ManifestRef(version=key.version, sha256=key.sha256), manifest, whole)
+    return VersionCandidate(ManifestRef(version=key.version, sha256=key.sha256), manifest, whole)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from cocli.errors import Conflict, FormatError, IndexDamaged, NotFound
 from cocli.formats import json_records, usv
-from cocli.index.care.recovery import Candidate, find_candidates, newer_records
+from cocli.index.care.recovery import VersionCandidate, find_candidates, newer_records
 from cocli.index.care.verification import count_keys
 from cocli.index.changes import Changes
 from cocli.index.consumed import ConsumedObject, read_consumed
@@ -21,7 +21,7 @@ from cocli.index.objects import DamagedShard
 from cocli.index.publication import publish
 from cocli.index.shards import content_name
 from cocli.index.versions import history
-from cocli.index.view import View
+from cocli.index.view import VersionView
 from cocli.index.writer import IndexWriter
 from cocli.keys.paths import LatestKey, ManifestKey, ShardKey
 from cocli.store import settled
@@ -98,7 +98,7 @@ def _point_anew(index: Index[Any], reason: str, report: RepairReport) -> Pointer
     return pointer
 
 
-def _append(index: Index[Any], chosen: Manifest, others: Iterable[Candidate], report: RepairReport) -> int:
+def _append(index: Index[Any], chosen: Manifest, others: Iterable[VersionCandidate], report: RepairReport) -> int:
     count = 0
     for other in others:
         records = newer_records(index, chosen, other.manifest, report.notes.append)
@@ -108,7 +108,7 @@ def _append(index: Index[Any], chosen: Manifest, others: Iterable[Candidate], re
     return count
 
 
-def _write_pointer(index: Index[Any], chosen: Candidate) -> Pointer:
+def _write_pointer(index: Index[Any], chosen: VersionCandidate) -> Pointer:
     key, manifest = str(LatestKey(index.ref)), chosen.manifest
     latest = Latest(
         index=index.ref.name,
@@ -152,8 +152,8 @@ def _mend_shards(index: Index[Any], pointer: Pointer, manifest: Manifest, report
         base=tuple(entry for entry in manifest.base if entry.sha256 not in names),
         delta=tuple(entry for entry in manifest.delta if entry.sha256 not in names),
     )
-    rows, key_sum = count_keys(View(index, rest))
-    view: View[Any] = View(index, rest.with_changes(rows=rows, key_sum=key_sum))
+    rows, key_sum = count_keys(VersionView(index, rest))
+    view: VersionView[Any] = VersionView(index, rest.with_changes(rows=rows, key_sum=key_sum))
     changes: Changes[Any] = Changes(index.spec, view)
     losses = tuple(_recover(index, manifest, damaged, changes) for damaged in lost)
     changes.resolve()
@@ -200,7 +200,7 @@ def _recover(index: Index[Any], manifest: Manifest, damaged: DamagedShard, chang
     found: dict[str, Any] = {}
     for older in history(index, None):
         if older.version < manifest.version:
-            view: View[Any] = View(index, older, on_damaged=lambda _: None)
+            view: VersionView[Any] = VersionView(index, older, on_damaged=lambda _: None)
             for row in view.rows(entry.first, entry.last):
                 if row.key not in found and entry.may_hold(row.key):
                     found[row.key] = view.reader_of(row.header).record(row.line)

@@ -13,7 +13,7 @@ from cocli.index.keys import KeySum
 from cocli.index.objects import DamagedShard
 from cocli.index.shards import Shard
 from cocli.index.versions import version
-from cocli.index.view import View
+from cocli.index.view import VersionView
 from cocli.keys.paths import ShardKey
 
 if TYPE_CHECKING:
@@ -90,14 +90,14 @@ def _verify_shard(index: Index[Any], entry: ShardEntry, report: VerifyReport) ->
 
 
 def _verify_keys(index: Index[Any], manifest: Manifest, report: VerifyReport) -> None:
-    found = count_keys(View(index, manifest))
+    found = count_keys(VersionView(index, manifest))
     report.rows = found[0]
     if found != (manifest.rows, manifest.key_sum):
         expected = f"{manifest.rows} with the sum {manifest.key_sum}"
         report.problems.append(f"{found[0]} distinct keys with the sum {found[1]}, but the manifest says {expected}")
 
 
-def count_keys(view: View[Any]) -> tuple[int, str]:
+def count_keys(view: VersionView[Any]) -> tuple[int, str]:
     """The number of distinct keys of a version, and their sum."""
     total, count = KeySum(), 0
     for row in view.rows():

@@ -50,7 +50,7 @@ class ResultColumn:
     type: str
 
 
-class Result:
+class QueryResult:
     """The answer to a query: its columns, and rows that are fetched as they are asked for."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
@@ -108,7 +108,7 @@ Sources = Callable[[str], Layer]
 """The rows of a view by its name: fetches the files that the view needs."""
 
 
-class Session:
+class QuerySession:
     """A connection for one query. Views are added, then it is locked, then it is asked; close it afterwards."""
 
     def __init__(self, known: Mapping[str, type[Record]], *, spill: str | None = None) -> None:
@@ -120,11 +120,11 @@ class Session:
         for name, model in known.items():
             self._create(name, _no_rows(model))
 
-    def run(self, sql: str, source: Sources) -> Result:
+    def run(self, sql: str, source: Sources) -> QueryResult:
         """Ask. `source` is called for the views that the query names, and only for those."""
         statement = self._prepare(sql, source)
         with _mapped_errors():
-            return Result(self._connection.execute(statement))
+            return QueryResult(self._connection.execute(statement))
 
     def write_parquet(self, sql: str, source: Sources, path: str) -> int:
         """Write the answer into a file, and return how many rows it has."""
@@ -158,8 +158,8 @@ class Session:
 
 
 @contextmanager
-def open_session(known: Mapping[str, type[Record]], *, spill: str | None = None) -> Iterator[Session]:
-    session = Session(known, spill=spill)
+def open_session(known: Mapping[str, type[Record]], *, spill: str | None = None) -> Iterator[QuerySession]:
+    session = QuerySession(known, spill=spill)
     try:
         yield session
     finally:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from cocli.models.prospect import Prospect
     from cocli.pipeline.merge.matching import Assignment
-    from cocli.pipeline.sources.imports.observation import Observation
+    from cocli.pipeline.sources.imports.observation import ImportedPlace
 
 
 @dataclass
@@ -45,7 +45,7 @@ class Contributions:
     def changed(self) -> list[Prospect]:
         return [one for company, one in sorted(self.now.items()) if one != self.before[company]]
 
-    def add(self, assignment: Assignment, observation: Observation) -> None:
+    def add(self, assignment: Assignment, observation: ImportedPlace) -> None:
         match = assignment.match
         if match.replaces is not None and (old := self._known(match.replaces)) is not None:
             at = observation.place.observed_at
@@ -61,7 +61,7 @@ class Contributions:
             self._add_to(known, observation, match.reason)
         self._add_emails(observation, match.company_hash)
 
-    def _add_to(self, known: Prospect, observation: Observation, reason: str) -> None:
+    def _add_to(self, known: Prospect, observation: ImportedPlace, reason: str) -> None:
         """Of the reasons that the same file may have been matched by before, one that changes nothing is taken."""
         mine = [one.reason for one in known.origins if one.document == self.document and one.source == IMPORT]
         for candidate in (*mine, reason):
@@ -85,7 +85,7 @@ class Contributions:
             self.now[company] = found
         return found
 
-    def _add_emails(self, observation: Observation, company: str) -> None:
+    def _add_emails(self, observation: ImportedPlace, company: str) -> None:
         for email in observation.emails:
             entry = _email_entry(email, observation, company)
             if entry is not None:
@@ -93,7 +93,7 @@ class Contributions:
                 self.emails[entry.email] = merge_emails(there, entry) if there else entry
 
 
-def _contribution(observation: Observation, campaign: str, company: str, reason: str | None) -> Prospect:
+def _contribution(observation: ImportedPlace, campaign: str, company: str, reason: str | None) -> Prospect:
     """What the row says of the business, its addresses of mail and profiles included, each with its origin."""
     base = place_to_prospect(observation.place, campaign, company=company, reason=reason)
     socials = {**base.socials, **observation.socials}
@@ -110,7 +110,7 @@ def _contribution(observation: Observation, campaign: str, company: str, reason:
     )
 
 
-def _email_entry(email: str, observation: Observation, company: str) -> EmailEntry | None:
+def _email_entry(email: str, observation: ImportedPlace, company: str) -> EmailEntry | None:
     place = observation.place
     try:
         domain = registrable_domain(email.rpartition("@")[2])

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from cocli.errors import MergeError
 from cocli.models.origin import Origin, Stamp
 from cocli.models.record import Record
-from cocli.pipeline.merge.rules import EXCEPTIONS, GRADES, PAIRS, RULES, SOURCES, UNKNOWN, Rule
+from cocli.pipeline.merge.rules import EXCEPTIONS, GRADES, PAIRS, RULES, SOURCES, UNKNOWN, MergeRule
 from cocli.pipeline.sources.imports import IMPORT
 
 if TYPE_CHECKING:
@@ -73,12 +73,12 @@ class Merger(Generic[R]):
     @cached_property
     def steps(self) -> tuple[tuple[str, str], ...]:
         """Field and rule, without the rules that look at the record as a whole. Plain texts: an enum hashes slowly."""
-        elsewhere = {Rule.SAME, Rule.PAIRED, Rule.WHOLE, Rule.ORIGINS}
+        elsewhere = {MergeRule.SAME, MergeRule.PAIRED, MergeRule.WHOLE, MergeRule.ORIGINS}
         return tuple((name, rule.value) for name, rule in RULES[self.model].items() if rule not in elsewhere)
 
     @cached_property
     def must_agree(self) -> tuple[str, ...]:
-        return tuple(name for name, rule in RULES[self.model].items() if rule is Rule.SAME)
+        return tuple(name for name, rule in RULES[self.model].items() if rule is MergeRule.SAME)
 
     @cached_property
     def pairs(self) -> tuple[tuple[str, str], ...]:

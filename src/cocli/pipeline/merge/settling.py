@@ -42,7 +42,7 @@ class Settled:
     """Prospects that got what their website had said before they were known."""
 
 
-class Settler:
+class ProspectSettler:
     """`website_of` finds what was read on a domain at that time, or None; whoever gives it knows where that is."""
 
     def __init__(

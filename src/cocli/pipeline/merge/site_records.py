@@ -42,7 +42,7 @@ _VERIFIED: Mapping[str, Verification] = {"mx": "mx", "null-mx": "undeliverable",
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class RecordCounts:
     """How many records say something new now."""
 
     prospects: int = 0
@@ -95,14 +95,14 @@ class SiteRecords:
         *,
         at: datetime,
         mx: Mapping[str, MxAnswer] | None = None,
-    ) -> Written:
+    ) -> RecordCounts:
         """Write what a site says. Killed in between, the next visit writes the rest: all of it can be done twice."""
         # Whose the address and the domain are is settled later: one worker does not see all branches of a chain.
         emails = self._write_emails(website, mx or {})
         changed = sum(self._write_prospect(website, prospect) for prospect in prospects)
         domain = website_to_domain(website.with_changes(crawled_at=at))
         self._domains.put(_with_mail(domain, (mx or {}).get(website.domain), at))
-        return Written(changed, emails, 1)
+        return RecordCounts(changed, emails, 1)
 
     def _write_emails(self, website: Website, mx: Mapping[str, MxAnswer]) -> int:
         if self._emails is None:

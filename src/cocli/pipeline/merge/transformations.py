@@ -14,7 +14,7 @@ from cocli.models.domain import Domain
 from cocli.models.email import EmailEntry
 from cocli.models.origin import Origin
 from cocli.models.prospect import Prospect
-from cocli.pipeline.merge.rules import GOOGLE_MAPS, GOOGLE_MAPS_LIST, MATCHING, RULES, WEBSITE, Rule
+from cocli.pipeline.merge.rules import GOOGLE_MAPS, GOOGLE_MAPS_LIST, MATCHING, RULES, WEBSITE, MergeRule
 from cocli.pipeline.websites.hosts.shared import own_domain, social_network
 
 if TYPE_CHECKING:
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from cocli.models.record import Record
     from cocli.models.website import FoundEmail, Website
 
-_WITH_ORIGIN = (Rule.BEST, Rule.PAIRED, Rule.OLDEST)
+_WITH_ORIGIN = (MergeRule.BEST, MergeRule.PAIRED, MergeRule.OLDEST)
 
 
 def origin_fields(model: type[Record], values: dict[str, Any]) -> list[str]:
     """The names under which the origin of these values is kept: every filled field whose source decides."""
     names = [name for name, rule in RULES[model].items() if rule in _WITH_ORIGIN and _is_filled(values.get(name))]
-    entries = [name for name, rule in RULES[model].items() if rule is Rule.ENTRIES]
+    entries = [name for name, rule in RULES[model].items() if rule is MergeRule.ENTRIES]
     return names + [f"{name}.{entry}" for name in entries for entry in values.get(name) or ()]
 
 

@@ -10,12 +10,12 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from cocli.errors import DataError, RecordError
-from cocli.formats.rejected import Rejected
+from cocli.formats.rejected import RejectedRow
 from cocli.keys.paths import GLOBAL_INDEXES, IndexRef
 from cocli.pipeline.indexes import spec_of
 from cocli.pipeline.migrate.reading import read
 from cocli.pipeline.migrate.row import Context, Foreign, Migrated, OldRow, Outcome, slugged
-from cocli.pipeline.migrate.sources import LAYOUTS, SourceFile
+from cocli.pipeline.migrate.sources import LAYOUTS, OlderFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -60,20 +60,20 @@ class Converter:
         refs = {layout.index: index_ref(layout.index, options.campaign) for layout in LAYOUTS.values()}
         self._kinds = {name: (ref, spec_of(ref)) for name, ref in refs.items()}
 
-    def outcomes(self, source: SourceFile) -> Iterator[Outcome]:
+    def outcomes(self, source: OlderFile) -> Iterator[Outcome]:
         """One for each row. Raises AlreadyNew where the file is of today's format."""
         layout = LAYOUTS[source.layout]
         context = self._context(source)
         with open(self._path(source), "rb") as file:
             for row in read(file, layout, file=source.key):
-                if isinstance(row, Rejected):
+                if isinstance(row, RejectedRow):
                     yield row
                 elif (other := self._other_campaign(source, row)) is not None:
                     yield Foreign(row.file, row.line, other)
                 else:
                     yield self._convert(row, source, context)
 
-    def _convert(self, row: OldRow, source: SourceFile, context: Context) -> Outcome:
+    def _convert(self, row: OldRow, source: OlderFile, context: Context) -> Outcome:
         layout = LAYOUTS[source.layout]
         ref, spec = self._kinds[layout.index]
         try:
@@ -89,7 +89,7 @@ class Converter:
             row.mended(source.note)
         return Migrated(layout.index, record, tuple(dict.fromkeys(row.mends)))
 
-    def identity(self, source: SourceFile) -> str:
+    def identity(self, source: OlderFile) -> str:
         """What a file's rows depend on, as one hash: what a journal remembers it by, wherever it lies."""
         digest = hashlib.sha256()
         about = [source.layout, source.campaign, source.tile, source.phrase, self._options.as_dict()]
@@ -99,19 +99,19 @@ class Converter:
                 digest.update(chunk)
         return digest.hexdigest()
 
-    def size(self, source: SourceFile) -> int:
+    def size(self, source: OlderFile) -> int:
         return os.stat(self._path(source)).st_size
 
-    def _path(self, source: SourceFile) -> str:
+    def _path(self, source: OlderFile) -> str:
         return os.path.join(self._folder, *source.key.split("/"))
 
-    def _other_campaign(self, source: SourceFile, row: OldRow) -> str | None:
+    def _other_campaign(self, source: OlderFile, row: OldRow) -> str | None:
         if self._options.include_foreign:
             return None
         names: Iterable[str | None] = (source.campaign, row.text("campaign"), row.text("campaign_name"))
         return next((name for name in names if name not in (None, self._options.campaign)), None)
 
-    def _context(self, source: SourceFile) -> Context:
+    def _context(self, source: OlderFile) -> Context:
         path = self._path(source)
         return Context(
             campaign=self._options.campaign,

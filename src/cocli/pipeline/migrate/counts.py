@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from cocli.pipeline.migrate.row import Foreign, Migrated, Outcome
 
 if TYPE_CHECKING:
-    from cocli.formats.rejected import Rejected
+    from cocli.formats.rejected import RejectedRow
     from cocli.models.record import Record
 
 _EXAMPLES = 5
@@ -48,7 +48,7 @@ class LayoutCount:
         else:
             self._reject(outcome)
 
-    def _reject(self, rejected: Rejected) -> None:
+    def _reject(self, rejected: RejectedRow) -> None:
         self.rejected += 1
         reason = _NUMBERS.sub("#", _QUOTED.sub('"…"', rejected.reason))
         is_new = reason not in self.reasons

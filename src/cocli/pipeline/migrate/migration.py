@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from cocli.errors import DataError
-from cocli.formats.rejected import Rejected
+from cocli.formats.rejected import RejectedRow
 from cocli.pipeline.migrate.counts import LayoutCount
 from cocli.pipeline.migrate.journal import Journal, Position
 from cocli.pipeline.migrate.row import Migrated, Outcome
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from cocli.models.record import Record
     from cocli.pipeline.migrate.conversion import Converter
-    from cocli.pipeline.migrate.sources import SourceFile
+    from cocli.pipeline.migrate.sources import OlderFile
 
 REJECTED_FILE = "rejected.jsonl"
 REPORT_HEADER = ("layout", "files", "rows", "records", "rejected", "foreign")
@@ -41,7 +41,7 @@ class Append(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PlannedFile:
-    source: SourceFile
+    source: OlderFile
     identity: str
 
 
@@ -158,7 +158,7 @@ class _Run:
         count.add(outcome)
         if isinstance(outcome, Migrated):
             self._waiting.setdefault(outcome.index, []).append(outcome.record)
-        elif isinstance(outcome, Rejected):
+        elif isinstance(outcome, RejectedRow):
             self._rejected.write(_line(outcome, file))
         self._rows += 1
         if self._progress and self._rows % 1000 == 0:
@@ -183,7 +183,7 @@ class _Run:
         return self._report
 
 
-def _line(rejected: Rejected, file: PlannedFile) -> bytes:
+def _line(rejected: RejectedRow, file: PlannedFile) -> bytes:
     """One row that was set aside, as JSON: where it stood, why, and its text (or its bytes, where it is no text)."""
     content: dict[str, object] = {
         "file": rejected.file,

@@ -18,7 +18,7 @@ from cocli.pipeline.migrate.counts import KeysSeen, LayoutCount
 from cocli.pipeline.migrate.migration import Append, MigrationReport, PlannedFile, migrate
 from cocli.pipeline.migrate.reading import AlreadyNew
 from cocli.pipeline.migrate.row import Migrated
-from cocli.pipeline.migrate.sources import LeftOut, SourceFile, find_sources
+from cocli.pipeline.migrate.sources import LeftOut, OlderFile, find_sources
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -139,7 +139,7 @@ class _Planner:
         self._identities: set[str] = set()
         self._rows = 0
 
-    def add(self, found: SourceFile | LeftOut) -> None:
+    def add(self, found: OlderFile | LeftOut) -> None:
         if isinstance(found, LeftOut):
             self.left_out[found.reason] += 1
             return
@@ -155,7 +155,7 @@ class _Planner:
         self._identities.add(identity)
         self.files.append(PlannedFile(found, identity))
 
-    def _count(self, source: SourceFile) -> None:
+    def _count(self, source: OlderFile) -> None:
         outcomes = self._converter.outcomes(source)
         count = self.layouts.get(source.layout) or LayoutCount()
         for outcome in outcomes:

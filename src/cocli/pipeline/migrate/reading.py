@@ -8,7 +8,7 @@ import re
 from itertools import chain
 from typing import TYPE_CHECKING, BinaryIO
 
-from cocli.formats.rejected import Rejected
+from cocli.formats.rejected import RejectedRow
 from cocli.formats.usv_dialect import RECORD_LIMIT
 from cocli.pipeline.migrate.assembly import RawRecord, assemble
 from cocli.pipeline.migrate.columns import Table, misfit
@@ -31,7 +31,7 @@ class AlreadyNew(Exception):
     """The file is of today's format. Never leaves this package."""
 
 
-def read(source: BinaryIO, layout: Layout, *, file: str) -> Iterator[OldRow | Rejected]:
+def read(source: BinaryIO, layout: Layout, *, file: str) -> Iterator[OldRow | RejectedRow]:
     """The rows of a file, by the ending of its name. Raises AlreadyNew for one that needs no migration."""
     if file.endswith(".json"):
         return _read_json(source, layout, file)
@@ -41,7 +41,7 @@ def read(source: BinaryIO, layout: Layout, *, file: str) -> Iterator[OldRow | Re
 # USV
 
 
-def _read_usv(source: BinaryIO, layout: Layout, file: str) -> Iterator[OldRow | Rejected]:
+def _read_usv(source: BinaryIO, layout: Layout, file: str) -> Iterator[OldRow | RejectedRow]:
     pieces = cut(source)
     first = next(pieces, None)
     if first is None:
@@ -80,14 +80,14 @@ def _refuse_new(names: Sequence[str], layout: Layout) -> None:
         raise AlreadyNew
 
 
-def _usv_row(record: RawRecord, layout: Layout, header: tuple[str, ...] | None, file: str) -> OldRow | Rejected:
+def _usv_row(record: RawRecord, layout: Layout, header: tuple[str, ...] | None, file: str) -> OldRow | RejectedRow:
     problem = record.problem
     try:
         text = record.raw.decode()
     except UnicodeDecodeError as error:
         problem = problem or f"not UTF-8: byte 0x{record.raw[error.start]:02x} at {error.start}"
     if problem:
-        return Rejected(file, record.line, problem, record.raw)
+        return RejectedRow(file, record.line, problem, record.raw)
     old = text.split("\x1f")
     # Blanks only: a line break at the edge of a field shows that something was joined to it that may not belong there.
     cells = [mend(cell).strip(" ") for cell in old]
@@ -95,12 +95,12 @@ def _usv_row(record: RawRecord, layout: Layout, header: tuple[str, ...] | None, 
         if len(cells) == len(header) + 1 and not cells[-1].strip():
             cells.pop()
         if len(cells) != len(header):
-            return Rejected(file, record.line, f"{len(cells)} fields, but the header has {len(header)}", record.raw)
+            return RejectedRow(file, record.line, f"{len(cells)} fields, but the header has {len(header)}", record.raw)
         row = _named(OldRow(file, record.line, record.raw, dict(zip(header, cells, strict=True))), header, layout)
     else:
         fitting = _fit(layout, cells)
         if isinstance(fitting, str):
-            return Rejected(file, record.line, fitting, record.raw)
+            return RejectedRow(file, record.line, fitting, record.raw)
         names = [column.name for column in fitting]
         row = OldRow(file, record.line, record.raw, dict(zip(names, cells, strict=True)))
     _note_mends(row, record, old, text)
@@ -157,7 +157,7 @@ class _Lines:
             yield line.decode(errors="surrogateescape").removeprefix("\ufeff").replace("\0", "\ufffd")
 
 
-def _read_csv(source: BinaryIO, layout: Layout, file: str) -> Iterator[OldRow | Rejected]:
+def _read_csv(source: BinaryIO, layout: Layout, file: str) -> Iterator[OldRow | RejectedRow]:
     lines = _Lines(source)
     reader = csv.reader(iter(lines))
     header: tuple[str, ...] | None = None
@@ -167,7 +167,7 @@ def _read_csv(source: BinaryIO, layout: Layout, file: str) -> Iterator[OldRow | 
         try:
             cells = next(reader, None)
         except csv.Error as error:
-            yield Rejected(file, line, f"not CSV: {error}", b"".join(lines.taken)[:HEAD])
+            yield RejectedRow(file, line, f"not CSV: {error}", b"".join(lines.taken)[:HEAD])
             continue
         if cells is None:
             return
@@ -177,14 +177,14 @@ def _read_csv(source: BinaryIO, layout: Layout, file: str) -> Iterator[OldRow | 
             header = tuple(layout.name_of(cell) for cell in cells)
             _refuse_new(header, layout)
             if not _is_header(header, layout):
-                yield Rejected(file, line, "the header is of no known layout", b"".join(lines.taken))
+                yield RejectedRow(file, line, "the header is of no known layout", b"".join(lines.taken))
                 return
             continue
         row = _csv_row(cells, header, OldRow(file, line, b"".join(lines.taken), {}))
-        yield row if isinstance(row, Rejected) else _named(row, header, layout)
+        yield row if isinstance(row, RejectedRow) else _named(row, header, layout)
 
 
-def _csv_row(cells: list[str], header: tuple[str, ...], at: OldRow) -> OldRow | Rejected:
+def _csv_row(cells: list[str], header: tuple[str, ...], at: OldRow) -> OldRow | RejectedRow:
     if len(cells) != len(header):
         return at.rejected(f"{len(cells)} fields, but the header has {len(header)}")
     if any("\udc80" <= character <= "\udcff" for cell in cells for character in cell):
@@ -195,18 +195,18 @@ def _csv_row(cells: list[str], header: tuple[str, ...], at: OldRow) -> OldRow | 
 # JSON
 
 
-def _read_json(source: BinaryIO, layout: Layout, file: str) -> Iterator[OldRow | Rejected]:
+def _read_json(source: BinaryIO, layout: Layout, file: str) -> Iterator[OldRow | RejectedRow]:
     data = source.read(RECORD_LIMIT + 1)
     if len(data) > RECORD_LIMIT:
-        yield Rejected(file, 1, f"longer than {RECORD_LIMIT} bytes", data[:HEAD])
+        yield RejectedRow(file, 1, f"longer than {RECORD_LIMIT} bytes", data[:HEAD])
         return
     try:
         content = json.loads(data)
     except (ValueError, RecursionError) as error:
-        yield Rejected(file, 1, f"not JSON: {error}", data)
+        yield RejectedRow(file, 1, f"not JSON: {error}", data)
         return
     if not isinstance(content, dict):
-        yield Rejected(file, 1, "not a JSON object", data)
+        yield RejectedRow(file, 1, "not a JSON object", data)
         return
     names = {layout.name_of(name): name for name in content}
     _refuse_new(tuple(names), layout)
@@ -214,7 +214,7 @@ def _read_json(source: BinaryIO, layout: Layout, file: str) -> Iterator[OldRow |
         values = {name: _json_value(content[written]) for name, written in names.items()}
         data.decode()
     except ValueError as error:
-        yield Rejected(file, 1, str(error), data)
+        yield RejectedRow(file, 1, str(error), data)
         return
     yield _named(OldRow(file, 1, data, values), values, layout)
 

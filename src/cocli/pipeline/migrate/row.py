@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from cocli.errors import RecordError
-from cocli.formats.rejected import Rejected
+from cocli.formats.rejected import RejectedRow
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,8 +31,8 @@ class OldRow:
     def mended(self, what: str) -> None:
         self.mends.append(what)
 
-    def rejected(self, reason: str) -> Rejected:
-        return Rejected(self.file, self.line, reason, self.raw)
+    def rejected(self, reason: str) -> RejectedRow:
+        return RejectedRow(self.file, self.line, reason, self.raw)
 
     def text(self, name: str) -> str | None:
         value = self._values.get(name, "")
@@ -111,7 +111,7 @@ class Foreign:
     campaign: str
 
 
-Outcome = Migrated | Rejected | Foreign
+Outcome = Migrated | RejectedRow | Foreign
 """What became of a row: always exactly one of them."""
 
 

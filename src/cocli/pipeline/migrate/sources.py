@@ -39,7 +39,7 @@ _DOMAIN_TABLES = {"domains_master.csv", "website-domains.csv", "website_domains.
 
 
 @dataclass(frozen=True, slots=True)
-class SourceFile:
+class OlderFile:
     """A file to read. `key` is its path within the folder, with slashes."""
 
     key: str
@@ -60,7 +60,7 @@ class LeftOut:
     reason: str
 
 
-def find_sources(folder: str) -> Iterator[SourceFile | LeftOut]:
+def find_sources(folder: str) -> Iterator[OlderFile | LeftOut]:
     """Every file of a folder, in the order of their paths. Links are not followed."""
     for root, directories, names in os.walk(folder, onerror=_raise):
         directories.sort()
@@ -74,7 +74,7 @@ def _raise(error: OSError) -> None:
     raise error
 
 
-def classify(key: str) -> SourceFile | LeftOut:
+def classify(key: str) -> OlderFile | LeftOut:
     """What a file is, by its path alone."""
     parts = key.split("/")
     if _NOT_DATA.fullmatch(parts[-1]):
@@ -100,7 +100,7 @@ def _below(parts: Sequence[str], *names: str) -> Sequence[str] | None:
     return None
 
 
-def _prospects(key: str, parts: Sequence[str]) -> SourceFile | None:
+def _prospects(key: str, parts: Sequence[str]) -> OlderFile | None:
     below = next((found for name in _PROSPECT_FOLDERS if (found := _below(parts, name))), None)
     if not below or not key.endswith(_TABLES):
         return None
@@ -111,10 +111,10 @@ def _prospects(key: str, parts: Sequence[str]) -> SourceFile | None:
         expected = stem[5:6]
         if len(shards) > 1 or shards[0].lower() != (expected.lower() if expected.isalnum() else expected):
             note = "in the wrong shard"
-    return SourceFile(key, "prospects", _campaign(parts), note=note)
+    return OlderFile(key, "prospects", _campaign(parts), note=note)
 
 
-def _list_items(key: str, parts: Sequence[str]) -> SourceFile | None:
+def _list_items(key: str, parts: Sequence[str]) -> OlderFile | None:
     below = _below(parts, "queues", "gm-list", "completed")
     if not below or not key.endswith((*_TABLES, ".json")):
         return None
@@ -122,17 +122,17 @@ def _list_items(key: str, parts: Sequence[str]) -> SourceFile | None:
     return _on_tile(key, layout, _campaign(parts), below)
 
 
-def _on_tile(key: str, layout: str, campaign: str | None, below: Sequence[str]) -> SourceFile:
+def _on_tile(key: str, layout: str, campaign: str | None, below: Sequence[str]) -> OlderFile:
     """`{lat}/{lon}/{phrase}.…`, with a shard before it or not, and with a folder twice where a version did so."""
     *folders, name = below
     if len(folders) > 2 and folders[-1] == folders[-2] and tile_name(folders[-3], folders[-2]):
         folders.pop()
     tile = tile_name(folders[-2], folders[-1]) if len(folders) > 1 else None
     phrase = name.rpartition(".")[0] if tile else None
-    return SourceFile(key, layout, campaign, tile, phrase)
+    return OlderFile(key, layout, campaign, tile, phrase)
 
 
-def _emails(key: str, parts: Sequence[str]) -> SourceFile | LeftOut | None:
+def _emails(key: str, parts: Sequence[str]) -> OlderFile | LeftOut | None:
     below = _below(parts, "indexes", "emails")
     if not below or not key.endswith((*_TABLES, ".json")):
         return None
@@ -143,31 +143,31 @@ def _emails(key: str, parts: Sequence[str]) -> SourceFile | LeftOut | None:
         domain = below[-1].rpartition(".")[0].rpartition("@")[2]
         shard = hashlib.sha256(domain.encode()).hexdigest()[:2]
         note = None if below[1] == shard else "in the wrong shard"
-    return SourceFile(key, "emails", _campaign(parts), note=note)
+    return OlderFile(key, "emails", _campaign(parts), note=note)
 
 
-def _domains(key: str, parts: Sequence[str]) -> SourceFile | LeftOut | None:
+def _domains(key: str, parts: Sequence[str]) -> OlderFile | LeftOut | None:
     if parts[-1] in _DOMAIN_TABLES:
-        return SourceFile(key, "domains")
+        return OlderFile(key, "domains")
     below = _below(parts, "indexes", "domains")
     if not below or not key.endswith((*_TABLES, ".json")):
         return None
     if below[0] in ("wal", "manifests") or _TODAYS_NAME.fullmatch(below[-1].rpartition(".")[0]):
         return LeftOut(key, "of today's index, or a list of shards")
-    return SourceFile(key, "domains")
+    return OlderFile(key, "domains")
 
 
-def _areas(key: str, parts: Sequence[str]) -> SourceFile | None:
+def _areas(key: str, parts: Sequence[str]) -> OlderFile | None:
     below = _below(parts, "scraped_areas")
     if parts[-1] == "scraped_areas.csv":
-        return SourceFile(key, "scraped-areas")
+        return OlderFile(key, "scraped-areas")
     if not below or not key.endswith((".json", ".csv")):
         return None
     phrase = below[0] if len(below) > 1 else below[0].rpartition(".")[0]
-    return SourceFile(key, "scraped-areas", phrase=phrase)
+    return OlderFile(key, "scraped-areas", phrase=phrase)
 
 
-def _tiles(key: str, parts: Sequence[str]) -> SourceFile | LeftOut | None:
+def _tiles(key: str, parts: Sequence[str]) -> OlderFile | LeftOut | None:
     below = _below(parts, "scraped-tiles")
     if not below or not key.endswith((*_TABLES, ".json")):
         return None

@@ -40,7 +40,7 @@ ORDER BY target.tile, target.phrase, asked.source
 """Every target and source with its last pass, in the order of `Passed`."""
 
 
-class State(StrEnum):
+class CoverageState(StrEnum):
     """How a source stands with a target."""
 
     READ = "read"
@@ -65,13 +65,13 @@ class Passed(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class TargetSource:
     """A target and a source."""
 
     tile: str
     phrase: str
     source: str
-    state: State
+    state: CoverageState
     found: int
     expected: int | None
     population: Population | None
@@ -83,7 +83,7 @@ class Totals:
     """Sums over some pairs of a target and a source."""
 
     name: str = ""
-    states: Counter[State] = field(default_factory=Counter)
+    states: Counter[CoverageState] = field(default_factory=Counter)
     found: int = 0
     """What the passes found, added up: a place that two tiles or phrases show is counted by each."""
     expected: int = 0
@@ -99,7 +99,7 @@ class Totals:
     def pairs(self) -> int:
         return self.states.total()
 
-    def share(self, state: State) -> float:
+    def share(self, state: CoverageState) -> float:
         return self.states[state] / self.pairs if self.pairs else 0.0
 
     @property
@@ -112,9 +112,9 @@ class Totals:
         """The share of the targets that was read, times the share of what is there that a reading finds. None where no
         source passed twice, because then the second share is not known."""
         found = self.population
-        return None if found is None else self.share(State.READ) * found.completeness
+        return None if found is None else self.share(CoverageState.READ) * found.completeness
 
-    def add(self, pair: Pair) -> None:
+    def add(self, pair: TargetSource) -> None:
         self.states[pair.state] += 1
         self.found += pair.found
         if pair.expected is not None:
@@ -136,7 +136,7 @@ class Coverage:
     phrases: dict[str, Totals] = field(default_factory=dict)
     tiles: dict[str, Totals] = field(default_factory=dict)
 
-    def add(self, pair: Pair) -> None:
+    def add(self, pair: TargetSource) -> None:
         self.totals.add(pair)
         self.phrases.setdefault(pair.phrase, Totals(pair.phrase)).add(pair)
         self.tiles.setdefault(pair.tile, Totals(pair.tile)).add(pair)
@@ -144,14 +144,14 @@ class Coverage:
 
 def judged(
     passes: Iterable[Passed], splits: Splits, expected: Mapping[tuple[str, str], int] | None = None
-) -> Iterator[Pair]:
+) -> Iterator[TargetSource]:
     """The state of every pair. `expected` (tile and phrase → places) comes before what open data says."""
     given = expected or {}
     for one in passes:
         hoped = given.get((one.tile, one.phrase), one.expected)
         known = one.outcome is not None and one.outcome != "blocked"
         state, found = _state(one, splits)
-        yield Pair(
+        yield TargetSource(
             one.tile,
             one.phrase,
             one.source,
@@ -163,21 +163,21 @@ def judged(
         )
 
 
-def _state(one: Passed, splits: Splits) -> tuple[State, int]:
+def _state(one: Passed, splits: Splits) -> tuple[CoverageState, int]:
     if one.outcome is None or one.read_at is None:
-        return State.UNREAD, 0
+        return CoverageState.UNREAD, 0
     if one.outcome == "blocked":
-        return State.BLOCKED, 0
+        return CoverageState.BLOCKED, 0
     count = one.found or 0
     if one.read_at < splits.since:
-        return State.STALE, count
+        return CoverageState.STALE, count
     if one.outcome == "exhausted":
-        return State.READ, count
+        return CoverageState.READ, count
     lat, _, lon = one.tile.partition("_")
     leaves = list(splits.leaves(Tile.parse(lat, lon), one.phrase, one.source))
     done = all(leaf is not None and leaf.outcome == "exhausted" and leaf.read_at >= splits.since for _, leaf in leaves)
     in_parts = sum(leaf.found for _, leaf in leaves if leaf is not None)
-    return (State.READ if done else State.CUT_SHORT), max(count, in_parts)
+    return (CoverageState.READ if done else CoverageState.CUT_SHORT), max(count, in_parts)
 
 
 def _population(one: Passed) -> Population | None:
@@ -189,9 +189,9 @@ def _population(one: Passed) -> Population | None:
 def tile_state(totals: Totals) -> str:
     """One word for a tile: what asks for attention first. `partly`: some of it is read, some is not."""
     present = {state for state, count in totals.states.items() if count}
-    for state in (State.BLOCKED, State.CUT_SHORT):
+    for state in (CoverageState.BLOCKED, CoverageState.CUT_SHORT):
         if state in present:
             return state.value
     if len(present) == 1:
         return next(iter(present)).value
-    return State.STALE.value if State.UNREAD not in present else "partly"
+    return CoverageState.STALE.value if CoverageState.UNREAD not in present else "partly"

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from cocli.keys.tile import Tile
-from cocli.pipeline.plan.coverage import State, Totals, tile_state
+from cocli.pipeline.plan.coverage import CoverageState, Totals, tile_state
 from cocli.pipeline.plan.coverage_map import STYLES, xml_text
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def render_kml(title: str, tiles: Mapping[str, Totals]) -> str:
 
 
 def _properties(name: str, totals: Totals) -> dict[str, Any]:
-    shares = {state.value: totals.states[state] for state in State}
+    shares = {state.value: totals.states[state] for state in CoverageState}
     expected = totals.expected if totals.expected_pairs else None
     return {"name": name, "state": tile_state(totals), **shares, "found": totals.found, "expected": expected}
 

@@ -12,7 +12,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from cocli.keys.tile import Tile
-from cocli.pipeline.plan.coverage import State, Totals, tile_state
+from cocli.pipeline.plan.coverage import CoverageState, Totals, tile_state
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -25,12 +25,12 @@ _JOINED_FROM = 20_000
 _LINES = 10
 
 STYLES: Mapping[str, tuple[str, str, str]] = {
-    State.READ.value: ("#1b7f4d", "", "read to the end"),
+    CoverageState.READ.value: ("#1b7f4d", "", "read to the end"),
     "partly": ("#7cc29b", "M0 4H8", "partly read"),
-    State.STALE.value: ("#d9c46a", "M1 1h2v2h-2zM5 5h2v2h-2z", "read too long ago"),
-    State.CUT_SHORT.value: ("#e08a3c", "M-2 2l4 -4M0 8l8 -8M6 10l4 -4", "cut short: there is more"),
-    State.BLOCKED.value: ("#b23a48", "M0 0l8 8M0 8l8 -8", "blocked"),
-    State.UNREAD.value: ("#f4f4f2", "", "not read yet"),
+    CoverageState.STALE.value: ("#d9c46a", "M1 1h2v2h-2zM5 5h2v2h-2z", "read too long ago"),
+    CoverageState.CUT_SHORT.value: ("#e08a3c", "M-2 2l4 -4M0 8l8 -8M6 10l4 -4", "cut short: there is more"),
+    CoverageState.BLOCKED.value: ("#b23a48", "M0 0l8 8M0 8l8 -8", "blocked"),
+    CoverageState.UNREAD.value: ("#f4f4f2", "", "not read yet"),
 }
 """State → colour, pattern of lines over it, words."""
 

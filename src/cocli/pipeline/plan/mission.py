@@ -68,7 +68,7 @@ class Lacking(NamedTuple):
     """Whether any source read this tile for this phrase, ever."""
 
 
-class Pass(NamedTuple):
+class MissionPass(NamedTuple):
     outcome: str
     read_at: int
     found: int = 0
@@ -80,10 +80,10 @@ class Splits:
 
     since: int
     """What was read before is too old."""
-    passes: dict[tuple[str, str, str], Pass] = field(default_factory=dict)
+    passes: dict[tuple[str, str, str], MissionPass] = field(default_factory=dict)
     read: set[tuple[str, str]] = field(default_factory=set)
 
-    def add(self, tile: str, phrase: str, source: str, found: Pass) -> None:
+    def add(self, tile: str, phrase: str, source: str, found: MissionPass) -> None:
         self.passes[tile, phrase, source] = found
         if found.outcome != "blocked":
             self.read.add((tile, phrase))
@@ -99,7 +99,7 @@ class Splits:
             elif known.outcome == "cut_short" and quarter.size > Tile.FLOOR:
                 yield from self.open_leaves(quarter, phrase, source)
 
-    def leaves(self, tile: Tile, phrase: str, source: str) -> Iterator[tuple[Tile, Pass | None]]:
+    def leaves(self, tile: Tile, phrase: str, source: str) -> Iterator[tuple[Tile, MissionPass | None]]:
         """The parts of a tile as far as it was split, and the pass over each."""
         for quarter in tile.split():
             known = self.passes.get((str(quarter), phrase, source))

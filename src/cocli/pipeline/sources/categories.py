@@ -62,14 +62,14 @@ class Meaning:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class CategoryTable:
     """One file of categories."""
 
     rows: dict[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
     same: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def parse(cls, text: str, file: str) -> Table:
+    def parse(cls, text: str, file: str) -> CategoryTable:
         reader = csv.reader(io.StringIO(text))
         header = [name.strip().lower() for name in next(reader, [])]
         if header != COLUMNS:
@@ -104,7 +104,7 @@ def _checked(cells: list[str], file: str, line: int) -> tuple[str, str, str]:
 class Categories:
     """The tables that hold here, the uppermost first."""
 
-    layers: Sequence[Table]
+    layers: Sequence[CategoryTable]
 
     def meaning(self, phrase: str, scheme: str) -> Meaning:
         """What a phrase asks of a source."""
@@ -131,13 +131,13 @@ class Categories:
 
 def open_categories(above: Iterable[tuple[str, str]] = ()) -> Categories:
     """The packaged table, and above it others: (text, name of the file), the uppermost first."""
-    return Categories([*(Table.parse(text, file) for text, file in above), _packaged()])
+    return Categories([*(CategoryTable.parse(text, file) for text, file in above), _packaged()])
 
 
 @cache
-def _packaged() -> Table:
+def _packaged() -> CategoryTable:
     text = resources.files("cocli.pipeline.sources").joinpath("categories.csv").read_text("utf-8")
-    return Table.parse(text, "categories.csv")
+    return CategoryTable.parse(text, "categories.csv")
 
 
 _WILD = re.compile(r"\*+")

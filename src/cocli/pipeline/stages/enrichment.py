@@ -15,7 +15,7 @@ from cocli.documents.graph.engine import Engine
 from cocli.errors import UsageError
 from cocli.models.document import DocumentReference
 from cocli.pipeline.exclusions import is_excluded
-from cocli.pipeline.merge.site_records import Written, theirs
+from cocli.pipeline.merge.site_records import RecordCounts, theirs
 from cocli.pipeline.stages.enrichment_verdict import verdict_of
 from cocli.pipeline.websites.page.document import page_graph, read_document, with_facts
 from cocli.pipeline.websites.page.url import given_url
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from cocli.pipeline.websites.site.mx import MailHosts, MxAnswer
     from cocli.pipeline.websites.site.record import SiteState
     from cocli.pipeline.websites.site.shelf import Shelf
-    from cocli.pipeline.websites.site.site import Fetch, Render
+    from cocli.pipeline.websites.site.site import PageFetch, Render
     from cocli.queue.base import Verdict
 
 MAX_MAIL_DOMAINS = 10
@@ -53,13 +53,13 @@ class Enriched:
 
     website: Website
     reading: SiteReading
-    written: Written
+    written: RecordCounts
     verdict: Verdict
     mx: Mapping[str, MxAnswer]
 
 
 @dataclass(frozen=True, slots=True)
-class Keeping:
+class SiteSinks:
     """Where what is learnt is kept. Without it, nothing is."""
 
     repository: DocumentRepository
@@ -73,11 +73,11 @@ class Enrichment:
 
     def __init__(
         self,
-        fetch: Fetch,
+        fetch: PageFetch,
         *,
         clock: Callable[[], datetime],
         shelf: Shelf | None = None,
-        keeping: Keeping | None = None,
+        keeping: SiteSinks | None = None,
         render: Render | None = None,
         settings: SiteSettings | None = None,
         exclusions: Exclusions | None = None,
@@ -105,7 +105,7 @@ class Enrichment:
         document = site_uuid(work.domain, keeping.account) if keeping else None
         website = website_of(state, pages, at=self._clock(), document=document)
         mx = await self._mx(website)
-        written, references = Written(), list[DocumentReference]()
+        written, references = RecordCounts(), list[DocumentReference]()
         if keeping is not None:
             wanted = self._wanted(prospects)
             written, references = await asyncio.to_thread(self._keep, keeping, reading, state, website, wanted, mx)
@@ -154,13 +154,13 @@ class Enrichment:
 
     def _keep(
         self,
-        keeping: Keeping,
+        keeping: SiteSinks,
         reading: SiteReading,
         state: SiteState,
         website: Website,
         prospects: list[Prospect],
         mx: Mapping[str, MxAnswer],
-    ) -> tuple[Written, list[DocumentReference]]:
+    ) -> tuple[RecordCounts, list[DocumentReference]]:
         """What the pages say, then the records, then the site. It blocks."""
         references = self._keep_pages(keeping, reading)
         written = keeping.records.write(website, prospects, at=self._clock(), mx=mx)
@@ -171,7 +171,7 @@ class Enrichment:
             references.append(keeping.repository.save(site).reference)
         return written, references
 
-    def _keep_pages(self, keeping: Keeping, reading: SiteReading) -> list[DocumentReference]:
+    def _keep_pages(self, keeping: SiteSinks, reading: SiteReading) -> list[DocumentReference]:
         """What each page says becomes the state of the node `page`, as a replay would make it."""
         ready = {page.kept.document.digest: page.facts for page in reading.pages}
         engine = Engine(page_graph(_Ready(ready)), keeping.repository, cluster=keeping.cluster, clock=self._clock)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from cocli.models.document import DocumentReference
     from cocli.models.website import Website
-    from cocli.pipeline.merge.site_records import Written
+    from cocli.pipeline.merge.site_records import RecordCounts
     from cocli.pipeline.websites.site.site import SiteReading
     from cocli.queue.base import Verdict
 
@@ -22,7 +22,7 @@ MAX_EVIDENCE = 1_000
 
 
 def verdict_of(
-    website: Website, reading: SiteReading, written: Written, documents: Sequence[DocumentReference] = ()
+    website: Website, reading: SiteReading, written: RecordCounts, documents: Sequence[DocumentReference] = ()
 ) -> Verdict:
     """`ok` with counts; `empty` where the site was read and has nothing; `blocked`; `failed`, for good or for now."""
     evidence = "; ".join((website.status, *website.evidence))[:MAX_EVIDENCE]
@@ -39,7 +39,9 @@ def verdict_of(
     return Empty(evidence=_line(evidence))
 
 
-def _alive(website: Website, reading: SiteReading, written: Written, documents: Sequence[DocumentReference]) -> Verdict:
+def _alive(
+    website: Website, reading: SiteReading, written: RecordCounts, documents: Sequence[DocumentReference]
+) -> Verdict:
     found = len(website.emails) + len(website.phones) + len(website.socials)
     if not found:
         form = ", a contact form" if website.contact_forms else ""

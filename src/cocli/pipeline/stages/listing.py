@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 GOOGLE_MAPS = "google-maps"
 
 
-class Source(Protocol):
+class ListSource(Protocol):
     """One source of places."""
 
     def read(self, tile: Tile, phrase: str) -> Capture:
@@ -55,7 +55,7 @@ class Source(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Sinks:
+class ListSinks:
     """Where the stage writes."""
 
     documents: DocumentRepository
@@ -68,7 +68,7 @@ class Sinks:
 
 
 @dataclass(frozen=True, slots=True)
-class Pass:
+class SourcePass:
     """One source was read for one task."""
 
     source: str
@@ -84,8 +84,8 @@ class ListStage:
 
     def __init__(
         self,
-        sources: Mapping[str, Source],
-        sinks: Sinks,
+        sources: Mapping[str, ListSource],
+        sinks: ListSinks,
         *,
         campaign: str,
         worker: str,
@@ -123,22 +123,22 @@ class ListStage:
 
     # --- one source
 
-    def _read(self, name: str, source: Source, wanted: ListWork) -> Pass:
+    def _read(self, name: str, source: ListSource, wanted: ListWork) -> SourcePass:
         capture = source.read(wanted.tile, wanted.phrase)
         before = self._earlier_places(source, capture.document)
         receipt = self._sinks.documents.save(capture.document)
         places = [] if capture.reach == "blocked" else source.parse(capture.document)
         earlier, again = _recaptured(before, places, receipt)
-        return Pass(name, capture, places, capture.document.uuid, earlier, again)
+        return SourcePass(name, capture, places, capture.document.uuid, earlier, again)
 
-    def _earlier_places(self, source: Source, document: Document) -> set[str] | None:
+    def _earlier_places(self, source: ListSource, document: Document) -> set[str] | None:
         """The ids that the pass before this one found; None if there was none."""
         before = self._sinks.documents.stored(document, blobs=True)
         if before is None:
             return None
         return {place.source_id for place in source.parse(before)} or None  # it was blocked, or says nothing
 
-    def _write(self, done: Pass, wanted: ListWork) -> None:
+    def _write(self, done: SourcePass, wanted: ListWork) -> None:
         welcome = [place for place in done.places if is_excluded(place, self._exclusions) is None]
         prospects = [self._prospect(place.with_changes(document=done.document)) for place in welcome]
         if prospects:
@@ -156,7 +156,7 @@ class ListStage:
         company = company_hash(place_identity(place, domain_is_free=False))
         return place_to_prospect(place, self._campaign, company=company)
 
-    def _witness(self, done: Pass, wanted: ListWork) -> Witness:
+    def _witness(self, done: SourcePass, wanted: ListWork) -> Witness:
         return Witness(
             tile=wanted.tile,
             phrase=wanted.phrase,
@@ -215,7 +215,7 @@ def _quarters(wanted: ListWork, source: str) -> list[NewTask]:
     return [NewTask(f"{part.tile}_{part.phrase}", part.model_dump(mode="json")) for part in parts]
 
 
-def _verdict(passes: Sequence[Pass]) -> Verdict:
+def _verdict(passes: Sequence[SourcePass]) -> Verdict:
     for done in passes:
         if done.capture.reach == "blocked":
             return Blocked(reason=f"{done.source}: {done.capture.reason or 'refused'}")

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from abc import abstractmethod
     from collections.abc import Sequence
 
-    from cocli.queue.leased.discovery import Candidate, Discovery
+    from cocli.queue.leased.discovery import Discovery, TaskCandidate
     from cocli.queue.leased.removal import Cleaner
     from cocli.queue.places import Places
 
@@ -95,9 +95,9 @@ class ClaimingQueue(HoldingQueue[LeasedClaim]):
             whole_round = True
         return claims
 
-    def _candidates(self, limit: int) -> tuple[list[Candidate], bool]:
+    def _candidates(self, limit: int) -> tuple[list[TaskCandidate], bool]:
         """The next tasks to try, and whether they are the last of a round."""
-        found: list[Candidate] = []
+        found: list[TaskCandidate] = []
         with self._lock:
             while len(found) < limit:
                 candidate = self._discovery.next()
@@ -106,7 +106,7 @@ class ClaimingQueue(HoldingQueue[LeasedClaim]):
                 found.append(candidate)
         return found, False
 
-    def _take(self, candidates: list[Candidate]) -> list[LeasedClaim]:
+    def _take(self, candidates: list[TaskCandidate]) -> list[LeasedClaim]:
         """What can be had of them: new ones side by side, the others one after the other."""
         fresh = [one for one in candidates if one.is_new] if len(candidates) > 1 else []
         others = [one for one in candidates if not one.is_new] if fresh else candidates
@@ -141,7 +141,7 @@ class ClaimingQueue(HoldingQueue[LeasedClaim]):
                 return lost
         return lost | {claim.folder: self._lost(claim, "the store is slower than leases run out") for claim in claims}
 
-    def _try(self, candidate: Candidate) -> LeasedClaim | None:
+    def _try(self, candidate: TaskCandidate) -> LeasedClaim | None:
         if candidate.is_new:
             leasing = self._leasing(candidate.folder)
             return self._take_new(leasing) if leasing is not None else None

@@ -31,7 +31,7 @@ _REMEMBERED = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class TaskCandidate:
     """A task worth trying, and its lease as the listing shows it (None if it has none)."""
 
     folder: str
@@ -50,11 +50,11 @@ class Discovery:
         self._pending = pending
         self._random = rng
         self._expiry = expiry
-        self._ready: deque[Candidate] = deque()
+        self._ready: deque[TaskCandidate] = deque()
         self._round: Iterator[ObjectInfo] | None = None
         self._given = 0
         self._races = 0
-        self._young: list[Candidate] = []
+        self._young: list[TaskCandidate] = []
         self._seen: dict[str, ObjectInfo] = {}
         """Young leases that were read already, each as it was then."""
 
@@ -62,7 +62,7 @@ class Discovery:
     def between_rounds(self) -> bool:
         return self._round is None and not self._ready
 
-    def next(self) -> Candidate | None:
+    def next(self) -> TaskCandidate | None:
         """The next task to try; None at the end of a round."""
         if self.between_rounds:
             self._start_round()
@@ -73,7 +73,7 @@ class Discovery:
         self._given += 1
         return self._ready.popleft()
 
-    def next_new(self) -> Candidate | None:
+    def next_new(self) -> TaskCandidate | None:
         """The next task to try if it is known already and nobody had it; else None, and nothing is taken."""
         return self.next() if self._ready and self._ready[0].is_new else None
 
@@ -121,7 +121,7 @@ class Discovery:
         if self._ready:
             self._ready.rotate(self._random.randrange(len(self._ready)))
 
-    def _worth_trying(self, candidate: Candidate, now: datetime) -> bool:
+    def _worth_trying(self, candidate: TaskCandidate, now: datetime) -> bool:
         if candidate.lease is None or now - candidate.lease.modified >= self._expiry:
             return True
         if self._seen.get(candidate.folder) != candidate.lease:
@@ -141,11 +141,11 @@ class Discovery:
         return True
 
 
-def _place_in_the_round(candidate: Candidate) -> int:
+def _place_in_the_round(candidate: TaskCandidate) -> int:
     return zlib.crc32(candidate.folder.encode())
 
 
-def _grouped(stretch: list[ObjectInfo]) -> list[Candidate]:
+def _grouped(stretch: list[ObjectInfo]) -> list[TaskCandidate]:
     """Task and lease of a folder stand next to each other in a listing."""
     tasks: dict[str, bool] = {}
     leases: dict[str, ObjectInfo] = {}
@@ -159,4 +159,4 @@ def _grouped(stretch: list[ObjectInfo]) -> list[Candidate]:
             tasks.setdefault(folder, False)
         else:
             tasks[folder] = True
-    return [Candidate(folder, leases.get(folder), has_task) for folder, has_task in tasks.items()]
+    return [TaskCandidate(folder, leases.get(folder), has_task) for folder, has_task in tasks.items()]

@@ -30,7 +30,7 @@ _LOOK_AGAIN = 20
 _MALFORMED = "malformed; look at it with `cocli queue show`, then put it again"
 
 
-class Entry(NamedTuple):
+class SidelineEntry(NamedTuple):
     """One task on the sideline, as a listing shows it."""
 
     category: str
@@ -134,11 +134,11 @@ class Sideline:
         except FormatError:
             return False  # it cannot stand for the task: the pending one is all there is of it
 
-    def entries(self, category: str | None = None) -> Iterator[Entry]:
+    def entries(self, category: str | None = None) -> Iterator[SidelineEntry]:
         for info in self._store.list(self._places.sideline):
             found = self._places.spot_of_sidelined(info.key)
             if found is not None and category in (None, found[0]):
-                yield Entry(*found, info)
+                yield SidelineEntry(*found, info)
 
     # --- tidying
 
@@ -186,7 +186,7 @@ class Sideline:
         missing = names.keys() - {entry.spot for entry in found}
         return report + [Recovered(names[spot], category or "", "not_found") for spot in sorted(missing)]
 
-    def _recover(self, entry: Entry, *, dry_run: bool) -> str:
+    def _recover(self, entry: SidelineEntry, *, dry_run: bool) -> str:
         if entry.category == Category.MALFORMED:
             return f"skipped: {_MALFORMED}"
         try:

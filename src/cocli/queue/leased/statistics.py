@@ -12,7 +12,7 @@ from cocli.keys.paths import task_files, task_folder
 from cocli.models.completion import Completion, ItemCompletion
 from cocli.models.lease import Lease
 from cocli.models.task import Task
-from cocli.queue.base import Category, QueueStats, State, TaskView
+from cocli.queue.base import Category, QueueStats, TaskPlace, TaskView
 from cocli.store.base import ObjectInfo, StoredObject
 
 if TYPE_CHECKING:
@@ -95,9 +95,9 @@ class Statistics:
             None,
         )
         present = {
-            State.PENDING: task is not None or lease is not None,
-            State.COMPLETED: completion is not None or items is not None,
-            State.SIDELINED: aside is not None,
+            TaskPlace.PENDING: task is not None or lease is not None,
+            TaskPlace.COMPLETED: completion is not None or items is not None,
+            TaskPlace.SIDELINED: aside is not None,
         }
         return TaskView(
             task_id=task_id,

@@ -68,7 +68,7 @@ class ReceiptExpired(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class SqsMessage:
     """A message in our hands. `receives` is how often SQS gave it to anybody, this time included."""
 
     message_id: str
@@ -78,7 +78,7 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RefusedMessage:
     """A message of a batch that was not taken. `ours` tells whether sending it again is of no use."""
 
     position: int
@@ -120,7 +120,7 @@ class SqsConnection:
         """Make sure that the queue is there. `QueueUnusable` with what is missing, if it is not."""
         self._queue()
 
-    def send(self, bodies: Sequence[str]) -> list[Refused]:
+    def send(self, bodies: Sequence[str]) -> list[RefusedMessage]:
         """Send up to ten messages in one request: those that were not taken."""
         client, url = self._queue()
         with self._mapped():
@@ -129,7 +129,7 @@ class SqsConnection:
                 Entries=[self._entry(position, body) for position, body in enumerate(bodies)],
             )
         return [
-            Refused(int(entry["Id"]), entry["SenderFault"], f"{entry['Code']}: {entry.get('Message', '')}")
+            RefusedMessage(int(entry["Id"]), entry["SenderFault"], f"{entry['Code']}: {entry.get('Message', '')}")
             for entry in answer.get("Failed", [])
         ]
 
@@ -141,7 +141,7 @@ class SqsConnection:
             entry["MessageDeduplicationId"] = sha256(body.encode()).hexdigest()
         return entry
 
-    def receive(self, *, visibility: int, wait: int) -> Message | None:
+    def receive(self, *, visibility: int, wait: int) -> SqsMessage | None:
         """One message, waiting for it as long as is asked for; nobody else sees it while its visibility runs."""
         client, url = self._queue()
         with self._mapped():
@@ -154,7 +154,7 @@ class SqsConnection:
             )
         for message in answer.get("Messages", []):
             receives = int(message.get("Attributes", {}).get("ApproximateReceiveCount", "1"))
-            return Message(message["MessageId"], message["ReceiptHandle"], message["Body"], max(receives, 1))
+            return SqsMessage(message["MessageId"], message["ReceiptHandle"], message["Body"], max(receives, 1))
         return None
 
     def change_visibility(self, receipt: str, seconds: int) -> None:

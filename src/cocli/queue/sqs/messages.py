@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from cocli.queue.places import Places
-    from cocli.queue.sqs.connection import Message, Refused, SqsConnection
+    from cocli.queue.sqs.connection import RefusedMessage, SqsConnection, SqsMessage
     from cocli.store.base import Store
 
 LARGEST = 1 << 20
@@ -32,7 +32,7 @@ def body_of(record: bytes) -> str:
     return record.decode().rstrip("\n").replace("\ufffe", "\\ufffe").replace("\uffff", "\\uffff")
 
 
-def task_of(message: Message, places: Places, campaign: str, queue: str) -> Task:
+def task_of(message: SqsMessage, places: Places, campaign: str, queue: str) -> Task:
     """The task in a message. `FormatError` where there is none, or one that belongs elsewhere."""
     file = f"message {message.message_id}"
     task = json_records.read(Task, message.body.encode("utf-8", "backslashreplace"), file=file)
@@ -69,7 +69,7 @@ class Outbox:
         """A task has ended: what is kept of it while it waits may go. Nothing is, here."""
 
     def _send(self, bodies: list[str]) -> None:
-        refused: list[Refused] = []
+        refused: list[RefusedMessage] = []
         for attempt in range(_TRIES):
             if attempt:
                 self._sleep(_FIRST_WAIT * 2.0 ** (attempt - 1))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from cocli.models.task import Task, TaskError
     from cocli.queue.places import Places
-    from cocli.queue.sqs.connection import Message
+    from cocli.queue.sqs.connection import SqsMessage
     from cocli.store.base import Store
 
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 class SqsClaim(LeasedClaim):
     """`written_at` is when its visibility was last counted anew; `etag` is that of the note, empty if there is none."""
 
-    message: Message = field(kw_only=True)
+    message: SqsMessage = field(kw_only=True)
     received_at: float = field(kw_only=True)
 
 

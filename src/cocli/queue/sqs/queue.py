@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Literal
 from cocli.errors import FormatError, LeaseLost, NotFound, QueueError, QueueUnusable, Unavailable
 from cocli.formats import json_records
 from cocli.models.task import Task, TaskError
-from cocli.queue.base import AckOutcome, Category, NewTask, PutOutcome, PutReport, State
+from cocli.queue.base import AckOutcome, Category, NewTask, PutOutcome, PutReport, TaskPlace
 from cocli.queue.custody import HISTORY, HoldingQueue
 from cocli.queue.keeper import LeaseKeeper
 from cocli.queue.leased.queue import default_worker
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from cocli.queue.base import Claim, QueueStats, TaskView
     from cocli.queue.leased.claim import LeasedClaim
     from cocli.queue.runtime import Runtime
-    from cocli.queue.sqs.connection import Message
+    from cocli.queue.sqs.connection import SqsMessage
     from cocli.store.base import Store
 
 _TIDY_SECONDS = 600.0
@@ -136,7 +136,7 @@ class SqsQueue(HoldingQueue[SqsClaim]):
             if claim is not None and self._is_ours(claim):
                 return claim
 
-    def _take(self, message: Message, asked_at: float) -> SqsClaim | None:
+    def _take(self, message: SqsMessage, asked_at: float) -> SqsClaim | None:
         task: Task | None = None
         noted: tuple[Lease, str] | None = None
         try:
@@ -160,7 +160,7 @@ class SqsQueue(HoldingQueue[SqsClaim]):
             return None
         return claim
 
-    def _claim(self, message: Message, task: Task, noted: tuple[Lease, str] | None, asked_at: float) -> SqsClaim:
+    def _claim(self, message: SqsMessage, task: Task, noted: tuple[Lease, str] | None, asked_at: float) -> SqsClaim:
         now = self._store.now()
         lease = self._notes.start(task, message.receives, noted[0] if noted else None, now)
         finished = {item.item_id: item for item in lease.finished}
@@ -187,7 +187,7 @@ class SqsQueue(HoldingQueue[SqsClaim]):
             return False
         return True
 
-    def _drop(self, message: Message, task: Task | None, *, noted: bool) -> None:
+    def _drop(self, message: SqsMessage, task: Task | None, *, noted: bool) -> None:
         """A message whose task has ended: it goes, and so does what was noted of it."""
         if task is not None:
             self._outbox.forget(task.task_id)
@@ -282,7 +282,7 @@ class SqsQueue(HoldingQueue[SqsClaim]):
         self._sideline.add(task, category, reason, tuple(history)[-HISTORY:], self._store.now())
         self._end(claim)
 
-    def _set_aside_malformed(self, message: Message, task: Task | None, error: FormatError) -> None:
+    def _set_aside_malformed(self, message: SqsMessage, task: Task | None, error: FormatError) -> None:
         """A message without a task of ours: its text is kept under the message's id, with what is wrong with it."""
         now = self._store.now()
         placeholder = Task(
@@ -315,7 +315,7 @@ class SqsQueue(HoldingQueue[SqsClaim]):
 
     def inspect(self, task_id: str) -> TaskView:
         view = super().inspect(task_id)
-        if set(view.states) & {State.COMPLETED, State.SIDELINED}:
+        if set(view.states) & {TaskPlace.COMPLETED, TaskPlace.SIDELINED}:
             return view
         blind = f"SQS cannot be asked for one task: whether it waits in {self._connection.queue_name} is not known"
         return replace(view, problem=f"{view.problem}; {blind}" if view.problem else blind)

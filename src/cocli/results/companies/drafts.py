@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from cocli.formats import yaml_text
 from cocli.formats.markdown import PROGRAM_KEY
 from cocli.models.note import NoteFacts
-from cocli.models.record import Part, render_utc
+from cocli.models.record import RecordPart, render_utc
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ def written(value: str) -> str:
     return _UNPRINTABLE.sub(lambda match: f"\\u{ord(match.group()):04x}", quoted)
 
 
-def draft(values: Mapping[str, str | Sequence[str] | None], body: str = "", facts: Part | None = None) -> bytes:
+def draft(values: Mapping[str, str | Sequence[str] | None], body: str = "", facts: RecordPart | None = None) -> bytes:
     """A file with these keys, in this order; those without a value are left out."""
     lines = [f"{name}: {_value(value)}\n" for name, value in values.items() if value not in (None, "", (), [])]
     if facts is not None:  # written as an update would write it, without taking apart what was just put together

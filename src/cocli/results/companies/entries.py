@@ -28,7 +28,7 @@ _NAMES = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Entry(Generic[N]):
+class CompanyEntry(Generic[N]):
     """One note or meeting. `record` is None where the front matter cannot be read; `problem` says why."""
 
     slug: str
@@ -49,16 +49,18 @@ def add_entry(store: Store, kind: type[NoteKey | MeetingKey], slug: str, day: st
     return key
 
 
-def notes(store: Store, slug: str | None = None) -> Iterator[Entry[Note]]:
+def notes(store: Store, slug: str | None = None) -> Iterator[CompanyEntry[Note]]:
     """The notes of a company, or of all, in the order of the keys."""
     return _entries(store, NoteKey, Note, slug)
 
 
-def meetings(store: Store, slug: str | None = None) -> Iterator[Entry[Meeting]]:
+def meetings(store: Store, slug: str | None = None) -> Iterator[CompanyEntry[Meeting]]:
     return _entries(store, MeetingKey, Meeting, slug)
 
 
-def _entries(store: Store, kind: type[NoteKey | MeetingKey], model: type[N], slug: str | None) -> Iterator[Entry[N]]:
+def _entries(
+    store: Store, kind: type[NoteKey | MeetingKey], model: type[N], slug: str | None
+) -> Iterator[CompanyEntry[N]]:
     folder = FOLDER if slug is None else str(CompanyKey(slug)).rpartition("/")[0] + "/"
     keys = (info.key for info in store.list(folder) if kind.fits(info.key))
     while lot := list(islice(keys, _LOT)):
@@ -71,7 +73,7 @@ def _entries(store: Store, kind: type[NoteKey | MeetingKey], model: type[N], slu
                 raise answer
 
 
-def _read(stored: StoredObject, kind: type[NoteKey | MeetingKey], model: type[N]) -> Entry[N] | None:
+def _read(stored: StoredObject, kind: type[NoteKey | MeetingKey], model: type[N]) -> CompanyEntry[N] | None:
     try:
         key = kind.parse(stored.key)
     except InvalidKey:
@@ -79,7 +81,7 @@ def _read(stored: StoredObject, kind: type[NoteKey | MeetingKey], model: type[N]
     try:
         record = markdown.read(model, stored.data, file=stored.key)
         body = MarkdownFile.parse(stored.data, file=stored.key).body.strip()
-        return Entry(str(key.slug), str(key.name), stored.key, record, body)
+        return CompanyEntry(str(key.slug), str(key.name), stored.key, record, body)
     except FormatError as error:  # shown with what is wrong: a person's text is never left out
         text = stored.data.decode("utf-8", "replace")
-        return Entry(str(key.slug), str(key.name), stored.key, None, text, error.message)
+        return CompanyEntry(str(key.slug), str(key.name), stored.key, None, text, error.message)

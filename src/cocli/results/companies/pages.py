@@ -36,7 +36,7 @@ _HASH = re.compile(rb"^\s+[\"']?company_hash[\"']?:\s*[\"']?([0-9a-f]{16})\b", r
 
 
 @dataclass(frozen=True)
-class Page:
+class CompanyPage:
     """One company's file, taken apart when first asked: most are only asked whose they are."""
 
     slug: str
@@ -116,11 +116,11 @@ def read_company(data: bytes, *, file: str) -> Company:
     return company
 
 
-def read_page(stored: StoredObject) -> Page:
-    return Page(str(CompanyKey.parse(stored.key).slug), stored)
+def read_page(stored: StoredObject) -> CompanyPage:
+    return CompanyPage(str(CompanyKey.parse(stored.key).slug), stored)
 
 
-def load_pages(store: Store, progress: Callable[[int], None] | None = None) -> Iterator[Page]:
+def load_pages(store: Store, progress: Callable[[int], None] | None = None) -> Iterator[CompanyPage]:
     """Every page, in the order of the keys; read many at once, kept by the caller or not."""
     keys = (info.key for info in store.list(FOLDER) if _is_page(info.key))
     done = 0
@@ -135,7 +135,7 @@ def load_pages(store: Store, progress: Callable[[int], None] | None = None) -> I
             progress(done)
 
 
-def page_of(store: Store, slug: str) -> Page | None:
+def page_of(store: Store, slug: str) -> CompanyPage | None:
     """The page of a slug."""
     try:
         return read_page(store.get(str(CompanyKey(slug))))
@@ -154,13 +154,13 @@ def page_slugs(prospect: Prospect) -> Iterator[str]:
     yield company
 
 
-def page_about(store: Store, prospect: Prospect) -> Page | None:
+def page_about(store: Store, prospect: Prospect) -> CompanyPage | None:
     """The page about a prospect, under one of the names that this program gives."""
     pages = (page_of(store, slug) for slug in page_slugs(prospect))
     return next((page for page in pages if page and page.company_hash == prospect.company_hash), None)
 
 
-def find_pages(store: Store, name: str) -> list[Page]:
+def find_pages(store: Store, name: str) -> list[CompanyPage]:
     """The pages that a person may mean: the one of this slug; else by hash, place id, domain, address or name."""
     exact = page_of(store, name)
     if exact is not None:
@@ -171,7 +171,7 @@ def find_pages(store: Store, name: str) -> list[Page]:
     return [page for page in load_pages(store) if wanted in _known_as(page)]
 
 
-def _known_as(page: Page) -> set[str]:
+def _known_as(page: CompanyPage) -> set[str]:
     names: list[str | None] = [page.company_hash, page.title]
     if page.facts:
         names += [page.facts.name, page.facts.domain, page.facts.place_id, page.facts.phone_e164, *page.facts.emails]
@@ -180,9 +180,9 @@ def _known_as(page: Page) -> set[str]:
     return {name.casefold() for name in names if name}
 
 
-def by_hash(pages: Iterable[Page]) -> dict[str, Page]:
+def by_hash(pages: Iterable[CompanyPage]) -> dict[str, CompanyPage]:
     """Pages by the company they are about. Of two that claim one company, the first in the order of keys."""
-    found: dict[str, Page] = {}
+    found: dict[str, CompanyPage] = {}
     for page in pages:
         if page.company_hash is not None:
             found.setdefault(page.company_hash, page)

@@ -16,7 +16,7 @@ from cocli.pipeline.exclusions import is_excluded
 from cocli.results.companies import pages, writing
 from cocli.results.companies.drafts import new_company, new_moved_note
 from cocli.results.companies.facts import facts_of, refreshed
-from cocli.results.companies.pages import Page, page_slugs, read_company, read_page
+from cocli.results.companies.pages import CompanyPage, page_slugs, read_company, read_page
 from cocli.store import settled
 from cocli.store.base import Put, StoredObject
 
@@ -59,7 +59,7 @@ class Refresher:
         self._dry_run = dry_run
         self._progress = progress
         self._report = RefreshReport()
-        self._pages: dict[str, Page] = {}
+        self._pages: dict[str, CompanyPage] = {}
         self._taken: set[str] = set()
         self._unclaimed: set[str] = set()
         self._waiting: list[tuple[Prospect, CompanyFacts, str, StoredObject]] = []
@@ -113,7 +113,7 @@ class Refresher:
             else:
                 self._report.unchanged += 1
 
-    def _update(self, page: Page, decide: Callable[[CompanyFacts | None], CompanyFacts]) -> bool:
+    def _update(self, page: CompanyPage, decide: Callable[[CompanyFacts | None], CompanyFacts]) -> bool:
         """Whether the page was, or would be, written. What is there now decides, not what was read at the start."""
 
         def edit(data: bytes) -> bytes:
@@ -170,7 +170,7 @@ class Refresher:
             else:
                 self._note(page, old, new, f"It has the page {other.slug}.")
 
-    def _follow(self, page: Page, old: str, new: str) -> None:
+    def _follow(self, page: CompanyPage, old: str, new: str) -> None:
         """The page goes on as the page of the company that its own has turned out to be."""
 
         def decide(known: CompanyFacts | None) -> CompanyFacts:
@@ -187,7 +187,7 @@ class Refresher:
         del self._pages[old]
         self._pages[new] = read_page(self._store.get(page.key) if not self._dry_run else _renamed(page, decide))
 
-    def _note(self, page: Page, old: str, new: str, sentence: str) -> None:
+    def _note(self, page: CompanyPage, old: str, new: str, sentence: str) -> None:
         """Once: a note that is there already says the same."""
         key = str(NoteKey(page.slug, f"moved-{old}-{new[:6]}"))
         at = page.facts.updated_at if page.facts else page.stored.modified
@@ -207,7 +207,7 @@ def _problem(key: str, error: CocliError) -> str:
     return error.message if key in error.message else f"{key}: {error.message}"
 
 
-def _renamed(page: Page, decide: Callable[[CompanyFacts | None], CompanyFacts]) -> StoredObject:
+def _renamed(page: CompanyPage, decide: Callable[[CompanyFacts | None], CompanyFacts]) -> StoredObject:
     """The page as it would be: for a dry run, in which what follows has to see it so."""
     return page.stored._replace(data=markdown.update(page.stored.data, decide(page.facts), file=page.key))
 

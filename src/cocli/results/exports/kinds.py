@@ -26,7 +26,7 @@ class Write(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ExportKind:
     """A format."""
 
     write: Write
@@ -34,19 +34,19 @@ class Kind:
     has_columns: bool = True
 
 
-KINDS: dict[str, Kind] = {
-    "csv": Kind(write_csv, "prospects.csv"),
-    "csv-xlsx": Kind(write_spreadsheet_csv, "prospects-xlsx.csv"),
-    "parquet": Kind(write_parquet, "prospects.parquet"),
-    "geojson": Kind(write_geojson, "prospects.geojson"),
-    "kml": Kind(write_kml, "prospects.kml"),
-    "vcard": Kind(write_vcards, "prospects.vcf", has_columns=False),
-    "vcard3": Kind(write_vcards_3, "prospects-3.vcf", has_columns=False),
-    "hubspot": Kind(write_hubspot_csv, "prospects-hubspot.csv", has_columns=False),
+KINDS: dict[str, ExportKind] = {
+    "csv": ExportKind(write_csv, "prospects.csv"),
+    "csv-xlsx": ExportKind(write_spreadsheet_csv, "prospects-xlsx.csv"),
+    "parquet": ExportKind(write_parquet, "prospects.parquet"),
+    "geojson": ExportKind(write_geojson, "prospects.geojson"),
+    "kml": ExportKind(write_kml, "prospects.kml"),
+    "vcard": ExportKind(write_vcards, "prospects.vcf", has_columns=False),
+    "vcard3": ExportKind(write_vcards_3, "prospects-3.vcf", has_columns=False),
+    "hubspot": ExportKind(write_hubspot_csv, "prospects-hubspot.csv", has_columns=False),
 }
 
 
-def kind_of(name: str) -> Kind:
+def kind_of(name: str) -> ExportKind:
     if name in KINDS:
         return KINDS[name]
     meant = nearest(name, list(KINDS))

@@ -15,7 +15,7 @@ import json
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from cocli.documents import codec
-from cocli.documents.catalog.base import EVERY, Cursor, Page
+from cocli.documents.catalog.base import EVERY, CatalogPage, Cursor
 from cocli.documents.proto.generated import repository_pb2 as pb
 from cocli.errors import CocliError, MissingExtra, ServiceError, ServiceUnavailable, TokenRefused, TooLarge
 from cocli.service.documents import messages
@@ -111,7 +111,7 @@ class DocumentClient:
         after: Cursor | None = None,
         limit: int = 100,
         deleted: bool = False,
-    ) -> Page[PipeDoc]:
+    ) -> CatalogPage[PipeDoc]:
         request = pb.ListDocumentsRequest(
             datasource=datasource or "",
             cluster=cluster or "",
@@ -121,7 +121,7 @@ class DocumentClient:
             deleted=deleted,
         )
         answer = self._call("ListDocuments", request, pb.ListDocumentsResponse)
-        return Page(self._rows(answer.rows), Cursor.parse(answer.next_page) if answer.next_page else None)
+        return CatalogPage(self._rows(answer.rows), Cursor.parse(answer.next_page) if answer.next_page else None)
 
     # --- deleting
 

@@ -6,7 +6,7 @@ import threading
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
-from cocli.app.documents.jobs import ReplayWish, forecast, job_of, outcomes_of, plan, query_of, run
+from cocli.app.documents.jobs import ReplayOptions, forecast, job_of, outcomes_of, plan, query_of, run
 from cocli.documents.catalog.job_rows import DocumentOutcome
 from cocli.documents.graph.node import INTAKE
 from cocli.documents.proto.generated import repository_pb2 as pb
@@ -31,7 +31,7 @@ def replay_messages(
     job = job_of(documents, request.job_id) if request.job_id else plan(documents, wish)
     yield _progress(job)
     if request.job_id:
-        wish = ReplayWish(graph=graph, cluster=job.cluster)
+        wish = ReplayOptions(graph=graph, cluster=job.cluster)
     yield from _followed(_Running(documents, job.job, wish), stopped)
     ended = job_of(documents, job.job)
     yield _last(documents, ended)
@@ -54,7 +54,7 @@ def _followed(running: _Running, stopped: Callable[[], bool]) -> Iterator[pb.Rep
 class _Running(threading.Thread):
     """Runs the job; `look` waits a little for how far it is."""
 
-    def __init__(self, documents: Documents, job: str, wish: ReplayWish) -> None:
+    def __init__(self, documents: Documents, job: str, wish: ReplayOptions) -> None:
         super().__init__(name=f"replay-{job}", daemon=True)
         self.stop = threading.Event()
         self.error: Exception | None = None
@@ -77,8 +77,8 @@ class _Running(threading.Thread):
             return None
 
 
-def _wish(request: pb.ReplayRequest, graph: str | None) -> ReplayWish:
-    return ReplayWish(
+def _wish(request: pb.ReplayRequest, graph: str | None) -> ReplayOptions:
+    return ReplayOptions(
         query=query_of({"doc": request.doc_id, "datasource": request.datasource}),
         start=request.from_node or INTAKE,
         source=request.from_cluster or None,

@@ -25,7 +25,7 @@ _WAITING = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class ServerSettings:
     """What is to be served, beside what is configured."""
 
     grpc: bool = True
@@ -45,7 +45,12 @@ class Served:
 
 @contextmanager
 def serving(
-    documents: Documents, tokens: Tokens, wish: Wish, *, clock: Callable[[], datetime], log: Callable[[str], None]
+    documents: Documents,
+    tokens: Tokens,
+    wish: ServerSettings,
+    *,
+    clock: Callable[[], datetime],
+    log: Callable[[str], None],
 ) -> Iterator[Served]:
     """Serve while the block runs. At its end nothing new is taken, and what is under way has ten seconds to end."""
     section = documents.section
@@ -69,7 +74,7 @@ def serving(
 def _grpc(
     documents: Documents,
     tokens: Tokens,
-    wish: Wish,
+    wish: ServerSettings,
     tls: Tls | None,
     clock: Callable[[], datetime],
     log: Callable[[str], None],

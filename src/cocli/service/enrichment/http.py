@@ -150,7 +150,7 @@ async def _not_here(request: Request, error: HTTPException) -> Response:  # noqa
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class EnrichRequestAddress:
     host: str = "127.0.0.1"
     port: int = 8790
     """0 takes one that is free."""
@@ -165,7 +165,7 @@ def serving_enrichment(
     section: DocumentsSection,
     tokens: Tokens,
     limit: RateLimit,
-    address: Address,
+    address: EnrichRequestAddress,
     *,
     clock: Callable[[], datetime],
     log: Callable[[str], None],

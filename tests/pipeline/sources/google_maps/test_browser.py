@@ -16,19 +16,19 @@ import psutil
 import pytest
 
 from cocli.demo.town import MapsBehaviour, MapsSite, Town, build_town, by_tile, serve_maps
-from cocli.demo.town.http_server import Answer, Asked, running
-from cocli.demo.town.maps.search import Search, matches
+from cocli.demo.town.http_server import Asked, TownAnswer, running
+from cocli.demo.town.maps.search import TownSearch, matches
 from cocli.errors import PageUnread, SourceError
 from cocli.keys.tile import Tile
 from cocli.models.place import Place
-from cocli.pipeline.sources.google_maps.browser.manner import Manner
-from cocli.pipeline.sources.google_maps.browser.pace import Limits, Pace
+from cocli.pipeline.sources.google_maps.browser.pace import Pace, PaceLimits
 from cocli.pipeline.sources.google_maps.browser.reader import MapsReader
-from cocli.pipeline.sources.google_maps.browser.session import Session
+from cocli.pipeline.sources.google_maps.browser.session import BrowserSession
+from cocli.pipeline.sources.google_maps.browser.settings import BrowserSettings
 from cocli.pipeline.sources.google_maps.parser.parse import parse
 
-QUICK = Manner(url="", load=60, round=0.5, rounds=3, look=0.1, settle=1)
-HASTE = Limits(pages_per_day=100_000, pause_seconds=0, refusals=1000)
+QUICK = BrowserSettings(url="", load=60, round=0.5, rounds=3, look=0.1, settle=1)
+HASTE = PaceLimits(pages_per_day=100_000, pause_seconds=0, refusals=1000)
 
 
 @pytest.fixture(scope="module")
@@ -37,16 +37,16 @@ def town() -> Town:
 
 
 @pytest.fixture(scope="module")
-def session() -> Iterator[Session]:
+def session() -> Iterator[BrowserSession]:
     """One browser for all tests of this file: where cookies matter, a site has a host name of its own."""
     pytest.importorskip("playwright.async_api", reason="needs the extra `browser`")
     if not any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))):
         pytest.skip("needs Chromium on this machine")
-    with Session(QUICK) as opened:
+    with BrowserSession(QUICK) as opened:
         yield opened
 
 
-def reader(session: Session, site: MapsSite, folder: Path, host: str = "127.0.0.1") -> MapsReader:
+def reader(session: BrowserSession, site: MapsSite, folder: Path, host: str = "127.0.0.1") -> MapsReader:
     session.manner = replace(session.manner, url=f"http://{host}:{site.port}")
     pace = Pace(str(folder / "pace.json"), HASTE, clock=now, sleep=time.sleep, rng=random.Random(1))
     return MapsReader(session, pace, account="default", clock=now)
@@ -65,7 +65,7 @@ def shown(town: Town, site: MapsSite, number: int = -1) -> list[str]:
 
 
 def test_every_business_of_a_list_is_found_once_with_all_that_the_list_knows(
-    town: Town, session: Session, tmp_path: Path
+    town: Town, session: BrowserSession, tmp_path: Path
 ) -> None:
     tile = town.region.centre_tile
     with serve_maps(town) as site:
@@ -87,7 +87,7 @@ def test_every_business_of_a_list_is_found_once_with_all_that_the_list_knows(
 
 
 def test_a_fixed_los_angeles_url_and_a_corner_instead_of_the_centre(
-    town: Town, session: Session, tmp_path: Path
+    town: Town, session: BrowserSession, tmp_path: Path
 ) -> None:
     """Every tile of every campaign was once searched at one place; and then at its south-west corner."""
     whole = town.region.tiles[5]
@@ -104,7 +104,9 @@ def test_a_fixed_los_angeles_url_and_a_corner_instead_of_the_centre(
     assert [round(zoom - zooms[1], 2) for zoom in zooms[1:]] == [0, 1, 2], "half a tile is a zoom closer"
 
 
-def test_a_list_without_an_end_is_cut_short_and_not_exhausted(town: Town, session: Session, tmp_path: Path) -> None:
+def test_a_list_without_an_end_is_cut_short_and_not_exhausted(
+    town: Town, session: BrowserSession, tmp_path: Path
+) -> None:
     with serve_maps(town, MapsBehaviour(cap=25)) as site:
         capture, reading = reader(session, site, tmp_path).find(town.region.centre_tile, "restaurant")
 
@@ -113,9 +115,9 @@ def test_a_list_without_an_end_is_cut_short_and_not_exhausted(town: Town, sessio
     assert "no end after 25" in str(capture.reason)
 
 
-def test_an_end_after_one_answer_is_suspect(town: Town, session: Session, tmp_path: Path) -> None:
+def test_an_end_after_one_answer_is_suspect(town: Town, session: BrowserSession, tmp_path: Path) -> None:
     """Some visitors are shown twenty places and an end, whatever there is."""
-    crowd = matches(town, Search("restaurant", *town.region.centre_tile.centre, 13))[:20]
+    crowd = matches(town, TownSearch("restaurant", *town.region.centre_tile.centre, 13))[:20]
     with serve_maps(replace(town, businesses=tuple(crowd))) as site:
         capture, reading = reader(session, site, tmp_path).find(town.region.centre_tile, "restaurant")
 
@@ -123,7 +125,9 @@ def test_an_end_after_one_answer_is_suspect(town: Town, session: Session, tmp_pa
 
 
 @pytest.mark.parametrize("language", ["de", "el", "ja"])
-def test_consent_is_refused_once_in_any_language(town: Town, session: Session, tmp_path: Path, language: str) -> None:
+def test_consent_is_refused_once_in_any_language(
+    town: Town, session: BrowserSession, tmp_path: Path, language: str
+) -> None:
     with serve_maps(town, MapsBehaviour(consent=True, language=language)) as site:
         maps = reader(session, site, tmp_path, host=f"{language}.localhost")
         reaches = [maps.find(tile, "florist")[0].reach for tile in town.region.tiles[5:7]]
@@ -134,7 +138,7 @@ def test_consent_is_refused_once_in_any_language(town: Town, session: Session, t
 
 
 def test_limited_view_is_blocked_and_so_is_a_captcha_and_they_are_never_no_results(
-    town: Town, session: Session, tmp_path: Path
+    town: Town, session: BrowserSession, tmp_path: Path
 ) -> None:
     limited, sorry = town.region.tiles[5], town.region.tiles[6]
     behaviour = MapsBehaviour(condition=by_tile({str(limited): "limited", str(sorry): "sorry"}))
@@ -150,7 +154,7 @@ def test_limited_view_is_blocked_and_so_is_a_captcha_and_they_are_never_no_resul
     assert "limited view" in str(visit.blocked)
 
 
-def test_a_refusal_in_the_middle_of_a_list_is_no_end_of_it(town: Town, session: Session, tmp_path: Path) -> None:
+def test_a_refusal_in_the_middle_of_a_list_is_no_end_of_it(town: Town, session: BrowserSession, tmp_path: Path) -> None:
     second = MapsBehaviour(condition=lambda _, asked: "sorry" if asked == 2 else "ordinary")
     with serve_maps(town, second) as site:
         capture, _ = reader(session, site, tmp_path).find(town.region.centre_tile, "restaurant")
@@ -158,7 +162,7 @@ def test_a_refusal_in_the_middle_of_a_list_is_no_end_of_it(town: Town, session: 
     assert (capture.reach, capture.reason) == ("blocked", "Maps refused to give more places (429)")
 
 
-def test_a_page_that_did_not_load_is_not_zero_results(town: Town, session: Session, tmp_path: Path) -> None:
+def test_a_page_that_did_not_load_is_not_zero_results(town: Town, session: BrowserSession, tmp_path: Path) -> None:
     tile = town.region.centre_tile
     with serve_maps(town, MapsBehaviour(condition=lambda _, asked: "error" if asked == 0 else "ordinary")) as site:
         maps = reader(session, site, tmp_path)
@@ -176,7 +180,7 @@ def test_a_page_that_did_not_load_is_not_zero_results(town: Town, session: Sessi
 
 
 def test_a_search_without_a_result_is_proved_empty_and_one_result_is_one_place(
-    town: Town, session: Session, tmp_path: Path
+    town: Town, session: BrowserSession, tmp_path: Path
 ) -> None:
     lonely = next(one for one in town.businesses if "google-maps" in one.sources)
     tile = Tile.containing(lonely.spot.lat, lonely.spot.lon)
@@ -190,7 +194,7 @@ def test_a_search_without_a_result_is_proved_empty_and_one_result_is_one_place(
     assert one.places[0].website == lonely.website_in("google-maps")
 
 
-def test_the_page_of_a_place(town: Town, session: Session, tmp_path: Path) -> None:
+def test_the_page_of_a_place(town: Town, session: BrowserSession, tmp_path: Path) -> None:
     business = next(one for one in town.businesses if one.website_in("google-maps") and one.rating)
     with serve_maps(town) as site:
         maps = reader(session, site, tmp_path)
@@ -205,10 +209,10 @@ def test_the_page_of_a_place(town: Town, session: Session, tmp_path: Path) -> No
 
 
 def test_a_page_that_never_yields_is_ended_and_the_next_one_is_read(
-    town: Town, session: Session, tmp_path: Path
+    town: Town, session: BrowserSession, tmp_path: Path
 ) -> None:
-    async def busy(_: Asked) -> Answer:
-        return Answer(200, {"Content-Type": "text/html"}, b"<div role=main><script>while (true) {}</script></div>")
+    async def busy(_: Asked) -> TownAnswer:
+        return TownAnswer(200, {"Content-Type": "text/html"}, b"<div role=main><script>while (true) {}</script></div>")
 
     tile = town.region.centre_tile
     with serve_maps(town) as site, running(busy, 0, "busy") as port:
@@ -220,17 +224,22 @@ def test_a_page_that_never_yields_is_ended_and_the_next_one_is_read(
         assert maps.find(tile, "florist")[0].reach == "exhausted"
 
 
-def test_a_browser_that_does_not_start_is_no_fault_of_a_page(session: Session) -> None:
+def test_a_browser_that_does_not_start_is_no_fault_of_a_page(session: BrowserSession) -> None:
     del session  # it skips where there is no browser
-    with Session(QUICK, executable="/bin/false") as none, pytest.raises(SourceError, match="does not start") as error:
+    with (
+        BrowserSession(QUICK, executable="/bin/false") as none,
+        pytest.raises(SourceError, match="does not start") as error,
+    ):
         none.read("x", lambda page: page.place("http://127.0.0.1:9/"))
     assert not isinstance(error.value, PageUnread)
 
 
-def test_a_browser_that_died_is_replaced_and_keeps_its_cookies(town: Town, tmp_path: Path, session: Session) -> None:
+def test_a_browser_that_died_is_replaced_and_keeps_its_cookies(
+    town: Town, tmp_path: Path, session: BrowserSession
+) -> None:
     del session  # it skips where there is no browser
     before = chromiums()
-    with serve_maps(town, MapsBehaviour(consent=True)) as site, Session(replace(QUICK, pages=2)) as fresh:
+    with serve_maps(town, MapsBehaviour(consent=True)) as site, BrowserSession(replace(QUICK, pages=2)) as fresh:
         maps = reader(fresh, site, tmp_path)
         tile = town.region.centre_tile
         reaches = [maps.find(tile, "florist")[0].reach]
@@ -246,11 +255,11 @@ def test_a_browser_that_died_is_replaced_and_keeps_its_cookies(town: Town, tmp_p
     assert_none_is_left_over(before)
 
 
-def test_closing_while_a_page_is_read_ends_both(town: Town, tmp_path: Path, session: Session) -> None:
+def test_closing_while_a_page_is_read_ends_both(town: Town, tmp_path: Path, session: BrowserSession) -> None:
     del session  # it skips where there is no browser
     before = chromiums()
     with serve_maps(town, MapsBehaviour(latency=5)) as site, ThreadPoolExecutor(1) as pool:
-        fresh = Session(QUICK)
+        fresh = BrowserSession(QUICK)
         maps = reader(fresh, site, tmp_path)
         reading = pool.submit(maps.find, town.region.centre_tile, "florist")
         while not chromiums() - before:

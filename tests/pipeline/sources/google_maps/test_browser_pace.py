@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from cocli.errors import FormatError, SourceResting
 from cocli.keys.tile import Tile
 from cocli.pipeline.sources.google_maps.browser.consent import asks_for_consent
-from cocli.pipeline.sources.google_maps.browser.pace import Limits, Pace
+from cocli.pipeline.sources.google_maps.browser.pace import Pace, PaceLimits
 from cocli.pipeline.sources.google_maps.browser.received import is_answer
 from cocli.pipeline.sources.google_maps.browser.search_url import VIEWPORT, place_url, search_url, zoom_for
 
@@ -49,7 +49,7 @@ def time() -> Time:
 def pace(tmp_path: Path, time: Time) -> Callable[..., Pace]:
     def opened(**limits: float) -> Pace:
         path = str(tmp_path / "state" / "pace.json")
-        return Pace(path, Limits(**limits), clock=time.clock, sleep=time.sleep, rng=random.Random(1))  # type: ignore[arg-type]
+        return Pace(path, PaceLimits(**limits), clock=time.clock, sleep=time.sleep, rng=random.Random(1))  # type: ignore[arg-type]
 
     return opened
 
@@ -102,7 +102,7 @@ def test_workers_side_by_side_never_count_a_page_for_two(tmp_path: Path) -> None
     path = str(tmp_path / "pace.json")
 
     def ask(_: int) -> None:
-        limits = Limits(pages_per_day=10_000, pause_seconds=0)
+        limits = PaceLimits(pages_per_day=10_000, pause_seconds=0)
         Pace(path, limits, clock=lambda: EVENING, sleep=lambda _: None, rng=random.Random(1)).take()
 
     with ThreadPoolExecutor(8) as pool:

@@ -11,12 +11,12 @@ from benchmarks._maps_pages import Business, business, card, details_answer, det
 from cocli.keys.tile import Tile
 from cocli.models.place import Place
 from cocli.pipeline.sources.google_maps.documents import details_document, list_document
-from cocli.pipeline.sources.google_maps.parser.parse import Reading, read
+from cocli.pipeline.sources.google_maps.parser.parse import MapsReading, read
 
 WHEN = datetime(2026, 11, 16, 3, 0, tzinfo=UTC)
 
 
-def reading(place: Business, html: str | None, *answers: bytes, url: str = "", **more: Any) -> Reading:
+def reading(place: Business, html: str | None, *answers: bytes, url: str = "", **more: Any) -> MapsReading:
     document = details_document(
         account="a", place_id=place.place_id, url=url, html=html, answers=answers, fetched_at=WHEN, **more
     )

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from cocli.pipeline.sources.google_maps.evaluation import Report, evaluate
+from cocli.pipeline.sources.google_maps.evaluation import EvaluationReport, evaluate
 
 TAG = re.compile(r'<([a-z][\w-]*)((?:\s+[^\s=>"/]+(?:="[^"]*")?)+)\s*>')
 ATTRIBUTE = re.compile(r'\s+[^\s=>"/]+(?:="[^"]*")?')
@@ -83,7 +83,7 @@ def written(change: Change) -> Callable[[bytes], bytes]:
     return lambda page: change(LexborHTMLParser(page).html or "").encode()
 
 
-def outcomes(report: Report) -> dict[str, list[str]]:
+def outcomes(report: EvaluationReport) -> dict[str, list[str]]:
     """What was not right, by field."""
     return {
         f"{kind} {name}": tally.examples

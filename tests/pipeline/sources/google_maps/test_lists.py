@@ -12,13 +12,13 @@ from benchmarks._maps_pages import Business, business, card, list_page, message,
 from cocli.keys.tile import Tile
 from cocli.models.place import Place
 from cocli.pipeline.sources.google_maps.documents import list_document
-from cocli.pipeline.sources.google_maps.parser.parse import Reading, read
+from cocli.pipeline.sources.google_maps.parser.parse import MapsReading, read
 
 WHEN = datetime(2026, 11, 16, 3, 0, tzinfo=UTC)
 TILE = Tile(50900, 11300)
 
 
-def reading(html: str | None, *answers: bytes, **more: Any) -> Reading:
+def reading(html: str | None, *answers: bytes, **more: Any) -> MapsReading:
     values: dict[str, Any] = {"url": "https://www.google.com/maps/search/x/@50.95,11.35,15z", **more}
     return read(
         list_document(

@@ -11,7 +11,7 @@ from benchmarks._maps_pages import SKELETON, business, card, details_page, list_
 from cocli.errors import DocumentInvalid
 from cocli.keys.tile import Tile
 from cocli.pipeline.sources.google_maps.documents import asked_of, details_document, list_document
-from cocli.pipeline.sources.google_maps.parser.parse import Reading, judge, parse, read
+from cocli.pipeline.sources.google_maps.parser.parse import MapsReading, judge, parse, read
 
 WHEN = datetime(2026, 11, 16, tzinfo=UTC)
 CONSENT = (
@@ -26,7 +26,7 @@ NOT_FOUND = (
 
 def reading(
     html: str | None, *answers: bytes, url: str = "https://www.google.com/maps/search/x", **more: Any
-) -> Reading:
+) -> MapsReading:
     return read(
         list_document(
             account="a", tile=Tile(0, 0), phrase="x", url=url, html=html, answers=answers, fetched_at=WHEN, **more

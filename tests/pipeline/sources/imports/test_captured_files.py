@@ -11,7 +11,7 @@ import pytest
 
 from cocli.app.sources.imports import READERS, guess_format
 from cocli.pipeline.sources.imports.mapping import map_columns
-from cocli.pipeline.sources.imports.observation import Observation, Observer
+from cocli.pipeline.sources.imports.observation import ImportedPlace, Observer
 
 NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
 
@@ -35,7 +35,7 @@ def test_every_file_is_read_as_it_is_known_to_be(captures: Path, truth: dict[str
             continue
         observer = Observer(map_columns(table.columns), NOON)
         observed = [observer.observe(row) for row in table.rows]
-        found = [one for one in observed if isinstance(one, Observation)]
+        found = [one for one in observed if isinstance(one, ImportedPlace)]
         assert len(found) == len(table.rows), name
         assert len({email for one in found for email in one.emails}) == known.get("distinct_emails", 0), name
         if known.get("points"):

@@ -16,9 +16,9 @@ from cocli.pipeline.sources.imports.cards import read_cards
 from cocli.pipeline.sources.imports.decoding import decode
 from cocli.pipeline.sources.imports.fields import NAMES, comparable, recognised
 from cocli.pipeline.sources.imports.mapping import map_columns
-from cocli.pipeline.sources.imports.observation import Observation, Observer
+from cocli.pipeline.sources.imports.observation import ImportedPlace, Observer
 from cocli.pipeline.sources.imports.placemarks import read_placemarks
-from cocli.pipeline.sources.imports.rows import Row
+from cocli.pipeline.sources.imports.rows import ImportRow
 from cocli.pipeline.sources.imports.tables import read_table
 
 NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
@@ -55,7 +55,7 @@ def test_the_delimiter_is_seen(delimiter: str) -> None:
 
 def test_the_delimiter_can_be_said_and_one_column_is_a_table() -> None:
     assert read_table(b"sep=|\r\nname|x\r\nA|1\r\n", file="f").rows[0].cells == {"name": "A", "x": "1"}
-    assert read_table(b"name\nAcme\nBeta\n", file="f").rows[1] == Row(3, {"name": "Beta"})
+    assert read_table(b"name\nAcme\nBeta\n", file="f").rows[1] == ImportRow(3, {"name": "Beta"})
 
 
 def test_rows_that_do_not_fit_are_refused_with_their_lines() -> None:
@@ -159,8 +159,8 @@ def test_a_link_of_a_map_names_its_place(text: str) -> None:
 def test_a_map_is_no_website() -> None:
     observer = Observer(map_columns(["name", "website", "rating", "lat", "lon"]), NOON)
     cells = {"name": "A", "website": "https://maps.google.com/maps?cid=1", "rating": "9", "lat": "0", "lon": "0"}
-    observed = observer.observe(Row(1, cells))
-    assert isinstance(observed, Observation)
+    observed = observer.observe(ImportRow(1, cells))
+    assert isinstance(observed, ImportedPlace)
     assert (observed.place.website, observed.place.rating, observed.place.lat) == (None, None, None)
 
 
@@ -168,10 +168,10 @@ def test_a_map_is_no_website() -> None:
 @given(st.dictionaries(st.sampled_from(list(NAMES)), st.text(max_size=40), max_size=12))
 def test_any_row_is_an_observation_or_a_reason(cells: dict[str, str]) -> None:
     observer = Observer(map_columns(list(NAMES)), NOON)
-    observed = observer.observe(Row(1, cells))
-    if isinstance(observed, Observation):
-        again = observer.observe(Row(7, cells))
-        assert isinstance(again, Observation)
+    observed = observer.observe(ImportRow(1, cells))
+    if isinstance(observed, ImportedPlace):
+        again = observer.observe(ImportRow(7, cells))
+        assert isinstance(again, ImportedPlace)
         assert again.place == observed.place
     else:
         assert observed

@@ -13,22 +13,22 @@ from cocli.pipeline.sources.imports import values
 from cocli.pipeline.sources.imports.cards import read_cards
 from cocli.pipeline.sources.imports.fields import NAMES, OF_ANYBODY, SEVERAL
 from cocli.pipeline.sources.imports.mapping import map_columns
-from cocli.pipeline.sources.imports.observation import Observation, Observer
-from cocli.pipeline.sources.imports.rows import Table
+from cocli.pipeline.sources.imports.observation import ImportedPlace, Observer
+from cocli.pipeline.sources.imports.rows import ImportTable
 from cocli.pipeline.sources.imports.tables import read_table
 
 NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
 
 
-def observed(table: Table, *said: str) -> list[Observation]:
+def observed(table: ImportTable, *said: str) -> list[ImportedPlace]:
     observer = Observer(map_columns(table.columns, said), NOON)
     found = [observer.observe(row) for row in table.rows]
     assert not table.refused
-    assert all(isinstance(one, Observation) for one in found), found
-    return [one for one in found if isinstance(one, Observation)]
+    assert all(isinstance(one, ImportedPlace) for one in found), found
+    return [one for one in found if isinstance(one, ImportedPlace)]
 
 
-def rows(columns: str, *lines: str, delimiter: str = ",") -> Table:
+def rows(columns: str, *lines: str, delimiter: str = ",") -> ImportTable:
     out = io.StringIO()
     writer = csv.writer(out, delimiter=delimiter)
     writer.writerows([text.split("|") for text in (columns, *lines)])

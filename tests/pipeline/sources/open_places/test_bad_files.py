@@ -19,7 +19,7 @@ from cocli.errors import SourceError, SourceRefused, UnusableRow, UsageError
 from cocli.keys.tile import Tile
 from cocli.pipeline.sources.open_places import Box, Claims, Library, parse, parse_rows
 from cocli.pipeline.sources.open_places.json_rows import read_rows
-from cocli.pipeline.sources.open_places.kind import Sighting
+from cocli.pipeline.sources.open_places.kind import FileSighting
 from cocli.pipeline.sources.open_places.kinds import KINDS
 
 TILE = Tile(47000, 8400)
@@ -271,7 +271,7 @@ ROWS = st.dictionaries(
 def test_no_row_breaks_a_reader(row: dict[str, Any], tags: dict[str, Any]) -> None:
     from datetime import UTC, datetime
 
-    seen = Sighting(datetime(2026, 1, 1, tzinfo=UTC))
+    seen = FileSighting(datetime(2026, 1, 1, tzinfo=UTC))
     good = {"geometry": {"type": "Point", "coordinates": [8.45, 47.05]}, "lat": 47.05, "lon": 8.45}
     for variant in (row, {**row, "tags": tags}, {**row, "properties": tags, **good}, {**tags, **good, **row}):
         for kind in KINDS:

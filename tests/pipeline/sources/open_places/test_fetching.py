@@ -10,7 +10,7 @@ from tests.kit.ports import free_ports
 
 from cocli.errors import SourceRefused, SourceUnreachable, UsageError
 from cocli.pipeline.sources.open_places import Box, Claims, Library
-from cocli.pipeline.sources.overture.download import Fetch, fetch_overture
+from cocli.pipeline.sources.overture.download import DownloadRequest, fetch_overture
 
 BOX = Box.parse("5.1,52.0,5.2,52.1")
 
@@ -32,11 +32,11 @@ def bucket(tmp_path: Path, make: Any) -> Path:
 def test_the_places_of_the_box_are_loaded_and_can_be_added(
     bucket: Path, tmp_path: Path, library: Library, make: Any
 ) -> None:
-    fetched = fetch_overture(Fetch(BOX, base=str(bucket)), str(tmp_path / "out"))
+    fetched = fetch_overture(DownloadRequest(BOX, base=str(bucket)), str(tmp_path / "out"))
     assert (fetched.release, fetched.rows) == ("2026-01-21.0", 2)
     file = library.add(fetched.path, Claims("overture", fetched.release, BOX, origin=fetched.origin), make.now).file
     assert (file.about.source, file.about.places, file.about.covers) == ("overture", 2, BOX)
-    older = fetch_overture(Fetch(BOX, "2025-12-17.0", str(bucket)), str(tmp_path / "older"))
+    older = fetch_overture(DownloadRequest(BOX, "2025-12-17.0", str(bucket)), str(tmp_path / "older"))
     assert (older.release, older.rows) == ("2025-12-17.0", 1)
 
 
@@ -46,19 +46,19 @@ def test_a_box_across_the_antimeridian_is_two(tmp_path: Path, make: Any) -> None
     rows = [make.overture_row(str(lon), -16.5, lon) for lon in (179.95, -179.95, 0.0, 170.0)]
     make.parquet(folder / "part.parquet", make.overture_columns["new"], rows)
     box = Box.parse("179.9,-17,-179.9,-16")
-    assert fetch_overture(Fetch(box, base=str(tmp_path / "bucket")), str(tmp_path / "out")).rows == 2
+    assert fetch_overture(DownloadRequest(box, base=str(tmp_path / "bucket")), str(tmp_path / "out")).rows == 2
 
 
 def test_what_is_not_there_is_said(bucket: Path, tmp_path: Path) -> None:
     out = str(tmp_path / "out")
     with pytest.raises(SourceRefused, match="has no place in the box 1,1,2,2"):
-        fetch_overture(Fetch(Box.parse("1,1,2,2"), base=str(bucket)), out)
+        fetch_overture(DownloadRequest(Box.parse("1,1,2,2"), base=str(bucket)), out)
     with pytest.raises(SourceRefused, match="no such folder"):
-        fetch_overture(Fetch(BOX, "2024-01-01.0", str(bucket)), out)
+        fetch_overture(DownloadRequest(BOX, "2024-01-01.0", str(bucket)), out)
     with pytest.raises(SourceRefused, match="no folder release/"):
-        fetch_overture(Fetch(BOX, base=str(tmp_path)), out)
+        fetch_overture(DownloadRequest(BOX, base=str(tmp_path)), out)
     with pytest.raises(UsageError, match="is not a release"):
-        fetch_overture(Fetch(BOX, "../../etc", str(bucket)), out)
+        fetch_overture(DownloadRequest(BOX, "../../etc", str(bucket)), out)
 
 
 def test_other_columns_are_refused(tmp_path: Path, make: Any) -> None:
@@ -66,12 +66,12 @@ def test_other_columns_are_refused(tmp_path: Path, make: Any) -> None:
     folder.mkdir(parents=True)
     make.parquet(folder / "part.parquet", {"id": "VARCHAR"}, [{"id": "a"}])
     with pytest.raises(SourceRefused, match="bbox"):
-        fetch_overture(Fetch(BOX, base=str(tmp_path / "bucket")), str(tmp_path / "out"))
+        fetch_overture(DownloadRequest(BOX, base=str(tmp_path / "bucket")), str(tmp_path / "out"))
 
 
 def test_without_a_network_it_says_so(tmp_path: Path) -> None:
     nobody = f"http://127.0.0.1:{free_ports(1)[0]}"
-    wanted = Fetch(BOX, "2026-01-21.0", extensions=nobody, extension_folder=str(tmp_path / "extensions"))
+    wanted = DownloadRequest(BOX, "2026-01-21.0", extensions=nobody, extension_folder=str(tmp_path / "extensions"))
     with pytest.raises(SourceUnreachable, match="cannot be loaded") as caught:
         fetch_overture(wanted, str(tmp_path / "out"))
     assert caught.value.retryable

@@ -17,12 +17,12 @@ from cocli.keys.tile import Tile
 from cocli.models.place import Place
 from cocli.pipeline.sources.open_places import Claims, Library, OpenPlaces, parse
 from cocli.pipeline.sources.open_places.json_rows import read_rows
-from cocli.pipeline.sources.open_places.kind import Sighting
+from cocli.pipeline.sources.open_places.kind import FileSighting
 from cocli.pipeline.sources.open_places.kinds import kind_of
 from cocli.pipeline.sources.open_places.tiles import tile_of_number
 from cocli.pipeline.sources.openstreetmap.rows import tags_of
 
-SEEN = Sighting(datetime(2026, 1, 21, tzinfo=UTC))
+SEEN = FileSighting(datetime(2026, 1, 21, tzinfo=UTC))
 TILE = Tile(47000, 8400)
 
 FULL = {

@@ -11,10 +11,10 @@ from ipaddress import ip_network
 import pytest
 
 from cocli.errors import MissingExtra
-from cocli.pipeline.websites.fetch import Failed, Failure, Fetched, Fetcher, Outcome, Settings
+from cocli.pipeline.websites.fetch import Failure, Fetched, Fetcher, FetchFailed, FetchSettings, Outcome
 from cocli.pipeline.websites.fetch import browser as browsers
 from cocli.pipeline.websites.fetch.browser import Browser, BrowserLimits
-from cocli.pipeline.websites.fetch.limits import Limits
+from cocli.pipeline.websites.fetch.limits import FetchLimits
 
 SHELL = b"""<!doctype html><title>Shell</title><div id=app></div><img src=/logo.png>
 <script src=/app.js></script>"""
@@ -60,7 +60,9 @@ def with_browser(run: Callable[[Fetcher, Browser], Awaitable[None]], *, seconds:
         async def resolve(host: str, _: int) -> list[tuple[str, int]]:
             return [("169.254.169.254", 80) if host == "metadata.example" else ("127.0.0.1", port)]
 
-        settings = Settings(rate=100, allowed=(ip_network("127.0.0.0/8"),), limits=Limits(page_bytes=1_000_000))
+        settings = FetchSettings(
+            rate=100, allowed=(ip_network("127.0.0.0/8"),), limits=FetchLimits(page_bytes=1_000_000)
+        )
         limits = BrowserLimits(seconds=seconds, settle=seconds / 3)
         async with Fetcher(settings, resolve=resolve) as fetcher, Browser(fetcher, limits=limits) as browser:
             try:
@@ -99,7 +101,7 @@ def test_an_address_that_only_a_script_writes_is_there_and_nothing_went_elsewher
 def test_a_script_without_end_is_ended() -> None:
     async def run(fetcher: Fetcher, browser: Browser) -> None:
         busy = await rendered(fetcher, browser, "/busy")
-        assert isinstance(busy, Failed)
+        assert isinstance(busy, FetchFailed)
         assert (busy.kind, busy.retryable) == (Failure.BROWSER, True)
 
     with_browser(run, seconds=3)

@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.kit.async_time import HastyTime
 
-from cocli.pipeline.websites.fetch import Failed, Fetched, Fetcher, Refused, Settings
+from cocli.pipeline.websites.fetch import Fetched, Fetcher, FetchFailed, FetchSettings, Refused
 from cocli.pipeline.websites.fetch.decoding import PIECE, Unpacking
-from cocli.pipeline.websites.fetch.limits import Limits
+from cocli.pipeline.websites.fetch.limits import FetchLimits
 from cocli.pipeline.websites.fetch.outcome import Failure
 from cocli.pipeline.websites.fetch.signals import Breakdown
 
@@ -97,11 +97,13 @@ def test_whatever_a_server_sends_the_outcome_is_typed(answers: list[bytes]) -> N
         async def resolve(host: str, port: int) -> list[tuple[str, int]]:
             return [("127.0.0.1", server.sockets[0].getsockname()[1])]
 
-        rules = Settings(rate=100, robots=False, allowed=(ip_network("127.0.0.0/8"),), limits=Limits(connect=1))
+        rules = FetchSettings(
+            rate=100, robots=False, allowed=(ip_network("127.0.0.0/8"),), limits=FetchLimits(connect=1)
+        )
         async with Fetcher(rules, resolve=resolve, time=HastyTime()) as fetcher:
             for number in range(len(answers)):
                 outcome = await fetcher.fetch(f"http://site.example/{number}")
-                assert isinstance(outcome, (Fetched, Failed, Refused))
+                assert isinstance(outcome, (Fetched, FetchFailed, Refused))
         server.close()
         await asyncio.sleep(0.01)  # closing takes some turns of the loop
 

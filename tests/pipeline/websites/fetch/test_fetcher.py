@@ -19,16 +19,16 @@ from cocli.documents import Document
 from cocli.errors import ConfigError, NetworkDown
 from cocli.models.campaign import FetchSection
 from cocli.pipeline.websites.fetch import (
-    Failed,
     Failure,
     Fetched,
     Fetcher,
+    FetchFailed,
+    FetchSettings,
     Hop,
     NotModified,
     Outcome,
     Reason,
     Refused,
-    Settings,
     Validators,
     lookup_failed,
     no_such_host,
@@ -37,17 +37,19 @@ from cocli.pipeline.websites.fetch import (
     validators_of,
 )
 from cocli.pipeline.websites.fetch.capture import document_id
-from cocli.pipeline.websites.fetch.limits import Limits
+from cocli.pipeline.websites.fetch.limits import FetchLimits
 from cocli.pipeline.websites.fetch.resolver import SystemResolver
 from cocli.pipeline.websites.fetch.signals import Breakdown
 
 LOOPBACK = (ip_network("127.0.0.0/8"),)
-LIMITS = Limits(first_byte=2, body=2, connect=2)
-POLITE = Settings(rate=50, allowed=LOOPBACK, limits=LIMITS)
-NO_ROBOTS = Settings(rate=50, allowed=LOOPBACK, limits=LIMITS, robots=False)
+LIMITS = FetchLimits(first_byte=2, body=2, connect=2)
+POLITE = FetchSettings(rate=50, allowed=LOOPBACK, limits=LIMITS)
+NO_ROBOTS = FetchSettings(rate=50, allowed=LOOPBACK, limits=LIMITS, robots=False)
 
 
-def at_site(run: Callable[[HostileSite, Fetcher], Awaitable[Any]], settings: Settings = NO_ROBOTS, **given: Any) -> Any:
+def at_site(
+    run: Callable[[HostileSite, Fetcher], Awaitable[Any]], settings: FetchSettings = NO_ROBOTS, **given: Any
+) -> Any:
     async def main() -> Any:
         async with hostile_site() as site:
             given.setdefault("resolve", site.resolve)
@@ -58,7 +60,7 @@ def at_site(run: Callable[[HostileSite, Fetcher], Awaitable[Any]], settings: Set
     return asyncio.run(main())
 
 
-def outcome_of(path: str, settings: Settings = NO_ROBOTS, **given: Any) -> Any:
+def outcome_of(path: str, settings: FetchSettings = NO_ROBOTS, **given: Any) -> Any:
     async def run(site: HostileSite, fetcher: Fetcher) -> Outcome:
         return await fetcher.fetch(f"http://site.example{path}")
 
@@ -91,7 +93,7 @@ def test_a_revisit_asks_whether_anything_changed() -> None:
         assert isinstance(bad, Fetched)
         assert not {"if-none-match", "x-evil", "if-modified-since"} & set(site.headers[-1])
         unasked = await fetcher.fetch("http://site.example/status/304")
-        assert isinstance(unasked, Failed)
+        assert isinstance(unasked, FetchFailed)
 
     at_site(run)
 
@@ -154,7 +156,7 @@ def test_type_and_charset_are_what_the_server_declares(mime: str, expected: tupl
 
 def test_a_picture_is_not_read() -> None:
     outcome = outcome_of("/typed?mime=image/png")
-    assert isinstance(outcome, Failed)
+    assert isinstance(outcome, FetchFailed)
     assert (outcome.kind, outcome.retryable) == (Failure.CONTENT_TYPE, False)
 
 
@@ -163,7 +165,7 @@ def test_a_picture_is_not_read() -> None:
 
 def test_a_status_is_a_failure_with_its_page() -> None:
     outcome = outcome_of("/status/403")
-    assert isinstance(outcome, Failed)
+    assert isinstance(outcome, FetchFailed)
     assert (outcome.kind, outcome.status, outcome.retryable) == (Failure.HTTP_STATUS, 403, False)
     assert outcome.page is not None
     assert outcome.page.body == b"no"
@@ -189,7 +191,7 @@ def test_what_passes_is_tried_again_and_what_does_not_is_not(path: str, requests
         assert isinstance(outcome, Fetched) == ends_well
         assert len(site.requests) == requests
         if "3600" in path:
-            assert isinstance(outcome, Failed)
+            assert isinstance(outcome, FetchFailed)
             assert (outcome.retry_after, outcome.retryable) == (3600.0, True)
 
     at_site(run, time=time)
@@ -277,7 +279,7 @@ def test_a_port_that_nobody_listens_on() -> None:
             return [("127.0.0.1", one.getsockname()[1])]
 
     outcome = outcome_of("/", POLITE, resolve=resolve)
-    assert isinstance(outcome, Failed)
+    assert isinstance(outcome, FetchFailed)
     assert (outcome.kind, outcome.retryable) == (Failure.CONNECT, True)
 
 
@@ -286,9 +288,9 @@ def test_a_name_server_that_does_not_answer() -> None:
         await asyncio.sleep(3600)
         return []
 
-    settings = Settings(allowed=LOOPBACK, limits=Limits(lookup=0.05))
+    settings = FetchSettings(allowed=LOOPBACK, limits=FetchLimits(lookup=0.05))
     outcome = outcome_of("/", settings, resolve=resolve)
-    assert isinstance(outcome, Failed)
+    assert isinstance(outcome, FetchFailed)
     assert outcome.kind is Failure.DNS
 
 
@@ -390,12 +392,12 @@ def test_settings_follow_the_configuration() -> None:
     section = FetchSection.model_validate(
         {"rate": 2.0, "allow_networks": ["10.20.0.0/16"], "allow_ports": [8081], "max_page_bytes": 2048}
     )
-    settings = Settings.of(section)
+    settings = FetchSettings.of(section)
     assert (settings.rate, settings.ports, settings.limits.page_bytes) == (2.0, (8081,), 2048)
     assert settings.allowed == (ip_network("10.20.0.0/16"),)
     assert settings.user_agent.startswith("cocli/")
     with pytest.raises(ConfigError, match="ASCII"):
-        Settings(user_agent="Müller-bot")
+        FetchSettings(user_agent="Müller-bot")
     with pytest.raises(ValueError, match="entry 2 is not a range"):
         FetchSection.model_validate({"allow_networks": ["10.0.0.0/8", "10.0.0.1/8"]})
 
@@ -412,7 +414,7 @@ def test_a_proxy_is_asked_and_private_names_are_not() -> None:
     async def main() -> None:
         server = await asyncio.start_server(proxy, "127.0.0.1", 0)
         address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-        async with Fetcher(Settings(rate=50, robots=False, proxy=address), time=HastyTime()) as fetcher:
+        async with Fetcher(FetchSettings(rate=50, robots=False, proxy=address), time=HastyTime()) as fetcher:
             page = await fetcher.fetch("http://site.example/a")
             assert isinstance(page, Fetched)
             assert page.body == b"proxy"
@@ -424,7 +426,7 @@ def test_a_proxy_is_asked_and_private_names_are_not() -> None:
     asyncio.run(main())
     assert asked == ["http://site.example/a"]
     with pytest.raises(ConfigError):
-        Fetcher(Settings(proxy="socks5://127.0.0.1:1080"))
+        Fetcher(FetchSettings(proxy="socks5://127.0.0.1:1080"))
 
 
 def test_a_page_becomes_a_document_and_a_page_again() -> None:

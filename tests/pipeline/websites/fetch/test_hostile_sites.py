@@ -15,17 +15,27 @@ import pytest
 from tests.kit.async_time import HastyTime
 from tests.kit.hostile_site import RAW, HostileSite, bomb, hostile_site
 
-from cocli.pipeline.websites.fetch import Failed, Failure, Fetched, Fetcher, Hop, Outcome, Reason, Refused, Settings
-from cocli.pipeline.websites.fetch.limits import Limits
+from cocli.pipeline.websites.fetch import (
+    Failure,
+    Fetched,
+    Fetcher,
+    FetchFailed,
+    FetchSettings,
+    Hop,
+    Outcome,
+    Reason,
+    Refused,
+)
+from cocli.pipeline.websites.fetch.limits import FetchLimits
 
 LOOPBACK = (ip_network("127.0.0.0/8"),)
-LIMITS = Limits(page_bytes=1024 * 1024)
-ROBOTS_OFF = Settings(rate=100, robots=False, allowed=LOOPBACK, limits=LIMITS)
+LIMITS = FetchLimits(page_bytes=1024 * 1024)
+ROBOTS_OFF = FetchSettings(rate=100, robots=False, allowed=LOOPBACK, limits=LIMITS)
 IMPATIENT = replace(ROBOTS_OFF, limits=replace(LIMITS, first_byte=0.8, body=0.8))
 PATIENCE = 20.0
 
 
-def outcome_of(path: str, settings: Settings = ROBOTS_OFF) -> Outcome:
+def outcome_of(path: str, settings: FetchSettings = ROBOTS_OFF) -> Outcome:
     """The verdict on a page of the site, and a check that the fetcher lives and the site's good page still comes."""
 
     async def run(site: HostileSite, fetcher: Fetcher) -> Outcome:
@@ -38,7 +48,9 @@ def outcome_of(path: str, settings: Settings = ROBOTS_OFF) -> Outcome:
     return with_site(run, settings)
 
 
-def with_site(run: Callable[[HostileSite, Fetcher], Awaitable[Outcome]], settings: Settings = ROBOTS_OFF) -> Outcome:
+def with_site(
+    run: Callable[[HostileSite, Fetcher], Awaitable[Outcome]], settings: FetchSettings = ROBOTS_OFF
+) -> Outcome:
     async def main() -> Outcome:
         async with hostile_site() as site, Fetcher(settings, resolve=site.resolve, time=HastyTime()) as fetcher:
             return await run(site, fetcher)
@@ -48,7 +60,7 @@ def with_site(run: Callable[[HostileSite, Fetcher], Awaitable[Outcome]], setting
 
 def failure_of(path: str) -> Failure:
     verdict = outcome_of(path)
-    assert isinstance(verdict, Failed), verdict
+    assert isinstance(verdict, FetchFailed), verdict
     return verdict.kind
 
 
@@ -97,7 +109,7 @@ def test_localhost_is_refused_by_its_address() -> None:
             async def resolve(host: str, port: int) -> list[tuple[str, int]]:
                 return [("127.0.0.1" if host == "outside.example" else "127.0.0.2", site.port)]
 
-            only_outside = Settings(rate=100, robots=False, allowed=(ip_network("127.0.0.1/32"),), limits=LIMITS)
+            only_outside = FetchSettings(rate=100, robots=False, allowed=(ip_network("127.0.0.1/32"),), limits=LIMITS)
             async with Fetcher(only_outside, resolve=resolve, time=HastyTime()) as fetcher:
                 verdict = await fetcher.fetch("http://outside.example/redirect?to=http://localhost/admin")
             assert isinstance(verdict, Refused)
@@ -117,7 +129,7 @@ def test_a_name_that_changes_its_address_wins_nothing() -> None:
             async def resolve(host: str, port: int) -> list[tuple[str, int]]:
                 return [next(answers, ("127.0.0.2", site.port))]
 
-            settings = Settings(rate=100, robots=False, allowed=(ip_network("127.0.0.1/32"),), limits=LIMITS)
+            settings = FetchSettings(rate=100, robots=False, allowed=(ip_network("127.0.0.1/32"),), limits=LIMITS)
             async with Fetcher(settings, resolve=resolve, time=HastyTime()) as fetcher:
                 first = await fetcher.fetch("http://site.example/raw/short")
                 second = await fetcher.fetch("http://site.example/secret")
@@ -143,13 +155,13 @@ def test_of_several_addresses_only_the_permitted_ones_are_connected_to() -> None
         async def resolve(host: str, asked: int) -> list[tuple[str, int]]:
             return [("127.0.0.1", forbidden), ("nonsense", asked), ("127.0.0.9", permitted), ("10.0.0.1", asked)]
 
-        settings = Settings(rate=100, robots=False, allowed=(ip_network("127.0.0.9/32"),), limits=LIMITS)
+        settings = FetchSettings(rate=100, robots=False, allowed=(ip_network("127.0.0.9/32"),), limits=LIMITS)
         async with Fetcher(settings, resolve=resolve, time=HastyTime()) as fetcher:
             verdict = await fetcher.fetch("http://many.example/")
         for server in servers:
             server.close()
         await asyncio.sleep(0.01)  # closing takes some turns of the loop
-        assert isinstance(verdict, Failed)
+        assert isinstance(verdict, FetchFailed)
         assert set(connected) == {"127.0.0.9"}
 
     asyncio.run(main())
@@ -161,7 +173,7 @@ def test_without_permission_nothing_connects_to_this_machine() -> None:
         assert site.connections == 0
         return verdict
 
-    verdict = with_site(run, Settings(rate=100, limits=LIMITS))
+    verdict = with_site(run, FetchSettings(rate=100, limits=LIMITS))
     assert isinstance(verdict, Refused)
     assert verdict.reason is Reason.ADDRESS
     assert not verdict.retryable
@@ -189,7 +201,7 @@ def test_a_bomb_is_recognised(coding: str) -> None:
 @pytest.mark.parametrize("path", ["/drip", "/drip/head", "/silent", "/headers/informational"])
 def test_slowness_has_an_end(path: str) -> None:
     verdict = outcome_of(path, IMPATIENT)
-    assert isinstance(verdict, Failed)
+    assert isinstance(verdict, FetchFailed)
     assert (verdict.kind, verdict.retryable) == (Failure.TIMEOUT, True)
 
 
@@ -197,9 +209,9 @@ def test_many_slow_redirects_share_one_budget() -> None:
     async def run(site: HostileSite, fetcher: Fetcher) -> Outcome:
         return await fetcher.fetch("http://site.example/slow-loop/1")
 
-    limits = Limits(journey=0.5, redirects=1000)
-    verdict = with_site(run, Settings(rate=100, robots=False, allowed=LOOPBACK, limits=limits))
-    assert isinstance(verdict, Failed)
+    limits = FetchLimits(journey=0.5, redirects=1000)
+    verdict = with_site(run, FetchSettings(rate=100, robots=False, allowed=LOOPBACK, limits=limits))
+    assert isinstance(verdict, FetchFailed)
     assert verdict.kind is Failure.TIMEOUT
     assert 1 <= len(verdict.redirects) <= 5
 
@@ -212,7 +224,7 @@ def test_a_flood_of_headers_is_cut_off(path: str) -> None:
 @pytest.mark.parametrize("path", ["/loop/1", "/redirect?to=/redirect%3Fto%3D/loop/1"])
 def test_redirects_have_an_end(path: str) -> None:
     verdict = outcome_of(path)
-    assert isinstance(verdict, Failed)
+    assert isinstance(verdict, FetchFailed)
     assert verdict.kind is Failure.TOO_MANY_REDIRECTS
     assert len(verdict.redirects) == LIMITS.redirects + 1
 
@@ -224,7 +236,7 @@ def test_a_page_that_leads_to_itself_is_asked_once() -> None:
         return verdict
 
     verdict = with_site(run)
-    assert isinstance(verdict, Failed)
+    assert isinstance(verdict, FetchFailed)
     assert verdict.redirects == (Hop("http://site.example/redirect", 302),)
 
 
@@ -240,13 +252,13 @@ def test_bytes_that_are_not_http_get_a_verdict(name: str) -> None:
         assert isinstance(verdict, Fetched)
         assert verdict.truncated == (name in TRUNCATED)
     elif name in STATUS:
-        assert isinstance(verdict, Failed)
+        assert isinstance(verdict, FetchFailed)
         assert (verdict.kind, verdict.status) == (Failure.HTTP_STATUS, 999)
     elif name == "empty-location":
-        assert isinstance(verdict, Failed)
+        assert isinstance(verdict, FetchFailed)
         assert verdict.kind is Failure.TOO_MANY_REDIRECTS  # an empty reference is the page itself
     else:
-        assert isinstance(verdict, Failed), verdict
+        assert isinstance(verdict, FetchFailed), verdict
         assert verdict.kind is Failure.PROTOCOL, verdict
 
 

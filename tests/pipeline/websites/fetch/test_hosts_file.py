@@ -16,7 +16,7 @@ from cocli.pipeline.websites.fetch.fetcher import Fetcher
 from cocli.pipeline.websites.fetch.hosts_file import HostsFile, read_hosts_file
 from cocli.pipeline.websites.fetch.outcome import Fetched
 from cocli.pipeline.websites.fetch.resolver import Endpoint
-from cocli.pipeline.websites.fetch.settings import Settings
+from cocli.pipeline.websites.fetch.settings import FetchSettings
 from cocli.pipeline.websites.fetch.signals import Breakdown
 
 
@@ -75,7 +75,7 @@ def test_the_town_is_reached_by_its_file_and_only_where_the_guard_permits_it(tmp
         open_section = FetchSection(rate=50.0, allow_networks=("127.0.0.0/8",))
 
         async def ask(section: FetchSection) -> object:
-            async with Fetcher(Settings.of(section), resolve=read_hosts_file(str(path))) as fetcher:
+            async with Fetcher(FetchSettings.of(section), resolve=read_hosts_file(str(path))) as fetcher:
                 return await fetcher.fetch(f"http://{name}/")
 
         assert isinstance(asyncio.run(ask(open_section)), Fetched)

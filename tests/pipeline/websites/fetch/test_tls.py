@@ -19,10 +19,12 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 from tests.kit.async_time import HastyTime
 
-from cocli.pipeline.websites.fetch import Failed, Failure, Fetched, Fetcher, Settings
-from cocli.pipeline.websites.fetch.limits import Limits
+from cocli.pipeline.websites.fetch import Failure, Fetched, Fetcher, FetchFailed, FetchSettings
+from cocli.pipeline.websites.fetch.limits import FetchLimits
 
-SETTINGS = Settings(rate=50, robots=False, allowed=(ip_network("127.0.0.0/8"),), limits=Limits(page_bytes=50_000))
+SETTINGS = FetchSettings(
+    rate=50, robots=False, allowed=(ip_network("127.0.0.0/8"),), limits=FetchLimits(page_bytes=50_000)
+)
 
 
 @pytest.fixture(scope="module")
@@ -150,7 +152,7 @@ def test_a_connection_with_a_rest_of_a_page_on_it_is_not_used_again(
 def test_a_flood_of_headers_is_cut_off_here_too(contexts: tuple[ssl.SSLContext, ssl.SSLContext]) -> None:
     async def run(fetcher: Fetcher) -> None:
         flood = await fetcher.fetch("https://secure.example/flood")
-        assert isinstance(flood, Failed)
+        assert isinstance(flood, FetchFailed)
         assert flood.kind is Failure.PROTOCOL
         assert isinstance(await fetcher.fetch("https://secure.example/"), Fetched)
 
@@ -160,7 +162,7 @@ def test_a_flood_of_headers_is_cut_off_here_too(contexts: tuple[ssl.SSLContext, 
 def test_a_certificate_of_somebody_else_is_refused(contexts: tuple[ssl.SSLContext, ssl.SSLContext]) -> None:
     async def run(fetcher: Fetcher) -> None:
         outcome = await fetcher.fetch("https://other.example/")
-        assert isinstance(outcome, Failed)
+        assert isinstance(outcome, FetchFailed)
         assert (outcome.kind, outcome.retryable) == (Failure.TLS, False)
 
     assert with_server(contexts, run).asked == []
@@ -169,7 +171,7 @@ def test_a_certificate_of_somebody_else_is_refused(contexts: tuple[ssl.SSLContex
 def test_a_certificate_that_nobody_vouches_for_is_refused(contexts: tuple[ssl.SSLContext, ssl.SSLContext]) -> None:
     async def run(fetcher: Fetcher) -> None:
         outcome = await fetcher.fetch("https://secure.example/")
-        assert isinstance(outcome, Failed)
+        assert isinstance(outcome, FetchFailed)
         assert outcome.kind is Failure.TLS
 
     assert with_server(contexts, run, trusted=False).asked == []

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cocli.demo.town.maps.place_message import details_answer, message_of
-from cocli.demo.town.maps.search import Search, altitude
+from cocli.demo.town.maps.search import TownSearch, altitude
 
 if TYPE_CHECKING:
     from cocli.demo.town.business import Business
@@ -51,7 +51,7 @@ def json_body(value: object) -> bytes:
     return (PREFIX + json.dumps(value, ensure_ascii=False, separators=(",", ":"))).encode()
 
 
-def list_page(town: Town, search: Search, ads: list[Business], *, language: str, limited: bool) -> str:
+def list_page(town: Town, search: TownSearch, ads: list[Business], *, language: str, limited: bool) -> str:
     """The results of a search. The cards come by a script, as on the real page."""
     asked = {
         "phrase": search.phrase,
@@ -73,7 +73,7 @@ def list_page(town: Town, search: Search, ads: list[Business], *, language: str,
     return _page(f"{search.phrase} - Google Maps", language, _state(search, None), body)
 
 
-def empty_page(search: Search, *, language: str) -> str:
+def empty_page(search: TownSearch, *, language: str) -> str:
     """A search without any result: words, and no list."""
     words = f"Google Maps can't find {escape(search.phrase)}"
     body = f'<div class="side"><div role="main"><div class="Q2vNVc">{words}</div></div></div><div class="map"></div>'
@@ -82,7 +82,7 @@ def empty_page(search: Search, *, language: str) -> str:
 
 def place_page(town: Town, business: Business, *, language: str, limited: bool) -> str:
     """The page of one place: its message in the state, and the panel."""
-    search = Search(business.name, business.spot.lat, business.spot.lon, 17.0)
+    search = TownSearch(business.name, business.spot.lat, business.spot.lon, 17.0)
     state = _state(search, PREFIX + json.dumps(details_answer(business, town.region, limited=limited)))
     notice = _LIMITED if limited else ""
     panel = f'<div class="side">{notice}{_panel(business, limited=limited)}</div><div class="map"></div>'
@@ -126,7 +126,7 @@ def _item(tag: str, item: str, label: str, text: str, href: str = "") -> str:
     )
 
 
-def _state(search: Search, answer: str | None) -> list[Any]:
+def _state(search: TownSearch, answer: str | None) -> list[Any]:
     view = [[altitude(search), search.lon, search.lat], [0, 0, 0], [1024, 768], search.zoom]
     return [view, [], None, None if answer is None else {"wf": [None, None, None, None, None, None, answer]}]
 

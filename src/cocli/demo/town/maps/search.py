@@ -25,7 +25,7 @@ _PB_OFFSET = re.compile(r"!8i([0-9]+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class TownSearch:
     """A question to the map."""
 
     phrase: str
@@ -34,7 +34,7 @@ class Search:
     zoom: float
 
 
-def matches(town: Town, search: Search) -> list[Business]:
+def matches(town: Town, search: TownSearch) -> list[Business]:
     """What the map shows, the nearest first, also outside of the picture; far ones where nothing is near."""
     trade = trade_of(search.phrase)
     words = search.phrase.lower().split()
@@ -51,7 +51,7 @@ def matches(town: Town, search: Search) -> list[Business]:
     return near if len(near) > 1 else [business for _, _, business in found]
 
 
-def _distance(business: Business, search: Search) -> float:
+def _distance(business: Business, search: TownSearch) -> float:
     """In degrees of longitude, at the latitude of the search."""
     north = (business.spot.lat - search.lat) / math.cos(math.radians(search.lat))
     return math.hypot(north, business.spot.lon - search.lon)
@@ -63,7 +63,7 @@ def advertised(found: list[Business], count: int) -> list[Business]:
 
 
 def answer_of(
-    town: Town, search: Search, found: list[Business], offset: int, cap: int, *, limited: bool = False
+    town: Town, search: TownSearch, found: list[Business], offset: int, cap: int, *, limited: bool = False
 ) -> list[Any]:
     """One answer to the page's own request: twenty places from an offset on, and the question before them."""
     shown = found[:cap][offset : offset + PAGE_SIZE]
@@ -76,16 +76,16 @@ def answer_of(
     return answer
 
 
-def altitude(search: Search) -> float:
+def altitude(search: TownSearch) -> float:
     """The height of the eye in metres that a zoom stands for."""
     return 27.3611 * 6371010 * _VIEWPORT[1] * math.cos(math.radians(search.lat)) / (2**search.zoom * 256)
 
 
-def read_pb(phrase: str, pb: str) -> tuple[Search, int] | None:
+def read_pb(phrase: str, pb: str) -> tuple[TownSearch, int] | None:
     """The question and the offset in the request of a page; None where there is no point in it."""
     point = _PB_POINT.search(pb)
     if point is None:
         return None
     zoom, offset = _PB_ZOOM.search(pb), _PB_OFFSET.search(pb)
     lon, lat = (float(number) for number in point.groups())
-    return Search(phrase, lat, lon, float(zoom[1]) if zoom else 13.0), int(offset[1]) if offset else 0
+    return TownSearch(phrase, lat, lon, float(zoom[1]) if zoom else 13.0), int(offset[1]) if offset else 0

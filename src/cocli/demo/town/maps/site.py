@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import parse_qs, quote, unquote_plus
 
-from cocli.demo.town.http_server import LOOPBACK, Answer, Asked, running
+from cocli.demo.town.http_server import LOOPBACK, Asked, TownAnswer, running
 from cocli.demo.town.maps.pages import (
     CONSENT_PATH,
     consent_page,
@@ -20,7 +20,7 @@ from cocli.demo.town.maps.pages import (
     place_page,
     sorry_page,
 )
-from cocli.demo.town.maps.search import Search, advertised, answer_of, matches, read_pb
+from cocli.demo.town.maps.search import TownSearch, advertised, answer_of, matches, read_pb
 from cocli.keys.tile import Tile
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class MapsRequest:
 
     kind: Literal["search", "answer", "place", "consent", "sorry"]
     at: float
-    search: Search | None = None
+    search: TownSearch | None = None
     offset: int = 0
     place_id: str | None = None
 
@@ -58,15 +58,15 @@ class MapsBehaviour:
     """Whether a visitor without the cookie is asked first."""
     language: str = "en"
     """Of consent page and end marker: one of `maps_pages.CONSENT_WORDS`."""
-    condition: Callable[[Search, int], Condition] = lambda _search, _asked: "ordinary"
+    condition: Callable[[TownSearch, int], Condition] = lambda _search, _asked: "ordinary"
     """By the search, and by how many pages and answers were asked for before."""
     latency: float = 0.0
 
 
-def by_tile(conditions: dict[str, Condition]) -> Callable[[Search, int], Condition]:
+def by_tile(conditions: dict[str, Condition]) -> Callable[[TownSearch, int], Condition]:
     """Conditions for the searches whose centre is in a tile; the others are ordinary."""
 
-    def condition(search: Search, _asked: int) -> Condition:
+    def condition(search: TownSearch, _asked: int) -> Condition:
         return conditions.get(str(Tile.containing(search.lat, search.lon)), "ordinary")
 
     return condition
@@ -89,11 +89,11 @@ class MapsSite:
         return f"{self.url}/maps/search/{quote(phrase)}/@{lat},{lon},{zoom:g}z?hl=en"
 
     @property
-    def searches(self) -> list[Search]:
+    def searches(self) -> list[TownSearch]:
         """The pages of results that were asked for, in order."""
         return [request.search for request in self.requests if request.kind == "search" and request.search]
 
-    async def answer(self, asked: Asked) -> Answer:
+    async def answer(self, asked: Asked) -> TownAnswer:
         await asyncio.sleep(self.behaviour.latency)
         if asked.path.startswith(CONSENT_PATH):
             return _consented(asked) if asked.path == f"{CONSENT_PATH}save" else self._consent(asked)
@@ -110,17 +110,17 @@ class MapsSite:
             return self._place(asked)
         return _html("<!DOCTYPE html><title>Not found</title>", 404)
 
-    def _consent(self, asked: Asked) -> Answer:
+    def _consent(self, asked: Asked) -> TownAnswer:
         self.requests.append(MapsRequest("consent", asked.at))
         return _html(consent_page(self.behaviour.language, asked.query.get("continue", "/maps")))
 
-    def _list(self, asked: Asked) -> Answer:
+    def _list(self, asked: Asked) -> TownAnswer:
         # The path came unquoted, but a plus stands for a space in it as well.
         found = _SEARCH.match(asked.path)
         if found is None:
             return _html("<!DOCTYPE html><title>Not found</title>", 404)
         phrase, lat, lon, zoom = found.groups()
-        search = Search(unquote_plus(phrase), float(lat), float(lon), float(zoom))
+        search = TownSearch(unquote_plus(phrase), float(lat), float(lon), float(zoom))
         condition = self._note(MapsRequest("search", asked.at, search), search)
         if refusal := _refusal(condition, asked):
             return refusal
@@ -133,10 +133,10 @@ class MapsSite:
         ads = advertised(results[: self.behaviour.cap], self.behaviour.sponsored)
         return _html(list_page(self.town, search, ads, language=language, limited=condition == "limited"))
 
-    def _more(self, asked: Asked) -> Answer:
+    def _more(self, asked: Asked) -> TownAnswer:
         read = read_pb(asked.query.get("q", ""), asked.query.get("pb", ""))
         if read is None:
-            return Answer(400, {"Content-Type": "text/plain"}, b"no point in pb\n")
+            return TownAnswer(400, {"Content-Type": "text/plain"}, b"no point in pb\n")
         search, offset = read
         condition = self._note(MapsRequest("answer", asked.at, search, offset), search)
         if refusal := _refusal(condition, asked):
@@ -144,13 +144,13 @@ class MapsSite:
         limited = condition == "limited"
         results = matches(self.town, search)
         body = answer_of(self.town, search, results, offset, self.behaviour.cap, limited=limited)
-        return Answer(200, {"Content-Type": "application/json; charset=UTF-8"}, json_body(body))
+        return TownAnswer(200, {"Content-Type": "application/json; charset=UTF-8"}, json_body(body))
 
-    def _place(self, asked: Asked) -> Answer:
+    def _place(self, asked: Asked) -> TownAnswer:
         business = self._business(asked.target.replace("%3A", ":").replace("%21", "!"))
         if business is None:
             return _html("<!DOCTYPE html><title>Not found</title>", 404)
-        search = Search(business.name, business.spot.lat, business.spot.lon, 17.0)
+        search = TownSearch(business.name, business.spot.lat, business.spot.lon, 17.0)
         condition = self._note(MapsRequest("place", asked.at, place_id=business.place_id), search)
         if refusal := _refusal(condition, asked):
             return refusal
@@ -163,7 +163,7 @@ class MapsSite:
         known = (business for business in self.town.businesses if "google-maps" in business.sources)
         return next((one for one in known if wanted in (one.feature_id, one.place_id)), None)
 
-    def _note(self, request: MapsRequest, search: Search) -> Condition:
+    def _note(self, request: MapsRequest, search: TownSearch) -> Condition:
         condition = self.behaviour.condition(search, len(self.requests))
         self.requests.append(request)
         return condition
@@ -177,24 +177,24 @@ def _place_path(business: Business) -> str:
     )
 
 
-def _refusal(condition: Condition, asked: Asked) -> Answer | None:
+def _refusal(condition: Condition, asked: Asked) -> TownAnswer | None:
     if condition == "sorry":
         return _redirect(f"/sorry/index?continue={quote(asked.target, safe='')}")
     return _html(error_page(), 500) if condition == "error" else None
 
 
-def _consented(asked: Asked) -> Answer:
+def _consented(asked: Asked) -> TownAnswer:
     goes_on = parse_qs(asked.body.decode("utf-8", "replace")).get("continue", ["/maps"])[0]
     headers = {"Location": goes_on if goes_on.startswith("/") else "/maps", "Set-Cookie": f"{_COOKIE}; Path=/"}
-    return Answer(303, headers)
+    return TownAnswer(303, headers)
 
 
-def _redirect(location: str) -> Answer:
-    return Answer(302, {"Location": location})
+def _redirect(location: str) -> TownAnswer:
+    return TownAnswer(302, {"Location": location})
 
 
-def _html(text: str, status: int = 200) -> Answer:
-    return Answer(status, {"Content-Type": "text/html; charset=UTF-8"}, text.encode())
+def _html(text: str, status: int = 200) -> TownAnswer:
+    return TownAnswer(status, {"Content-Type": "text/html; charset=UTF-8"}, text.encode())
 
 
 @contextlib.contextmanager

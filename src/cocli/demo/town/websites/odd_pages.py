@@ -9,7 +9,7 @@ from cocli.demo.town.languages import LANGUAGES
 from cocli.demo.town.websites.cloaking import base64_text
 
 if TYPE_CHECKING:
-    from cocli.demo.town.websites.site import Site
+    from cocli.demo.town.websites.site import TownSite
 
 _SHELL = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>{name}</title></head>
@@ -39,26 +39,26 @@ _WALL = """<!DOCTYPE html>
 """
 
 
-def shell_page(site: Site) -> str:
+def shell_page(site: TownSite) -> str:
     return _SHELL.format(name=escape(site.name))
 
 
-def shell_script(site: Site) -> str:
+def shell_script(site: TownSite) -> str:
     """What the shell shows once a browser runs it."""
     lines = [f"<h1>{escape(site.name)}</h1>"]
     lines += [f"<p><a href='mailto:{email.address}'>Mail</a></p>" for email in site.emails]
     return f"document.getElementById('root').innerHTML = atob('{base64_text(''.join(lines))}');\n"
 
 
-def parked_page(site: Site) -> str:
+def parked_page(site: TownSite) -> str:
     return _PARKED.format(domain=site.domain)
 
 
-def for_sale_page(site: Site) -> str:
+def for_sale_page(site: TownSite) -> str:
     return _FOR_SALE.format(domain=site.domain)
 
 
-def wall_page(site: Site) -> str:
+def wall_page(site: TownSite) -> str:
     return _WALL.format(domain=site.domain)
 
 
@@ -74,7 +74,7 @@ def other_company_page(host: str) -> str:
     )
 
 
-def robots_text(site: Site) -> str:
+def robots_text(site: TownSite) -> str:
     lines = ["User-agent: *"]
     if site.kind == "robots-closed":
         lines.append("Disallow: /")
@@ -87,7 +87,7 @@ def robots_text(site: Site) -> str:
     return "\n".join([*lines, f"Sitemap: {site.url}sitemap.xml", ""])
 
 
-def sitemap(site: Site, host: str) -> str:
+def sitemap(site: TownSite, host: str) -> str:
     language = LANGUAGES[site.language]
     addresses = "".join(f"<url><loc>http://{host}{language.path(page)}</loc></url>" for page in site.pages)
     return (

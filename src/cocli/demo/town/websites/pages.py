@@ -13,7 +13,7 @@ from cocli.demo.town.websites.script_forms import form_named
 if TYPE_CHECKING:
     from cocli.demo.town.languages import Language
     from cocli.demo.town.websites.forms import Form
-    from cocli.demo.town.websites.site import Site, SitePage
+    from cocli.demo.town.websites.site import SitePage, TownSite
 
 _STYLE = "<style>main{max-width:46rem;margin:2rem auto;font:17px/1.5 sans-serif}nav a{margin-right:1rem}</style>"
 STYLE_SHEET = ".rtl{direction:rtl;unicode-bidi:bidi-override}\n"
@@ -24,7 +24,7 @@ _CONTACT_FORM = (
 _MAIL_IMAGE = '<p>E-mail: <img src="/img/email-address.png" alt="E-mail address as a picture"></p>'
 
 
-def page_of(site: Site, page: SitePage) -> str:
+def page_of(site: TownSite, page: SitePage) -> str:
     """The HTML of one page of a site that has pages."""
     language = LANGUAGES[site.language]
     label = language.home if page == "home" else str(getattr(language, page))
@@ -39,11 +39,11 @@ def page_of(site: Site, page: SitePage) -> str:
     return _document(site, language, label, page, heads, parts)
 
 
-def _heading(site: Site, page: SitePage, language: Language, label: str) -> str:
+def _heading(site: TownSite, page: SitePage, language: Language, label: str) -> str:
     return f"{language.welcome} {site.name}" if page == "home" else label
 
 
-def _reach(site: Site) -> list[str]:
+def _reach(site: TownSite) -> list[str]:
     """What a contact page has beside addresses."""
     parts = [f"<p>{escape(site.name)}<br>{escape(site.address)}</p>"] if site.address else []
     if site.phone:
@@ -58,12 +58,12 @@ def _reach(site: Site) -> list[str]:
     return parts
 
 
-def _spoken(site: Site) -> str:
+def _spoken(site: TownSite) -> str:
     shown = national(site.phone or "")
     return shown if site.language == "en" else f"+1 {shown}"
 
 
-def _addresses(site: Site, page: SitePage) -> tuple[list[str], list[str]]:
+def _addresses(site: TownSite, page: SitePage) -> tuple[list[str], list[str]]:
     """The pieces for the head and the body of a page that show addresses."""
     here = [email for email in site.emails if email.page == page]
     if not here:
@@ -76,7 +76,7 @@ def _addresses(site: Site, page: SitePage) -> tuple[list[str], list[str]]:
     return [filled(form.head, values)] if form.head else [], [filled(form.body, values)]
 
 
-def rejects_of(site: Site) -> tuple[str, ...]:
+def rejects_of(site: TownSite) -> tuple[str, ...]:
     """What the form of a site's addresses shows beside them, and what is nobody's."""
     if not site.emails or site.emails[0].label == "person":
         return ()
@@ -85,7 +85,7 @@ def rejects_of(site: Site) -> tuple[str, ...]:
     return tuple(filled(text, values) for text in form.rejects)
 
 
-def _values(site: Site, form: Form, addresses: list[str]) -> dict[str, str]:
+def _values(site: TownSite, form: Form, addresses: list[str]) -> dict[str, str]:
     shown = dict(zip(form.shows, addresses, strict=True))
     domain = addresses[0].partition("@")[2]
     name = escape(site.name.replace("&", "and"))
@@ -98,7 +98,9 @@ def _values(site: Site, form: Form, addresses: list[str]) -> dict[str, str]:
     return values
 
 
-def _document(site: Site, language: Language, label: str, page: SitePage, heads: list[str], parts: list[str]) -> str:
+def _document(
+    site: TownSite, language: Language, label: str, page: SitePage, heads: list[str], parts: list[str]
+) -> str:
     links = [
         f'<a href="{language.path(other)}">{escape(language.home if other == "home" else getattr(language, other))}</a>'
         for other in site.pages

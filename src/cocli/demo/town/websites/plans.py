@@ -11,7 +11,7 @@ from cocli.demo.town.languages import LANGUAGES
 from cocli.demo.town.names import NameGiver, slug
 from cocli.demo.town.websites.negatives import NEGATIVES, Negative
 from cocli.demo.town.websites.script_forms import FORMS, form_named
-from cocli.demo.town.websites.site import Branch, Charset, Site, SiteEmail, SiteKind, SitePage
+from cocli.demo.town.websites.site import Branch, Charset, SiteKind, SitePage, TownEmail, TownSite
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -127,12 +127,12 @@ class SiteBuilder:
         phone: str | None,
         address: str | None = None,
         branches: tuple[Branch, ...] = (),
-    ) -> Site:
+    ) -> TownSite:
         form = form_named(plan.form)
         domain, shown = self._domain(name, plan, form)
         target = self._target(plan, name)
         mail_domain = target.removeprefix("www.") if target else domain
-        return Site(
+        return TownSite(
             host=f"www.{domain}",
             domain=domain,
             kind=plan.kind,
@@ -165,7 +165,7 @@ class SiteBuilder:
             return f"www.{self._names.domain(f'{self._names.family()} Holding')}"
         return None
 
-    def _emails(self, plan: SitePlan, form: Form, name: str, domain: str) -> tuple[SiteEmail, ...]:
+    def _emails(self, plan: SitePlan, form: Form, name: str, domain: str) -> tuple[TownEmail, ...]:
         if plan.kind in _WITHOUT_ADDRESS:
             return ()
         if plan.people:
@@ -173,18 +173,18 @@ class SiteBuilder:
         mailbox = LANGUAGES[plan.language].mailbox
         if form.mailbox in ("freemail", "mail.ru"):
             host = "mail.ru" if form.mailbox == "mail.ru" else self._random.choice(_FREEMAIL)
-            return (SiteEmail(f"{slug(name).replace('-', '.')}@{host}", "freemail", form.name, plan.page),)
+            return (TownEmail(f"{slug(name).replace('-', '.')}@{host}", "freemail", form.name, plan.page),)
         locals_by_value = {"email": mailbox, "second": "sales", "third": "billing"}
         return tuple(_role(f"{locals_by_value[value]}@{domain}", "own", form.name, plan.page) for value in form.shows)
 
-    def _person(self, domain: str, page: SitePage) -> SiteEmail:
+    def _person(self, domain: str, page: SitePage) -> TownEmail:
         given, family = self._names.person()
         address = f"{given}.{family}@{domain}".lower()
-        return SiteEmail(address, "own", "mailto", page, "person", f"{given} {family}")
+        return TownEmail(address, "own", "mailto", page, "person", f"{given} {family}")
 
 
-def _role(address: str, relation: Relation, form: str, page: SitePage) -> SiteEmail:
-    return SiteEmail(address, relation, form, page, "role", address.partition("@")[0])
+def _role(address: str, relation: Relation, form: str, page: SitePage) -> TownEmail:
+    return TownEmail(address, relation, form, page, "role", address.partition("@")[0])
 
 
 def _pages(plan: SitePlan) -> tuple[SitePage, ...]:

@@ -21,7 +21,7 @@ from cocli.demo.town.websites.odd_pages import (
 from cocli.demo.town.websites.pages import STYLE_SHEET, page_of
 
 if TYPE_CHECKING:
-    from cocli.demo.town.websites.site import Charset, Site
+    from cocli.demo.town.websites.site import Charset, TownSite
 
 _CODECS: dict[Charset, tuple[str, str]] = {
     "utf-8": ("utf-8", "text/html; charset=utf-8"),
@@ -51,7 +51,7 @@ class Reply:
         return gzip.compress(self.body, mtime=0)
 
 
-def reply_to(site: Site, host: str, path: str) -> Reply:
+def reply_to(site: TownSite, host: str, path: str) -> Reply:
     """The answer of a site under one of its host names."""
     if site.kind == "silent":
         return Reply(0, "", b"", hang=True)
@@ -70,7 +70,7 @@ def reply_to(site: Site, host: str, path: str) -> Reply:
     return _page_reply(site, host, path)
 
 
-def _page_reply(site: Site, host: str, path: str) -> Reply:
+def _page_reply(site: TownSite, host: str, path: str) -> Reply:
     if site.kind == "script-shell":
         if path == "/app.js":
             return Reply(200, "text/javascript", shell_script(site).encode())

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tests.kit.ports import free_ports
 
-from cocli.demo.town.http_server import LOOPBACK, Answer, Asked, running
+from cocli.demo.town.http_server import LOOPBACK, Asked, TownAnswer, running
 from cocli.demo.town.websites.replies import Reply, reply_to
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class WebsiteServer:
     def requests_per_host(self) -> Counter[str]:
         return Counter(request.host for request in self.requests)
 
-    async def answer(self, asked: Asked) -> Answer | None:
+    async def answer(self, asked: Asked) -> TownAnswer | None:
         self.requests.append(Request(asked.host, asked.path, asked.at, asked.headers.get("user-agent", "")))
         await asyncio.sleep(self.latency(asked.host))
         reply = self._reply(asked.host, asked.path)
@@ -79,15 +79,15 @@ class WebsiteServer:
         return known
 
 
-def _encoded(reply: Reply, asked: Asked) -> Answer:
+def _encoded(reply: Reply, asked: Asked) -> TownAnswer:
     headers = {"Content-Type": reply.content_type, "ETag": reply.etag}
     if reply.location:
         headers["Location"] = reply.location
     if reply.status == 200 and asked.headers.get("if-none-match") == reply.etag:
-        return Answer(304, headers)
+        return TownAnswer(304, headers)
     if reply.compressible and "gzip" in asked.headers.get("accept-encoding", ""):
-        return Answer(reply.status, headers | {"Content-Encoding": "gzip"}, reply.compressed())
-    return Answer(reply.status, headers, reply.body)
+        return TownAnswer(reply.status, headers | {"Content-Encoding": "gzip"}, reply.compressed())
+    return TownAnswer(reply.status, headers, reply.body)
 
 
 @contextlib.contextmanager

@@ -54,7 +54,7 @@ _READABLE: tuple[SiteKind, ...] = ("ordinary", "form-only", "image-only", "sitem
 
 
 @dataclass(frozen=True, slots=True)
-class SiteEmail:
+class TownEmail:
     """An address that the site shows."""
 
     address: str
@@ -75,7 +75,7 @@ class Branch:
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class TownSite:
     """One website under one host name."""
 
     host: str
@@ -85,7 +85,7 @@ class Site:
     name: str
     phone: str | None
     address: str | None = None
-    emails: tuple[SiteEmail, ...] = ()
+    emails: tuple[TownEmail, ...] = ()
     """The first is the one to write to."""
     negatives: tuple[Negative, ...] = ()
     pages: tuple[SitePage, ...] = ("home", "contact", "about")
@@ -108,6 +108,6 @@ class Site:
         return _STATUSES.get(self.kind, "alive")
 
     @property
-    def readable_emails(self) -> tuple[SiteEmail, ...]:
+    def readable_emails(self) -> tuple[TownEmail, ...]:
         """What a reader without a browser, who keeps to robots.txt, can find."""
         return self.emails if self.kind in _READABLE else ()

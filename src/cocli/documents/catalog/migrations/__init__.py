@@ -16,7 +16,7 @@ from cocli.errors import CatalogError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from cocli.documents.catalog.database import Database, Session
+    from cocli.documents.catalog.database import Database, DatabaseSession
 
 _FILE = re.compile(r"([0-9]{4})_[a-z_]+\.sql\Z")
 _TABLE = """
@@ -28,7 +28,7 @@ _UPGRADE = "Install the version of cocli that it was made with, or build it anew
 
 
 @dataclass(frozen=True, slots=True)
-class Migration:
+class CatalogMigration:
     number: int
     name: str
     script: str
@@ -38,13 +38,13 @@ class Migration:
         return hashlib.sha256(self.script.encode()).hexdigest()
 
 
-def of_dialect(dialect: str) -> list[Migration]:
+def of_dialect(dialect: str) -> list[CatalogMigration]:
     folder = resources.files("cocli.documents.catalog.migrations") / dialect
     files = sorted((file for file in folder.iterdir() if _FILE.match(file.name)), key=lambda file: file.name)
-    return [Migration(int(file.name[:4]), file.name, file.read_text("utf-8")) for file in files]
+    return [CatalogMigration(int(file.name[:4]), file.name, file.read_text("utf-8")) for file in files]
 
 
-def migrate(database: Database, migrations: list[Migration] | None = None) -> list[str]:
+def migrate(database: Database, migrations: list[CatalogMigration] | None = None) -> list[str]:
     """Bring the tables up to date; the names of what was applied."""
     wanted = of_dialect(database.dialect) if migrations is None else migrations
     with database.migrating() as session:
@@ -58,11 +58,11 @@ def migrate(database: Database, migrations: list[Migration] | None = None) -> li
     return [one.name for one in new]
 
 
-def _applied(session: Session) -> dict[int, str]:
+def _applied(session: DatabaseSession) -> dict[int, str]:
     return dict(session.rows("SELECT number, sha256 FROM schema_migrations", {}))  # type: ignore[arg-type]
 
 
-def _note(database: Database, session: Session, migration: Migration) -> None:
+def _note(database: Database, session: DatabaseSession, migration: CatalogMigration) -> None:
     values: Mapping[str, object] = {
         "number": migration.number,
         "name": migration.name,
@@ -71,7 +71,7 @@ def _note(database: Database, session: Session, migration: Migration) -> None:
     session.run(database.statements["note_migration"], values)
 
 
-def _check(database: Database, wanted: list[Migration], applied: Mapping[int, str]) -> None:
+def _check(database: Database, wanted: list[CatalogMigration], applied: Mapping[int, str]) -> None:
     known = {one.number: one for one in wanted}
     if newer := sorted(set(applied) - set(known)):
         reason = f"it has migration {newer[-1]:04d}, which this version of cocli does not know"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class NodeMessage:
     """A reference on its way. The id follows from the event that caused it: sent again, it is the same message."""
 
     message_id: str
@@ -86,7 +86,7 @@ class Consumer(Protocol):
 
 
 class MessageTransport(Protocol):
-    def publish(self, messages: Sequence[Message]) -> None:
+    def publish(self, messages: Sequence[NodeMessage]) -> None:
         """Send, and return once they are safe: a message whose sending failed is an error."""
         ...
 

@@ -20,7 +20,7 @@ from cocli.formats import json_records
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from cocli.documents.graph.transports.base import Message
+    from cocli.documents.graph.transports.base import NodeMessage
 
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}\Z")
 _FLUSH_SECONDS = 30.0
@@ -56,7 +56,7 @@ class KafkaTransport:
         self._lock = threading.Lock()
         self._producer: Any = None
 
-    def publish(self, messages: Sequence[Message]) -> None:
+    def publish(self, messages: Sequence[NodeMessage]) -> None:
         self._send(
             [
                 (topic_of(one.destination), _key(one), json_records.render(one.reference), _headers(one))
@@ -139,10 +139,10 @@ def _library() -> Any:
     return confluent_kafka
 
 
-def _key(message: Message) -> bytes:
+def _key(message: NodeMessage) -> bytes:
     reference = message.reference
     return node_uuid(reference.doc, reference.address, reference.account).encode("ascii")
 
 
-def _headers(message: Message) -> list[tuple[str, bytes]]:
+def _headers(message: NodeMessage) -> list[tuple[str, bytes]]:
     return [(MESSAGE_ID, message.message_id.encode("utf-8")), ("content-type", b"application/json")]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from cocli.documents.graph.destination import Destination
-    from cocli.documents.graph.transports.base import Message
+    from cocli.documents.graph.transports.base import NodeMessage
     from cocli.models.document import DocumentReference
     from cocli.models.task import TaskError
     from cocli.queue.base import Claim, Queue, Work
@@ -104,7 +104,7 @@ class QueueTransport:
         self._clock = clock
         self._sleep = sleep
 
-    def publish(self, messages: Sequence[Message]) -> None:
+    def publish(self, messages: Sequence[NodeMessage]) -> None:
         by_queue: dict[str, list[NewTask]] = {}
         for message in messages:
             by_queue.setdefault(message.destination.queue, []).append(_task(message))
@@ -125,5 +125,5 @@ class QueueTransport:
         return self._queues[name]
 
 
-def _task(message: Message) -> NewTask:
+def _task(message: NodeMessage) -> NewTask:
     return NewTask(message.message_id, {"destination": str(message.destination)}, message.reference)

@@ -12,7 +12,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Self
 
 from cocli.documents.replay.plan import ReplayPlan
-from cocli.documents.replay.work import Work, work_on
+from cocli.documents.replay.work import ReplayWork, work_on
 from cocli.errors import CocliError, CrewLost, UsageError
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class ProcessCrew:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def work(self, plan: ReplayPlan, references: Sequence[DocumentReference]) -> Work:
+    def work(self, plan: ReplayPlan, references: Sequence[DocumentReference]) -> ReplayWork:
         worker = self._free.get()
         try:
             worker.line.send((plan.text(), list(references)))
@@ -74,7 +74,7 @@ class ProcessCrew:
             raise CrewLost(job="?", reason=f"a process of its crew is gone ({error})") from error
         finally:
             self._free.put(worker)
-        if not isinstance(answer, Work):
+        if not isinstance(answer, ReplayWork):
             raise CrewLost(job="?", reason="a process of its crew gave no answer")
         return answer
 
@@ -115,7 +115,7 @@ def _serve(line: Connection, workplace: Workplace) -> None:
             line.send(error)
 
 
-def _work(engine: Engine, plan: ReplayPlan, references: Sequence[DocumentReference]) -> Work | CocliError:
+def _work(engine: Engine, plan: ReplayPlan, references: Sequence[DocumentReference]) -> ReplayWork | CocliError:
     try:
         return work_on(engine, plan, references)
     except CocliError as error:

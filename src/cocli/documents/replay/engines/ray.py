@@ -11,7 +11,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Self
 
 from cocli.documents.replay.plan import ReplayPlan
-from cocli.documents.replay.work import Work, work_on
+from cocli.documents.replay.work import ReplayWork, work_on
 from cocli.errors import CocliError, CrewLost, MissingExtra, UsageError
 
 if TYPE_CHECKING:
@@ -69,13 +69,13 @@ class RayCrew:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def work(self, plan: ReplayPlan, references: Sequence[DocumentReference]) -> Work:
+    def work(self, plan: ReplayPlan, references: Sequence[DocumentReference]) -> ReplayWork:
         actor = self._free.get()
         try:
             answer = self._answer(actor.work.remote(plan.text(), list(references)))
         finally:
             self._free.put(actor)
-        if not isinstance(answer, Work):
+        if not isinstance(answer, ReplayWork):
             raise CrewLost(job="?", reason="a worker on Ray gave no answer")
         return answer
 
@@ -125,7 +125,7 @@ class RayWorker:
             return error
         return None
 
-    def work(self, plan: str, references: Sequence[DocumentReference]) -> Work | CocliError:
+    def work(self, plan: str, references: Sequence[DocumentReference]) -> ReplayWork | CocliError:
         try:
             return work_on(self._engine, ReplayPlan.parse(plan), references)
         except CocliError as error:

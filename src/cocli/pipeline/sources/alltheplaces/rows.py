@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from cocli.pipeline.sources.open_places.kind import Draft, Facts, Sighting, checked_facts, point_of
+from cocli.pipeline.sources.open_places.kind import Draft, Facts, FileSighting, checked_facts, point_of
 from cocli.pipeline.sources.open_places.tags import tag_values, terms_of
 from cocli.pipeline.sources.open_places.values import JsonRow, clean, mapping, text
 
@@ -31,7 +31,7 @@ class AllThePlaces:
         name = tags.get("name") if clean(tags.get("name")) else tags.get("brand")
         return checked_facts(row, _identity(row, tags), name, point_of(row.get("geometry")), terms_of(tags))
 
-    def place(self, row: JsonRow, sighting: Sighting) -> Place:
+    def place(self, row: JsonRow, sighting: FileSighting) -> Place:
         tags = mapping(row.get("properties"))
         values, attributes = tag_values(tags, sighting.country)
         if _has_ended(tags, sighting.observed_at):

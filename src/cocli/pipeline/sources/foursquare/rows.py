@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cocli.pipeline.sources.open_places.kind import Contacts, Draft, Facts, Sighting, checked_facts
+from cocli.pipeline.sources.open_places.kind import Contacts, Draft, Facts, FileSighting, checked_facts
 from cocli.pipeline.sources.open_places.values import JsonRow, country_code, text, texts, web_addresses
 from cocli.pipeline.sources.overture.rows import joined_address
 
@@ -26,7 +26,7 @@ class Foursquare:
         point = row.get("latitude"), row.get("longitude")
         return checked_facts(row, row.get("fsq_place_id"), row.get("name"), point, terms)
 
-    def place(self, row: JsonRow, sighting: Sighting) -> Place:
+    def place(self, row: JsonRow, sighting: FileSighting) -> Place:
         parts = {
             "street": text(row.get("address")),
             "city": text(row.get("locality")) or text(row.get("post_town")),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cocli.documents import Blob, Document, Source
+from cocli.documents import Blob, Document, DocumentSource
 from cocli.documents.document import headers_that_matter
 from cocli.errors import IdentityError
 from cocli.keys.tile import Tile
@@ -52,8 +52,10 @@ def details_document(
     return _document(account, doc, _source(url, fetched_at, http_status, headers), html, answers)
 
 
-def _source(url: str, fetched_at: datetime, http_status: int | None, headers: Mapping[str, str] | None) -> Source:
-    return Source(
+def _source(
+    url: str, fetched_at: datetime, http_status: int | None, headers: Mapping[str, str] | None
+) -> DocumentSource:
+    return DocumentSource(
         uri=url,
         mime_type="text/html",
         fetched_at=fetched_at,
@@ -62,7 +64,9 @@ def _source(url: str, fetched_at: datetime, http_status: int | None, headers: Ma
     )
 
 
-def _document(account: str, doc: str, source: Source, html: bytes | str | None, answers: Sequence[bytes]) -> Document:
+def _document(
+    account: str, doc: str, source: DocumentSource, html: bytes | str | None, answers: Sequence[bytes]
+) -> Document:
     document = Document.intake(account=account, connector=SOURCE, doc=doc, source=source)
     if html is not None:
         data = html.encode("utf-8", "surrogatepass") if isinstance(html, str) else html

@@ -18,8 +18,8 @@ from cocli.errors import CocliError, UsageError
 from cocli.keys.tile import Tile
 from cocli.pipeline.sources.google_maps.documents import list_document
 from cocli.pipeline.sources.google_maps.parser.links import feature_id
-from cocli.pipeline.sources.google_maps.parser.parse import Reading, read
-from cocli.pipeline.sources.google_maps.score import FIELDS, MORE_FIELDS, Scores, Tally, Truth, compare
+from cocli.pipeline.sources.google_maps.parser.parse import MapsReading, read
+from cocli.pipeline.sources.google_maps.score import FIELDS, MORE_FIELDS, FieldTally, Scores, Truth, compare
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -32,7 +32,7 @@ _WHEN = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 @dataclass(slots=True)
-class Report:
+class EvaluationReport:
     """What was measured."""
 
     scores: dict[str, Scores] = field(default_factory=dict)
@@ -50,12 +50,12 @@ class Report:
         return {"kinds": kinds, "verdicts": self.verdicts, "problems": self.problems, "invented": self.invented}
 
 
-def evaluate(folder: Path, change: Callable[[bytes], bytes] = bytes) -> Report:
+def evaluate(folder: Path, change: Callable[[bytes], bytes] = bytes) -> EvaluationReport:
     """Parse every labelled page of a folder and compare. `change`: what is done to each page before it is read."""
     if not any((folder / f"truth_{kind}.json").is_file() for kind in KINDS):
         hint = "Give the folder that holds truth_lists.json, truth_details.json or truth_negative.json."
         raise UsageError(reason=f"{folder} holds no labels", hint=hint)
-    report = Report()
+    report = EvaluationReport()
     for kind in KINDS:
         report.scores[kind] = Scores(kind)
         for truth, path in _labelled(folder, kind, report):
@@ -67,7 +67,7 @@ def evaluate(folder: Path, change: Callable[[bytes], bytes] = bytes) -> Report:
     return report
 
 
-def _labelled(folder: Path, kind: str, report: Report) -> Iterator[tuple[Truth, Path]]:
+def _labelled(folder: Path, kind: str, report: EvaluationReport) -> Iterator[tuple[Truth, Path]]:
     labels = folder / f"truth_{kind}.json"
     if not labels.is_file():
         return
@@ -88,7 +88,7 @@ def _labelled(folder: Path, kind: str, report: Report) -> Iterator[tuple[Truth, 
             report.problems.append(f"{kind}/{path.name} has no labels")
 
 
-def _reading(path: Path, url: str, change: Callable[[bytes], bytes]) -> Reading:
+def _reading(path: Path, url: str, change: Callable[[bytes], bytes]) -> MapsReading:
     body = path.read_bytes()
     is_page = path.suffix != ".json"
     body = change(body) if is_page else body
@@ -107,7 +107,7 @@ def _reading(path: Path, url: str, change: Callable[[bytes], bytes]) -> Reading:
 # --- one page
 
 
-def _score_list(scores: Scores, reading: Reading, truth: Truth, name: str) -> None:
+def _score_list(scores: Scores, reading: MapsReading, truth: Truth, name: str) -> None:
     places = {place.feature_id: place for place in reading.places if place.feature_id}
     entries: dict[str, list[Truth]] = {}
     for entry in [*truth.get("entries", ()), *_embedded(truth)]:
@@ -135,7 +135,7 @@ def _wanted_ids(truth: Truth) -> set[str]:
     return {known for one in listed if (known := feature_id(one))}
 
 
-def _score_details(scores: Scores, reading: Reading, truth: Truth, name: str) -> None:
+def _score_details(scores: Scores, reading: MapsReading, truth: Truth, name: str) -> None:
     place: Place | None = reading.places[0] if reading.places else None
     scores.note("places", "right" if place else "missed", name)
     for _ in reading.places[1:]:
@@ -143,7 +143,7 @@ def _score_details(scores: Scores, reading: Reading, truth: Truth, name: str) ->
     compare(scores, place, [truth], name)
 
 
-def _score_negative(scores: Scores, reading: Reading, _truth: Truth, name: str) -> None:
+def _score_negative(scores: Scores, reading: MapsReading, _truth: Truth, name: str) -> None:
     if not reading.places:
         scores.note("places", "silent", name)
     for place in reading.places:
@@ -156,7 +156,7 @@ _SCORERS = {"lists": _score_list, "details": _score_details, "negative": _score_
 # --- the table
 
 
-def table(report: Report) -> str:
+def table(report: EvaluationReport) -> str:
     """The report for people."""
     lines: list[str] = []
     for kind, scores in report.scores.items():
@@ -180,7 +180,7 @@ _HEAD = (
 )
 
 
-def _line(name: str, tally: Tally) -> str:
+def _line(name: str, tally: FieldTally) -> str:
     share = [f"{100 * value:.1f} %" if value is not None else "–" for value in (tally.precision, tally.recall)]
     counts = f"{tally.right:>8}{tally.wrong:>8}{tally.invented:>10}{tally.missed:>8}{tally.silent:>8}"
     return f"  {name:<14}{share[0]:>10}{share[1]:>10}{counts}"

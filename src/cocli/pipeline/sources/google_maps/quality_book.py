@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from cocli.errors import AlreadyExists, Conflict, NotFound, ParserAlarm
 from cocli.formats import json_records
 from cocli.keys.paths import ParserQualityKey, quality_folder
-from cocli.models.record import Count, Label, Many, Part, Record, Text, UtcDatetime
+from cocli.models.record import Count, Label, Many, Record, RecordPart, Text, UtcDatetime
 from cocli.pipeline.sources.google_maps.parser.sighting import SOURCE
 from cocli.pipeline.sources.google_maps.quality import LAST_PAGES, Baseline, PageFill, drop, learn
 
@@ -27,14 +27,14 @@ BASELINE_PAGES = 1_000
 _TRIES = 50
 
 
-class PageTally(Part):
+class PageTally(RecordPart):
     """What one page held."""
 
     places: Count
     filled: dict[str, Count]
 
 
-class RaisedAlarm(Part):
+class RaisedAlarm(RecordPart):
     severity: Literal["warning", "grave"]
     message: Text
 

@@ -22,7 +22,7 @@ Truth = Mapping[str, Any]
 
 
 @dataclass(slots=True)
-class Tally:
+class FieldTally:
     """Of one field over all pages."""
 
     right: int = 0
@@ -64,10 +64,10 @@ class Scores:
     kind: str
     pages: int = 0
     places: int = 0
-    fields: dict[str, Tally] = field(default_factory=dict)
+    fields: dict[str, FieldTally] = field(default_factory=dict)
 
-    def tally(self, name: str) -> Tally:
-        return self.fields.setdefault(name, Tally())
+    def tally(self, name: str) -> FieldTally:
+        return self.fields.setdefault(name, FieldTally())
 
     def note(self, name: str, outcome: str, where: str) -> None:
         tally = self.tally(name)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cocli.pipeline.sources.imports.decoding import decode
-from cocli.pipeline.sources.imports.rows import Refused, Row, Table
+from cocli.pipeline.sources.imports.rows import ImportRow, ImportTable, RefusedRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,29 +39,29 @@ class _Property:
         return 0 if "WORK" in words else 2 if "HOME" in words else 1, "PREF" not in words
 
 
-def read_cards(data: bytes, *, file: str) -> Table:  # noqa: ARG001  all readers are called alike
+def read_cards(data: bytes, *, file: str) -> ImportTable:  # noqa: ARG001  all readers are called alike
     """One row per card; a card that is not closed is refused."""
     decoded = decode(data)
-    table = Table("vcard", decoded.encoding)
+    table = ImportTable("vcard", decoded.encoding)
     number, card = 0, list[_Property]()
     is_open = False
     for line in _unfolded(decoded.text):
         upper = line.strip().upper()
         if upper == "BEGIN:VCARD":
             if is_open:
-                table.refused.append(Refused(number, "the card is not closed by END:VCARD"))
+                table.refused.append(RefusedRow(number, "the card is not closed by END:VCARD"))
             number, card, is_open = number + 1, [], True
         elif not is_open:
             continue
         elif upper == "END:VCARD":
             cells = _cells(card)
             table.see(cells)
-            table.rows.append(Row(number, cells))
+            table.rows.append(ImportRow(number, cells))
             is_open = False
         elif match := _PROPERTY.fullmatch(line):
             card.append(_Property(match["name"].upper(), match["parameters"].upper(), match["value"]))
     if is_open:
-        table.refused.append(Refused(number, "the card is not closed by END:VCARD"))
+        table.refused.append(RefusedRow(number, "the card is not closed by END:VCARD"))
     return table
 
 

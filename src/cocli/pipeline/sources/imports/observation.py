@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from cocli.pipeline.sources.imports.mapping import ColumnMapping
-    from cocli.pipeline.sources.imports.rows import Row
+    from cocli.pipeline.sources.imports.rows import ImportRow
 
 _SOCIALS = ("facebook", "instagram", "linkedin")
 _NAME_LENGTH = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Observation:
+class ImportedPlace:
     """A place, and what a file knows of a business that a place has no room for."""
 
-    row: Row
+    row: ImportRow
     place: Place
     emails: tuple[str, ...] = ()
     contact: str | None = None
@@ -52,7 +52,7 @@ class Observer:
     def __post_init__(self) -> None:
         self.columns = {name: self.mapping.columns_of(name) for name in self.mapping.fields}
 
-    def observe(self, row: Row) -> Observation | str:
+    def observe(self, row: ImportRow) -> ImportedPlace | str:
         """The observation, or why there is none."""
         said = self._said(row)
         if "name" not in said or not any(character.isalnum() for character in said["name"]):
@@ -67,9 +67,9 @@ class Observer:
         except RecordError as error:
             return error.message
         socials = {name: said[name] for name in _SOCIALS if name in said}
-        return Observation(row, place, emails, _contact(said), tags, socials)
+        return ImportedPlace(row, place, emails, _contact(said), tags, socials)
 
-    def _said(self, row: Row) -> dict[str, str]:
+    def _said(self, row: ImportRow) -> dict[str, str]:
         """Field → text. Of several columns the first that is not blank counts; addresses of mail are taken of all."""
         said: dict[str, str] = {}
         for name, columns in self.columns.items():

@@ -10,7 +10,7 @@ from xml.sax.saxutils import escape
 
 from cocli.errors import FormatError
 from cocli.pipeline.sources.imports.decoding import decode
-from cocli.pipeline.sources.imports.rows import Refused, Row, Table
+from cocli.pipeline.sources.imports.rows import ImportRow, ImportTable, RefusedRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,13 +23,13 @@ _TAG = re.compile(r"<[^>]*>")
 _ADDRESS_LINE = re.compile(r"(?:https?://|www\.)\S+")
 
 
-def read_placemarks(data: bytes, *, file: str) -> Table:
+def read_placemarks(data: bytes, *, file: str) -> ImportTable:
     """One row per placemark that has a point; an area is no business, and is refused."""
     from defusedxml import DefusedXmlException
     from defusedxml.ElementTree import fromstring
 
     decoded = decode(data)
-    table = Table("kml", decoded.encoding)
+    table = ImportTable("kml", decoded.encoding)
     try:
         # Decoded before: files that declare UTF-8 and are not are common, and no parser reads them.
         root = fromstring(_mended(decoded.text).encode())
@@ -43,12 +43,12 @@ def read_placemarks(data: bytes, *, file: str) -> Table:
         point = next((one for one in placemark.iter() if _local(one) == "Point"), None)
         if point is None:
             table.refused.append(
-                Refused(number, "it has no point: an area or a line is no business", cells.get("name", ""))
+                RefusedRow(number, "it has no point: an area or a line is no business", cells.get("name", ""))
             )
             continue
         _note_position(cells, point)
         table.see(cells)
-        table.rows.append(Row(number, cells))
+        table.rows.append(ImportRow(number, cells))
     return table
 
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ImportRow:
     """One entry of a file: its number as a person counts (the line of a table, the card, the placemark)."""
 
     number: int
@@ -19,7 +19,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RefusedRow:
     """An entry that is not imported, and why."""
 
     number: int
@@ -29,14 +29,14 @@ class Refused:
 
 
 @dataclass(slots=True)
-class Table:
+class ImportTable:
     """A file, read: its columns in their order, its rows, and what did not fit."""
 
     format: str
     encoding: str
     columns: list[str] = field(default_factory=list)
-    rows: list[Row] = field(default_factory=list)
-    refused: list[Refused] = field(default_factory=list)
+    rows: list[ImportRow] = field(default_factory=list)
+    refused: list[RefusedRow] = field(default_factory=list)
     blank: int = 0
     """Rows without anything in them."""
     delimiter: str | None = None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from cocli.errors import FormatError
 from cocli.models.record import TEXT_LIMIT
 from cocli.pipeline.sources.imports.decoding import decode
-from cocli.pipeline.sources.imports.rows import Refused, Row, Table, distinct
+from cocli.pipeline.sources.imports.rows import ImportRow, ImportTable, RefusedRow, distinct
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,13 +22,13 @@ _TIMES = 10
 """How many times its lines are read in all, at most, for quotes that are not closed."""
 
 
-def read_table(data: bytes, *, file: str) -> Table:
+def read_table(data: bytes, *, file: str) -> ImportTable:
     """The rows under a header. A row with more or fewer cells than the header is refused, never shifted; blank cells
     that a spreadsheet left at its end are none."""
     decoded = decode(data)
     text, delimiter = _declared(decoded.text)
     delimiter = delimiter or _sniff(text)
-    table = Table("csv", decoded.encoding, delimiter=delimiter)
+    table = ImportTable("csv", decoded.encoding, delimiter=delimiter)
     lines = _lines(text, delimiter, table)
     header = next(lines, None)
     if header is None:
@@ -40,9 +40,9 @@ def read_table(data: bytes, *, file: str) -> Table:
             table.blank += 1
         elif len(cells) < len(names) or any(cell.strip() for cell in cells[len(names) :]):
             reason = f"{len(cells)} cells, but the header has {len(names)}"
-            table.refused.append(Refused(number, reason, delimiter.join(cells)[:_SHOWN]))
+            table.refused.append(RefusedRow(number, reason, delimiter.join(cells)[:_SHOWN]))
         else:
-            table.rows.append(Row(number, {name: cell for name, cell in zip(names, cells, strict=False) if name}))
+            table.rows.append(ImportRow(number, {name: cell for name, cell in zip(names, cells, strict=False) if name}))
     return table
 
 
@@ -76,7 +76,7 @@ def _reader(text: str, delimiter: str) -> Iterator[list[str]]:
         return  # only for the sniffing: the reading itself tells what is wrong
 
 
-def _lines(text: str, delimiter: str, table: Table) -> Iterator[tuple[int, list[str]]]:
+def _lines(text: str, delimiter: str, table: ImportTable) -> Iterator[tuple[int, list[str]]]:
     """Rows with the lines that they begin in. A quote that is not closed in its row costs that line, and no other."""
     csv.field_size_limit(max(csv.field_size_limit(), TEXT_LIMIT))
     lines = list(io.StringIO(text, newline=""))
@@ -92,7 +92,7 @@ def _lines(text: str, delimiter: str, table: Table) -> Iterator[tuple[int, list[
             ran_on = begun + reader.line_num - line
             goes_back = bool(ran_on) and again < _TIMES * len(lines)
             lost = f"; {ran_on} lines below it are not read" if ran_on and not goes_back else ""
-            table.refused.append(Refused(line, f"not CSV: {error}{lost}", lines[line - 1].strip()[:_SHOWN]))
+            table.refused.append(RefusedRow(line, f"not CSV: {error}{lost}", lines[line - 1].strip()[:_SHOWN]))
             if goes_back:
                 begun, again = line, again + ran_on
                 reader = csv.reader(islice(lines, begun, None), delimiter=delimiter, strict=True)

@@ -1,7 +1,7 @@
 """What the four sources have in common: a row is found by its facts, and becomes a place.
 
-`Facts` is what a row is found by: where it lies, and what it is. `Sighting` is what a place says beside the row: which
-search, when, from which document. A row that lacks what every place has is an `UnusableRow`.
+`Facts` is what a row is found by: where it lies, and what it is. `FileSighting` is what a place says beside the row:
+which search, when, from which document. A row that lacks what every place has is an `UnusableRow`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True)
-class Sighting:
+class FileSighting:
     """The search in which a row was found."""
 
     observed_at: datetime
@@ -85,7 +85,7 @@ class Contacts:
         return {name: value for name, value in found.items() if value} | profiles(self.socials)
 
 
-class Kind(Protocol):
+class OpenFileKind(Protocol):
     """One of the sources: how its rows are read."""
 
     name: SourceName
@@ -99,16 +99,16 @@ class Kind(Protocol):
 
     def facts(self, row: JsonRow) -> Facts: ...
 
-    def place(self, row: JsonRow, sighting: Sighting) -> Place: ...
+    def place(self, row: JsonRow, sighting: FileSighting) -> Place: ...
 
 
 @dataclass(slots=True)
 class Draft:
     """A place on its way: what every source fills in alike."""
 
-    kind: Kind
+    kind: OpenFileKind
     facts: Facts
-    sighting: Sighting
+    sighting: FileSighting
     attributes: dict[str, str | None] = field(default_factory=dict)
 
     def place(self, values: dict[str, Any]) -> Place:

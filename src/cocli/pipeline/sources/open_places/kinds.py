@@ -11,13 +11,13 @@ from cocli.pipeline.sources.openstreetmap.rows import OpenStreetMap
 from cocli.pipeline.sources.overture.rows import Overture
 
 if TYPE_CHECKING:
-    from cocli.pipeline.sources.open_places.kind import Kind
+    from cocli.pipeline.sources.open_places.kind import OpenFileKind
 
-KINDS: tuple[Kind, ...] = (Overture(), OpenStreetMap(), Foursquare(), AllThePlaces())
+KINDS: tuple[OpenFileKind, ...] = (Overture(), OpenStreetMap(), Foursquare(), AllThePlaces())
 KIND_NAMES = tuple(kind.name for kind in KINDS)
 
 
-def kind_of(name: str) -> Kind:
+def kind_of(name: str) -> OpenFileKind:
     for kind in KINDS:
         if kind.name == name:
             return kind

@@ -21,7 +21,7 @@ from pydantic import ValidationError
 
 from cocli.errors import SourceError, SourceRefused, UsageError
 from cocli.pipeline.sources.open_places.kinds import kind_of
-from cocli.pipeline.sources.open_places.sorted_copy import Built, build_copy
+from cocli.pipeline.sources.open_places.sorted_copy import BuiltCopy, build_copy
 from cocli.pipeline.sources.open_places.source_file import AddedFile, SourceFile
 
 if TYPE_CHECKING:
@@ -148,7 +148,9 @@ class Library:
 
 
 @contextmanager
-def checked_copy(path: str, source: SourceName | None, folder: str, progress: Callable[[int], None]) -> Iterator[Built]:
+def checked_copy(
+    path: str, source: SourceName | None, folder: str, progress: Callable[[int], None]
+) -> Iterator[BuiltCopy]:
     """What a file holds, without adding it."""
     _content_exists(path)
     os.makedirs(folder, exist_ok=True)
@@ -165,7 +167,7 @@ def _unfinished(folder: str) -> Iterator[str]:
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _about(path: str, digest: str, size: int, built: Built, claims: Claims, now: datetime) -> SourceFile:
+def _about(path: str, digest: str, size: int, built: BuiltCopy, claims: Claims, now: datetime) -> SourceFile:
     kind = kind_of(built.source)
     return SourceFile(
         source=built.source,

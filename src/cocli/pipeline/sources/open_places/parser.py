@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from cocli.errors import DocumentInvalid, RecordError, UnusableRow
 from cocli.keys.tile import Tile
-from cocli.pipeline.sources.open_places.kind import Kind, Sighting
+from cocli.pipeline.sources.open_places.kind import FileSighting, OpenFileKind
 from cocli.pipeline.sources.open_places.kinds import kind_of
 from cocli.pipeline.sources.open_places.search import ROWS_BLOB
 from cocli.pipeline.sources.open_places.values import country_code, mapping, text
@@ -48,7 +48,7 @@ def parse_rows(document: Document) -> Parsed:
     return Parsed(places, problems)
 
 
-def _place(line: bytes, kind: Kind, sighting: Sighting) -> Place:
+def _place(line: bytes, kind: OpenFileKind, sighting: FileSighting) -> Place:
     try:
         row = json.loads(line, parse_constant=lambda _name: None)
     except (ValueError, RecursionError) as error:
@@ -58,12 +58,12 @@ def _place(line: bytes, kind: Kind, sighting: Sighting) -> Place:
     return kind.place(row, sighting)
 
 
-def _sighting(document: Document) -> Sighting:
+def _sighting(document: Document) -> FileSighting:
     about = mapping(dict(document.data.get(document.connector, {})))
     if document.source.fetched_at is None:
         raise DocumentInvalid(doc=document.doc, reason="it does not say when its source said this")
     lat, _, lon = (text(about.get("tile")) or "").partition("_")
-    return Sighting(
+    return FileSighting(
         observed_at=document.source.fetched_at,
         document=document.uuid,
         phrase=text(about.get("phrase")),

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-from cocli.documents import Blob, Document, Source
+from cocli.documents import Blob, Document, DocumentSource
 from cocli.errors import SourceError, SourceMissing
 from cocli.formats.usv_sql import quote_text
 from cocli.keys.tile import Tile
@@ -148,7 +148,7 @@ class OpenPlaces:
         content = "".join(f"{row.raw}\n" for row in rows).encode()
         newest = self.files[0].about
         identity = f"{self.edition}/{tile}/{_without_bars(meaning.phrase)}"
-        source = Source(uri=f"{self.kind.name}:{identity}", mime_type=NDJSON, fetched_at=newest.as_of)
+        source = DocumentSource(uri=f"{self.kind.name}:{identity}", mime_type=NDJSON, fetched_at=newest.as_of)
         document = Document.intake(account=self._account, connector=self.kind.name, doc=identity, source=source)
         about = {
             "source": self.kind.name,

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import duckdb
 
     from cocli.models.campaign import SourceName
-    from cocli.pipeline.sources.open_places.kind import Kind
+    from cocli.pipeline.sources.open_places.kind import OpenFileKind
 
 ROWS_IN_A_GROUP = 4_096
 KEPT_BAD_ROWS = 20
@@ -45,7 +45,7 @@ _ORDER = "ORDER BY tile, id"
 
 
 @dataclass(slots=True)
-class Built:
+class BuiltCopy:
     """What was found in a file."""
 
     source: SourceName
@@ -62,7 +62,9 @@ class Built:
             self.bad_rows.append(BadRow(row=row, reason=reason))
 
 
-def build_copy(files: Sequence[str], wanted: SourceName | None, folder: str, progress: Callable[[int], None]) -> Built:
+def build_copy(
+    files: Sequence[str], wanted: SourceName | None, folder: str, progress: Callable[[int], None]
+) -> BuiltCopy:
     """Read a file (or the parts of one, in Parquet) and write `places.parquet` into a folder."""
     import duckdb  # here, as in `session`
 
@@ -96,7 +98,7 @@ def _copy_parquet(
     wanted: SourceName | None,
     target: str,
     progress: Callable[[int], None],
-) -> Built:
+) -> BuiltCopy:
     columns = parquet_rows.columns_of(connection, files)
     source = parquet_rows.recognise_columns(columns)
     if source is None:
@@ -115,7 +117,7 @@ def _copy_parquet(
     )
     with watched(connection, progress, total):
         _write(connection, usable, target)
-    built = Built(source, rows=total, places=_parquet_count(connection, [target]))
+    built = BuiltCopy(source, rows=total, places=_parquet_count(connection, [target]))
     if left := built.rows - built.places:
         counted = connection.execute(f"SELECT count(*) FROM ({rows}) WHERE problem IS NOT NULL").fetchone()  # noqa: S608
         built.bad = int(counted[0]) if counted else 0
@@ -140,9 +142,9 @@ def _copy_json(
     target: str,
     staged: str,
     progress: Callable[[int], None],
-) -> Built:
+) -> BuiltCopy:
     kind = kind_of(recognise_json(path, wanted))
-    built = Built(kind.name)
+    built = BuiltCopy(kind.name)
     with open(staged, "w", encoding="utf-8") as stage:
         for line in read_rows(path, progress):
             built.rows += 1
@@ -156,7 +158,7 @@ def _copy_json(
     return built
 
 
-def _stage(line: JsonLine, kind: Kind, built: Built, stage: TextIO) -> None:
+def _stage(line: JsonLine, kind: OpenFileKind, built: BuiltCopy, stage: TextIO) -> None:
     if line.problem is not None or not isinstance(line.value, dict):
         built.note_bad(line.number, line.problem or "it is not a JSON object")
         return
@@ -216,7 +218,7 @@ def _refuse_other(path: str, found: SourceName, wanted: SourceName | None) -> No
         )
 
 
-def _refuse_mostly_bad(path: str, built: Built) -> None:
+def _refuse_mostly_bad(path: str, built: BuiltCopy) -> None:
     if built.bad and built.bad > built.rows * _TOLERATED:
         first = built.bad_rows[0]
         reason = f"{built.bad:,} of its {built.rows:,} rows are unusable; row {first.row}: {first.reason}"

@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from cocli.models.campaign import SourceName  # noqa: TC001  pydantic reads the annotations
-from cocli.models.record import Count, CountryText, Label, Many, Part, Sha256, Text, UtcDatetime
+from cocli.models.record import Count, CountryText, Label, Many, RecordPart, Sha256, Text, UtcDatetime
 from cocli.pipeline.sources.open_places.tiles import Box  # noqa: TC001
 
 if TYPE_CHECKING:
     from cocli.keys.tile import Tile
 
 
-class BadRow(Part):
+class BadRow(RecordPart):
     """A row that was left out."""
 
     row: Count
     reason: Text
 
 
-class SourceFile(Part):
+class SourceFile(RecordPart):
     """`source.json`, beside the copy."""
 
     schema_id: Literal["cocli.source-file/1"] = "cocli.source-file/1"

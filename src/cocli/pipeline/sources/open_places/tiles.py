@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from cocli.errors import UsageError
 from cocli.keys.tile import Tile
-from cocli.models.record import Part
+from cocli.models.record import RecordPart
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +27,7 @@ def tile_of_number(number: int) -> Tile:
     return Tile((row - 900) * Tile.WHOLE, (column - 1800) * Tile.WHOLE)
 
 
-class Box(Part):
+class Box(RecordPart):
     """West, south, east, north in degrees. West of east it crosses the antimeridian."""
 
     west: float

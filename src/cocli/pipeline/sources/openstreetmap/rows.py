@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from cocli.pipeline.sources.open_places.kind import Draft, Facts, Sighting, checked_facts, point_of
+from cocli.pipeline.sources.open_places.kind import Draft, Facts, FileSighting, checked_facts, point_of
 from cocli.pipeline.sources.open_places.tags import MAIN_KEYS, former_terms, tag_values, terms_of
 from cocli.pipeline.sources.open_places.values import JsonRow, mapping, number, text
 
@@ -37,7 +37,7 @@ class OpenStreetMap:
         tags = tags_of(row)
         return checked_facts(row, _element_id(row), tags.get("name"), _point(row), _terms(tags))
 
-    def place(self, row: JsonRow, sighting: Sighting) -> Place:
+    def place(self, row: JsonRow, sighting: FileSighting) -> Place:
         tags = tags_of(row)
         values, attributes = tag_values(tags, sighting.country)
         attributes["updated"] = text(row.get("timestamp")) or text(tags.get("@timestamp"))

@@ -33,7 +33,7 @@ _REMOTE = ("s3://", "https://", "http://")
 
 
 @dataclass(frozen=True, slots=True)
-class Fetch:
+class DownloadRequest:
     """What to load, and from where."""
 
     box: Box
@@ -50,14 +50,16 @@ class Fetch:
 
 
 @dataclass(frozen=True, slots=True)
-class Fetched:
+class Download:
     path: str
     release: str
     origin: str
     rows: int
 
 
-def fetch_overture(wanted: Fetch, folder: str, progress: Callable[[int], None] = lambda _percent: None) -> Fetched:
+def fetch_overture(
+    wanted: DownloadRequest, folder: str, progress: Callable[[int], None] = lambda _percent: None
+) -> Download:
     """Write the places of the box into a Parquet file in a folder. `progress` is told the percentage."""
     if wanted.release is not None:
         _check_release(wanted.release)
@@ -81,7 +83,7 @@ def fetch_overture(wanted: Fetch, folder: str, progress: Callable[[int], None] =
             reason=f"release {release} has no place in the box {wanted.box}",
             hint="The order is west,south,east,north.",
         )
-    return Fetched(path, release, origin, rows)
+    return Download(path, release, origin, rows)
 
 
 def select_box(files: str, box: Box) -> str:
@@ -100,7 +102,7 @@ def _check_release(release: str) -> None:
         )
 
 
-def _load_httpfs(connection: duckdb.DuckDBPyConnection, wanted: Fetch) -> None:
+def _load_httpfs(connection: duckdb.DuckDBPyConnection, wanted: DownloadRequest) -> None:
     if wanted.extension_folder:
         connection.execute("SET extension_directory = ?", [wanted.extension_folder])
     if wanted.extensions:
@@ -110,7 +112,7 @@ def _load_httpfs(connection: duckdb.DuckDBPyConnection, wanted: Fetch) -> None:
     connection.execute("SET s3_region = ?", [_REGION])
 
 
-def _latest(connection: duckdb.DuckDBPyConnection, wanted: Fetch) -> str:
+def _latest(connection: duckdb.DuckDBPyConnection, wanted: DownloadRequest) -> str:
     if wanted.is_remote:
         found = connection.execute("SELECT latest FROM read_json(?)", [wanted.catalog]).fetchone()
         names = [str(found[0])] if found else []
@@ -127,14 +129,14 @@ def _latest(connection: duckdb.DuckDBPyConnection, wanted: Fetch) -> str:
     return releases[-1]
 
 
-def _check_folder(wanted: Fetch, release: str) -> None:
+def _check_folder(wanted: DownloadRequest, release: str) -> None:
     folder = os.path.join(wanted.base, "release", release, "theme=places", "type=place")
     if not wanted.is_remote and not os.path.isdir(folder):
         raise SourceRefused(file=folder, reason="there is no such folder", hint="Leave --release out for the newest.")
 
 
 @contextmanager
-def _mapped_errors(wanted: Fetch) -> Iterator[None]:
+def _mapped_errors(wanted: DownloadRequest) -> Iterator[None]:
     import duckdb  # here, as in `session`
 
     try:

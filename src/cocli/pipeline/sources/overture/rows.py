@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cocli.pipeline.sources.open_places.kind import Contacts, Draft, Facts, Sighting, checked_facts, point_of
+from cocli.pipeline.sources.open_places.kind import Contacts, Draft, Facts, FileSighting, checked_facts, point_of
 from cocli.pipeline.sources.open_places.values import (
     JsonRow,
     clean,
@@ -59,7 +59,7 @@ class Overture:
         identity = values.get("id") or row.get("id")
         return checked_facts(row, identity, _name(values), point_of(row.get("geometry")), _terms(values))
 
-    def place(self, row: JsonRow, sighting: Sighting) -> Place:
+    def place(self, row: JsonRow, sighting: FileSighting) -> Place:
         values = _values(row)
         address = _address(values)
         contacts = Contacts(

@@ -11,7 +11,7 @@ from cocli.pipeline.websites.facts.country import country_of
 from cocli.pipeline.websites.facts.description import Description, find_description
 from cocli.pipeline.websites.facts.emails import find_emails
 from cocli.pipeline.websites.facts.hours import HoursFinding, find_hours
-from cocli.pipeline.websites.facts.identity import Identity, identity_of
+from cocli.pipeline.websites.facts.identity import SiteIdentity, identity_of
 from cocli.pipeline.websites.facts.people import PersonFinding, find_people
 from cocli.pipeline.websites.facts.phones.phones import PhoneFinding, find_phones
 from cocli.pipeline.websites.facts.relation import Relation, label_of, relation_of
@@ -22,7 +22,7 @@ from cocli.pipeline.websites.page.walk import parse_page
 
 if TYPE_CHECKING:
     from cocli.models.website import ContactLabel
-    from cocli.pipeline.websites.facts.finding import Finding, Rejected
+    from cocli.pipeline.websites.facts.finding import Finding, RejectedFinding
     from cocli.pipeline.websites.page.page import Page
 
 EXTRACTOR_VERSION = "2"
@@ -52,10 +52,10 @@ class PageFacts:
     kind: PageKind
     language: str
     country: str | None
-    identity: Identity
+    identity: SiteIdentity
     description: Description
     emails: tuple[EmailFinding, ...]
-    rejected_emails: tuple[Rejected, ...]
+    rejected_emails: tuple[RejectedFinding, ...]
     phones: tuple[PhoneFinding, ...]
     socials: tuple[Finding, ...]
     addresses: tuple[AddressFinding, ...]
@@ -93,7 +93,7 @@ def facts_of_page(page: Page, country: str | None = None) -> PageFacts:
     )
 
 
-def _related(finding: Finding, page: Page, identity: Identity) -> EmailFinding:
+def _related(finding: Finding, page: Page, identity: SiteIdentity) -> EmailFinding:
     label, name = label_of(finding.value, identity)
     return EmailFinding(
         value=finding.value,

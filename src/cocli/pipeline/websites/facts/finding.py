@@ -21,7 +21,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Rejected:
+class RejectedFinding:
     """A text that looks like a value and is none, with the reason: for whoever asks why it is not in the list."""
 
     value: str

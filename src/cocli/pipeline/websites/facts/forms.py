@@ -15,7 +15,7 @@ from cocli.pipeline.websites.page.wordlist import words
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from cocli.pipeline.websites.page.page import Element, Page
+    from cocli.pipeline.websites.page.page import Page, PageElement
 
 MAX_FORMS = 50
 MAX_LINKS = 2_000
@@ -50,8 +50,8 @@ _FRAME_SOURCES = ("src", "data-src", "data-tally-src")
 def find_forms(page: Page) -> Iterator[Finding]:
     """Each form that reaches the company, with the address it is sent to, or that of the page it stands on."""
     forms = page.by_tag.get("form", [])[:MAX_FORMS]
-    fields: dict[int, list[Element]] = {id(form): [] for form in forms}
-    orphans: list[Element] = []
+    fields: dict[int, list[PageElement]] = {id(form): [] for form in forms}
+    orphans: list[PageElement] = []
     for tag in _FIELDS:
         for element in page.by_tag.get(tag, ()):
             if element.get("type").lower() in _NO_FIELD:
@@ -67,14 +67,14 @@ def find_forms(page: Page) -> Iterator[Finding]:
     yield from _embedded(page)
 
 
-def _finding(page: Page, address: str, element: Element) -> Finding:
+def _finding(page: Page, address: str, element: PageElement) -> Finding:
     url = page.absolute(address) or ""
     if url[:4].lower() != "http":
         url = page.url  # sent by a script or by mail: the form itself is here
     return Finding(url, "form", page.context(element.start, element.start + 40), element.start, "attribute")
 
 
-def _reaches_somebody(page: Page, form: Element, fields: Sequence[Element]) -> bool:
+def _reaches_somebody(page: Page, form: PageElement, fields: Sequence[PageElement]) -> bool:
     if form.get("action")[:7].lower() == "mailto:":
         return bool(fields)
     called = " ".join(form.get(name) for name in ("action", "class", "id", "name", "role", "aria-label"))
@@ -93,19 +93,19 @@ def _reaches_somebody(page: Page, form: Element, fields: Sequence[Element]) -> b
     return said and reachable and len(fields) > 1
 
 
-def _asks_for_a_message(fields: Sequence[Element]) -> bool:
+def _asks_for_a_message(fields: Sequence[PageElement]) -> bool:
     return any(field.tag == "textarea" and not _MESSAGE.search(_called(field)) for field in fields)
 
 
-def _called(field: Element) -> str:
+def _called(field: PageElement) -> str:
     return " ".join(field.get(name) for name in ("name", "id", "placeholder", "aria-label", "autocomplete", "title"))
 
 
-def _is_mail(field: Element) -> bool:
+def _is_mail(field: PageElement) -> bool:
     return field.get("type").lower() == "email" or _MAIL.search(_called(field)) is not None
 
 
-def _is_phone(field: Element) -> bool:
+def _is_phone(field: PageElement) -> bool:
     return field.get("type").lower() == "tel" or _PHONE.search(_called(field)) is not None
 
 

@@ -34,7 +34,7 @@ _WITHOUT_ACCENT = str.maketrans(
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
+class SiteIdentity:
     domains: frozenset[str]
     names: frozenset[str]
     """Words of the name, in lower case without accents."""
@@ -55,15 +55,15 @@ class Identity:
         return any(name in letters for name in self.names if len(name) > 3) or (len(letters) > 4 and letters in joined)
 
 
-def identity_of(page: Page) -> Identity:
+def identity_of(page: Page) -> SiteIdentity:
     """What one page says; computed once per page."""
-    kept: Identity | None = page.__dict__.get("_identity")
+    kept: SiteIdentity | None = page.__dict__.get("_identity")
     if kept is None:
         kept = page.__dict__["_identity"] = _identity(page)
     return kept
 
 
-def _identity(page: Page) -> Identity:
+def _identity(page: Page) -> SiteIdentity:
     titles = [page.title, page.meta.get("og:site_name", ""), page.meta.get("application-name", "")]
     titles += [fact.value for fact in facts_of(page) if fact.name in ("name", "legalname") and not fact.path][:5]
     shared = shared_host(page.url)
@@ -72,13 +72,13 @@ def _identity(page: Page) -> Identity:
     labels = [domain.partition(".")[0] for domain in domains]
     if shared:
         labels.append(host_of(page.url).removesuffix(shared).strip("."))
-    return Identity(domains, _names((*titles, *labels)))
+    return SiteIdentity(domains, _names((*titles, *labels)))
 
 
-def joined(identities: Iterable[Identity]) -> Identity:
+def joined(identities: Iterable[SiteIdentity]) -> SiteIdentity:
     """What the pages of a site say together."""
     everyone = list(identities)
-    return Identity(
+    return SiteIdentity(
         frozenset().union(*(one.domains for one in everyone)), frozenset().union(*(one.names for one in everyone))
     )
 

@@ -14,8 +14,8 @@ from cocli.pipeline.websites.page.suffixes import registrable
 if TYPE_CHECKING:
     from cocli.models.website import ContactLabel
     from cocli.pipeline.websites.facts.finding import Finding
-    from cocli.pipeline.websites.facts.identity import Identity
-    from cocli.pipeline.websites.page.page import Element, Page
+    from cocli.pipeline.websites.facts.identity import SiteIdentity
+    from cocli.pipeline.websites.page.page import Page, PageElement
 
 Relation = Literal["own", "freemail", "agency", "platform", "authority", "other"]
 
@@ -40,7 +40,7 @@ _CREDIT_CHARS = 160
 _PERSON = re.compile(r"([a-z\u00df-\u024f]{2,})[._-]([a-z\u00df-\u024f-]{2,})\Z")
 
 
-def relation_of(finding: Finding, page: Page, identity: Identity) -> Relation:
+def relation_of(finding: Finding, page: Page, identity: SiteIdentity) -> Relation:
     """Whose the address is, as seen from one page of the site."""
     local, _, domain = finding.value.partition("@")
     registered = registrable(domain) or domain
@@ -60,7 +60,7 @@ def relation_of(finding: Finding, page: Page, identity: Identity) -> Relation:
     return "own" if not identity.domains and finding.where in ("link", "data") else "other"
 
 
-def _freemail(local: str, finding: Finding, page: Page, identity: Identity) -> Relation:
+def _freemail(local: str, finding: Finding, page: Page, identity: SiteIdentity) -> Relation:
     if identity.fits(local):
         return "freemail"
     if _is_credit(finding, page):
@@ -80,7 +80,7 @@ def of_somebody(page: Page, position: int) -> bool:
     return any(_quotes(element) for element in page.enclosing(position))
 
 
-def _quotes(element: Element) -> bool:
+def _quotes(element: PageElement) -> bool:
     return element.tag in ("blockquote", "cite") or (
         # What a whole page is called says nothing of its parts: `<body class="comments-closed">`.
         element.tag not in ("html", "body", "main")
@@ -88,7 +88,7 @@ def _quotes(element: Element) -> bool:
     )
 
 
-def label_of(address: str, identity: Identity) -> tuple[ContactLabel | None, str | None]:
+def label_of(address: str, identity: SiteIdentity) -> tuple[ContactLabel | None, str | None]:
     """Role or person, with its name: `("role", "sales")`, `("person", "Wilma Tann")`; twice None where unclear."""
     local = address.partition("@")[0].partition("+")[0]
     first = re.split(r"[._-]", local)[0]

@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, parse_qsl, unquote, urlsplit
 from cocli.pipeline.websites.facts.finding import Finding
 from cocli.pipeline.websites.facts.identity import identity_of
 from cocli.pipeline.websites.facts.relation import of_somebody
-from cocli.pipeline.websites.hosts.social import NO_PROFILES, SITES, Site
+from cocli.pipeline.websites.hosts.social import NO_PROFILES, SITES, SocialSite
 from cocli.pipeline.websites.page.structured import facts_of
 from cocli.pipeline.websites.page.wordlist import words
 from cocli.pipeline.websites.triage.template import is_unfilled_template
@@ -65,7 +65,7 @@ _CREDIT = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Profile:
+class SocialProfile:
     site: str
     url: str
 
@@ -119,7 +119,7 @@ def site_of(url: str) -> str | None:
     return profile.site if profile else None
 
 
-def read_profile(url: str) -> Profile | None:
+def read_profile(url: str) -> SocialProfile | None:
     """The profile that an address leads to, without query and trailing slash; None for every other address."""
     url = _whole(url.strip())
     try:
@@ -161,27 +161,27 @@ def _whole(url: str) -> str:
     return url
 
 
-def _site(host: str) -> Site | None:
+def _site(host: str) -> SocialSite | None:
     labels = host.split(".")
     if labels[0] in NO_PROFILES or (labels[0] == "business" and "facebook" not in labels):
         return None
     return next((SITES[name] for i in range(len(labels) - 1) if (name := ".".join(labels[i:])) in SITES), None)
 
 
-def _profile(site: Site, host: str, path: str, query: str) -> Profile | None:
+def _profile(site: SocialSite, host: str, path: str, query: str) -> SocialProfile | None:
     segments = [segment.strip() for segment in path.split("/") if segment.strip()]
     if site.name == "facebook" and segments[:1] == ["plugins"]:
         inner = parse_qs(query, max_num_fields=None).get("href", [""])[0] if len(query) < 5000 else ""
         return read_profile(inner) if inner and "plugins" not in inner else None
     if site.name == "facebook" and segments[:1] == ["profile.php"]:
         number = re.search(r"(?:^|&)id=(\d{5,20})", query)
-        return Profile("facebook", f"https://{host}/profile.php?id={number[1]}") if number else None
+        return SocialProfile("facebook", f"https://{host}/profile.php?id={number[1]}") if number else None
     if not segments:
         return None
     kept = site.profile(segments)
     if kept is None or kept[-1].lower().lstrip("@") in _NOBODY:
         return None
-    return Profile(site.name, f"https://{host}/{'/'.join(kept)}")
+    return SocialProfile(site.name, f"https://{host}/{'/'.join(kept)}")
 
 
 def _addresses(page: Page) -> Iterator[tuple[str, str, str, int, int]]:

@@ -16,9 +16,9 @@ from cocli.models.website import ContactLabel
 from cocli.pipeline.websites.facts.addresses import AddressFinding
 from cocli.pipeline.websites.facts.description import Description
 from cocli.pipeline.websites.facts.facts import EmailFinding, PageFacts
-from cocli.pipeline.websites.facts.finding import Finding, Rejected
+from cocli.pipeline.websites.facts.finding import Finding, RejectedFinding
 from cocli.pipeline.websites.facts.hours import HoursFinding
-from cocli.pipeline.websites.facts.identity import Identity
+from cocli.pipeline.websites.facts.identity import SiteIdentity
 from cocli.pipeline.websites.facts.people import PersonFinding
 from cocli.pipeline.websites.facts.phones.phones import PhoneFinding
 
@@ -34,10 +34,10 @@ _NAMES: Mapping[str, Any] = {
     "EmailFinding": EmailFinding,
     "Finding": Finding,
     "HoursFinding": HoursFinding,
-    "Identity": Identity,
+    "Identity": SiteIdentity,
     "PersonFinding": PersonFinding,
     "PhoneFinding": PhoneFinding,
-    "Rejected": Rejected,
+    "Rejected": RejectedFinding,
 }
 """What annotations name that the extractors import for the type checker only."""
 

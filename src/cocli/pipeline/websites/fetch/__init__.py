@@ -22,9 +22,9 @@ Which pages of a site are worth reading is `cocli.pipeline.websites.site.site`'s
 from cocli.pipeline.websites.fetch.capture import page_document, page_of, validators_of
 from cocli.pipeline.websites.fetch.fetcher import Fetcher
 from cocli.pipeline.websites.fetch.outcome import (
-    Failed,
     Failure,
     Fetched,
+    FetchFailed,
     Hop,
     NotModified,
     Outcome,
@@ -33,12 +33,13 @@ from cocli.pipeline.websites.fetch.outcome import (
     Validators,
 )
 from cocli.pipeline.websites.fetch.resolver import Endpoint, Resolve, lookup_failed, no_such_host
-from cocli.pipeline.websites.fetch.settings import Settings
+from cocli.pipeline.websites.fetch.settings import FetchSettings
 
 __all__ = [
     "Endpoint",
-    "Failed",
     "Failure",
+    "FetchFailed",
+    "FetchSettings",
     "Fetched",
     "Fetcher",
     "Hop",
@@ -47,7 +48,6 @@ __all__ = [
     "Reason",
     "Refused",
     "Resolve",
-    "Settings",
     "Validators",
     "lookup_failed",
     "no_such_host",

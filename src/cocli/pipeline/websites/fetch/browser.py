@@ -18,8 +18,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 from cocli.errors import MissingExtra
-from cocli.pipeline.websites.fetch.manner import PAGE, PART
-from cocli.pipeline.websites.fetch.outcome import Failed, Failure, Fetched
+from cocli.pipeline.websites.fetch.outcome import Failure, Fetched, FetchFailed
+from cocli.pipeline.websites.fetch.request import PAGE, PART
 from cocli.pipeline.websites.fetch.signals import Refusal
 from cocli.pipeline.websites.fetch.urls import parse_url
 
@@ -213,7 +213,7 @@ class _Visit:
             return
         is_page = request.is_navigation_request() and request.frame.parent_frame is None
         outcome = await self._fetcher.fetch(request.url, manner=PAGE if is_page else PART)
-        if isinstance(outcome, Failed) and outcome.page is not None:
+        if isinstance(outcome, FetchFailed) and outcome.page is not None:
             outcome = outcome.page
         if isinstance(outcome, Fetched):
             self._bytes -= len(outcome.body)
@@ -247,5 +247,5 @@ def _normal(url: str, otherwise: str) -> str:
         return otherwise
 
 
-def _failed(page: Fetched, detail: str) -> Failed:
-    return Failed(page.url, Failure.BROWSER, detail, page.final_url, redirects=page.redirects)
+def _failed(page: Fetched, detail: str) -> FetchFailed:
+    return FetchFailed(page.url, Failure.BROWSER, detail, page.final_url, redirects=page.redirects)

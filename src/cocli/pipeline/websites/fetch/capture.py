@@ -9,11 +9,11 @@ from __future__ import annotations
 import hashlib
 from datetime import UTC, datetime
 
-from cocli.documents import Blob, Document, Source
+from cocli.documents import Blob, Document, DocumentSource
 from cocli.errors import DocumentInvalid
 from cocli.pipeline.websites.fetch.journey import charset_of
-from cocli.pipeline.websites.fetch.manner import mime_of
 from cocli.pipeline.websites.fetch.outcome import Fetched, Validators
+from cocli.pipeline.websites.fetch.request import mime_of
 
 CONNECTOR = "web"
 BODY = "body"
@@ -31,7 +31,7 @@ def document_id(url: str, *, rendered: bool = False) -> str:
 
 def page_document(page: Fetched, *, account: str) -> Document:
     """The intake document of a page: named by where the page really was."""
-    source = Source(
+    source = DocumentSource(
         uri=page.final_url,
         mime_type=page.mime,
         fetched_at=page.fetched_at,

@@ -24,7 +24,7 @@ Origin = tuple[str, str, int]
 
 
 @dataclass(slots=True)
-class Lease:
+class ConnectionLease:
     """A connection in use."""
 
     connection: httpcore2.AsyncConnectionInterface
@@ -61,7 +61,7 @@ class Connections:
         self._places: OrderedDict[Origin, _Place] = OrderedDict()
 
     @asynccontextmanager
-    async def lease(self, origin: Origin) -> AsyncIterator[Lease]:
+    async def lease(self, origin: Origin) -> AsyncIterator[ConnectionLease]:
         place = self._places.get(origin)
         if place is None:
             place = self._places[origin] = _Place(asyncio.Semaphore(self._per_origin))
@@ -69,7 +69,7 @@ class Connections:
         place.users += 1
         try:
             async with place.turns:
-                lease = Lease(await _usable(place) or self._made(origin))
+                lease = ConnectionLease(await _usable(place) or self._made(origin))
                 try:
                     yield lease
                 finally:
@@ -107,7 +107,7 @@ async def _usable(place: _Place) -> httpcore2.AsyncConnectionInterface | None:
     return None
 
 
-async def _put_back(place: _Place, lease: Lease) -> None:
+async def _put_back(place: _Place, lease: ConnectionLease) -> None:
     if lease.spoiled or not lease.connection.is_available():
         await lease.connection.aclose()
     else:

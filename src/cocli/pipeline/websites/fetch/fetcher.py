@@ -19,17 +19,17 @@ from cocli.pipeline.websites.fetch.clock import RealTime
 from cocli.pipeline.websites.fetch.connections import Connections
 from cocli.pipeline.websites.fetch.guard import Guard
 from cocli.pipeline.websites.fetch.http import HttpClient
-from cocli.pipeline.websites.fetch.journey import REDIRECTS, Journey
+from cocli.pipeline.websites.fetch.journey import REDIRECTS, RequestJourney
 from cocli.pipeline.websites.fetch.limits import Budget
-from cocli.pipeline.websites.fetch.manner import PAGE, ROBOTS
 from cocli.pipeline.websites.fetch.network import GuardedNetwork
 from cocli.pipeline.websites.fetch.outcome import Failure
 from cocli.pipeline.websites.fetch.politeness import Politeness
 from cocli.pipeline.websites.fetch.proxy import check_name, open_proxy
+from cocli.pipeline.websites.fetch.request import PAGE, ROBOTS
 from cocli.pipeline.websites.fetch.resolver import SystemResolver
 from cocli.pipeline.websites.fetch.retries import Retrying, retry_after
 from cocli.pipeline.websites.fetch.robots import Robots, Rules
-from cocli.pipeline.websites.fetch.settings import Settings
+from cocli.pipeline.websites.fetch.settings import FetchSettings
 from cocli.pipeline.websites.fetch.signals import Breakdown, Refusal
 from cocli.pipeline.websites.fetch.urls import parse_url
 
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from cocli.pipeline.websites.fetch.clock import Time
-    from cocli.pipeline.websites.fetch.http import Answer
-    from cocli.pipeline.websites.fetch.manner import Manner
+    from cocli.pipeline.websites.fetch.http import HttpAnswer
     from cocli.pipeline.websites.fetch.outcome import Outcome, Validators
+    from cocli.pipeline.websites.fetch.request import RequestOptions
     from cocli.pipeline.websites.fetch.resolver import Resolve
     from cocli.pipeline.websites.fetch.urls import Target
 
@@ -51,14 +51,14 @@ class Fetcher:
 
     def __init__(
         self,
-        settings: Settings | None = None,
+        settings: FetchSettings | None = None,
         *,
         resolve: Resolve | None = None,
         time: Time | None = None,
         random: chance.Random | None = None,
         tls: ssl.SSLContext | None = None,
     ) -> None:
-        self.settings = settings = settings or Settings()
+        self.settings = settings = settings or FetchSettings()
         self._time = time or RealTime()
         self._own_resolver = SystemResolver() if resolve is None else None
         self._guard = Guard(settings.allowed, ports=settings.ports)
@@ -96,12 +96,12 @@ class Fetcher:
         if self._own_resolver is not None:
             self._own_resolver.close()
 
-    async def fetch(self, url: str, *, validators: Validators | None = None, manner: Manner = PAGE) -> Outcome:
+    async def fetch(self, url: str, *, validators: Validators | None = None, manner: RequestOptions = PAGE) -> Outcome:
         """What comes of asking for a page. With the validators of an earlier visit, perhaps that it did not change."""
         try:
             target = parse_url(url)
         except Refusal as refusal:
-            return Journey(url, self._time.now()).refused(refusal)
+            return RequestJourney(url, self._time.now()).refused(refusal)
         return await self._travel(target, validators, manner)
 
     async def sitemaps(self, url: str) -> tuple[str, ...]:
@@ -114,8 +114,8 @@ class Fetcher:
             return ()
         return rules.sitemaps
 
-    async def _travel(self, target: Target, validators: Validators | None, manner: Manner) -> Outcome:
-        journey = Journey(target.url, self._time.now(), validators)
+    async def _travel(self, target: Target, validators: Validators | None, manner: RequestOptions) -> Outcome:
+        journey = RequestJourney(target.url, self._time.now(), validators)
         budget = Budget(self.settings.limits.journey)
         try:
             while True:
@@ -131,7 +131,7 @@ class Fetcher:
         except Breakdown as breakdown:
             return journey.failed(breakdown)
 
-    def _next(self, journey: Journey, target: Target, answer: Answer) -> Target:
+    def _next(self, journey: RequestJourney, target: Target, answer: HttpAnswer) -> Target:
         journey.leave(target, answer.status)
         following = parse_url(answer.headers["location"], base=target.url)
         if len(journey.redirects) > self.settings.limits.redirects or journey.has_seen(following):
@@ -143,22 +143,22 @@ class Fetcher:
         if self.settings.proxy is not None:
             check_name(target)
 
-    async def _admit(self, target: Target, manner: Manner) -> Rules:
+    async def _admit(self, target: Target, manner: RequestOptions) -> Rules:
         self._check(target)
         return await self._robots.check(target) if self.settings.robots and manner.asks_robots else Rules()
 
-    async def _robots_txt(self, target: Target) -> Answer:
+    async def _robots_txt(self, target: Target) -> HttpAnswer:
         self._check(target)
         return await self._ask(target, ROBOTS, Budget(self.settings.limits.journey))
 
     async def _ask(
         self,
         target: Target,
-        manner: Manner,
+        manner: RequestOptions,
         budget: Budget,
         delay: float | None = None,
         headers: Mapping[str, str] | None = None,
-    ) -> Answer:
+    ) -> HttpAnswer:
         """One request, and more of it where its failure is of a kind that passes."""
         tries = 0
         while True:
@@ -177,5 +177,5 @@ class Fetcher:
                     return answer
             await self._time.sleep(wait)
 
-    def _turn(self, target: Target, manner: Manner, delay: float | None) -> AbstractAsyncContextManager[None]:
+    def _turn(self, target: Target, manner: RequestOptions, delay: float | None) -> AbstractAsyncContextManager[None]:
         return self._politeness.turn(target.host, delay) if manner.takes_turns else self._politeness.place()

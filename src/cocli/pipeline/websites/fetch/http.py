@@ -18,8 +18,8 @@ from cocli.pipeline.websites.fetch.urls import DEFAULT_PORTS
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 
-    from cocli.pipeline.websites.fetch.connections import Connections, Lease
-    from cocli.pipeline.websites.fetch.limits import Limits
+    from cocli.pipeline.websites.fetch.connections import ConnectionLease, Connections
+    from cocli.pipeline.websites.fetch.limits import FetchLimits
     from cocli.pipeline.websites.fetch.urls import Target
 
 _MAX_VALUE = 8192
@@ -38,7 +38,7 @@ class Head:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer(Head):
+class HttpAnswer(Head):
     """An answer with its body, as far as it was wanted."""
 
     body: bytes = b""
@@ -48,7 +48,7 @@ class Answer(Head):
 class HttpClient:
     """Asks. Raises `Refusal` and `Breakdown`, and nothing else for what a server does."""
 
-    def __init__(self, connections: Connections, limits: Limits, *, user_agent: str) -> None:
+    def __init__(self, connections: Connections, limits: FetchLimits, *, user_agent: str) -> None:
         self._connections = connections
         self._limits = limits
         self._headers = {
@@ -59,7 +59,7 @@ class HttpClient:
 
     async def get(
         self, target: Target, appetite: Callable[[Head], int | None], headers: Mapping[str, str] | None = None
-    ) -> Answer:
+    ) -> HttpAnswer:
         """`appetite` says how many bytes of the body are wanted, given the head; None leaves it unread."""
         async with self._connections.lease(target.origin) as lease:
             async with _faults_of(lease):
@@ -70,9 +70,9 @@ class HttpClient:
                 finally:
                     await response.aclose()
             lease.spoiled |= not whole
-            return Answer(head.status, head.headers, head.http_version, body, truncated=not whole)
+            return HttpAnswer(head.status, head.headers, head.http_version, body, truncated=not whole)
 
-    async def _send(self, lease: Lease, target: Target, headers: Mapping[str, str]) -> httpcore2.Response:
+    async def _send(self, lease: ConnectionLease, target: Target, headers: Mapping[str, str]) -> httpcore2.Response:
         port = None if target.port == DEFAULT_PORTS[target.scheme] else target.port
         request = httpcore2.Request(
             "GET",
@@ -154,7 +154,7 @@ def _version(response: httpcore2.Response) -> str:
 
 
 @asynccontextmanager
-async def _faults_of(lease: Lease) -> AsyncIterator[None]:
+async def _faults_of(lease: ConnectionLease) -> AsyncIterator[None]:
     """Whatever breaks spoils the connection, and what the libraries say of it becomes a `Breakdown`."""
     try:
         yield

@@ -7,16 +7,16 @@ import re
 from typing import TYPE_CHECKING
 
 from cocli.documents.document import headers_that_matter
-from cocli.pipeline.websites.fetch.manner import mime_of
-from cocli.pipeline.websites.fetch.outcome import Failed, Failure, Fetched, Hop, NotModified, Refused
+from cocli.pipeline.websites.fetch.outcome import Failure, Fetched, FetchFailed, Hop, NotModified, Refused
+from cocli.pipeline.websites.fetch.request import mime_of
 from cocli.pipeline.websites.fetch.signals import Breakdown
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from cocli.pipeline.websites.fetch.http import Answer
-    from cocli.pipeline.websites.fetch.manner import Manner
+    from cocli.pipeline.websites.fetch.http import HttpAnswer
     from cocli.pipeline.websites.fetch.outcome import Outcome, Validators
+    from cocli.pipeline.websites.fetch.request import RequestOptions
     from cocli.pipeline.websites.fetch.signals import Refusal
     from cocli.pipeline.websites.fetch.urls import Target
 
@@ -27,7 +27,7 @@ _CHARSET = re.compile(r"charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.-]{2,40})", re.IGNO
 _SAFE_VALIDATOR = re.compile(r"[\x20-\x7e]{1,1000}\Z")
 
 
-class Journey:
+class RequestJourney:
     """Remembers where we were, and words the outcome."""
 
     def __init__(self, url: str, started: datetime, validators: Validators | None = None) -> None:
@@ -60,10 +60,10 @@ class Journey:
     def refused(self, refusal: Refusal) -> Refused:
         return Refused(self._url, refusal.reason, refusal.detail, refusal.url or self._here, self.redirects)
 
-    def failed(self, breakdown: Breakdown) -> Failed:
-        return Failed(self._url, breakdown.kind, breakdown.detail, self._here, redirects=self.redirects)
+    def failed(self, breakdown: Breakdown) -> FetchFailed:
+        return FetchFailed(self._url, breakdown.kind, breakdown.detail, self._here, redirects=self.redirects)
 
-    def outcome(self, answer: Answer, manner: Manner, now: datetime, retry_after: float | None) -> Outcome:
+    def outcome(self, answer: HttpAnswer, manner: RequestOptions, now: datetime, retry_after: float | None) -> Outcome:
         if answer.status == _NOT_MODIFIED and self.headers:
             headers = headers_that_matter(answer.headers)
             return NotModified(self._url, self._here, now, headers, self.redirects)
@@ -73,7 +73,7 @@ class Journey:
         page = self._page(answer, now)
         if answer.status in _SUCCESS:
             return page
-        return Failed(
+        return FetchFailed(
             self._url,
             Failure.HTTP_STATUS,
             f"status {answer.status}",
@@ -84,7 +84,7 @@ class Journey:
             redirects=self.redirects,
         )
 
-    def _page(self, answer: Answer, now: datetime) -> Fetched:
+    def _page(self, answer: HttpAnswer, now: datetime) -> Fetched:
         content_type = answer.headers.get("content-type")
         return Fetched(
             url=self._url,

@@ -18,7 +18,7 @@ MIB = 1024 * KIB
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class FetchLimits:
     """Seconds and bytes."""
 
     lookup: float = 10.0

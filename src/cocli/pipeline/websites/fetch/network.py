@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from cocli.pipeline.websites.fetch.guard import Guard
-    from cocli.pipeline.websites.fetch.limits import Limits
+    from cocli.pipeline.websites.fetch.limits import FetchLimits
     from cocli.pipeline.websites.fetch.resolver import Resolve
 
 
 class GuardedNetwork(httpcore2.AsyncNetworkBackend):
     """Connects to permitted addresses only. Raises `Refusal` and `Breakdown`."""
 
-    def __init__(self, guard: Guard, resolve: Resolve, limits: Limits) -> None:
+    def __init__(self, guard: Guard, resolve: Resolve, limits: FetchLimits) -> None:
         self._guard = guard
         self._resolve = resolve
         self._limits = limits

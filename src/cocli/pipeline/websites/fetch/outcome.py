@@ -1,9 +1,9 @@
 """What comes of asking for a page: one of four typed verdicts, never an exception for what a site does.
 
-    Outcome = Fetched | NotModified | Refused | Failed
+    Outcome = Fetched | NotModified | Refused | FetchFailed
 
-`Fetched` has the page. `NotModified` answers a revisit. `Refused` means that we did not ask, and why. `Failed` means
-that we asked and got nothing to read; `retryable` says whether another day may help.
+`Fetched` has the page. `NotModified` answers a revisit. `Refused` means that we did not ask, and why. `FetchFailed`
+means that we asked and got nothing to read; `retryable` says whether another day may help.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ RETRYABLE_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 521, 522
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class FetchFailed:
     """We asked, and there is nothing to read."""
 
     url: str
@@ -161,4 +161,4 @@ class Failed:
         return self.kind in RETRYABLE_FAILURES
 
 
-Outcome = Fetched | NotModified | Refused | Failed
+Outcome = Fetched | NotModified | Refused | FetchFailed

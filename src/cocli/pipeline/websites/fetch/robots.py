@@ -21,8 +21,8 @@ from cocli.pipeline.websites.fetch.urls import parse_url
 
 if TYPE_CHECKING:
     from cocli.pipeline.websites.fetch.clock import Time
-    from cocli.pipeline.websites.fetch.http import Answer
-    from cocli.pipeline.websites.fetch.limits import Limits
+    from cocli.pipeline.websites.fetch.http import HttpAnswer
+    from cocli.pipeline.websites.fetch.limits import FetchLimits
     from cocli.pipeline.websites.fetch.urls import Target
 
 _FRESH = 24 * 3600.0
@@ -36,10 +36,10 @@ _MAX_SITEMAPS = 20
 _TOO_MANY_REQUESTS = 429
 
 
-class Ask(Protocol):
+class RobotsRequest(Protocol):
     """One polite request for a robots.txt, with the retries that belong to it."""
 
-    async def __call__(self, target: Target) -> Answer: ...
+    async def __call__(self, target: Target) -> HttpAnswer: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class _Known:
 class Robots:
     """The robots.txt files of all origins that a fetcher has to do with."""
 
-    def __init__(self, ask: Ask, time: Time, limits: Limits, *, user_agent: str) -> None:
+    def __init__(self, ask: RobotsRequest, time: Time, limits: FetchLimits, *, user_agent: str) -> None:
         self._ask = ask
         self._time = time
         self._limits = limits
@@ -133,7 +133,7 @@ class Robots:
                 raise Refusal(Reason.ROBOTS_UNAVAILABLE, f"its robots.txt: {problem.detail}", first.url) from problem
         return Rules()  # what cannot be found within some redirects is not there
 
-    def _rules(self, answer: Answer, asked: Target) -> Rules:
+    def _rules(self, answer: HttpAnswer, asked: Target) -> Rules:
         if answer.status >= 500 or answer.status == _TOO_MANY_REQUESTS:
             raise Refusal(Reason.ROBOTS_UNAVAILABLE, f"its robots.txt: status {answer.status}", asked.url)
         if answer.status >= 300:

@@ -8,7 +8,7 @@ from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import TYPE_CHECKING, Self
 
 from cocli.errors import ConfigError
-from cocli.pipeline.websites.fetch.limits import Limits
+from cocli.pipeline.websites.fetch.limits import FetchLimits
 
 if TYPE_CHECKING:
     from cocli.models.campaign import FetchSection
@@ -20,7 +20,7 @@ def default_user_agent() -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class FetchSettings:
     """How a fetcher behaves."""
 
     user_agent: str = field(default_factory=default_user_agent)
@@ -36,7 +36,7 @@ class Settings:
     allowed: tuple[IPv4Network | IPv6Network, ...] = ()
     ports: tuple[int, ...] = ()
     proxy: str | None = None
-    limits: Limits = field(default_factory=Limits)
+    limits: FetchLimits = field(default_factory=FetchLimits)
 
     def __post_init__(self) -> None:
         if not (self.user_agent.isascii() and self.user_agent.isprintable() and self.user_agent.strip()):
@@ -53,7 +53,7 @@ class Settings:
             allowed=tuple(ip_network(text) for text in section.allow_networks),
             ports=tuple(section.allow_ports),
             proxy=proxy,
-            limits=Limits(
+            limits=FetchLimits(
                 page_bytes=section.max_page_bytes,
                 first_byte=section.timeout_seconds,
                 body=section.timeout_seconds,

@@ -9,7 +9,7 @@ from cocli.pipeline.websites.page.wordlist import words
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class SocialSite:
     """A platform. A profile is a path of one name, or of a name behind one of the given first parts."""
 
     name: str
@@ -74,7 +74,7 @@ _COMMON = words(
     "share sharer intent login signup search explore hashtag about help legal privacy terms policies settings home"
 )
 
-_FACEBOOK = Site(
+_FACEBOOK = SocialSite(
     "facebook",
     words("pages people groups p"),
     r"[\w.\-%]{2,100}",
@@ -87,18 +87,18 @@ _FACEBOOK = Site(
         """
     ),
 )
-_INSTAGRAM = Site(
+_INSTAGRAM = SocialSite(
     "instagram", frozenset(), r"[\w.]{1,40}", _COMMON | words("p reel reels stories accounts tv direct developer web")
 )
-_X = Site(
+_X = SocialSite(
     "x",
     frozenset(),
     r"\w{3,20}",  # shorter ones are languages: /en/privacy
     _COMMON
     | words("i tos hashtag messages notifications oauth widgets statuses personalization account jobs download"),
 )
-_LINKEDIN = Site("linkedin", words("company in school showcase pub"), None)
-_YOUTUBE = Site(
+_LINKEDIN = SocialSite("linkedin", words("company in school showcase pub"), None)
+_YOUTUBE = SocialSite(
     "youtube",
     words("channel c user"),
     r"@?[\w.\-]{2,100}",
@@ -110,10 +110,10 @@ _YOUTUBE = Site(
         """
     ),
 )
-_PINTEREST = Site("pinterest", frozenset(), r"[\w.\-]{2,60}", _COMMON | words("pin ideas business _ today"))
+_PINTEREST = SocialSite("pinterest", frozenset(), r"[\w.\-]{2,60}", _COMMON | words("pin ideas business _ today"))
 _HANDLE = r"@[\w.\-]{1,60}"
 
-SITES: dict[str, Site] = {
+SITES: dict[str, SocialSite] = {
     "facebook.com": _FACEBOOK,
     "fb.com": _FACEBOOK,
     "fb.me": _FACEBOOK,
@@ -123,7 +123,7 @@ SITES: dict[str, Site] = {
     "x.com": _X,
     "linkedin.com": _LINKEDIN,
     "youtube.com": _YOUTUBE,
-    "tiktok.com": Site("tiktok", frozenset(), _HANDLE),
+    "tiktok.com": SocialSite("tiktok", frozenset(), _HANDLE),
     **{
         f"pinterest.{ending}": _PINTEREST
         for ending in (
@@ -145,29 +145,31 @@ SITES: dict[str, Site] = {
         )
     },
     **{
-        f"yelp.{ending}": Site("yelp", words("biz"), None)
+        f"yelp.{ending}": SocialSite("yelp", words("biz"), None)
         for ending in ("com", "de", "fr", "it", "es", "co.uk", "at", "ch", "ca", "com.au", "com.mx", "nl", "ie")
     },
-    "xing.com": Site("xing", words("profile profiles companies company pages"), None),
-    "vimeo.com": Site(
+    "xing.com": SocialSite("xing", words("profile profiles companies company pages"), None),
+    "vimeo.com": SocialSite(
         "vimeo", frozenset(), r"(?!\d+\Z)[\w.\-]{2,60}", _COMMON | words("channels groups album video upload watch")
     ),
-    "threads.net": Site("threads", frozenset(), _HANDLE),
-    "threads.com": Site("threads", frozenset(), _HANDLE),
-    "bsky.app": Site("bluesky", words("profile"), None),
-    "t.me": Site("telegram", frozenset(), r"\w{4,40}", words("share joinchat addstickers s iv proxy"), deeper=False),
-    "snapchat.com": Site("snapchat", words("add"), r"@[\w.\-]{2,40}"),
-    "medium.com": Site("medium", frozenset(), _HANDLE, deeper=False),
-    "vk.com": Site(
+    "threads.net": SocialSite("threads", frozenset(), _HANDLE),
+    "threads.com": SocialSite("threads", frozenset(), _HANDLE),
+    "bsky.app": SocialSite("bluesky", words("profile"), None),
+    "t.me": SocialSite(
+        "telegram", frozenset(), r"\w{4,40}", words("share joinchat addstickers s iv proxy"), deeper=False
+    ),
+    "snapchat.com": SocialSite("snapchat", words("add"), r"@[\w.\-]{2,40}"),
+    "medium.com": SocialSite("medium", frozenset(), _HANDLE, deeper=False),
+    "vk.com": SocialSite(
         "vk", frozenset(), r"[\w.]{2,60}", _COMMON | words("share.php feed video widget_community.php wall away.php")
     ),
-    "ok.ru": Site("ok", words("group profile"), r"[\w.]{3,60}", _COMMON | words("dk offer")),
-    "houzz.com": Site("houzz", words("pro professionals"), None),
-    "nextdoor.com": Site("nextdoor", words("pages"), None),
-    "behance.net": Site("behance", frozenset(), r"[\w.\-]{2,60}", _COMMON | words("gallery galleries")),
-    "soundcloud.com": Site(
+    "ok.ru": SocialSite("ok", words("group profile"), r"[\w.]{3,60}", _COMMON | words("dk offer")),
+    "houzz.com": SocialSite("houzz", words("pro professionals"), None),
+    "nextdoor.com": SocialSite("nextdoor", words("pages"), None),
+    "behance.net": SocialSite("behance", frozenset(), r"[\w.\-]{2,60}", _COMMON | words("gallery galleries")),
+    "soundcloud.com": SocialSite(
         "soundcloud", frozenset(), r"[\w.\-]{2,60}", _COMMON | words("discover you player"), deeper=False
     ),
-    "twitch.tv": Site("twitch", frozenset(), r"\w{3,40}", _COMMON | words("videos directory p"), deeper=False),
+    "twitch.tv": SocialSite("twitch", frozenset(), r"\w{3,40}", _COMMON | words("videos directory p"), deeper=False),
 }
 """By registrable host; subdomains (`de.linkedin.com`) belong to it."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cocli.documents.graph.condition import Ask
+from cocli.documents.graph.condition import Presence
 from cocli.documents.graph.edge import Edge
 from cocli.documents.graph.graph import Graph
 from cocli.documents.graph.node import INTAKE, Node
@@ -64,5 +64,5 @@ def with_facts(document: Document, facts: PageFacts) -> Document:
 def page_graph(function: NodeFunction = page_states) -> Graph:
     """One node, whose states are kept. Its version is that of the extractors: a new one reads every page again."""
     node = Node(PAGE, function, version=EXTRACTOR_VERSION, keep=True)
-    has_a_body = Ask(path=f"/blobs/{BODY}", op="exists")
+    has_a_body = Presence(path=f"/blobs/{BODY}", op="exists")
     return Graph("page-facts", [node], [Edge(source=INTAKE, target=PAGE, condition=has_a_body)])

@@ -32,19 +32,19 @@ _TOO_DEEP = re.compile(r"[\[{]")
 
 
 @dataclass(slots=True)
-class Element:
+class PageElement:
     """An element that carries attributes, or structures the page."""
 
     tag: str
     attributes: dict[str, str | None]
     start: int
-    parent: Element | None = None
+    parent: PageElement | None = None
     end: int = -1
 
     def get(self, name: str) -> str:
         return self.attributes.get(name) or ""
 
-    def ancestors(self) -> Iterator[Element]:
+    def ancestors(self) -> Iterator[PageElement]:
         element = self.parent
         while element is not None:
             yield element
@@ -71,7 +71,7 @@ class Page:
     text: str = ""
     boundaries: list[int] = field(default_factory=list)
     """Where a text node begins or ends within a line: words that are glued together are parted here."""
-    elements: list[Element] = field(default_factory=list)
+    elements: list[PageElement] = field(default_factory=list)
     scripts: list[Script] = field(default_factory=list)
 
     @cached_property
@@ -85,23 +85,23 @@ class Page:
         return rows_of_digits(self.text)
 
     @cached_property
-    def by_attribute(self) -> dict[str, list[Element]]:
+    def by_attribute(self) -> dict[str, list[PageElement]]:
         """The elements that carry an attribute, by its name."""
-        index: defaultdict[str, list[Element]] = defaultdict(list)
+        index: defaultdict[str, list[PageElement]] = defaultdict(list)
         for element in self.elements:
             for name in element.attributes:
                 index[name].append(element)
         return dict(index)
 
     @cached_property
-    def by_tag(self) -> dict[str, list[Element]]:
-        index: defaultdict[str, list[Element]] = defaultdict(list)
+    def by_tag(self) -> dict[str, list[PageElement]]:
+        index: defaultdict[str, list[PageElement]] = defaultdict(list)
         for element in self.elements:
             index[element.tag].append(element)
         return dict(index)
 
     @cached_property
-    def links(self) -> list[Element]:
+    def links(self) -> list[PageElement]:
         return [e for e in self.by_attribute.get("href", ()) if e.attributes["href"] and e.tag in ("a", "area")]
 
     @cached_property
@@ -135,7 +135,7 @@ class Page:
         end = self.text.find("\n", position, position + width)
         return self.text[start : end if end >= 0 else position + width]
 
-    def enclosing(self, position: int) -> Iterator[Element]:
+    def enclosing(self, position: int) -> Iterator[PageElement]:
         """The elements that a position lies in, innermost first."""
         # Elements are in the order of their starts: the last that begins here or before is the innermost, or beside it.
         index = bisect_right(self._starts, position) - 1
@@ -152,7 +152,7 @@ class Page:
     def boundaries_within(self, start: int, end: int) -> list[int]:
         return self.boundaries[bisect_right(self.boundaries, start) : bisect_left(self.boundaries, end)]
 
-    def text_of(self, element: Element) -> str:
+    def text_of(self, element: PageElement) -> str:
         return self.text[element.start : element.end]
 
     @cached_property

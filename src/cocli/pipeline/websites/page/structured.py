@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cocli.pipeline.websites.page.page import Element, Page
+    from cocli.pipeline.websites.page.page import Page, PageElement
 
 MAX_FACTS = 5_000
 MAX_DEPTH = 40
@@ -140,7 +140,7 @@ def _marked_elements(page: Page) -> list[Fact]:
     return facts
 
 
-def _named_elements(page: Page, cards: set[int]) -> Iterator[tuple[Element, str, str]]:
+def _named_elements(page: Page, cards: set[int]) -> Iterator[tuple[PageElement, str, str]]:
     for element in page.by_attribute.get("itemprop", ()):
         yield from ((element, _name(name), "microdata") for name in element.get("itemprop").split()[:5])
     for element in page.by_attribute.get("property", ()):
@@ -152,7 +152,7 @@ def _named_elements(page: Page, cards: set[int]) -> Iterator[tuple[Element, str,
                 yield element, _MICROFORMATS[name], "h-card"
 
 
-def _card_elements(page: Page) -> list[Element]:
+def _card_elements(page: Page) -> list[PageElement]:
     return [element for element in page.by_attribute.get("class", ()) if _is_card(element.get("class"))]
 
 
@@ -166,7 +166,7 @@ def _is_card(classes: str) -> bool:
     return not _CARDS.isdisjoint(classes.split())
 
 
-def _fact(page: Page, element: Element, name: str, method: str, items: dict[int, int]) -> Fact:
+def _fact(page: Page, element: PageElement, name: str, method: str, items: dict[int, int]) -> Fact:
     owner = _owner(element, items)
     kind = _name((owner.get("itemtype") or owner.get("typeof") or _card_kind(owner)).split(" ")[0]) if owner else ""
     item = -1 - items[id(owner)] if owner is not None else 0
@@ -178,18 +178,18 @@ def _fact(page: Page, element: Element, name: str, method: str, items: dict[int,
     return Fact(name, _value(page, element, name), item, kind, method, element.start, element.end, path)
 
 
-def _owner(element: Element, items: dict[int, int]) -> Element | None:
+def _owner(element: PageElement, items: dict[int, int]) -> PageElement | None:
     return next((up for up in _chain(element, 60) if id(up) in items), None)
 
 
-def _chain(element: Element, limit: int) -> Iterator[Element]:
+def _chain(element: PageElement, limit: int) -> Iterator[PageElement]:
     for count, up in enumerate(element.ancestors()):
         if count >= limit:
             return
         yield up
 
 
-def _value(page: Page, element: Element, name: str) -> str:
+def _value(page: Page, element: PageElement, name: str) -> str:
     href = element.get("href")
     if (
         element.tag in ("a", "link", "area")
@@ -206,5 +206,5 @@ def _value(page: Page, element: Element, name: str) -> str:
     return text or element.get("src")[:MAX_VALUE]
 
 
-def _card_kind(element: Element) -> str:
+def _card_kind(element: PageElement) -> str:
     return "postaladdress" if {"adr", "h-adr"} & set(element.get("class").split()) else "card"

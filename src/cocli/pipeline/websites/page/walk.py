@@ -9,7 +9,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from cocli.pipeline.websites.page.bounds import tame
 from cocli.pipeline.websites.page.charset import decode
-from cocli.pipeline.websites.page.page import Element, Page, Script
+from cocli.pipeline.websites.page.page import Page, PageElement, Script
 from cocli.pipeline.websites.page.styles import Styles, read_styles
 from cocli.pipeline.websites.page.unicode import readable
 from cocli.pipeline.websites.page.wordlist import words
@@ -113,7 +113,7 @@ def _with_blanks(text: str) -> str:
     return f"{' ' * before}{together}{' ' * after}" if together else " " * before
 
 
-_Open = tuple[LexborNode, Element | None, str]
+_Open = tuple[LexborNode, PageElement | None, str]
 """An element that the walk is inside of: its node, what was noted of it, how its text ends. Bare, there are so many."""
 
 
@@ -127,7 +127,7 @@ class _Walk:
     length: int = 0
     last: str = "\n"
     inside: list[_Open] = field(default_factory=list)
-    element: Element | None = None
+    element: PageElement | None = None
     backwards: int = 0
     at_link_edge: bool = False
     """A link begins or ends here. It is a word of its own, also where no space stands beside it."""
@@ -164,9 +164,9 @@ class _Walk:
             self.at_link_edge = True
             if "xlink:href" in attributes:  # what a link in a drawing is called
                 attributes.setdefault("href", attributes["xlink:href"])
-        element: Element | None = None
+        element: PageElement | None = None
         if attributes or tag in _STRUCTURE:
-            element = Element(tag, attributes, self.length, self.element)
+            element = PageElement(tag, attributes, self.length, self.element)
             self.page.elements.append(element)
         styled = not self.concerned.isdisjoint(attributes)
         if styled and self.styles.hides(tag, attributes) and _is_small(node):
@@ -212,7 +212,7 @@ class _Walk:
             text = (child.text_content or "") if child is not None else ""
             self.page.scripts.append(Script(kind, attributes.get("src") or "", text, self.length))
             if attributes:
-                self.page.elements.append(Element(tag, attributes, self.length, self.element, self.length))
+                self.page.elements.append(PageElement(tag, attributes, self.length, self.element, self.length))
 
     def _frame(self, html: str, depth: int) -> None:
         tree = _tree(html[:MAX_FRAME_CHARS]) if depth < MAX_FRAME_DEPTH else None

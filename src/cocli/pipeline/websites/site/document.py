@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cocli.documents.document import Document, Source
+from cocli.documents.document import Document, DocumentSource
 from cocli.documents.ids import node_uuid
 from cocli.errors import DocumentDeleted, DocumentNotFound, RecordError
 from cocli.keys.identities import datasource_id
@@ -53,7 +53,7 @@ def site_document(account: str, cluster: str, state: SiteState, pages: Sequence[
         "website": values,
     }
     empty = _at_its_place(account, cluster, state.domain)
-    return empty.with_source(Source(uri=state.final_url or state.asked)).with_data(SITE, data)
+    return empty.with_source(DocumentSource(uri=state.final_url or state.asked)).with_data(SITE, data)
 
 
 def _at_its_place(account: str, cluster: str, domain: str) -> Document:

@@ -6,7 +6,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from cocli.pipeline.websites.fetch.outcome import Failed, Failure
+from cocli.pipeline.websites.fetch.outcome import Failure, FetchFailed
 from cocli.pipeline.websites.page.url import is_root, other_spellings, root_of
 from cocli.pipeline.websites.triage.triage import Triage, triage_outcome
 
@@ -34,13 +34,13 @@ class Entrance:
         self._tries += 1
         return self._ways.popleft()
 
-    def failed(self, outcome: Failed | Refused) -> None:
+    def failed(self, outcome: FetchFailed | Refused) -> None:
         """It does not go this way. A name that does not exist is not asked for again with another scheme."""
         verdict = triage_outcome(outcome)
         self._verdicts.append(verdict)
         # Whether another day may help is said by the address that was given, not by our guesses at others.
         self._may_pass |= verdict.retryable and outcome.url in self._given
-        if isinstance(outcome, Failed) and outcome.kind is Failure.NO_SUCH_HOST:
+        if isinstance(outcome, FetchFailed) and outcome.kind is Failure.NO_SUCH_HOST:
             host = urlsplit(outcome.url).netloc
             self._ways = deque(url for url in self._ways if urlsplit(url).netloc != host)
 

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from cocli.pipeline.websites.facts.identity import Identity, joined
+from cocli.pipeline.websites.facts.identity import SiteIdentity, joined
 from cocli.pipeline.websites.facts.primary import PAGES, primary_of
 from cocli.pipeline.websites.facts.socials import site_of
 
@@ -64,7 +64,7 @@ class SiteFacts:
     name: str | None
     description: str | None
     country: str | None
-    identity: Identity
+    identity: SiteIdentity
     primary_email: SiteEmail | None
     emails: tuple[SiteEmail, ...]
     phones: tuple[Located[PhoneFinding], ...]
@@ -103,7 +103,7 @@ def combine(pages: Sequence[PageFacts]) -> SiteFacts:
     )
 
 
-def _emails(pages: Sequence[PageFacts], identity: Identity) -> tuple[SiteEmail, ...]:
+def _emails(pages: Sequence[PageFacts], identity: SiteIdentity) -> tuple[SiteEmail, ...]:
     seen: dict[str, list[tuple[PageFacts, EmailFinding]]] = defaultdict(list)
     for page in pages:
         for email in page.emails:
@@ -111,7 +111,7 @@ def _emails(pages: Sequence[PageFacts], identity: Identity) -> tuple[SiteEmail, 
     return tuple(_email(sightings, identity) for sightings in seen.values())
 
 
-def _email(sightings: list[tuple[PageFacts, EmailFinding]], identity: Identity) -> SiteEmail:
+def _email(sightings: list[tuple[PageFacts, EmailFinding]], identity: SiteIdentity) -> SiteEmail:
     page, email = min(sightings, key=lambda seen: (_method_rank(seen[1]), PAGES.index(seen[0].kind)))
     domain = email.value.partition("@")[2]
     own = identity.owns(domain) or any(domain.endswith(f".{one}") for one in identity.domains)

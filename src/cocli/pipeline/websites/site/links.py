@@ -13,7 +13,7 @@ from cocli.pipeline.websites.page.url import canonical_url, page_key, site_of_ur
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from cocli.pipeline.websites.page.page import Element, Page
+    from cocli.pipeline.websites.page.page import Page, PageElement
 
 FIRST_LINKS, LAST_LINKS = 4_000, 1_000
 """Of a page with more links: menus stand first, footers last."""
@@ -106,7 +106,7 @@ def is_trap(url: str) -> bool:
     return any(pattern.search(address) for pattern in (_DATE, _ACTION)) or bool(_NO_PAGE.search(parts.path))
 
 
-def _some(links: list[Element]) -> Iterator[Element]:
+def _some(links: list[PageElement]) -> Iterator[PageElement]:
     yield from links[:FIRST_LINKS]
     yield from links[max(FIRST_LINKS, len(links) - LAST_LINKS) :]
 
@@ -122,7 +122,7 @@ def _ways_on(page: Page) -> Iterator[tuple[str, str]]:
             yield match[1], page.text_of(element)
 
 
-def _words(page: Page, element: Element, pictures: dict[int, str]) -> str:
+def _words(page: Page, element: PageElement, pictures: dict[int, str]) -> str:
     """What a link is called. One without letters, such as an icon, is known by its title or its picture."""
     text = " ".join(page.text[element.start : min(element.end, element.start + MAX_TEXT)].split())
     if (text[:1].isalpha() and text[1:2].isalpha()) or sum(map(str.isalpha, text)) > 1:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from cocli.errors import DocumentError
 from cocli.pipeline.websites.fetch.capture import page_of
-from cocli.pipeline.websites.fetch.outcome import Failed, Failure, Fetched, NotModified, Refused
+from cocli.pipeline.websites.fetch.outcome import Failure, Fetched, FetchFailed, NotModified, Refused
 from cocli.pipeline.websites.page.document import country_asked, parse_document, read_document
 from cocli.pipeline.websites.page.forwarding import forward_of
 from cocli.pipeline.websites.page.url import is_root, page_key, root_of, site_of_url
@@ -44,7 +44,7 @@ _PAGES = frozenset({None, "text/html", "application/xhtml+xml", "text/plain", "a
 Stop = Literal["enough", "pages", "time", "nothing-left", "triage"]
 
 
-class Fetch(Protocol):
+class PageFetch(Protocol):
     async def __call__(self, url: str, *, validators: Validators | None = None) -> Outcome: ...
 
 
@@ -73,7 +73,7 @@ class PageRead:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class SiteProblem:
     """A page that could not be read."""
 
     url: str
@@ -91,7 +91,7 @@ class SiteReading:
     """None where it is a website that is alive."""
     final_url: str | None = None
     pages: list[PageRead] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[SiteProblem] = field(default_factory=list)
     requests: int = 0
     stop: Stop = "nothing-left"
 
@@ -103,7 +103,7 @@ class SiteReading:
 async def read_site(
     url: str,
     *,
-    fetch: Fetch,
+    fetch: PageFetch,
     shelf: Shelf,
     render: Render | None = None,
     settings: SiteSettings = SiteSettings(),  # noqa: B008  frozen
@@ -129,7 +129,7 @@ async def read_site(
 @dataclass(slots=True)
 class _Reader:
     reading: SiteReading
-    fetch: Fetch
+    fetch: PageFetch
     shelf: Shelf
     render: Render | None
     settings: SiteSettings
@@ -162,13 +162,13 @@ class _Reader:
         while (url := entrance.next()) is not None and self._left() > 0:
             # One that hangs leaves time for the others.
             outcome = await self._ask(url, seconds=self.settings.seconds / 3)
-            if isinstance(outcome, (Failed, Refused)):
+            if isinstance(outcome, (FetchFailed, Refused)):
                 entrance.failed(outcome)
                 continue
             entered = await self._enter(url, outcome)
             if entered is not None:
                 return entered
-            entrance.failed(Failed(url, Failure.CONTENT_TYPE, "no page"))
+            entrance.failed(FetchFailed(url, Failure.CONTENT_TYPE, "no page"))
         self.reading.triage = entrance.verdict()
         return None
 
@@ -180,7 +180,7 @@ class _Reader:
             if entered is None or target is None or self._left() <= 0:
                 return entered
             following = await self._ask(target)
-            if isinstance(following, (Failed, Refused)):
+            if isinstance(following, (FetchFailed, Refused)):
                 self._note(target, following)
                 return entered
             entered = await self._keep(target, following) or entered
@@ -225,10 +225,10 @@ class _Reader:
     async def _read(self, url: str) -> None:
         self.choice.mark(url)
         outcome = await self._ask(url)
-        if isinstance(outcome, (Failed, Refused)):
+        if isinstance(outcome, (FetchFailed, Refused)):
             self._note(url, outcome)
         elif site_of_url(outcome.final_url) != self.here:
-            self.reading.problems.append(Problem(url, f"leads away to {outcome.final_url}"))
+            self.reading.problems.append(SiteProblem(url, f"leads away to {outcome.final_url}"))
         else:
             entered = await self._keep(url, outcome)
             if entered is not None:
@@ -270,7 +270,7 @@ class _Reader:
             async with asyncio.timeout(left):
                 return await self.fetch(url, validators=validators)
         except TimeoutError:
-            return Failed(url, Failure.TIMEOUT, f"no page within {left:.1f} s")
+            return FetchFailed(url, Failure.TIMEOUT, f"no page within {left:.1f} s")
 
     async def _keep(self, url: str, outcome: Fetched | NotModified) -> _Entered | None:
         """Save the page, then read it."""
@@ -280,10 +280,10 @@ class _Reader:
             if error.retryable:
                 raise
             # Somebody deleted this page, or its address cannot be kept: then it is not read either.
-            self.reading.problems.append(Problem(url, error.message))
+            self.reading.problems.append(SiteProblem(url, error.message))
             return None
         if isinstance(kept, str):
-            self.reading.problems.append(Problem(url, kept))
+            self.reading.problems.append(SiteProblem(url, kept))
             return None
         status = outcome.status if isinstance(outcome, Fetched) else 200
         entered = _entered(url, outcome.final_url, status, kept)
@@ -295,7 +295,7 @@ class _Reader:
         """What a browser makes of a page that is empty without one: a document of its own. It has limits of its own."""
         outcome = await render(page_of(shell.read.kept.document))
         if not isinstance(outcome, Fetched):
-            if isinstance(outcome, (Failed, Refused)):
+            if isinstance(outcome, (FetchFailed, Refused)):
                 self._note(shell.url, outcome)
             return None
         kept = await self.shelf.keep(outcome, self.country)
@@ -314,10 +314,10 @@ class _Reader:
             return await self.shelf.keep(page_of(kept.document), self.country)
         return kept
 
-    def _note(self, url: str, outcome: Failed | Refused) -> None:
+    def _note(self, url: str, outcome: FetchFailed | Refused) -> None:
         what = outcome.reason.value if isinstance(outcome, Refused) else outcome.kind.value
-        status = f" {outcome.status}" if isinstance(outcome, Failed) and outcome.status else ""
-        self.reading.problems.append(Problem(url, f"{what}{status} {outcome.detail}".strip()))
+        status = f" {outcome.status}" if isinstance(outcome, FetchFailed) and outcome.status else ""
+        self.reading.problems.append(SiteProblem(url, f"{what}{status} {outcome.detail}".strip()))
 
 
 @dataclass(frozen=True, slots=True)

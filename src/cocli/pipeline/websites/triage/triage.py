@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from cocli.pipeline.exclusions import exclusion_of
 from cocli.pipeline.websites.facts.identity import plain
-from cocli.pipeline.websites.fetch.outcome import Failed, Failure, Reason, Refused
+from cocli.pipeline.websites.fetch.outcome import Failure, FetchFailed, Reason, Refused
 from cocli.pipeline.websites.hosts.elsewhere import is_directory, is_social, shared_host
 from cocli.pipeline.websites.hosts.providers import is_freemail
 from cocli.pipeline.websites.page.page import host_of
@@ -72,7 +72,7 @@ def _is_a_page_there(url: str, domain: str) -> bool:
     return shared_host(url) is not None and host_of(url).removeprefix("www.") != domain
 
 
-def triage_outcome(outcome: Failed | Refused) -> Triage:
+def triage_outcome(outcome: FetchFailed | Refused) -> Triage:
     """Why there is no home page: nobody is there, or somebody does not want us."""
     if isinstance(outcome, Refused):
         return _refused(outcome)
@@ -97,7 +97,7 @@ def _refused(outcome: Refused) -> Triage:
     return Triage("refused", (detail,))
 
 
-def _shown(failed: Failed) -> str:
+def _shown(failed: FetchFailed) -> str:
     status = f" {failed.status}" if failed.status else ""
     return f"{failed.kind.value}{status} {failed.detail}".strip()
 

@@ -26,7 +26,7 @@ _MOST_PAUSES = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class PaceLimits:
     pages_per_day: int = 400
     pause_seconds: float = 6.0
     """Between two pages, on average."""
@@ -52,7 +52,7 @@ class Pace:
     def __init__(
         self,
         path: str,
-        limits: Limits,
+        limits: PaceLimits,
         *,
         clock: Callable[[], datetime],
         sleep: Callable[[float], None],

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from playwright.async_api import Page
 
-    from cocli.pipeline.sources.google_maps.browser.manner import Manner
+    from cocli.pipeline.sources.google_maps.browser.settings import BrowserSettings
 
 _LOOK = """([feeds, links]) => {
   const feed = document.querySelector(feeds);
@@ -53,7 +53,7 @@ _HTML = "(most) => '<!DOCTYPE html>' + (document.documentElement?.outerHTML ?? '
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class SeenPage:
     """A page as it was in the end, and what it received."""
 
     url: str
@@ -66,7 +66,7 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class PageGlance:
     """A glance at a page."""
 
     feed: bool
@@ -95,19 +95,19 @@ class Look:
         return self.cards > 0 or self.panel or self.ended or names(self.main, phrase)
 
 
-def _has_grown(before: int) -> Callable[[Look], bool]:
+def _has_grown(before: int) -> Callable[[PageGlance], bool]:
     return lambda look: look.cards > before or look.ended
 
 
 class PageReading:
     """One visit. `page` is new, and belongs to this visit alone."""
 
-    def __init__(self, page: Page, manner: Manner) -> None:
+    def __init__(self, page: Page, manner: BrowserSettings) -> None:
         self._page = page
         self._manner = manner
         self._received = Received(page, manner.answer_bytes)
 
-    async def list(self, url: str, phrase: str) -> Seen:
+    async def list(self, url: str, phrase: str) -> SeenPage:
         """A search: scrolled until the end shows, or until several patient rounds bring nothing."""
         if await self._open(url):
             look = await self._until(lambda look: look.answers(phrase), self._manner.load)
@@ -117,7 +117,7 @@ class PageReading:
                 await self._settle()
         return await self._seen()
 
-    async def place(self, url: str) -> Seen:
+    async def place(self, url: str) -> SeenPage:
         """The page of one place."""
         if await self._open(url):
             look = await self._until(lambda look: look.panel, self._manner.load)
@@ -133,11 +133,11 @@ class PageReading:
             await pass_consent(self._page, self._manner.load)
         return not asks_for_consent(self._page.url) and (self._received.status or 200) < 400
 
-    async def _look(self) -> Look:
+    async def _look(self) -> PageGlance:
         found: dict[str, Any] = await self._page.evaluate(_LOOK, [FEED, PLACE_LINKS])
-        return Look(**found)
+        return PageGlance(**found)
 
-    async def _until(self, enough: Callable[[Look], bool], seconds: float, *, idle: bool = False) -> Look:
+    async def _until(self, enough: Callable[[PageGlance], bool], seconds: float, *, idle: bool = False) -> PageGlance:
         """Look again and again. `idle`: the time only runs while no answer is on its way, up to a limit."""
         loop = asyncio.get_running_loop()
         latest = loop.time() + max(seconds, self._manner.load)
@@ -153,7 +153,7 @@ class PageReading:
                 return look
             await asyncio.sleep(self._manner.look)
 
-    async def _scroll(self, look: Look) -> None:
+    async def _scroll(self, look: PageGlance) -> None:
         quiet = 0
         while quiet < self._manner.rounds and not look.ended and not self._received.refused:
             before = look.cards
@@ -166,17 +166,17 @@ class PageReading:
         """Until no answer is on its way and nothing is added any more: what a panel shows comes in pieces."""
         items = 0
 
-        def rests(look: Look) -> bool:
+        def rests(look: PageGlance) -> bool:
             nonlocal items
             before, items = items, look.items
             return 0 < before == items and not self._received.busy
 
         await self._until(rests, self._manner.settle)
 
-    async def _seen(self) -> Seen:
+    async def _seen(self) -> SeenPage:
         html = await self._page.evaluate(_HTML, self._manner.html_bytes)
         received = self._received
-        return Seen(
+        return SeenPage(
             url=self._page.url,
             html=str(html),
             status=received.status,

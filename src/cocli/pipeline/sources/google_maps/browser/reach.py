@@ -10,14 +10,14 @@ from cocli.pipeline.sources.google_maps.parser.sighting import SOURCE
 if TYPE_CHECKING:
     from cocli.documents import Document
     from cocli.pipeline.sources.capture import Reach
-    from cocli.pipeline.sources.google_maps.browser.page import Seen
-    from cocli.pipeline.sources.google_maps.parser.parse import Reading
+    from cocli.pipeline.sources.google_maps.browser.page import SeenPage
+    from cocli.pipeline.sources.google_maps.parser.parse import MapsReading
 
 ONE_ANSWER = 20
 """Places of one answer. Some visitors are shown no more than that, with an end behind it."""
 
 
-def reach_of(document: Document, reading: Reading, seen: Seen) -> tuple[Reach, str | None]:
+def reach_of(document: Document, reading: MapsReading, seen: SeenPage) -> tuple[Reach, str | None]:
     """And why. `PageUnread` where the page did not load: then another attempt may bring it."""
     verdict, found = reading.verdict, len(reading.places)
     if verdict.kind in ("blocked", "consent", "limited_view"):

@@ -10,7 +10,7 @@ from cocli.pipeline.sources.capture import Capture
 from cocli.pipeline.sources.google_maps.browser.reach import reach_of
 from cocli.pipeline.sources.google_maps.browser.search_url import place_url, search_url
 from cocli.pipeline.sources.google_maps.documents import details_document, list_document
-from cocli.pipeline.sources.google_maps.parser.parse import Reading, read
+from cocli.pipeline.sources.google_maps.parser.parse import MapsReading, read
 from cocli.pipeline.sources.google_maps.parser.sighting import SOURCE
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from cocli.documents import Document
     from cocli.keys.tile import Tile
     from cocli.pipeline.sources.google_maps.browser.pace import Pace
-    from cocli.pipeline.sources.google_maps.browser.session import Session
+    from cocli.pipeline.sources.google_maps.browser.session import BrowserSession
 
 _GONE = (404, 410)
 
@@ -30,7 +30,7 @@ class Visit:
     """The page of one place. Where it was blocked or is gone, its reading holds nothing."""
 
     document: Document
-    reading: Reading
+    reading: MapsReading
     blocked: str | None = None
     gone: bool = False
 
@@ -38,13 +38,13 @@ class Visit:
 class MapsReader:
     """Safe to be called from several threads; they share one browser and one pace."""
 
-    def __init__(self, session: Session, pace: Pace, *, account: str, clock: Callable[[], datetime]) -> None:
+    def __init__(self, session: BrowserSession, pace: Pace, *, account: str, clock: Callable[[], datetime]) -> None:
         self._session = session
         self._pace = pace
         self._account = account
         self._clock = clock
 
-    def find(self, tile: Tile, phrase: str) -> tuple[Capture, Reading]:
+    def find(self, tile: Tile, phrase: str) -> tuple[Capture, MapsReading]:
         """Search for a phrase at the centre of a tile.
 
         `PageUnread` where the page did not load; `SourceResting` where it is not the time to ask.

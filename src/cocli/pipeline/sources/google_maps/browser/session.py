@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from playwright.async_api import BrowserContext, StorageState
 
-    from cocli.pipeline.sources.google_maps.browser.manner import Manner
+    from cocli.pipeline.sources.google_maps.browser.settings import BrowserSettings
 
 T = TypeVar("T")
 SOURCE = "google-maps"
@@ -47,10 +47,10 @@ def check_browser(executable: str | None = None) -> str:
     return executable or find_chromium()
 
 
-class Session:
+class BrowserSession:
     """Safe to be called from several threads: each waits for its turn."""
 
-    def __init__(self, manner: Manner, *, executable: str | None = None, proxy: str | None = None) -> None:
+    def __init__(self, manner: BrowserSettings, *, executable: str | None = None, proxy: str | None = None) -> None:
         self.manner = manner
         self._executable = check_browser(executable)
         self._proxy = proxy

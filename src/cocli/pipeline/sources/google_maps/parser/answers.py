@@ -24,7 +24,7 @@ _MOST_NODES = 200_000
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class MapsAnswer:
     """What an answer holds: the places of a list, one place, or nothing of that kind."""
 
     kind: Literal["list", "single", "other"]
@@ -33,15 +33,15 @@ class Answer:
     """Place messages, with those of areas, which are no businesses."""
 
 
-def read_answer(body: bytes | str) -> Answer:
+def read_answer(body: bytes | str) -> MapsAnswer:
     """Never fails: an answer that is cut off or of another kind holds nothing."""
     return read_value(load(body))
 
 
-def read_value(root: object) -> Answer:
+def read_value(root: object) -> MapsAnswer:
     """The places of an answer that is parsed already."""
     if not isinstance(root, list):
-        return Answer("other")
+        return MapsAnswer("other")
     if is_message(root):
         return _answer("single", [root])
     single = at(root, _MESSAGE_OF_DETAILS)
@@ -50,11 +50,11 @@ def read_value(root: object) -> Answer:
     return _answer("list", list(_listed(root)) or list(_anywhere(root)))
 
 
-def _answer(kind: Literal["list", "single"], messages: list[Any]) -> Answer:
+def _answer(kind: Literal["list", "single"], messages: list[Any]) -> MapsAnswer:
     if not messages:
-        return Answer("other")
+        return MapsAnswer("other")
     sightings = tuple(sighting for message in messages if (sighting := read_message(message)))
-    return Answer(kind, sightings, len(messages))
+    return MapsAnswer(kind, sightings, len(messages))
 
 
 def load(body: bytes | str) -> object:

@@ -14,7 +14,7 @@ from cocli.pipeline.sources.google_maps.parser.closed_words import closed_status
 from cocli.pipeline.sources.google_maps.parser.stars_dom import read_texts
 
 if TYPE_CHECKING:
-    from cocli.pipeline.sources.google_maps.parser.segments import Group, Row, Segment
+    from cocli.pipeline.sources.google_maps.parser.segments import Group, Segment, SegmentRow
 
 _CLOCK = re.compile(r"\b[0-9]{1,2}:[0-9]{2}\b|\b[0-9]{1,2}\s?(?:[ap]\.?\s?m\b|uhr\b)|\b24\s?/\s?7\b", re.IGNORECASE)
 _DISTANCE = re.compile(r"[0-9]+(?:[.,][0-9]+)?\s?(?:km|m|mi|ft|yd|м|км)\.?", re.IGNORECASE)
@@ -82,7 +82,7 @@ def _is_numeric(text: str) -> bool:
     return numbers.rating(text) is not None or numbers.count(text) is not None
 
 
-def _is_note(rows: list[Row]) -> bool:
+def _is_note(rows: list[SegmentRow]) -> bool:
     """`No reviews` stands right in its line; what describes a place is set off once more."""
     return len(rows) == 1 and len(rows[0].segments) == 1 and rows[0].segments[0].depth < 2
 
@@ -113,14 +113,14 @@ def _is_price(text: str) -> bool:
 # --- the lines below it
 
 
-def _take_status(row: Row, values: Values) -> None:
+def _take_status(row: SegmentRow, values: Values) -> None:
     for segment in row.segments:
         status = closed_status(segment.text)
         if status and segment.take("business_status"):
             _know(values, "business_status", status)
 
 
-def _take_phone(row: Row, values: Values, *, first: bool) -> None:
+def _take_phone(row: SegmentRow, values: Values, *, first: bool) -> None:
     """A piece that is nothing but a number. In the first line, where addresses are, its form must leave no doubt."""
     sure = not first or len(row.segments) == 1 or any(segment.hinted or segment.styled for segment in row.segments)
     for segment in row.free:
@@ -135,7 +135,7 @@ def _take_phone(row: Row, values: Values, *, first: bool) -> None:
             _know(values, "phone", segment.take("phone"))
 
 
-def _take_category_and_address(row: Row, values: Values) -> None:
+def _take_category_and_address(row: SegmentRow, values: Values) -> None:
     """`Category · Address`, either of which may be missing. Open or closed and a phone are of another line."""
     if row.segments[0].styled or row.segments[0].taken_by:
         return

@@ -12,7 +12,7 @@ from cocli.pipeline.sources.google_maps.parser.numbers import plain
 from cocli.pipeline.sources.google_maps.parser.place_message import PLUS_CODE
 from cocli.pipeline.sources.google_maps.parser.sighting import tidy
 from cocli.pipeline.sources.google_maps.parser.stars_dom import counted, shown_stars, stars_of
-from cocli.pipeline.sources.google_maps.parser.tree import Element, copied
+from cocli.pipeline.sources.google_maps.parser.tree import TreeElement, copied
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -94,7 +94,7 @@ def _heading(heading: LexborNode) -> dict[str, Any]:
     return values
 
 
-def _around(heading: LexborNode) -> Element | None:
+def _around(heading: LexborNode) -> TreeElement | None:
     """The smallest element around the name that holds a category or a rating, and no line of the panel."""
     node = heading.parent
     for _ in range(_HIGHEST):
@@ -120,7 +120,7 @@ def _with_category(node: LexborNode) -> LexborNode:
     return node
 
 
-def _categories(element: Element) -> tuple[str, ...]:
+def _categories(element: TreeElement) -> tuple[str, ...]:
     found = [
         text
         for inner in element.walk()

@@ -14,7 +14,7 @@ from cocli.pipeline.sources.google_maps.parser.place_message import at
 from cocli.pipeline.sources.google_maps.parser.sighting import tidy
 
 if TYPE_CHECKING:
-    from cocli.pipeline.sources.google_maps.parser.answers import Answer
+    from cocli.pipeline.sources.google_maps.parser.answers import MapsAnswer
 
 _START = re.compile(rb"APP_INITIALIZATION_STATE\s*=\s*(?=\[)")
 _END = b"</script"
@@ -38,23 +38,23 @@ class Echo:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class InitState:
     """What the embedded state of a page holds."""
 
     present: bool = False
-    answers: tuple[Answer, ...] = ()
+    answers: tuple[MapsAnswer, ...] = ()
     echo: Echo | None = None
 
 
-def read_state(html: bytes) -> State:
+def read_state(html: bytes) -> InitState:
     """Never fails: a state that cannot be read holds nothing."""
-    best = State()
+    best = InitState()
     for number, match in enumerate(_START.finditer(html)):
         if number == _MOST_STATES:
             break
         root = _decoded(html, match.end())
         if root is None:
-            best = State(True) if not best.present else best
+            best = InitState(True) if not best.present else best
             continue
         found = _read(root)
         if found.answers or found.echo or not best.present:
@@ -89,9 +89,9 @@ def _decoded(html: bytes, start: int) -> list[Any] | None:
     return value if isinstance(value, list) else None
 
 
-def _read(root: list[Any]) -> State:
+def _read(root: list[Any]) -> InitState:
     strings, echo = _walk(root)
-    answers: list[Answer] = []
+    answers: list[MapsAnswer] = []
     for text in strings:
         value = load(text)
         answer = read_value(value)
@@ -99,7 +99,7 @@ def _read(root: list[Any]) -> State:
             answers.append(answer)
         elif echo is None:
             echo = _asked(value)
-    return State(True, tuple(answers), echo)
+    return InitState(True, tuple(answers), echo)
 
 
 def _walk(root: list[Any]) -> tuple[list[str], Echo | None]:

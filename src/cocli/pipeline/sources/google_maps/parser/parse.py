@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 from cocli.errors import DocumentInvalid
 from cocli.keys.identities import is_place_id, normalised
 from cocli.pipeline.sources.google_maps.documents import answers_of, asked_of, page_of
-from cocli.pipeline.sources.google_maps.parser.answers import Answer, read_answer
-from cocli.pipeline.sources.google_maps.parser.init_state import State, only_place, read_state
+from cocli.pipeline.sources.google_maps.parser.answers import MapsAnswer, read_answer
+from cocli.pipeline.sources.google_maps.parser.init_state import InitState, only_place, read_state
 from cocli.pipeline.sources.google_maps.parser.links import read_address
 from cocli.pipeline.sources.google_maps.parser.nothing_found import says_nothing_found
 from cocli.pipeline.sources.google_maps.parser.sighting import (
     Circumstances,
-    Identity,
     Sighting,
+    SightingIdentity,
     identify,
     merge,
     to_place,
 )
 from cocli.pipeline.sources.google_maps.parser.tree import parse_html, saved_from
-from cocli.pipeline.sources.google_maps.parser.verdicts import Shown, Verdict, look
+from cocli.pipeline.sources.google_maps.parser.verdicts import ShownPage, Verdict, look
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,7 +35,7 @@ _READABLE = ("list", "single", "limited_view", "shell", "error")
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class MapsReading:
     """What a document says, and what kind of page it is."""
 
     verdict: Verdict
@@ -52,7 +52,7 @@ def judge(document: Document) -> Verdict:
     return read(document).verdict
 
 
-def read(document: Document) -> Reading:
+def read(document: Document) -> MapsReading:
     """Places and verdict together, for what the work of parsing once is enough."""
     if document.source.fetched_at is None:
         raise DocumentInvalid(doc=document.doc, reason="it does not say when it was fetched")
@@ -63,7 +63,7 @@ def read(document: Document) -> Reading:
     listed = place_id is None
     tree = parse_html(html)
     shown = look(tree, url=url, status=document.source.http_status, one=not listed)
-    state = read_state(html) if shown.verdict.kind in _READABLE else State()
+    state = read_state(html) if shown.verdict.kind in _READABLE else InitState()
     if shown.panel is not None and state.echo is None:
         state = replace(state, echo=only_place(html))
     opened = _opened(url, place_id)
@@ -79,14 +79,14 @@ def read(document: Document) -> Reading:
     verdict = _verdict(shown.verdict, answers, state, places)
     if verdict.kind == "shell" and says_nothing_found(tree, url, phrase):
         verdict = Verdict("empty", "Maps says that it finds nothing", end_seen=True)
-    return Reading(verdict, tuple(places))
+    return MapsReading(verdict, tuple(places))
 
 
 @dataclass(frozen=True, slots=True)
 class _Opened:
     """The place that a page was opened for, as far as that is known from outside of it."""
 
-    identity: Identity | None
+    identity: SightingIdentity | None
     lat: float | None = None
     lon: float | None = None
 
@@ -100,7 +100,7 @@ def _opened(url: str, place_id: str | None) -> _Opened:
     return _Opened(identity, link.lat, link.lon)
 
 
-def _sightings(answers: list[Answer], state: State, shown: Shown, opened: _Opened) -> list[Sighting]:
+def _sightings(answers: list[MapsAnswer], state: InitState, shown: ShownPage, opened: _Opened) -> list[Sighting]:
     if shown.verdict.kind not in _READABLE:
         return []
     listed = sum(len(answer.sightings) for answer in (*answers, *state.answers) if answer.kind == "list")
@@ -114,7 +114,7 @@ def _sightings(answers: list[Answer], state: State, shown: Shown, opened: _Opene
     return _in_order_of(merged, [*shown.cards, *said])
 
 
-def _still_true(state: State, shown: Shown) -> list[Sighting]:
+def _still_true(state: InitState, shown: ShownPage) -> list[Sighting]:
     """The embedded state is of the first question. Where the page shows none of its places, it has moved on since."""
     said = [one for answer in state.answers for one in answer.sightings]
     if not shown.cards:
@@ -135,7 +135,7 @@ def _in_order_of(sightings: list[Sighting], order: Iterable[Sighting]) -> list[S
 # --- the page of one place
 
 
-def _of_one(answers: list[Answer], state: State, shown: Shown, opened: _Opened) -> list[Sighting]:
+def _of_one(answers: list[MapsAnswer], state: InitState, shown: ShownPage, opened: _Opened) -> list[Sighting]:
     said = [one for answer in (*answers, *state.answers) for one in answer.sightings]
     if opened.identity is not None:
         said = [one for one in said if _same(one.identity, opened.identity)]
@@ -154,11 +154,11 @@ def _is_of(sighting: Sighting, panel: Panel) -> bool:
     )
 
 
-def _same(one: Identity, other: Identity) -> bool:
+def _same(one: SightingIdentity, other: SightingIdentity) -> bool:
     return not set(one.keys).isdisjoint(other.keys)
 
 
-def _panel_sighting(state: State, shown: Shown, opened: _Opened, said: list[Sighting]) -> list[Sighting]:
+def _panel_sighting(state: InitState, shown: ShownPage, opened: _Opened, said: list[Sighting]) -> list[Sighting]:
     """What the panel shows, under the identity that the page was opened with."""
     panel = shown.panel
     if panel is None or not panel.is_business:
@@ -178,7 +178,7 @@ def _at(opened: _Opened, panel: Panel) -> Sighting | None:
     return Sighting(opened.identity, panel.name, {**where, **panel.values})
 
 
-def _echoed(state: State, panel: Panel) -> _Opened:
+def _echoed(state: InitState, panel: Panel) -> _Opened:
     """What the state repeats of the question, where that was for the place of the panel."""
     echo = state.echo
     if echo is None or (echo.name is not None and not _alike(echo.name, panel.name)):
@@ -196,7 +196,7 @@ def _alike(one: str, other: str) -> bool:
 # --- the verdict, with what only JSON says
 
 
-def _verdict(shown: Verdict, answers: list[Answer], state: State, places: list[Place]) -> Verdict:
+def _verdict(shown: Verdict, answers: list[MapsAnswer], state: InitState, places: list[Place]) -> Verdict:
     """A page that shows nothing yet may have received its places already."""
     if shown.kind not in ("shell", "error"):
         return shown

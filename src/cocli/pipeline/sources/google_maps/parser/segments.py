@@ -62,7 +62,7 @@ class Segment:
 
 
 @dataclass(slots=True)
-class Row:
+class SegmentRow:
     segments: list[Segment] = field(default_factory=list)
 
     @property
@@ -93,10 +93,10 @@ class Group:
     def text(self) -> str:
         return " ".join(leaf.text for leaf in self.leaves)
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[SegmentRow]:
         """The lines, each as its segments, without empty ones."""
         found = (_segments(leaves) for _, leaves in groupby(self.leaves, attrgetter("row")))
-        return [Row(segments) for segments in found if segments]
+        return [SegmentRow(segments) for segments in found if segments]
 
 
 class _Picture(NamedTuple):

@@ -29,7 +29,7 @@ _LONGEST_TEXT = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
+class SightingIdentity:
     """The ids of a place, complete as far as one follows from another. Made by `identify`."""
 
     place_id: str | None = None
@@ -53,7 +53,7 @@ class Identity:
 
 def identify(
     *, place_id: str | None = None, feature_id: str | None = None, kgmid: str | None = None
-) -> Identity | None:
+) -> SightingIdentity | None:
     """The ids that were seen together, completed. None where there is none, or where they contradict each other."""
     try:
         if feature_id is None and place_id and place_id.startswith("C"):
@@ -72,7 +72,7 @@ def identify(
         place_id = None
     if cid == "0":
         return None
-    found = Identity(place_id, feature_id, cid, kgmid)
+    found = SightingIdentity(place_id, feature_id, cid, kgmid)
     return found if found.source_id else None
 
 
@@ -80,7 +80,7 @@ def identify(
 class Sighting:
     """Values of a place by the names of `Place`'s fields. What is not known is not in there."""
 
-    identity: Identity
+    identity: SightingIdentity
     name: str
     values: Mapping[str, Any] = field(default_factory=dict)
     sponsored: bool | None = None

@@ -14,7 +14,7 @@ from cocli.pipeline.sources.google_maps.parser.numbers import Stars
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from cocli.pipeline.sources.google_maps.parser.tree import Element
+    from cocli.pipeline.sources.google_maps.parser.tree import TreeElement
 
 _BRACKETS = re.compile(r"[(（]\s*([^()（）]{1,20})\s*[)）]")
 
@@ -22,7 +22,7 @@ _ROUNDED = 10
 """A number that is shortened is right to a tenth."""
 
 
-def stars_of(element: Element) -> Stars | None:
+def stars_of(element: TreeElement) -> Stars | None:
     """What a picture of stars says, or None where an element is none."""
     if element.get("role") != "img":
         return None
@@ -49,7 +49,7 @@ def _whole_stars(label: str, shown: Stars) -> Stars | None:
     return shown if str(int(shown.rating)) in numbers.numbers_in(label) else None
 
 
-def shown_stars(element: Element) -> Stars:
+def shown_stars(element: TreeElement) -> Stars:
     """The numbers of an element: `4.5` alone, `(1,234)` alone."""
     return read_texts(_texts(element))
 
@@ -68,7 +68,7 @@ def read_texts(texts: Iterable[str]) -> Stars:
     return Stars(rating, count)
 
 
-def counted(element: Element) -> int | None:
+def counted(element: TreeElement) -> int | None:
     """`(17,059)` with the label `17,059 reviews`: the one number of the label, which the text shows as well."""
     label = element.get("aria-label")
     found = numbers.counts_in(label) if label else []
@@ -84,5 +84,5 @@ def counted(element: Element) -> int | None:
     return said if shown[0] == said or (bracketed and abs(shown[0] - said) <= said / _ROUNDED) else None
 
 
-def _texts(element: Element) -> list[str]:
+def _texts(element: TreeElement) -> list[str]:
     return [child for inner in element.walk() for child in inner.children if isinstance(child, str) and child.strip()]

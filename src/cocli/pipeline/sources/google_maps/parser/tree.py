@@ -42,17 +42,17 @@ _SAVED_FROM = re.compile(rb"<!--\s*saved from url=\([0-9]+\)([^\s>]+)")
 _TOP = 3_000
 
 
-class Element:
+class TreeElement:
     """An element with what it holds, in order."""
 
-    all: list[Element] | None = None
+    all: list[TreeElement] | None = None
     """Of the element that was copied: itself and all below it, in the order of the page."""
     _attributes: dict[str, str] | None = None
 
-    def __init__(self, tag: str, written: str, parent: Element | None) -> None:
+    def __init__(self, tag: str, written: str, parent: TreeElement | None) -> None:
         self.tag = tag
         self.parent = parent
-        self.children: list[Element | str] = []
+        self.children: list[TreeElement | str] = []
         self._written = written
 
     def get(self, name: str) -> str:
@@ -68,10 +68,10 @@ class Element:
         return bool(self._written) and pattern.search(self._written) is not None
 
     @property
-    def elements(self) -> list[Element]:
-        return [child for child in self.children if isinstance(child, Element)]
+    def elements(self) -> list[TreeElement]:
+        return [child for child in self.children if isinstance(child, TreeElement)]
 
-    def walk(self) -> Iterator[Element]:
+    def walk(self) -> Iterator[TreeElement]:
         """This element and all below it, in the order of the page."""
         if self.all is not None:
             yield from self.all
@@ -80,12 +80,12 @@ class Element:
         while stack:
             element = stack.pop()
             yield element
-            stack += [child for child in reversed(element.children) if isinstance(child, Element)]
+            stack += [child for child in reversed(element.children) if isinstance(child, TreeElement)]
 
     def text(self) -> str:
         """What a reader sees, in one line, without icons."""
         pieces: list[str] = []
-        stack: list[Element | str] = [self]
+        stack: list[TreeElement | str] = [self]
         while stack:
             item = stack.pop()
             if isinstance(item, str):
@@ -113,10 +113,10 @@ def saved_from(html: bytes) -> str:
     return match[1].decode("utf-8", "replace") if match else ""
 
 
-def copied(node: LexborNode) -> Element:
+def copied(node: LexborNode) -> TreeElement:
     """An element of the tree and all below it, without scripts, pictures, icons and what is not shown."""
-    root = inside = Element("", "", None)
-    flat: list[Element] = []
+    root = inside = TreeElement("", "", None)
+    flat: list[TreeElement] = []
     silent = ""
     depth = 0
     for match in islice(TOKEN.finditer(EMPTY.sub("", node.html or "")), _MAX_TOKENS):
@@ -135,14 +135,14 @@ def copied(node: LexborNode) -> Element:
         elif tag in SILENT or ("none" in written and HIDDEN.search(written)):
             silent, depth = tag, 1
         elif len(flat) < MAX_ELEMENTS:
-            element = Element(tag, written, inside)
+            element = TreeElement(tag, written, inside)
             inside.children.append(element)
             flat.append(element)
             inside = element
     return _top(root, flat)
 
 
-def _leave(inside: Element, tag: str, flat: list[Element]) -> Element:
+def _leave(inside: TreeElement, tag: str, flat: list[TreeElement]) -> TreeElement:
     parent = inside.parent
     if parent is None or inside.tag != tag:
         return inside  # the end of what was left out
@@ -152,7 +152,7 @@ def _leave(inside: Element, tag: str, flat: list[Element]) -> Element:
     return parent
 
 
-def _top(root: Element, flat: list[Element]) -> Element:
+def _top(root: TreeElement, flat: list[TreeElement]) -> TreeElement:
     top = root.elements[0] if root.elements else root
     top.parent = None
     top.all = flat or [top]

@@ -46,7 +46,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownPage:
     """What was read from the page itself."""
 
     cards: tuple[Sighting, ...] = ()
@@ -54,21 +54,21 @@ class Shown:
     verdict: Verdict = Verdict("error", "there is no page")
 
 
-def look(tree: LexborHTMLParser | None, *, url: str = "", status: int | None = None, one: bool = False) -> Shown:
+def look(tree: LexborHTMLParser | None, *, url: str = "", status: int | None = None, one: bool = False) -> ShownPage:
     """Reads what a page shows and judges it. `one`: a single place was asked for, which may stand beside a list."""
     refused = _refusal(tree, url, status)
     if refused is not None or tree is None:
-        return Shown(verdict=refused or Verdict("error", "the page cannot be read"))
+        return ShownPage(verdict=refused or Verdict("error", "the page cannot be read"))
     panel = read_panel(tree) if one else None
     if panel is not None:
-        return Shown((), panel, _of_panel(tree, panel))
+        return ShownPage((), panel, _of_panel(tree, panel))
     cards = tuple(read_list(tree))
     if cards or (tree.css_first(FEED) is not None and end_seen(tree)):
-        return Shown(cards, None, _of_list(tree, cards))
+        return ShownPage(cards, None, _of_list(tree, cards))
     panel = read_panel(tree)
     if panel is not None:
-        return Shown((), panel, _of_panel(tree, panel))
-    return Shown(verdict=_of_nothing(tree))
+        return ShownPage((), panel, _of_panel(tree, panel))
+    return ShownPage(verdict=_of_nothing(tree))
 
 
 def _refusal(tree: LexborHTMLParser | None, url: str, status: int | None) -> Verdict | None:

@@ -36,7 +36,7 @@ _URL_BEFORE = re.compile(r"\S{1,120}\Z")
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class AddressReading:
     """An address and the part of the text it was read from."""
 
     address: Address
@@ -51,7 +51,7 @@ def read_around(
     boundaries: Sequence[int] = (),
     own_domains: Collection[str] = (),
     visible: bool = True,
-) -> Reading | None:
+) -> AddressReading | None:
     """The address around the `@` at an offset. `visible`: a text for readers, in which words may be glued together."""
     local = _LOCAL_TAIL.search(text, max(0, at - MAX_LOCAL - 1), at)
     if local is None or _is_url_or_handle(text, local.start()):
@@ -64,7 +64,7 @@ def read_around(
         return None
     start = _after_host(text, _local_start(text, local.start(), at, boundaries, visible), at, own_domains)
     address = read_address(f"{text[start:at]}@{name}")
-    return Reading(address, start, end) if address else None
+    return AddressReading(address, start, end) if address else None
 
 
 def _is_url_or_handle(text: str, start: int) -> bool:

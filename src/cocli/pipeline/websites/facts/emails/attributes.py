@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from cocli.pipeline.websites.facts.emails.address import Address, read_address
-from cocli.pipeline.websites.facts.emails.candidate import Candidate
+from cocli.pipeline.websites.facts.emails.candidate import EmailCandidate
 from cocli.pipeline.websites.facts.emails.cloaks import CLOAK_ATTRIBUTES, data_cloak
 from cocli.pipeline.websites.facts.emails.embedded import embedded
 from cocli.pipeline.websites.facts.emails.links import is_mailto, recipients
@@ -18,7 +18,7 @@ from cocli.pipeline.websites.page.wordlist import words
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cocli.pipeline.websites.page.page import Element, Page
+    from cocli.pipeline.websites.page.page import Page, PageElement
 
 MAX_VALUE = 200_000
 
@@ -42,7 +42,7 @@ _FIELDS = frozenset(("input", "textarea", "select", "label"))
 _HINT = re.compile(r"mail|enc|rot|crypt|obf|cloak|protect|addr|contact|spam|hidden|href|e-?m", re.IGNORECASE)
 
 
-def in_attributes(page: Page) -> Iterator[Candidate]:
+def in_attributes(page: Page) -> Iterator[EmailCandidate]:
     for name, elements in page.by_attribute.items():
         if name.startswith("data-") and name.rsplit("-", 1)[-1] in _USERS:
             for element in elements:
@@ -58,22 +58,22 @@ def in_attributes(page: Page) -> Iterator[Candidate]:
                 yield from _in_value(element, name, value, page.own_domains)
 
 
-def in_alternatives(page: Page) -> Iterator[Candidate]:
+def in_alternatives(page: Page) -> Iterator[EmailCandidate]:
     """An image whose alternative text is the address that it shows."""
     for element in page.by_attribute.get("alt", ()):
         text = element.get("alt")
         if "@" in text and len(text) <= 320:
             address = read_address(text.strip()) or read_address(text.rpartition(":")[2].strip())
             if address:
-                yield Candidate(str(address), "attribute", "attribute", element.start, element.end)
+                yield EmailCandidate(str(address), "attribute", "attribute", element.start, element.end)
 
 
-def _at(element: Element, found: Iterator[tuple[str, str]], where: str) -> Iterator[Candidate]:
+def _at(element: PageElement, found: Iterator[tuple[str, str]], where: str) -> Iterator[EmailCandidate]:
     for address, method in found:
-        yield Candidate(address, method, where, element.start, element.end)
+        yield EmailCandidate(address, method, where, element.start, element.end)
 
 
-def _in_value(element: Element, name: str, value: str, own_domains: frozenset[str]) -> Iterator[Candidate]:
+def _in_value(element: PageElement, name: str, value: str, own_domains: frozenset[str]) -> Iterator[EmailCandidate]:
     if (name == "value" or element.tag in _FIELDS) and not _is_prefilled_on_purpose(element):
         return
     if is_mailto(value):
@@ -81,7 +81,7 @@ def _in_value(element: Element, name: str, value: str, own_domains: frozenset[st
     elif name == "action" and read_address(unquote(value.partition("?")[0].rpartition("/")[2])):
         # Services that forward forms take the address at the end of theirs.
         address = unquote(value.partition("?")[0].rpartition("/")[2])
-        yield Candidate(address, "attribute", "attribute", element.start, element.end)
+        yield EmailCandidate(address, "attribute", "attribute", element.start, element.end)
     elif _has_sign(value):
         yield from _signed(element, name, value, own_domains)
     elif name.startswith("data-") and len(value) <= 400:
@@ -92,18 +92,18 @@ def _has_sign(value: str) -> bool:
     return "@" in value or "%40" in value or "0040" in value or "\\x40" in value or "64;" in value or "&commat" in value
 
 
-def _signed(element: Element, name: str, value: str, own_domains: frozenset[str]) -> Iterator[Candidate]:
+def _signed(element: PageElement, name: str, value: str, own_domains: frozenset[str]) -> Iterator[EmailCandidate]:
     found = False
     for address, context in embedded(value):
         found = True
         method = "meta" if element.tag == "meta" else "attribute"
         where = "head" if element.tag == "meta" else "attribute"
-        yield Candidate(address, method, where, element.start, element.end, context if len(value) > 320 else None)
+        yield EmailCandidate(address, method, where, element.start, element.end, context if len(value) > 320 else None)
     if not found and name.startswith("data-") and len(value) <= 320:
         yield from _at(element, _disguised(name, unescaped(value), own_domains), "attribute")
 
 
-def _is_prefilled_on_purpose(element: Element) -> bool:
+def _is_prefilled_on_purpose(element: PageElement) -> bool:
     """A recipient in a hidden field or a choice is an address; what stands in a visible field is an example.
 
     A field that nobody can change is there to be copied.
@@ -140,7 +140,7 @@ def _disguised(name: str, value: str, own_domains: frozenset[str]) -> Iterator[t
             return
 
 
-def _in_parts(element: Element) -> Iterator[Candidate]:
+def _in_parts(element: PageElement) -> Iterator[EmailCandidate]:
     """`data-user="info" data-domain="firm.de"`, also in three parts, also each part in base64 or backwards."""
     parts: dict[str, str] = {}
     for name in element.attributes:
@@ -152,7 +152,7 @@ def _in_parts(element: Element) -> Iterator[Candidate]:
         return
     address = _joined(parts)
     if address:
-        yield Candidate(str(address), "data-parts", "attribute", element.start, element.end)
+        yield EmailCandidate(str(address), "data-parts", "attribute", element.start, element.end)
 
 
 def _joined(parts: dict[str, str]) -> Address | None:

@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from cocli.pipeline.websites.facts.emails.address import Address, read_address
-from cocli.pipeline.websites.facts.emails.candidate import Candidate
+from cocli.pipeline.websites.facts.emails.candidate import EmailCandidate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +29,7 @@ _MAIL = re.compile(r"mail|e?addr|addy|contact|kontakt", re.IGNORECASE)
 _HANDLERS = ("onclick", "onmouseover", "onmousedown", "onfocus")
 
 
-def in_calls(page: Page) -> Iterator[Candidate]:
+def in_calls(page: Page) -> Iterator[EmailCandidate]:
     sources = [(e.get(name), e.start, e.end) for name in _HANDLERS for e in page.by_attribute.get(name, ())]
     sources += [(e.get("href"), e.start, e.end) for e in page.links if e.get("href")[:11].lower() == "javascript:"]
     sources += [(s.text, s.position, s.position) for s in page.scripts if 0 < len(s.text) <= MAX_CODE]
@@ -41,7 +41,7 @@ def in_calls(page: Page) -> Iterator[Candidate]:
             pieces = [piece[1:-1] for piece in _PIECE.findall(match[1])]
             address = _put_together(name[0] if name else "", pieces, page.own_domains)
             if address:
-                yield Candidate(str(address), "script", "script", start, end)
+                yield EmailCandidate(str(address), "script", "script", start, end)
 
 
 def _put_together(function: str, pieces: list[str], own_domains: frozenset[str]) -> Address | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class EmailCandidate:
     address: str
     method: str
     where: str

@@ -13,7 +13,7 @@ from cocli.pipeline.websites.page.encodings import caesar_mailto, from_base64, r
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cocli.pipeline.websites.page.page import Element
+    from cocli.pipeline.websites.page.page import PageElement
 
 _TYPO3_CALL = re.compile(
     r"""UnCryptMailto\(\s{0,5}(?:["']|%27|%22|&#39;|\\x27)(.{4,500}?)(?:["']|%27|%22|&#39;|\\x27)""", re.IGNORECASE
@@ -27,7 +27,7 @@ _CRYPTX_EURO = 8364
 CLOAK_ATTRIBUTES = frozenset(("data-mailto-token", "data-enc-email", "is-email", "first"))
 
 
-def data_cloak(element: Element) -> Iterator[tuple[str, str]]:
+def data_cloak(element: PageElement) -> Iterator[tuple[str, str]]:
     """Addresses that stand encrypted in the attributes of a link."""
     attributes = element.attributes
     if "data-mailto-token" in attributes:
@@ -50,7 +50,7 @@ def _typo3_token(token: str, vector: str) -> Iterator[tuple[str, str]]:
         yield from ((address, "typo3") for address in recipients(decoded))
 
 
-def _joomla(element: Element) -> Iterator[tuple[str, str]]:
+def _joomla(element: PageElement) -> Iterator[tuple[str, str]]:
     first, last, text = (from_base64(element.get(name)) for name in ("first", "last", "text"))
     if first and last:
         yield f"{first}@{last}", "joomla"

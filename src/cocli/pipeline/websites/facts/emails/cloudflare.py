@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from cocli.pipeline.websites.facts.emails.candidate import Candidate
+from cocli.pipeline.websites.facts.emails.candidate import EmailCandidate
 from cocli.pipeline.websites.facts.emails.links import recipients
 
 if TYPE_CHECKING:
@@ -17,13 +17,13 @@ _HEX = re.compile(r"(?:[0-9a-fA-F]{2}){4,400}\Z")
 _PATH = "/cdn-cgi/l/email-protection#"
 
 
-def in_cloudflare(page: Page) -> Iterator[Candidate]:
+def in_cloudflare(page: Page) -> Iterator[EmailCandidate]:
     marked = [(element, element.get("data-cfemail")) for element in page.by_attribute.get("data-cfemail", ())]
     linked = [(element, element.get("href").partition(_PATH)[2]) for element in page.links]
     for element, code in (*marked, *linked):
         text = unprotected(code) if code else None
         for address in recipients(f"mailto:{text}") if text else ():
-            yield Candidate(address, "cloudflare", "link", element.start, element.end)
+            yield EmailCandidate(address, "cloudflare", "link", element.start, element.end)
 
 
 def unprotected(code: str) -> str | None:

@@ -16,20 +16,20 @@ from cocli.pipeline.websites.facts.emails.scripts import in_scripts
 from cocli.pipeline.websites.facts.emails.slips import slip_of_the_pen
 from cocli.pipeline.websites.facts.emails.spoken import in_spoken_text
 from cocli.pipeline.websites.facts.emails.text import in_text
-from cocli.pipeline.websites.facts.finding import Finding, Rejected
+from cocli.pipeline.websites.facts.finding import Finding, RejectedFinding
 from cocli.pipeline.websites.facts.identity import identity_of
 from cocli.pipeline.websites.triage.template import is_unfilled_template
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from cocli.pipeline.websites.facts.emails.candidate import Candidate
+    from cocli.pipeline.websites.facts.emails.candidate import EmailCandidate
     from cocli.pipeline.websites.page.page import Page
 
 MAX_CANDIDATES = 5_000
 MAX_REJECTED = 200
 
-FORMS: tuple[Callable[[Page], Iterator[Candidate]], ...] = (
+FORMS: tuple[Callable[[Page], Iterator[EmailCandidate]], ...] = (
     in_links,
     in_cloudflare,
     in_markup,
@@ -46,13 +46,13 @@ FORMS: tuple[Callable[[Page], Iterator[Candidate]], ...] = (
 @dataclass(frozen=True, slots=True)
 class EmailFindings:
     found: tuple[Finding, ...]
-    rejected: tuple[Rejected, ...]
+    rejected: tuple[RejectedFinding, ...]
 
 
 def find_emails(page: Page) -> EmailFindings:
     """The addresses of a page, in the order of the page, and what looked like one."""
     found: dict[str, Finding] = {}
-    rejected: dict[str, Rejected] = {}
+    rejected: dict[str, RejectedFinding] = {}
     slips = slip_of_the_pen(page)
     for candidate in _candidates(page):
         address = _unguarded(read_address(candidate.address))
@@ -72,7 +72,7 @@ def _unguarded(address: Address | None) -> Address | None:
     return without_guard(address) if address and is_guarded(address) else address
 
 
-def _candidates(page: Page) -> Iterator[Candidate]:
+def _candidates(page: Page) -> Iterator[EmailCandidate]:
     count = 0
     for form in FORMS:
         for candidate in form(page):
@@ -93,13 +93,13 @@ def _reason(page: Page, address: Address | None, slips: frozenset[str]) -> str |
     return reason
 
 
-def _finding(page: Page, candidate: Candidate, address: Address) -> Finding:
+def _finding(page: Page, candidate: EmailCandidate, address: Address) -> Finding:
     context = candidate.context if candidate.context is not None else page.context(candidate.start, candidate.end)
     return Finding(str(address), candidate.method, context, candidate.start, candidate.where)
 
 
-def _rejected(candidate: Candidate, reason: str) -> Rejected:
-    return Rejected(candidate.address[:320], reason, candidate.method, candidate.start)
+def _rejected(candidate: EmailCandidate, reason: str) -> RejectedFinding:
+    return RejectedFinding(candidate.address[:320], reason, candidate.method, candidate.start)
 
 
 def _without_prefixes(found: dict[str, Finding]) -> list[Finding]:

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, unquote
 
 from cocli.pipeline.websites.facts.emails.address import read_address
 from cocli.pipeline.websites.facts.emails.around import read_around
-from cocli.pipeline.websites.facts.emails.candidate import Candidate
+from cocli.pipeline.websites.facts.emails.candidate import EmailCandidate
 from cocli.pipeline.websites.facts.emails.spoken import spoken
 from cocli.pipeline.websites.page.encodings import from_base64
 from cocli.pipeline.websites.page.unicode import readable
@@ -16,7 +16,7 @@ from cocli.pipeline.websites.page.unicode import readable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cocli.pipeline.websites.page.page import Element, Page
+    from cocli.pipeline.websites.page.page import Page, PageElement
 
 MAX_RECIPIENTS = 50
 MAX_HREF = 8000
@@ -39,15 +39,15 @@ def is_mailto(href: str) -> bool:
     return _MAILTO.match(href) is not None
 
 
-def in_links(page: Page) -> Iterator[Candidate]:
+def in_links(page: Page) -> Iterator[EmailCandidate]:
     for element in page.links:
         href = element.get("href")[:MAX_HREF]
         for address, method in addresses_of(href):
-            yield Candidate(address, method, "link", element.start, element.end)
+            yield EmailCandidate(address, method, "link", element.start, element.end)
         slip = _AS_A_HOST.fullmatch(href.strip()) if "@" in href else None
         address_there = read_address(slip[1]) if slip else None
         if address_there and address_there.registrable in page.own_domains:
-            yield Candidate(str(address_there), "bare-link", "link", element.start, element.end)
+            yield EmailCandidate(str(address_there), "bare-link", "link", element.start, element.end)
 
 
 def addresses_of(href: str) -> Iterator[tuple[str, str]]:
@@ -121,7 +121,7 @@ def _in_data_uri(href: str) -> list[str]:
     return _VCARD_EMAIL.findall(card)[:MAX_RECIPIENTS]
 
 
-def shown_address(page: Page, element: Element) -> str | None:
+def shown_address(page: Page, element: PageElement) -> str | None:
     """The address that a link shows, where its text is one."""
     text = "".join(page.text_of(element).split())
     address = read_address(text) if 5 < len(text) <= 320 else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cocli.pipeline.websites.facts.emails.candidate import Candidate
+from cocli.pipeline.websites.facts.emails.candidate import EmailCandidate
 from cocli.pipeline.websites.facts.emails.links import is_mailto, recipients
 from cocli.pipeline.websites.facts.emails.spoken import spoken
 from cocli.pipeline.websites.page.structured import Fact, facts_of
@@ -18,11 +18,11 @@ _NAMES = frozenset(("email", "hasemail", "mbox", "e-mail", "emailaddress"))
 _SOMEONE_ELSE = frozenset(("review", "author", "comment", "reviewer", "creator", "editor"))
 
 
-def in_markup(page: Page) -> Iterator[Candidate]:
+def in_markup(page: Page) -> Iterator[EmailCandidate]:
     for fact in facts_of(page):
         if fact.name in _NAMES and not _SOMEONE_ELSE.intersection(fact.path):
             for address in _addresses(fact):
-                yield Candidate(address, fact.method, "data", fact.position, fact.end)
+                yield EmailCandidate(address, fact.method, "data", fact.position, fact.end)
 
 
 def _addresses(fact: Fact) -> Iterator[str]:

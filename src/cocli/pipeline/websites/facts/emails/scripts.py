@@ -8,11 +8,11 @@ from html import unescape
 from typing import TYPE_CHECKING
 
 from cocli.pipeline.websites.facts.emails.address import read_address
-from cocli.pipeline.websites.facts.emails.candidate import Candidate
+from cocli.pipeline.websites.facts.emails.candidate import EmailCandidate
 from cocli.pipeline.websites.facts.emails.cloaks import script_cloaks
 from cocli.pipeline.websites.facts.emails.embedded import embedded
 from cocli.pipeline.websites.facts.emails.links import is_mailto, recipients
-from cocli.pipeline.websites.facts.scripting.evaluate import Output, strings_of
+from cocli.pipeline.websites.facts.scripting.evaluate import ScriptOutput, strings_of
 from cocli.pipeline.websites.page.encodings import caesar_mailto, from_base64, rot13
 from cocli.pipeline.websites.page.page import read_json
 
@@ -33,7 +33,7 @@ _TAGS = re.compile(r"<[^<>]{0,500}>")
 _ROTATES = re.compile(r"\b13\b")
 
 
-def in_scripts(page: Page) -> Iterator[Candidate]:
+def in_scripts(page: Page) -> Iterator[EmailCandidate]:
     unreadable = _unreadable_data(page)
     scripts = [script for script in page.scripts if script.text]
     mute = not _has_clue("\n".join(script.text for script in scripts if "json" not in script.kind))
@@ -42,12 +42,12 @@ def in_scripts(page: Page) -> Iterator[Candidate]:
             continue  # mostly no script has a clue, which is seen faster in all of them together
         if "ld+json" not in script.kind or script in unreadable:
             for address, method, context in _of_script(script.kind, script.text):
-                yield Candidate(address, method, "script", script.position, script.position, context)
+                yield EmailCandidate(address, method, "script", script.position, script.position, context)
     handled = [(e, e.get(name)) for name in _HANDLERS for e in page.by_attribute.get(name, ())]
     linked = [(e, e.get("href")[11:]) for e in page.links if e.get("href")[:11].lower() == "javascript:"]
     for element, code in (*handled, *linked):
         for address, method, _ in _of_code(code[:MAX_EVALUATED]):
-            yield Candidate(address, method, "script", element.start, element.end)
+            yield EmailCandidate(address, method, "script", element.start, element.end)
 
 
 def _unreadable_data(page: Page) -> list[Script]:
@@ -103,7 +103,7 @@ def _is_code(text: str) -> bool:
     return "(" in text or "=" in text
 
 
-def _of_string(output: Output, skills: _Skills) -> Iterator[tuple[str, str]]:
+def _of_string(output: ScriptOutput, skills: _Skills) -> Iterator[tuple[str, str]]:
     text = unescape(output.text) if "&" in output.text else output.text
     method = "script" if output.pieces > 1 else "state-json"
     if is_mailto(text):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from cocli.pipeline.websites.facts.emails.address import Address, read_address
 from cocli.pipeline.websites.facts.emails.around import label_before, read_around
-from cocli.pipeline.websites.facts.emails.candidate import Candidate
+from cocli.pipeline.websites.facts.emails.candidate import EmailCandidate
 from cocli.pipeline.websites.facts.emails.words import (
     AT_WORDS,
     BARE_AT_WORDS,
@@ -58,13 +58,13 @@ _LOCAL_DOT_BEFORE = re.compile(
 )
 
 
-def in_spoken_text(page: Page) -> Iterator[Candidate]:
+def in_spoken_text(page: Page) -> Iterator[EmailCandidate]:
     for address, start, end in spoken(page.text, page.own_domains, page.lowered):
-        yield Candidate(str(address), "spoken", "text", start, end)
+        yield EmailCandidate(str(address), "spoken", "text", start, end)
     yield from _with_another_sign(page)
 
 
-def _with_another_sign(page: Page) -> Iterator[Candidate]:
+def _with_another_sign(page: Page) -> Iterator[EmailCandidate]:
     """`info★firm.jp（★を@に変えてください）`: the page says which sign to replace."""
     rule = _INSTEAD.search(page.text) if "に" in page.text else None
     if not rule:
@@ -77,7 +77,7 @@ def _with_another_sign(page: Page) -> Iterator[Candidate]:
         start, end = max(0, at - 64), at + 1 + 253
         reading = read_around(f"{page.text[start:at]}@{page.text[at + 1 : end]}", at - start)
         if reading:
-            yield Candidate(str(reading.address), "spoken", "text", start + reading.start, start + reading.end)
+            yield EmailCandidate(str(reading.address), "spoken", "text", start + reading.start, start + reading.end)
 
 
 def spoken(

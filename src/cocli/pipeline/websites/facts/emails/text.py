@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from cocli.pipeline.websites.facts.emails.address import read_address
-from cocli.pipeline.websites.facts.emails.around import Reading, label_before, read_around
-from cocli.pipeline.websites.facts.emails.candidate import Candidate
+from cocli.pipeline.websites.facts.emails.around import AddressReading, label_before, read_around
+from cocli.pipeline.websites.facts.emails.candidate import EmailCandidate
 from cocli.pipeline.websites.facts.emails.words import GENERAL_ROLES, NO_MAILBOX, SPECIAL_ROLES
 from cocli.pipeline.websites.page.encodings import rot13
 
@@ -24,7 +24,7 @@ _BROKEN = re.compile(r"@\n?([a-zA-Z\u00c0-\u024f0-9-]{2,63}) ?\. ?((?:co\.)?[a-z
 _RUN = re.compile(r"[\w.+-]{1,64}@[\w.+-]{1,64}")
 
 
-def in_text(page: Page) -> Iterator[Candidate]:
+def in_text(page: Page) -> Iterator[EmailCandidate]:
     text, at = page.text, -1
     for _ in range(MAX_SIGNS):
         at = text.find("@", at + 1)
@@ -33,21 +33,21 @@ def in_text(page: Page) -> Iterator[Candidate]:
         boundaries = page.boundaries_within(at - 64, at + 253)
         reading = read_around(text, at, boundaries=boundaries, own_domains=page.own_domains)
         if reading:
-            yield Candidate(str(reading.address), "text", "text", reading.start, reading.end)
+            yield EmailCandidate(str(reading.address), "text", "text", reading.start, reading.end)
         else:
             yield from _unusual(page, at)
 
 
-def _unusual(page: Page, at: int) -> Iterator[Candidate]:
+def _unusual(page: Page, at: int) -> Iterator[EmailCandidate]:
     text = page.text
     parted = _parted(text, at, page.own_domains)
     if parted:
-        yield Candidate(str(parted.address), "spaced", "text", parted.start, parted.end)
+        yield EmailCandidate(str(parted.address), "spaced", "text", parted.start, parted.end)
         return
     if text[at - 1 : at] == " " or text[at + 1 : at + 2] == " ":
         spaced = _spaced(text, at, page.own_domains)
         if spaced:
-            yield Candidate(str(spaced.address), "spaced", "text", spaced.start, spaced.end)
+            yield EmailCandidate(str(spaced.address), "spaced", "text", spaced.start, spaced.end)
         return
     start = at - len(_tail(text, at))
     run = _RUN.match(text, start)
@@ -56,11 +56,11 @@ def _unusual(page: Page, at: int) -> Iterator[Candidate]:
     for method, decoded in (("reversed", run[0][::-1]), ("rot13", rot13(run[0]))):
         address = read_address(decoded.strip(".-+"))
         if address and (method == "reversed" or _convincing(address.local, address.registrable, page.own_domains)):
-            yield Candidate(str(address), method, "text", run.start(), run.end())
+            yield EmailCandidate(str(address), method, "text", run.start(), run.end())
             return
 
 
-def _parted(text: str, at: int, own_domains: frozenset[str]) -> Reading | None:
+def _parted(text: str, at: int, own_domains: frozenset[str]) -> AddressReading | None:
     """`info@firm .de`, `info@` and `firm.de` on two lines: slips, believed for what is evidently a mailbox."""
     match = _BROKEN.match(text, at)
     local = _tail(text, at) if match else ""
@@ -72,7 +72,7 @@ def _parted(text: str, at: int, own_domains: frozenset[str]) -> Reading | None:
         address.registrable in own_domains or (address.local in GENERAL_ROLES and label_before(text, start))
     ):
         return None
-    return Reading(address, start, match.end())
+    return AddressReading(address, start, match.end())
 
 
 def _tail(text: str, at: int) -> str:
@@ -80,7 +80,7 @@ def _tail(text: str, at: int) -> str:
     return match[0] if match else ""
 
 
-def _spaced(text: str, at: int, own_domains: frozenset[str]) -> Reading | None:
+def _spaced(text: str, at: int, own_domains: frozenset[str]) -> AddressReading | None:
     """`info @ firm.de`, but not "meet us @ firm.de": the word before must be a mailbox, or a label must say so."""
     line_start = max(text.rfind("\n", 0, at) + 1, at - 70)
     match = next(
@@ -95,7 +95,7 @@ def _spaced(text: str, at: int, own_domains: frozenset[str]) -> Reading | None:
     evident = _convincing(inner.address.local, inner.address.registrable, own_domains)
     if not evident and not label_before(text, match.start()):
         return None
-    return Reading(inner.address, match.start(), match.end())
+    return AddressReading(inner.address, match.start(), match.end())
 
 
 def _convincing(local: str, registrable: str, own_domains: frozenset[str]) -> bool:

@@ -13,7 +13,7 @@ from cocli.pipeline.websites.page.structured import facts_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cocli.pipeline.websites.page.page import Element, Page
+    from cocli.pipeline.websites.page.page import Page, PageElement
 
 MAX_ELEMENTS = 2_000
 MAX_STATE = 2_000_000
@@ -62,7 +62,7 @@ def in_links(page: Page, region: str | None) -> Iterator[PhoneFinding]:
 
 
 def _linked(
-    page: Page, element: Element, scheme: str, numbers: list[str], region: str | None
+    page: Page, element: PageElement, scheme: str, numbers: list[str], region: str | None
 ) -> Iterator[PhoneFinding]:
     label = page.text[max(0, element.start - 12) : element.end]
     is_fax = scheme == "fax" or FAX.search(label) is not None

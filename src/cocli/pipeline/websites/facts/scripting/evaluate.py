@@ -28,7 +28,7 @@ _KEYWORDS = words(
 
 
 @dataclass(frozen=True, slots=True)
-class Output:
+class ScriptOutput:
     """A string that the script makes, and how many pieces it is made of."""
 
     text: str
@@ -38,7 +38,7 @@ class Output:
     """The function that the string is given to, where it is one that the script defines."""
 
 
-def strings_of(script: str) -> list[Output]:
+def strings_of(script: str) -> list[ScriptOutput]:
     """Every string that a script puts together or contains."""
     run = _Run(tokens(script))
     run.all()
@@ -53,7 +53,7 @@ class _Run:
     pieces: int = 0
     volume: int = 0
     variables: dict[str, Value] = field(default_factory=dict)
-    outputs: list[Output | None] = field(default_factory=list)
+    outputs: list[ScriptOutput | None] = field(default_factory=list)
     written_by: dict[str, int] = field(default_factory=dict)
 
     def all(self) -> None:
@@ -63,7 +63,7 @@ class _Run:
     def _is_full(self) -> bool:
         return len(self.outputs) >= MAX_OUTPUTS or self.volume >= MAX_VOLUME
 
-    def _emit(self, output: Output) -> None:
+    def _emit(self, output: ScriptOutput) -> None:
         self.volume += len(output.text)
         if not self._is_full():
             self.outputs.append(output)
@@ -118,7 +118,7 @@ class _Run:
             self.outputs[earlier] = None
         if name:
             self.written_by[name] = len(self.outputs)
-        self._emit(Output(value, start, self.pieces + 2 * extends))
+        self._emit(ScriptOutput(value, start, self.pieces + 2 * extends))
 
     def _expression(self, token: Token) -> None:
         before, self.pieces = self.at, 0
@@ -126,7 +126,7 @@ class _Run:
         if self.at == before:
             self.at += 1
         if isinstance(value, str) and value and self.at > before + 1 - (token.kind != "name"):
-            self._emit(Output(value, token.start, self.pieces))
+            self._emit(ScriptOutput(value, token.start, self.pieces))
 
     # --- expressions --------------------------------------------------------------------------------------------
 
@@ -225,7 +225,7 @@ class _Run:
                 self.at += 1  # a part that is no expression here, such as the arrow of a function
             whole = self._mark(0) in (",", closing, "")
             if isinstance(value, str) and value and (not whole or "@" in value or function not in _QUIET):
-                self._emit(Output(value, start, max(self.pieces, 1), function))
+                self._emit(ScriptOutput(value, start, max(self.pieces, 1), function))
             if whole:
                 values.append(value)
             if self._mark(0) == ",":

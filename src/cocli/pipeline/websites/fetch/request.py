@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cocli.pipeline.websites.fetch.http import Head
-    from cocli.pipeline.websites.fetch.limits import Limits
+    from cocli.pipeline.websites.fetch.limits import FetchLimits
 
 _READABLE = re.compile(r"text/|application/(?:[\w.-]+\+)?(?:xml|json|html)\Z|application/(?:javascript|vcard)\Z")
 _REDIRECT_BYTES = 64 * KIB
@@ -20,7 +20,7 @@ _SUCCESS = range(200, 300)
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
+class RequestOptions:
     """What differs between what is asked for."""
 
     asks_robots: bool = True
@@ -32,7 +32,7 @@ class Manner:
     def wants(self, head: Head) -> bool:
         return not (self.only_text and head.status in _SUCCESS and not is_text(head.headers.get("content-type")))
 
-    def appetite(self, limits: Limits) -> Callable[[Head], int | None]:
+    def appetite(self, limits: FetchLimits) -> Callable[[Head], int | None]:
         def of(head: Head) -> int | None:
             if 300 <= head.status < 400:
                 return _REDIRECT_BYTES
@@ -43,9 +43,9 @@ class Manner:
         return of
 
 
-PAGE = Manner()
-ROBOTS = Manner(asks_robots=False, only_text=False, robots_file=True)
-PART = Manner(takes_turns=False, only_text=False)
+PAGE = RequestOptions()
+ROBOTS = RequestOptions(asks_robots=False, only_text=False, robots_file=True)
+PART = RequestOptions(takes_turns=False, only_text=False)
 
 
 def mime_of(content_type: str | None) -> str | None:

@@ -12,7 +12,7 @@ REAL_SITE = "https://www.google.com"
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
+class BrowserSettings:
     """Seconds, unless it says otherwise."""
 
     url: str = REAL_SITE
