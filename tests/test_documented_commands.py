@@ -27,7 +27,7 @@ PAGES = sorted(
 SOURCES = [
     source
     for source in sorted((ROOT / "src" / "cocli").rglob("*.py"))
-    if "testing" not in source.parts and source.name != "__init__.py"  # their texts begin with the program's name
+    if "town" not in source.parts and source.name != "__init__.py"  # their texts begin with the program's name
 ]
 BLOCK = re.compile(r"^( *)```(console|sh|shell|bash)\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
 FENCED = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)

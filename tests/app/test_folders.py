@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocli.app.campaigns.campaign import campaign_names
+from cocli.app.campaigns.name import campaign_names
 from cocli.app.store.deletion import FolderContents, delete_folder, measure_folder
 from cocli.app.store.folders import children
 from cocli.store import Put, Store, open_store

@@ -16,11 +16,11 @@ from typing import Any
 
 import pytest
 
+from cocli.demo.ports import free_ports
 from cocli.formats import json_records
 from cocli.keys.paths import HeartbeatKey, quality_folder
 from cocli.models.heartbeat import ActiveTask, Heartbeat, Versions
 from cocli.store import open_store
-from tests.kit.ports import free_ports
 
 
 @pytest.fixture

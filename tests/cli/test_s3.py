@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.kit.ports import free_ports
+from cocli.demo.ports import free_ports
 from tests.kit.servers import S3Server
 
 BUCKET = "cocli-data-test"

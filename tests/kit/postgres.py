@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from tests.kit.ports import free_ports
+from cocli.demo.ports import free_ports
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

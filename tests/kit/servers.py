@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from urllib.error import HTTPError, URLError
 from urllib.request import urlopen
 
-from tests.kit.ports import free_ports
+from cocli.demo.ports import free_ports
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -13,9 +13,9 @@ from typing import Any
 
 import boto3
 import pytest
-from tests.kit.ports import free_ports
 from tests.kit.servers import REGION, S3Server
 
+from cocli.demo.ports import free_ports
 from cocli.errors import LeaseLost, NotFound, QueueError, QueueUnusable, Unavailable, UsageError
 from cocli.formats import json_records
 from cocli.keys.paths import LeaseKey, queue_folder

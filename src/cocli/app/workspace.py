@@ -81,7 +81,7 @@ class Workspace:
         return Campaign(name, key, stored.etag, file, settings, self.open(settings))
 
     def _unknown(self, name: str) -> UnknownCampaign:
-        from cocli.app.campaigns.campaign import campaign_names
+        from cocli.app.campaigns.name import campaign_names
 
         known = sorted(campaign_names(self.store))
         meant = nearest(name, known)

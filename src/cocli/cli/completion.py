@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
+from cocli.cli import COMPLETION_VARIABLE
 from cocli.cli.kit.context import output_of
 from cocli.cli.kit.options import examples, single_command
-from cocli.cli.main import COMPLETION_VARIABLE
 
 app = single_command()
 

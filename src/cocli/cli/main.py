@@ -3,10 +3,8 @@
 import os
 import sys
 
+from cocli.cli import COMPLETION_VARIABLE
 from cocli.cli.nouns import overview
-
-COMPLETION_VARIABLE = "_COCLI_COMPLETE"
-"""Set by the shell when it wants completions instead of a command."""
 
 
 def main(arguments: list[str] | None = None) -> int:

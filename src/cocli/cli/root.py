@@ -13,11 +13,11 @@ from typing import Any, BinaryIO, cast
 
 import typer
 
+from cocli.cli import COMPLETION_VARIABLE
 from cocli.cli.kit.context import CliContext
 from cocli.cli.kit.errors import from_parser, from_system, report_error, report_unforeseen
 from cocli.cli.kit.options import QuickGroup
 from cocli.cli.kit.output import Output
-from cocli.cli.main import COMPLETION_VARIABLE
 from cocli.cli.nouns import NOUNS, overview
 from cocli.errors import CocliError, UsageError
 from cocli.exit_codes import ExitCode

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.kit.ports import free_ports
 
+from cocli.demo.ports import free_ports
 from cocli.documents import Document, DocumentSource
 from cocli.documents.catalog.job_rows import JobState
 from cocli.documents.replay.engines.ray import RayCrew, RayWorker

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cocli.app.campaigns.name import check_campaign_name
+from cocli.app.campaigns.name import campaign_names, check_campaign_name
 from cocli.app.store.deletion import FolderContents, delete_folder, measure_folder
-from cocli.app.store.folders import children
 from cocli.app.workspace import Campaign, Progress, Workspace, location, no_progress
 from cocli.config.edit import ConfigChange, apply_changes
 from cocli.config.file import ConfigFile, Scope, read_config
@@ -22,11 +21,10 @@ from cocli.errors import (
     StoreError,
     UsageError,
 )
-from cocli.keys.parts import decode_part
-from cocli.keys.paths import CAMPAIGNS_FOLDER, CampaignConfigKey, campaign_folder
+from cocli.keys.paths import CampaignConfigKey, campaign_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from datetime import datetime
 
     from cocli.store.base import Store, StoredObject
@@ -76,13 +74,6 @@ class Removal:
     @property
     def addresses(self) -> list[str]:
         return [location(store, campaign_folder(self.name)) for store in self.stores]
-
-
-def campaign_names(store: Store) -> Iterator[str]:
-    """Every campaign that the store has a folder of."""
-    for child in children(store, CAMPAIGNS_FOLDER):
-        if isinstance(child, str):
-            yield decode_part(child[:-1])
 
 
 def new_campaign(

@@ -1,15 +1,34 @@
-"""What a campaign may be called. It becomes part of keys, bucket names and file paths, so it is checked first."""
+"""Names of campaigns: which there are, and what one may be called.
+
+A name becomes part of keys, bucket names and file paths, so it is checked first.
+"""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from typing import TYPE_CHECKING
 
+from cocli.app.store.folders import children
 from cocli.errors import UsageError
+from cocli.keys.parts import decode_part
+from cocli.keys.paths import CAMPAIGNS_FOLDER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cocli.store.base import Store
 
 LONGEST = 52
 _NAME = re.compile(rf"[a-z0-9](?:[a-z0-9-]{{0,{LONGEST - 2}}}[a-z0-9])?")
 RULE = f"1 to {LONGEST} lower-case letters, digits and dashes"
+
+
+def campaign_names(store: Store) -> Iterator[str]:
+    """Every campaign that the store has a folder of."""
+    for child in children(store, CAMPAIGNS_FOLDER):
+        if isinstance(child, str):
+            yield decode_part(child[:-1])
 
 
 def check_campaign_name(name: str) -> None:

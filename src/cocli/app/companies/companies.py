@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from cocli.app.campaigns.campaign import campaign_names, edit_campaign
+from cocli.app.campaigns.campaign import edit_campaign
+from cocli.app.campaigns.name import campaign_names
 from cocli.app.indexes.indexes import campaign_indexes
 from cocli.app.workspace import Progress, location, no_progress
 from cocli.config.edit import ConfigChange, Operator

@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from cocli.app.campaigns.campaign import campaign_names
+from cocli.app.campaigns.name import campaign_names
 from cocli.app.machines.stages import campaign_queue, open_stage
 from cocli.errors import CocliError, UsageError
 from cocli.fleet.worker import IdleSettings, Worker

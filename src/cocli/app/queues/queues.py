@@ -57,7 +57,7 @@ def chosen_campaign(workspace: Workspace, name: str | None) -> Campaign:
     """The campaign that was named; with none named, say which there are."""
     if name:
         return workspace.campaign(name)
-    from cocli.app.campaigns.campaign import campaign_names
+    from cocli.app.campaigns.name import campaign_names
 
     known = ", ".join(sorted(campaign_names(workspace.store))) or "none yet"
     raise UsageError(

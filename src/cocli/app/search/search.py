@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from cocli.app.campaigns.campaign import campaign_names
+from cocli.app.campaigns.name import campaign_names
 from cocli.app.indexes.indexes import Indexes, campaign_indexes
 from cocli.app.search.copy import ENDING, SearchCopy, SearchEntry, SearchPart, read_entry, read_part, write_part
 from cocli.app.workspace import Progress, no_progress

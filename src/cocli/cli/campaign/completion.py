@@ -20,7 +20,7 @@ def campaign_names() -> list[str]:
 
 def _collect(found: list[str]) -> None:
     try:
-        from cocli.app.campaigns.campaign import campaign_names as names_in
+        from cocli.app.campaigns.name import campaign_names as names_in
         from cocli.app.workspace import open_workspace
         from cocli.config.resolve import Flags
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.kit.ports import free_ports
 
+from cocli.demo.ports import free_ports
 from cocli.errors import SourceRefused, SourceUnreachable, UsageError
 from cocli.pipeline.sources.open_places import Box, Claims, Library
 from cocli.pipeline.sources.overture.download import DownloadRequest, fetch_overture

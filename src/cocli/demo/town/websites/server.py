@@ -8,8 +8,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tests.kit.ports import free_ports
-
+from cocli.demo.ports import free_ports
 from cocli.demo.town.http_server import LOOPBACK, Asked, TownAnswer, running
 from cocli.demo.town.websites.replies import Reply, reply_to
 
