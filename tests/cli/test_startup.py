@@ -14,7 +14,7 @@ from cocli.cli.nouns import NOUNS, overview
 
 ENGINES = {"duckdb", "obstore", "boto3", "playwright", "textual", "grpc", "httpx2", "rich", "tomlkit"}
 HEAVY = {*ENGINES, "pydantic", "typer"}
-STAGES = {f"cocli.{name}" for name in ("documents", "enrich", "fetch", "graph", "queue", "sources", "workers")}
+STAGES = {f"cocli.{name}" for name in ("documents", "fleet", "pipeline", "queue")}
 LIMIT = 6
 _RUN = """
 import sys
@@ -30,14 +30,14 @@ print("\\nLOADED", *{name.partition(".")[0] for name in sys.modules})
 print(*{".".join(name.split(".")[:2]) for name in sys.modules if name.startswith("cocli.")})
 """
 _BUILT = """
-from cocli.models.record import Part
+from cocli.models.record import RecordPart
 
 
 def kinds(model):
     return {model, *(kind for below in model.__subclasses__() for kind in kinds(below))}
 
 
-print("\\nLOADED", *{kind.__name__ for kind in kinds(Part) if kind.__pydantic_complete__})
+print("\\nLOADED", *{kind.__name__ for kind in kinds(RecordPart) if kind.__pydantic_complete__})
 """
 
 
@@ -62,7 +62,7 @@ def test_the_help_of_a_noun_converts_nothing_and_reads_no_configuration(tmp_path
     lines = [f"{name} --help" for name, _, _ in NOUNS] + ["sync", "campaign list --help", "sync push --help"]
     loaded = loaded_by(*lines, home=tmp_path)
     assert "typer" in loaded
-    assert not {*ENGINES, *STAGES, "pydantic", "cocli.app", "cocli.models", "cocli.keys.paths"} & loaded
+    assert not {*ENGINES, *STAGES, "pydantic", "cocli.app", "cocli.models", "cocli.keys"} & loaded
 
 
 def test_ordinary_commands_load_no_engine(tmp_path: Path) -> None:
