@@ -140,13 +140,14 @@ def test_an_unknown_key_names_file_line_key_and_the_nearest_key() -> None:
             MINIMAL + "[queue]\nprovider = 'rabbit'\n",
             4,
             "queue.provider",
-            "expected 'store', 'filesystem', 's3', 'sqs' or 'kafka'",
+            "expected 'store', 'filesystem', 's3' or 'sqs'",
         ),
         (MINIMAL + "[workers.pi]\ngm-list = -1\n", 4, "workers.pi.gm-list", "greater than or equal to 0"),
         (MINIMAL + "[storage]\nurl = 'gopher://x'\n", 4, "storage.url", 'expected "local" or "s3://bucket/prefix"'),
         (MINIMAL + "[cluster]\nid = 'intake'\n", 3, "cluster", "may not be called intake"),
         ("[prospecting]\n", 1, "campaign", "is missing"),
-        ("web = 3\n" + MINIMAL, 1, "web", "expected a table, got a whole number"),
+        ("aws = 3\n" + MINIMAL, 1, "aws", "expected a table, got a whole number"),
+        ("web = 3\n" + MINIMAL, 1, "web", "the dashboard is not part of this version"),
         (MINIMAL + "[fetch]\nuser_agent = ''\n", 4, "fetch.user_agent", "one line of text"),
     ],
 )
@@ -154,6 +155,27 @@ def test_a_value_that_does_not_fit_is_named(text: str, line: int, key: str, word
     error = mistake(text)
     assert (error.details["line"], error.details["key"]) == (line, key)
     assert words in error.message
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "key", "words", "hint"),
+    [
+        (MINIMAL + "[web]\nport = 80\n", 3, "web", "the dashboard is not part", "Remove the section [web]."),
+        (MINIMAL + "\n[auth]\nprovider = 'token'\n", 4, "auth", "the dashboard is not", "Remove the section [auth]."),
+        (
+            MINIMAL + "[queue]\nprovider = 'kafka'\n",
+            4,
+            "queue.provider",
+            "kafka does not carry tasks in this version",
+            "Set queue.provider to one of: store, filesystem, s3, sqs.",
+        ),
+    ],
+)
+def test_what_does_not_work_yet_is_refused(text: str, line: int, key: str, words: str, hint: str) -> None:
+    error = mistake(text)
+    assert (error.details["line"], error.details["key"]) == (line, key)
+    assert words in error.message
+    assert hint in str(error.hint)
 
 
 def test_a_list_saved_as_the_campaign_name_is_refused() -> None:
@@ -305,13 +327,10 @@ EXAMPLES = {
     "google_maps.pause_seconds": "2.5",
     "google_maps.timeout_seconds": "2.5",
     "aws.account_id": "123456789012",
-    "web.domain": "leads.example.com",
-    "auth.provider": "token",
-    "auth.allowed_emails": '["me@example.com"]',
     "workers": "{pi1 = {gm-list = 1}}",
 }
 NUMBERS = {
-    *("prospecting.goal", "queue.lease_seconds", "queue.attempts", "web.port", "fetch.concurrency"),
+    *("prospecting.goal", "queue.lease_seconds", "queue.attempts", "fetch.concurrency"),
     "google_maps.pages_per_day",
     *("documents.inline_limit", "documents.grpc_port", "documents.http_port", "documents.max_upload_bytes"),
 }
@@ -442,7 +461,7 @@ def test_edits_of_every_kind() -> None:
         "exclude.domains+=example.com",
         "prospecting.locations+={name = 'x', lat = 1.0, lon = 2.0}",
         "prospecting.queries-=plumber",
-        "web.port=80",
+        "documents.http_port=80",
         "campaign.company=123",
         "fetch.robots=false",
         unset=("fetch.rate",),
@@ -494,7 +513,7 @@ def test_every_way_of_writing_is_edited_or_left_alone(text: str) -> None:
 @pytest.mark.parametrize(
     "change",
     ["fetch.rat=1", "fetch.rate=fast", "fetch.rate=0", "prospecting.queries=x", "prospecting.locations+={name='x'}",
-     "web.port=99999", "fetch=1", "campaign.name=Not A Name"],
+     "documents.http_port=99999", "fetch=1", "campaign.name=Not A Name"],
 )  # fmt: skip
 def test_a_change_that_does_not_fit_is_refused(change: str) -> None:
     with pytest.raises(ConfigError):

@@ -153,7 +153,7 @@ def test_an_edit_that_changes_nothing_says_so(plumbers: Any, home: Path) -> None
 )
 def test_a_broken_edit_leaves_the_old_file(plumbers: Any, home: Path, change: str, words: str) -> None:
     before = config(home).read_bytes()
-    result = plumbers("campaign", "edit", "plumbers", "--set", "web.port=99", "--set", change)
+    result = plumbers("campaign", "edit", "plumbers", "--set", "documents.http_port=99", "--set", change)
     assert result.code == 3
     assert words in result.err
     assert config(home).read_bytes() == before

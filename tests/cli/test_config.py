@@ -23,7 +23,7 @@ def test_origins_name_file_and_line(plumbers: Any, home: Path, monkeypatch: pyte
     assert (found["fetch.rate"]["value"], found["fetch.rate"]["origin"]) == (2.5, f"{config}:{line}")
     assert (found["campaign.company"]["value"], found["campaign.company"]["origin"]) == ("Acme", f"{home}/user.toml:2")
     assert (found["queue.attempts"]["value"], found["queue.attempts"]["origin"]) == (7, "COCLI_QUEUE_ATTEMPTS")
-    assert (found["web.port"]["value"], found["web.port"]["origin"]) == (8787, "default")
+    assert (found["documents.http_port"]["value"], found["documents.http_port"]["origin"]) == (8789, "default")
     assert found["store"]["value"] == str(home / "data")
     assert found["data_home"]["origin"] == "COCLI_DATA_HOME"
 
@@ -49,7 +49,7 @@ def test_a_worker_names_its_campaign_in_the_environment(plumbers: Any, monkeypat
 def test_changed_leaves_defaults_out(plumbers: Any) -> None:
     shown = plumbers("config", "show", "plumbers", "--changed").out
     assert "prospecting.queries" in shown
-    assert "web.port" not in shown
+    assert "documents.http_port" not in shown
 
 
 def test_secrets_are_never_printed(plumbers: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -55,13 +55,6 @@ proxies = []
 
 [aws]
 region = "us-west-2"
-
-[web]
-port = 8080
-
-[auth]
-provider = "cognito"
-allowed_emails = ["ann@acme.com"]
 """
 
 

@@ -18,7 +18,6 @@ import cocli.models
 from cocli.errors import RecordError
 from cocli.keys.tile import Tile
 from cocli.models.email import EmailEntry
-from cocli.models.exclusion import Exclusion
 from cocli.models.place import Place
 from cocli.models.record import Label, Many, Record, RecordPart, Text, TileValue, UtcDatetime, parse_utc, render_utc
 
@@ -187,8 +186,3 @@ def test_ids_seen_together_name_one_place() -> None:
     assert Place(**values, **ids).place_id == ids["place_id"]
     with pytest.raises(RecordError, match="feature id of ChIJ"):
         Place.checked(values | ids | {"feature_id": "0x1:0x2"})
-
-
-def test_an_exclusion_is_keyed_by_campaign_kind_and_value() -> None:
-    exclusion = Exclusion(campaign="c", kind="domain", value="yelp.com", added_at=NOON)
-    assert [getattr(exclusion, name) for name in Exclusion.key] == ["c", "domain", "yelp.com"]

@@ -79,11 +79,6 @@ def test_a_provider_that_does_not_fit_the_store(tmp_path: Path, ministack: S3Ser
         get_queue(config(queue={"provider": "filesystem"}), MemoryStore(), "gm-list")
 
 
-def test_kafka_is_not_available_yet() -> None:
-    with pytest.raises(QueueUnusable, match="kafka cannot be used: it is not available yet"):
-        get_queue(config(queue={"provider": "kafka"}), MemoryStore(), "gm-list")
-
-
 def test_an_unsafe_store_is_refused_when_asked(rclone: S3Server) -> None:
     with closing(open_store(rclone.url("cocli-data-test", "opening"))) as store:
         get_queue(config(), store, "gm-list")

@@ -6,9 +6,7 @@ import pytest
 from tests.kit.faulty_store import Crashed, Fault, FaultKind, FaultyStore, Operation
 
 from cocli.errors import AlreadyExists, NotFound, Unavailable
-from cocli.keys.paths import is_immutable
-from cocli.store import Put, StoredObject
-from cocli.store.cached import CachedStore
+from cocli.store import Put
 from cocli.store.counting import CountingStore
 from cocli.store.memory import MemoryStore
 
@@ -81,28 +79,3 @@ def test_delays_use_the_clock_they_are_given() -> None:
     store.head("k")
     store.delete("k")
     assert slept == [1.5] * 4
-
-
-def test_what_never_changes_is_fetched_once() -> None:
-    inner, cache = CountingStore(MemoryStore()), MemoryStore()
-    store = CachedStore(inner, cache, immutable=is_immutable)
-    store.put(SHARD, b"rows")
-    store.put("indexes/domains/LATEST", b"1")
-    inner.reset()
-    for _ in range(3):
-        assert store.get(SHARD).data == b"rows"
-        got = store.get_many([SHARD, "indexes/domains/LATEST", SHARD, "none"])
-        assert [one.data if isinstance(one, StoredObject) else None for one in got] == [b"rows", b"1", b"rows", None]
-    assert inner.counts["get"] == 1 + 3 * 2
-    store.delete(SHARD)
-    with pytest.raises(NotFound):
-        store.get(SHARD)
-
-
-def test_a_broken_cache_makes_reads_slower_never_wrong() -> None:
-    cache = FaultyStore(MemoryStore(), lambda _: Fault(FaultKind.ERROR))
-    store = CachedStore(MemoryStore(), cache, immutable=is_immutable)
-    store.put(SHARD, b"rows")
-    assert store.get(SHARD).data == b"rows"
-    (got,) = store.get_many([SHARD])
-    assert isinstance(got, StoredObject)

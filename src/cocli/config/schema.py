@@ -110,10 +110,15 @@ _EXPECTED_SHAPE: dict[Path, str] = {
     ("cluster", "id"): "a name without | and control characters",
     ("documents", "prefix"): "1 to 63 lower-case letters, digits, dots, dashes and underscores",
     ("aws", "account_id"): 'the 12 digits of an account, in quotes ("123456789012")',
-    ("web", "domain"): "a domain such as example.com",
-    ("auth", "allowed_emails"): "an e-mail address",
 }
 _ONE_LINE = "one line of text, not blank"
+
+_DASHBOARD = "is refused: the dashboard is not part of this version"
+_UNAVAILABLE_SECTIONS = {"web": _DASHBOARD, "auth": _DASHBOARD}
+"""Sections that earlier versions took, and that nothing ever read."""
+_UNAVAILABLE_VALUES: dict[tuple[Path, object], str] = {
+    (("queue", "provider"), "kafka"): "is refused: kafka does not carry tasks in this version",
+}
 
 _TOML_TYPES = {
     bool: "true/false",
@@ -128,6 +133,8 @@ _TOML_TYPES = {
 def _problem(detail: ErrorDetails, data: Mapping[str, Any]) -> SettingProblem:
     path: Path = tuple(part for part in detail["loc"] if part != "[key]")
     kind = detail["type"]
+    if unavailable := _unavailable(path, data):
+        return unavailable
     if kind == "extra_forbidden":
         return _unknown(path)
     if kind == "missing":
@@ -145,6 +152,23 @@ def _problem(detail: ErrorDetails, data: Mapping[str, Any]) -> SettingProblem:
     if kind in ("literal_error", "enum"):
         return SettingProblem(path, f"expected {message.removeprefix('Input should be ')}")
     return SettingProblem(path, message.replace("Input should be", "must be"))
+
+
+def _unavailable(path: Path, data: Mapping[str, Any]) -> SettingProblem | None:
+    """What is planned and does not work yet is refused in words of its own: it is no mistake in spelling."""
+    if len(path) == 1 and (reason := _UNAVAILABLE_SECTIONS.get(str(path[0]))):
+        return SettingProblem(path, reason, f"Remove the section [{path[0]}].")
+    value = _value_at(data, path)
+    if isinstance(value, str) and (reason := _UNAVAILABLE_VALUES.get((path, value))):
+        others = _choices(path)
+        return SettingProblem(path, reason, f"Set {join_key(path)} to one of: {', '.join(others)}.")
+    return None
+
+
+def _choices(path: Path) -> list[str]:
+    """The values that a setting takes, where it is one of a few."""
+    field = next(setting.field for setting in settings() if setting.path == path)
+    return [str(choice) for choice in getattr(field.annotation, "__args__", ())]
 
 
 def _expected_shape(path: Path) -> str:

@@ -107,7 +107,7 @@ _SHARED = """\
 # profile = "default"            # credentials come from the usual AWS places, never from this file
 
 # [queue]
-# provider = "store"             # store, filesystem, s3, sqs, kafka
+# provider = "store"             # store, filesystem, s3, sqs
 # lease_seconds = 300            # how long a worker may be silent
 # attempts = 5
 # paused = []                    # queues that no supervisor runs workers for
@@ -159,16 +159,4 @@ _SHARED = """\
 # region = "us-east-1"
 # account_id = "123456789012"
 # endpoint = "http://localhost:4566"   # a server that stands in for Amazon's SQS
-
-# [web]
-# host = "127.0.0.1"
-# port = 8787
-# domain = "leads.example.com"
-# bucket = "cocli-web-example"
-
-# [auth]
-# provider = "none"              # none, token, cognito
-# user_pool = "us-east-1_example"
-# client_id = "example"
-# allowed_emails = ["me@example.com"]
 """

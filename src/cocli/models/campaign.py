@@ -13,7 +13,6 @@ from pydantic import Field, StringConstraints, field_validator, model_validator
 from cocli.models.record import (
     Count,
     DomainText,
-    EmailText,
     Label,
     Latitude,
     Longitude,
@@ -96,8 +95,8 @@ class StorageSection(RecordPart):
 class QueueSection(RecordPart):
     """`[queue]`: who keeps the tasks, how long a worker may be silent, how often a task is tried."""
 
-    provider: Literal["store", "filesystem", "s3", "sqs", "kafka"] = "store"
-    """`store` follows the store; `filesystem` and `s3` insist on that kind of store; `kafka` is not available yet."""
+    provider: Literal["store", "filesystem", "s3", "sqs"] = "store"
+    """`store` follows the store; `filesystem` and `s3` insist on that kind of store."""
     lease_seconds: Annotated[int, Field(ge=5, le=86_400)] = 300
     attempts: Annotated[int, Field(ge=1, le=100)] = 5
     paused: Many[QueueName] = ()
@@ -210,31 +209,13 @@ class GoogleMapsSection(RecordPart):
 
 
 class AwsSection(RecordPart):
-    """`[aws]`: the account in which queues, logins and the web page live."""
+    """`[aws]`: the account in which the queues live."""
 
     profile: Label | None = None
     region: Label | None = None
     endpoint: Text | None = None
     """A server that stands in for Amazon's SQS."""
     account_id: Annotated[str, StringConstraints(pattern=r"^[0-9]{12}$")] | None = None
-
-
-class WebSection(RecordPart):
-    """`[web]`: where the dashboard answers."""
-
-    host: Label = "127.0.0.1"
-    port: Annotated[int, Field(ge=1, le=65_535)] = 8787
-    domain: DomainText | None = None
-    bucket: Label | None = None
-
-
-class AuthSection(RecordPart):
-    """`[auth]`: who may look at the dashboard."""
-
-    provider: Literal["none", "token", "cognito"] = "none"
-    user_pool: Label | None = None
-    client_id: Label | None = None
-    allowed_emails: Many[EmailText] = ()
 
 
 def _left_out() -> Any:
@@ -259,5 +240,3 @@ class CampaignConfig(Record):
     fetch: FetchSection = Field(default_factory=_left_out)
     google_maps: GoogleMapsSection = Field(default_factory=_left_out)
     aws: AwsSection = Field(default_factory=_left_out)
-    web: WebSection = Field(default_factory=_left_out)
-    auth: AuthSection = Field(default_factory=_left_out)

@@ -21,5 +21,6 @@ class Domain(Record):
     last_crawled: UtcDatetime | None = None
     scraper_version: Label | None = None
     next_check: UtcDatetime | None = None
+    """A column of the format that no step fills or reads. A value from elsewhere is kept."""
     origins: Origins = ()
     """What each value was read from; the merge rules need it to tell the better from the worse."""

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 from cocli.pipeline.comparison import comparable_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from cocli.models.campaign import ExcludeSection
-    from cocli.models.exclusion import Exclusion
     from cocli.models.place import Place
     from cocli.models.prospect import Prospect
 
@@ -29,20 +28,11 @@ class Exclusions:
     place_ids: Mapping[str, str]
 
     @classmethod
-    def of(cls, section: ExcludeSection, records: Iterable[Exclusion] = ()) -> Exclusions:
-        """From `[exclude]` of a campaign's configuration, and from records that say why."""
+    def of(cls, section: ExcludeSection) -> Exclusions:
+        """From `[exclude]` of a campaign's configuration."""
         domains = {_host(one): f"the domain {one} is excluded" for one in section.domains}
         names = {comparable_name(one): f'the name "{one}" is excluded' for one in section.names}
         places = {one: f"the place id {one} is excluded" for one in section.place_ids}
-        for record in records:
-            why = f"the {record.kind.replace('_', ' ')} {record.value} is excluded"
-            reason = f"{why}: {record.reason}" if record.reason else why
-            if record.kind == "domain":
-                domains[_host(record.value)] = reason
-            elif record.kind == "name":
-                names[comparable_name(record.value)] = reason
-            else:
-                places[record.value] = reason
         names.pop("", None)  # a name without a letter compares with nothing
         return cls(domains, names, places)
 

@@ -41,9 +41,6 @@ def get_queue(
     """The queue that `[queue]` names, on the campaign's store. With `check`, as workers ask for it, a server that does
     not honour conditional writes is refused: whoever carries the tasks, results are single because of them."""
     provider, commands = config.queue.provider, is_of_commands(name)
-    if provider == "kafka" and not commands:
-        hint = "Set provider under [queue] to store, filesystem, s3 or sqs."
-        raise QueueUnusable(provider=provider, queue=name, reason="it is not available yet", hint=hint)
     kind = _kind(store)
     if provider in ("filesystem", "s3") and kind != provider:
         raise _wrong_store(provider, name, store)
