@@ -18,9 +18,9 @@ from cocli.config.lines import join_key, key_lines, split_key
 from cocli.config.places import data_home, user_file
 from cocli.config.resolve import Flags, Rank, load_user_file, resolve, unknown_variables
 from cocli.config.schema import Setting, problems, settings
-from cocli.config.secrets import MASK, mask
 from cocli.config.template import TemplatePlace, campaign_template, user_template
 from cocli.config.values import value_from_text
+from cocli.display.secrets import MASK, mask
 from cocli.errors import ConfigError, ConfigSyntaxError, ConfigValueError, UsageError
 
 

@@ -19,9 +19,9 @@ import pytest
 
 from cocli.cli.kit.json_documents import DOCUMENTS
 from cocli.cli.kit.reference import commands, error_classes, pages
-from cocli.cli.kit.safe_text import safe_line, safe_text
 from cocli.cli.root import run
 from cocli.config.schema import settings
+from cocli.display.safe_text import safe_line, safe_text
 from cocli.exit_codes import ExitCode
 
 ROOT = Path(__file__).parents[2]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cocli.app.workspace import location
-from cocli.config.secrets import mask
+from cocli.display.secrets import mask
 from cocli.errors import NotFound, UsageError
 from cocli.keys.paths import (
     GLOBAL_INDEXES,

@@ -8,7 +8,7 @@ import typer
 
 from cocli.cli.kit.context import campaign_of, cli_context, flags_of, output_of
 from cocli.cli.kit.options import CampaignOption, JsonOption, QuietOption, StoreOption, examples, single_command
-from cocli.cli.kit.safe_text import safe_line
+from cocli.display.safe_text import safe_line
 
 app = single_command()
 

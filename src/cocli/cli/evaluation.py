@@ -6,7 +6,7 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from cocli.cli.kit.safe_text import safe_text
+from cocli.display.safe_text import safe_text
 from cocli.errors import CocliError
 from cocli.exit_codes import ExitCode
 

@@ -69,7 +69,7 @@ def _command(noun: str, verb: str | None = None) -> Any:
 def _narrowed(app: typer.Typer, verb: str) -> typer.Typer:
     """A noun with one of its verbs, if it has that one: to build the options of all takes longer than most commands."""
     apps = [app, *(group.typer_instance for group in app.registered_groups if group.typer_instance)]
-    found = [info for one in apps for info in one.registered_commands if _name_of(info) == verb]
+    found = [info for noun in apps for info in noun.registered_commands if _name_of(info) == verb]
     if not found or app.registered_callback is None:
         return app
     narrowed = copy(app)
@@ -104,6 +104,10 @@ def run(arguments: list[str], environ: Mapping[str, str]) -> int:
     output = _output(arguments, environ)
     context = CliContext(environ, output, _binary(sys.stdin), _binary(sys.stdout))
     try:
+        if environ.get("COCLI_LOG"):
+            from cocli.logs.output import turn_on
+
+            turn_on(environ, sys.stderr)
         if COMPLETION_VARIABLE in environ:
             from typer._completion_classes import completion_init
 

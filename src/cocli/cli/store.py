@@ -81,7 +81,7 @@ def cat(
 ) -> None:
     """Write an object to stdout, byte for byte. On a terminal, control characters are shown as escapes."""
     from cocli.app.store.browser import read_object
-    from cocli.cli.kit.safe_text import safe_text
+    from cocli.display.safe_text import safe_text
 
     with _opened(ctx, store, campaign) as opened:
         data = read_object(opened, key).data

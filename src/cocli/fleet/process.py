@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from cocli.errors import FormatError
 from cocli.formats import json_records
+from cocli.logs.output import pass_on
 from cocli.models.worker_report import WorkerReport
 
 if TYPE_CHECKING:
@@ -130,8 +131,9 @@ class WorkerProcess:
             self._heed_complaint(error.message.encode())
 
     def _heed_complaint(self, line: bytes) -> None:
-        text = line.decode("utf-8", "replace").strip()[:_LAST_LINE].removeprefix("error: ")
-        if not text:
+        whole = line.decode("utf-8", "replace").strip()
+        text = whole[:_LAST_LINE].removeprefix("error: ")
+        if not text or pass_on(whole):
             return
         if not text.startswith("hint: "):
             self._complaint = text

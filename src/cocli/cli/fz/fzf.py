@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from cocli.cli.kit.safe_text import safe_line
+from cocli.display.safe_text import safe_line
 from cocli.errors import UsageError
 
 if TYPE_CHECKING:

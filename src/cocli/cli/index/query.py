@@ -16,7 +16,7 @@ from cocli.cli.index.options import AsOfOption, FreshOption, campaign_of_indexes
 from cocli.cli.kit.context import output_of
 from cocli.cli.kit.options import CampaignOption, JsonOption, QuietOption, StoreOption, examples
 from cocli.cli.kit.output import count_shown, size_shown
-from cocli.cli.kit.safe_text import safe_line
+from cocli.display.safe_text import safe_line
 from cocli.errors import UsageError
 
 if TYPE_CHECKING:

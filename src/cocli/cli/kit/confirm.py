@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from cocli.cli.kit.safe_text import safe_line
+from cocli.display.safe_text import safe_line
 from cocli.errors import UsageError
 
 if TYPE_CHECKING:

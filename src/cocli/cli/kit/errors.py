@@ -6,8 +6,8 @@ import errno
 import json
 from typing import TYPE_CHECKING, Any
 
-from cocli.cli.kit.safe_text import safe_line, safe_text
-from cocli.config.secrets import mask, mask_values
+from cocli.display.safe_text import safe_line, safe_text
+from cocli.display.secrets import mask, mask_values
 from cocli.errors import CocliError, FileUnusable, UsageError
 
 if TYPE_CHECKING:

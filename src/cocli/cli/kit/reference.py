@@ -107,6 +107,8 @@ the setting is text, and read as TOML otherwise: `5`, `true`, `["a", "b"]`.
 | `COCLI_STORE` | the store, whatever `[storage]` says; also `--store` | `[storage]`, else the data home |
 | `COCLI_BROWSER` | the Chromium to use | the first found on `PATH` |
 | `COCLI_DEBUG` | `1` shows tracebacks | not set |
+| `COCLI_LOG` | what is logged to stderr: `info`, `warning,queue=debug` ([logging.md](../logging.md)) | nothing |
+| `COCLI_LOG_FORMAT` | `json`: one JSON object a line | `text` |
 
 A store is a folder (`/srv/cocli`), `s3://bucket/prefix?endpoint=…&region=…&profile=…`, or `memory://`. Credentials come
 from the usual AWS places and are never written into a file of cocli; where an address carries some, they are not shown.
