@@ -34,10 +34,10 @@ _NAMES: Mapping[str, Any] = {
     "EmailFinding": EmailFinding,
     "Finding": Finding,
     "HoursFinding": HoursFinding,
-    "Identity": SiteIdentity,
+    "SiteIdentity": SiteIdentity,
     "PersonFinding": PersonFinding,
     "PhoneFinding": PhoneFinding,
-    "Rejected": RejectedFinding,
+    "RejectedFinding": RejectedFinding,
 }
 """What annotations name that the extractors import for the type checker only."""
 
