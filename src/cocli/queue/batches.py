@@ -61,7 +61,9 @@ def lives(task: Task) -> int:
 
 def _id_again(task_id: str) -> str:
     match = _AGAIN.match(task_id)
-    return f"{match[1]}+again-{int(match[2]) + 1}" if match else f"{task_id}+again-2"
+    if match is None:
+        return f"{task_id}+again-2"
+    return f"{match[1]}+again-{int(match[2]) + 1}"
 
 
 def parts_of(claim: Claim, parts: int) -> list[NewTask]:

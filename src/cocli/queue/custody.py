@@ -5,10 +5,12 @@ A provider says how a claim is renewed, completed, given back and set aside; wha
 
 from __future__ import annotations
 
+import logging
 from abc import ABC, abstractmethod
 from datetime import timedelta
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
+from cocli import logs
 from cocli.errors import CocliError, LeaseLost, QueueError, StoreError, UsageError
 from cocli.formats import json_records
 from cocli.models.completion import Blocked, Completion, Empty, Failed, Ok
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
     from cocli.queue.leased.statistics import Statistics
     from cocli.queue.runtime import Runtime
     from cocli.store.base import Store
+
+_LOG = logs.get_logger(__name__)
 
 C = TypeVar("C", bound=LeasedClaim)
 
@@ -89,7 +93,9 @@ class HoldingQueue(ABC, Generic[C]):
 
     def claim_many(self, limit: int) -> list[C]:
         """Up to so many tasks; one, where a provider cannot ask for more without waiting for them."""
-        claim = self.claim() if limit > 0 else None
+        if limit < 1:
+            return []
+        claim = self.claim()
         return [] if claim is None else [claim]
 
     # --- holding
@@ -130,6 +136,7 @@ class HoldingQueue(ABC, Generic[C]):
         return True
 
     def _lost(self, claim: Claim, reason: str) -> LeaseLost:
+        self._tell(_LOG, "lease lost", claim.task.task_id, reason=reason, token=claim.token)
         return LeaseLost(queue=self.name, worker=self.worker, task_id=claim.task.task_id, reason=reason)
 
     # --- ending
@@ -268,10 +275,17 @@ class HoldingQueue(ABC, Generic[C]):
         self, *, category: str | None = None, task_ids: Iterable[str] | None = None, dry_run: bool = False
     ) -> list[Recovered]:
         """Bring tasks back from the sideline with fresh attempts."""
-        return self._sideline.recover(category=category, task_ids=task_ids, dry_run=dry_run)
+        with logs.bound(campaign=self.campaign, queue=self.name):
+            return self._sideline.recover(category=category, task_ids=task_ids, dry_run=dry_run)
 
     def inspect(self, task_id: str) -> TaskView:
         return self._statistics.inspect(task_id)
+
+    def _tell(self, log: logging.Logger, message: str, task_id: str, **fields: object) -> None:
+        """Log a decision about a task, for those who want to see every one."""
+        if log.isEnabledFor(logging.DEBUG):
+            about = {"campaign": self.campaign, "queue": self.name, "task": task_id, "worker": self.worker}
+            log.debug(message, extra=about | fields, stacklevel=2)
 
     def _nonce(self) -> str:
         return f"{self._random.getrandbits(96):024x}"

@@ -6,6 +6,7 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from cocli import logs
 from cocli.errors import LeaseLost, StoreError
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from cocli.queue.leased.claim import LeasedClaim
     from cocli.queue.runtime import Activity, Runtime
 
+_LOG = logs.get_logger(__name__)
 
 _RENEW_SHARE = 1 / 3
 
@@ -50,8 +52,10 @@ class LeaseKeeper:
             self._holdings[id(holding)] = holding
             if self._activity is None:
                 self._activity = self._runtime.every(self._interval / 2, self._tick)
+        task = claim.task
         try:
-            yield holding
+            with logs.bound(campaign=task.campaign, queue=task.queue, task=task.task_id):
+                yield holding
         finally:
             with self._lock:
                 self._holdings.pop(id(holding), None)
@@ -67,18 +71,26 @@ class LeaseKeeper:
             claim = holding.claim
             if claim.over or claim.lost or self._runtime.monotonic() - claim.written_at < self._interval:
                 continue
-            try:
-                self._renew(claim)
-            except LeaseLost:
-                if not claim.over:  # else it was ended by the worker itself in the meantime
-                    self._lose(holding)
-            except StoreError:
-                # The store may come back; but a lease that is over by our own clock is somebody else's to take.
-                if self._runtime.monotonic() - claim.written_at > self._lease:
-                    self._lose(holding)
+            task = claim.task
+            with logs.bound(campaign=task.campaign, queue=task.queue, task=task.task_id):
+                self._renew_held(holding)
         return True
 
+    def _renew_held(self, holding: Holding) -> None:
+        claim = holding.claim
+        try:
+            self._renew(claim)
+        except LeaseLost:
+            if not claim.over:  # else it was ended by the worker itself in the meantime
+                self._lose(holding)
+        except StoreError as error:
+            _LOG.warning("the lease could not be renewed: %s", error.message)
+            # The store may come back; but a lease that is over by our own clock is somebody else's to take.
+            if self._runtime.monotonic() - claim.written_at > self._lease:
+                self._lose(holding)
+
     def _lose(self, holding: Holding) -> None:
+        _LOG.warning("the task is lost while its work goes on", extra={"worker": holding.claim.worker})
         holding.claim.lost = True
         if holding.on_lost:
             holding.on_lost()

@@ -51,13 +51,17 @@ class Places:
 
     def spot_of_completion(self, key: str) -> str | None:
         spot, dot, form = key[len(self.completed) :].rpartition(".")
-        return spot if dot and form in ("json", "usv") and spot.count("/") == 1 else None
+        if not dot or form not in ("json", "usv") or spot.count("/") != 1:
+            return None
+        return spot
 
     def spot_of_sidelined(self, key: str) -> tuple[str, str] | None:
         """The category and the spot of a task that was set aside; None for what else may lie there."""
         category, _, rest = key[len(self.sideline) :].partition("/")
         spot, slash, file = rest.rpartition("/")
-        return (category, spot) if slash and file == "task.json" and spot.count("/") == 1 else None
+        if not slash or file != "task.json" or spot.count("/") != 1:
+            return None
+        return category, spot
 
     def task_at(self, spot: str) -> str:
         return task_files(f"{self.pending}{spot}/")[0]
@@ -69,4 +73,5 @@ class Places:
         return [self.completion_at(spot, batch=batch) for batch in (False, True)]
 
     def completion_at(self, spot: str, *, batch: bool) -> str:
-        return f"{self.completed}{spot}.{'usv' if batch else 'json'}"
+        form = "usv" if batch else "json"
+        return f"{self.completed}{spot}.{form}"

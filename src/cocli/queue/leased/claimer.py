@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from cocli import logs
 from cocli.errors import CocliError, FormatError, InvalidKey, LeaseLost, NotFound, StoreError
 from cocli.formats import json_records
 from cocli.keys.paths import task_files, task_id_of
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from cocli.queue.leased.discovery import Discovery, TaskCandidate
     from cocli.queue.leased.removal import Cleaner
     from cocli.queue.places import Places
+
+_LOG = logs.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,23 +111,27 @@ class ClaimingQueue(HoldingQueue[LeasedClaim]):
 
     def _take(self, candidates: list[TaskCandidate]) -> list[LeasedClaim]:
         """What can be had of them: new ones side by side, the others one after the other."""
-        fresh = [one for one in candidates if one.is_new] if len(candidates) > 1 else []
-        others = [one for one in candidates if not one.is_new] if fresh else candidates
-        claims = [claim for one in others if (claim := self._try(one)) is not None]
-        leasings = [one for found in fresh if (one := self._leasing(found.folder)) is not None]
-        claims += self._read_leased(leasings, settled.create_many(self._store, [one.put for one in leasings]))
+        fresh: list[TaskCandidate] = []
+        others = candidates
+        if len(candidates) > 1:
+            fresh = [candidate for candidate in candidates if candidate.is_new]
+            others = [candidate for candidate in candidates if not candidate.is_new]
+        claims = [claim for candidate in others if (claim := self._try(candidate)) is not None]
+        leasings = [leasing for candidate in fresh if (leasing := self._leasing(candidate.folder)) is not None]
+        claims += self._read_leased(leasings, settled.create_many(self._store, [leasing.put for leasing in leasings]))
         if claims:
             with self._lock:
                 self._discovery.won()
         return claims
 
-    def _lost_race(self) -> None:
+    def _lost_race(self, task_id: str) -> None:
+        self._tell(_LOG, "claim lost: somebody else was faster", task_id)
         with self._lock:
             self._discovery.lost_race()
 
     def _still_ours(self, claims: list[LeasedClaim]) -> list[LeasedClaim]:
         lost = self._make_all_sure(claims)
-        return [claim for claim in claims if claim.folder not in lost] if lost else claims
+        return [claim for claim in claims if claim.folder not in lost]
 
     def _make_all_sure(self, claims: list[LeasedClaim]) -> dict[str, CocliError]:
         """Those that are not ours any more, by their folders. Making sure of one must not make another too old."""
@@ -144,7 +151,7 @@ class ClaimingQueue(HoldingQueue[LeasedClaim]):
     def _try(self, candidate: TaskCandidate) -> LeasedClaim | None:
         if candidate.is_new:
             leasing = self._leasing(candidate.folder)
-            return self._take_new(leasing) if leasing is not None else None
+            return None if leasing is None else self._take_new(leasing)
         if self._cleaner.is_done(candidate.folder):
             return None
         if not candidate.has_task:
@@ -163,6 +170,7 @@ class ClaimingQueue(HoldingQueue[LeasedClaim]):
             with suppress(FormatError):  # an unreadable lease has no token to keep
                 token = json_records.read(Lease, lease.data, file=lease_key).token
                 self._sideline.keep_token(self._places.spot_of_folder(folder), token)
+            self._tell(_LOG, "lease without a task removed", self._places.spot_of_folder(folder))
             self._cleaner.remove_lease(lease_key, lease.etag)
 
     # --- tasks that nobody has had
@@ -186,19 +194,28 @@ class ClaimingQueue(HoldingQueue[LeasedClaim]):
     def _take_new(self, leasing: Leasing) -> LeasedClaim | None:
         etag = settled.create(self._store, leasing.put.key, leasing.put.data)
         if etag is None:
-            self._lost_race()
+            self._lost_race(leasing.lease.task_id)
             return None
         return self._leased(leasing, etag, answer(self._store.get, leasing.task_key))
 
     def _read_leased(self, leasings: list[Leasing], answers: Sequence[str | StoreError | None]) -> list[LeasedClaim]:
         """Their leases have been asked for: read the tasks of those that we got."""
-        won = [(one, etag) for one, etag in zip(leasings, answers, strict=True) if isinstance(etag, str)]
-        for _ in range(sum(one is None for one in answers)):
-            self._lost_race()
-        stored = self._store.get_many([one.task_key for one, _ in won]) if won else ()
-        claims, failures = list[LeasedClaim](), [one for one in answers if isinstance(one, StoreError)]
+        won: list[tuple[Leasing, str]] = []
+        failures: list[StoreError] = []
+        for leasing, created in zip(leasings, answers, strict=True):
+            if isinstance(created, str):
+                won.append((leasing, created))
+            elif created is None:
+                self._lost_race(leasing.lease.task_id)
+            else:
+                failures.append(created)
+        if not won:
+            stored: Sequence[StoredObject | StoreError] = ()
+        else:
+            stored = self._store.get_many([leasing.task_key for leasing, _ in won])
+        claims: list[LeasedClaim] = []
         for (leasing, etag), task in zip(won, stored, strict=True):
-            claim = answer(lambda one: self._leased(*one), (leasing, etag, task))
+            claim = answer(lambda leased: self._leased(*leased), (leasing, etag, task))
             if isinstance(claim, StoreError):
                 failures.append(claim)  # its lease runs out, and somebody takes it over
             elif claim is not None:
@@ -213,12 +230,14 @@ class ClaimingQueue(HoldingQueue[LeasedClaim]):
             task, task_etag = self._task_in(leasing.folder, stored)
         except NotFound:
             # Completed and removed since it was listed: the lease is ours and of no use.
+            self._tell(_LOG, "lease given up: the task ended since it was listed", leasing.lease.task_id)
             self._cleaner.remove_lease(leasing.put.key, etag)
             return None
         except FormatError as error:
             self._set_aside_malformed(leasing.folder, error)
             return None
         claim = self._claim(task, leasing.lease, leasing.folder, etag, task_etag, leasing.written_at, leasing.now)
+        self._tell(_LOG, "claim won", task.task_id, token=claim.token, attempt=claim.attempt)
         return self._go_on_counting(claim) if task.recoveries else claim
 
     def _go_on_counting(self, claim: LeasedClaim) -> LeasedClaim | None:
@@ -244,15 +263,17 @@ class ClaimingQueue(HoldingQueue[LeasedClaim]):
         if not self._is_free(lease, now):
             return None
         if self._sideline.is_final(task):
+            self._tell(_LOG, "task removed: it had ended", task.task_id)
             self._sideline.keep_token(self._places.spot(task.task_id), lease.token)
             self._cleaner.remove(folder, task_etag=task_etag, lease_etag=etag)
             return None
         mine = self._held(_successor(lease, task, now), now)
         new_etag = settled.swap(self._store, lease_key, json_records.render(mine), etag)
         if new_etag is None:
-            self._lost_race()
+            self._lost_race(task.task_id)
             return None
         claim = self._claim(task, mine, folder, new_etag, task_etag, written_at, now)
+        self._tell(_LOG, "claim taken over", task.task_id, token=mine.token, attempt=mine.attempt, held_by=lease.worker)
         if mine.attempt > self._attempts:
             last = lease.error.message if lease.error else "its worker fell silent"
             with suppress(LeaseLost):  # then its next holder sets it aside
@@ -316,6 +337,8 @@ class ClaimingQueue(HoldingQueue[LeasedClaim]):
 
     def _set_aside_malformed(self, folder: str, error: FormatError) -> None:
         """A task or lease that cannot be read: kept as it is on the sideline, if it is still the same afterwards."""
+        extra = {"campaign": self.campaign, "queue": self.name, "task": self._places.spot_of_folder(folder)}
+        _LOG.warning("a task or its lease cannot be read and is set aside: %s", error.message, extra=extra)
         task, lease = self._store.get_many(task_files(folder))
         self._sideline.add_malformed(folder, error, self.campaign, self.name)
         if isinstance(task, StoredObject) and isinstance(lease, StoredObject):

@@ -75,7 +75,9 @@ class Discovery:
 
     def next_new(self) -> TaskCandidate | None:
         """The next task to try if it is known already and nobody had it; else None, and nothing is taken."""
-        return self.next() if self._ready and self._ready[0].is_new else None
+        if not self._ready or not self._ready[0].is_new:
+            return None
+        return self.next()
 
     def won(self) -> None:
         self._races = 0

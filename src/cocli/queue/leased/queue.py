@@ -19,6 +19,7 @@ from datetime import timedelta
 from operator import attrgetter
 from typing import TYPE_CHECKING, Literal
 
+from cocli import logs
 from cocli.errors import CocliError, StoreError
 from cocli.formats import json_records
 from cocli.keys.paths import task_files
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
     from cocli.queue.leased.claim import LeasedClaim
     from cocli.queue.runtime import Runtime
     from cocli.store.base import Store
+
+_LOG = logs.get_logger(__name__)
 
 CLOCK_MARGIN = 2.0
 """Seconds by which a lease must be overdue: S3 dates its objects in whole seconds."""
@@ -106,6 +109,7 @@ class LeasedQueue(ClaimingQueue):
             renewed = self._held(claim.lease.with_changes(finished=finished), self._store.now())
             self._replace_lease(claim, renewed)
             claim.kept = len(finished)
+        self._tell(_LOG, "lease renewed", claim.task.task_id, token=claim.token, finished_items=claim.kept)
 
     def _replace_lease(self, claim: LeasedClaim, lease: Lease) -> None:
         with claim.writing:
@@ -136,7 +140,9 @@ class LeasedQueue(ClaimingQueue):
             # The recovery that brought it back may have been cut off before it removed what was set aside.
             self._store.delete_many(self._places.sidelines(claim.task.task_id))
         self._cleaner.done(claim.folder)
-        return AckOutcome.ALREADY_COMPLETED if created is None else AckOutcome.COMPLETED
+        outcome = AckOutcome.ALREADY_COMPLETED if created is None else AckOutcome.COMPLETED
+        self._tell(_LOG, "task ended", claim.task.task_id, outcome=outcome, token=claim.token, attempt=claim.attempt)
+        return outcome
 
     def ack_many(self, ended: Sequence[tuple[Claim, Verdict]]) -> list[AckOutcome | CocliError]:
         """End many claims: their completions are written side by side. A failure stands where its outcome would."""
@@ -158,7 +164,7 @@ class LeasedQueue(ClaimingQueue):
             return super().ack_and_claim(claim, verdict)
         with self._lock:
             following = self._discovery.next_new()
-        leasing = self._leasing(following.folder) if following is not None else None
+        leasing = None if following is None else self._leasing(following.folder)
         if leasing is None:
             return super().ack_and_claim(claim, verdict)
         (outcome,), leases = self._complete_all([(self._ours(claim), verdict)], [leasing.put])
@@ -189,12 +195,13 @@ class LeasedQueue(ClaimingQueue):
             answers = settled.create_many(self._store, [*puts, *beside])
             created = iter(answers[: len(puts)])
             created_by = [lost.get(claim.folder) or next(created) for claim, _ in ended]
-            for (claim, _), one in zip(ended, created_by, strict=True):
-                claim.over = claim.over or not isinstance(one, CocliError)
-        return [
-            one if isinstance(one, CocliError) else self._completed(claim, one)
-            for (claim, _), one in zip(ended, created_by, strict=True)
-        ], answers[len(puts) :]
+            for (claim, _), created_or_error in zip(ended, created_by, strict=True):
+                claim.over = claim.over or not isinstance(created_or_error, CocliError)
+        outcomes = [
+            etag if isinstance(etag, CocliError) else self._completed(claim, etag)
+            for (claim, _), etag in zip(ended, created_by, strict=True)
+        ]
+        return outcomes, answers[len(puts) :]
 
     def _give_back(
         self, claim: LeasedClaim, outcome: Literal["failed", "released"], error: TaskError | None, seconds: float
@@ -203,13 +210,14 @@ class LeasedQueue(ClaimingQueue):
         free = claim.lease.with_changes(
             worker=None,
             expires=None,
-            not_before=now + timedelta(seconds=seconds) if seconds else None,
+            not_before=(now + timedelta(seconds=seconds)) if seconds else None,
             error=error,
             history=(*claim.lease.history, self._attempt(claim, outcome, error))[-HISTORY:],
             finished=tuple(claim.finished.values()),
         )
         self._replace_lease(claim, free)
         claim.over = True
+        self._tell(_LOG, "task given back", claim.task.task_id, outcome=outcome, wait_seconds=round(seconds, 1))
 
     def _set_aside(
         self, claim: LeasedClaim, category: Category, reason: str, error: TaskError | None = None
@@ -225,6 +233,7 @@ class LeasedQueue(ClaimingQueue):
             self._renew(claim)
             claim.over = True
         self._cleaner.remove(claim.folder, task_etag=claim.task_etag, lease_etag=claim.etag)
+        self._tell(_LOG, "task set aside", claim.task.task_id, category=category, reason=reason)
         return AckOutcome.SIDELINED
 
     # --- looking after

@@ -10,12 +10,15 @@ import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from cocli import logs
 from cocli.errors import Conflict, StoreError, Unavailable
 from cocli.keys.paths import task_files
 
 if TYPE_CHECKING:
     from cocli.queue.runtime import Runtime
     from cocli.store.base import Store
+
+_LOG = logs.get_logger(__name__)
 
 _BATCH = 100
 _LONGEST_WAIT = 10.0
@@ -41,8 +44,10 @@ class Cleaner:
             self._done[folder] = None
             due = len(self._done) >= _BATCH or self._runtime.monotonic() - self._since > self._wait
         if due:
-            with suppress(Unavailable):  # the ack stands; what was not removed is tried again with the next
+            try:
                 self.flush()
+            except Unavailable as error:  # the ack stands; what was not removed is tried again with the next
+                _LOG.warning("ended tasks could not be removed now: %s", error.message)
 
     def is_done(self, folder: str) -> bool:
         """Whether a listed task is one of those that ended here."""
@@ -56,6 +61,7 @@ class Cleaner:
             return
         self._remove([task_files(folder)[0] for folder in folders])
         self._remove([task_files(folder)[1] for folder in folders])
+        _LOG.debug("%d ended tasks removed", len(folders))
         with self._lock:
             for folder in folders:
                 self._done.pop(folder, None)

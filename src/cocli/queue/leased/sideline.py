@@ -6,6 +6,7 @@ from collections import defaultdict
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
+from cocli import logs
 from cocli.errors import Conflict, FormatError, NotFound
 from cocli.formats import json_records
 from cocli.keys.paths import task_files, task_id_of
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from cocli.models.task import Attempt
     from cocli.queue.places import Places
     from cocli.store.base import Store
+
+_LOG = logs.get_logger(__name__)
 
 _RAW_LIMIT = 100_000
 _HISTORY = 50
@@ -176,9 +179,9 @@ class Sideline:
     # --- the way back
 
     def recover(self, *, category: str | None, task_ids: Iterable[str] | None, dry_run: bool) -> list[Recovered]:
-        wanted = {self._places.spot(task_id): task_id for task_id in task_ids} if task_ids is not None else None
-        found = [entry for entry in self.entries(category) if wanted is None or entry.spot in wanted]
-        names = wanted or {}
+        names = {self._places.spot(task_id): task_id for task_id in task_ids or ()}
+        everything = task_ids is None
+        found = [entry for entry in self.entries(category) if everything or entry.spot in names]
         report = [
             Recovered(names.get(entry.spot, entry.task_id), entry.category, self._recover(entry, dry_run=dry_run))
             for entry in found
@@ -197,6 +200,7 @@ class Sideline:
             return "not_found"
         if dry_run:
             return "would_recover"
+        _LOG.debug("task comes back from the sideline", extra={"task": entry.task_id, "category": entry.category})
         outcome = "already_completed"
         if not self._is_completed(entry.spot):
             last = max((task for task, _ in lives), key=_life)

@@ -128,5 +128,5 @@ class Statistics:
         except FormatError as error:
             problems.append(error.message)
             return []
-        problems += [f"{one.file}, line {one.line}: {one.reason}" for one in reader.rejected]
+        problems += [f"{row.file}, line {row.line}: {row.reason}" for row in reader.rejected]
         return items

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from cocli import logs
 from cocli.errors import AlreadyExists, NotFound, StoreError
 from cocli.formats import json_records
 from cocli.models.task import Task
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 
     from cocli.queue.places import Places
     from cocli.store.base import Store
+
+_LOG = logs.get_logger(__name__)
 
 _CHUNK = 5000
 _LIST_FROM = 20
@@ -37,8 +41,7 @@ class Putter:
         ended = self._ended(new.task_id)
         if ended is not None:
             return ended
-        created = settled.create(self._store, self._places.task(new.task_id), self._render(new, self._store.now()))
-        return PutOutcome.ALREADY_PENDING if created is None else PutOutcome.QUEUED
+        return self._create_one(self._places.task(new.task_id), self._render(new, self._store.now()))
 
     def put_many(self, tasks: Iterable[NewTask]) -> PutReport:
         counts: Counter[PutOutcome] = Counter()
@@ -46,7 +49,7 @@ class Putter:
         first = list(islice(remaining, _LIST_FROM))
         if len(first) < _LIST_FROM:
             counts.update(self.put(task) for task in first)
-            return PutReport(counts)
+            return self._report(counts)
         completed, sidelined = self._completed_spots(), self._sidelined_spots()
         chunk = first + list(islice(remaining, _CHUNK))
         while chunk:
@@ -61,6 +64,12 @@ class Putter:
                     fresh.append(task)
             counts.update(self._create(fresh))
             chunk = list(islice(remaining, _CHUNK))
+        return self._report(counts)
+
+    def _report(self, counts: Counter[PutOutcome]) -> PutReport:
+        if _LOG.isEnabledFor(logging.DEBUG):
+            told = {outcome.value: count for outcome, count in counts.items()}
+            _LOG.debug("tasks put", extra={"campaign": self._campaign, "queue": self._queue, **told})
         return PutReport(counts)
 
     def _create(self, tasks: list[NewTask]) -> list[PutOutcome]:
@@ -73,11 +82,14 @@ class Putter:
             elif isinstance(answer, StoreError):
                 if not answer.retryable:
                     raise answer
-                created = settled.create(self._store, put.key, put.data)
-                outcomes.append(PutOutcome.ALREADY_PENDING if created is None else PutOutcome.QUEUED)
+                outcomes.append(self._create_one(put.key, put.data))
             else:
                 outcomes.append(PutOutcome.QUEUED)
         return outcomes
+
+    def _create_one(self, key: str, data: bytes) -> PutOutcome:
+        created = settled.create(self._store, key, data)
+        return PutOutcome.ALREADY_PENDING if created is None else PutOutcome.QUEUED
 
     def _ended(self, task_id: str) -> PutOutcome | None:
         completions, sidelines = self._places.completions(task_id), self._places.sidelines(task_id)
@@ -94,7 +106,7 @@ class Putter:
 
     def _sidelined_spots(self) -> set[str]:
         found = (self._places.spot_of_sidelined(info.key) for info in self._store.list(self._places.sideline))
-        return {one[1] for one in found if one is not None}
+        return {category_and_spot[1] for category_and_spot in found if category_and_spot is not None}
 
     def _render(self, new: NewTask, now: datetime) -> bytes:
         return json_records.render(

@@ -217,7 +217,9 @@ class SqsConnection:
             raise QueueUnusable(provider="sqs", reason=str(error), hint=_CHECK) from error
 
     def _find(self, client: SQSClient) -> str:
-        owner: dict[str, Any] = {"QueueOwnerAWSAccountId": self._account_id} if self._account_id else {}
+        owner: dict[str, Any] = {}
+        if self._account_id:
+            owner["QueueOwnerAWSAccountId"] = self._account_id
         with self._mapped():
             return client.get_queue_url(QueueName=self.queue_name, **owner)["QueueUrl"]
 
@@ -267,7 +269,9 @@ class SqsConnection:
 
     def _missing(self) -> QueueUnusable:
         kind = "FifoQueue=true," if self.fifo else ""
-        where = f" --region {self._region}" + (f" --endpoint-url {self._endpoint}" if self._endpoint else "")
+        where = f" --region {self._region}"
+        if self._endpoint:
+            where += f" --endpoint-url {self._endpoint}"
         return QueueUnusable(
             provider="sqs",
             queue=self.queue_name,

@@ -6,6 +6,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
+from cocli import logs
 from cocli.errors import CocliError, FormatError, InvalidKey, QueueError, StoreError, Unavailable
 from cocli.formats import json_records
 from cocli.models.task import Task
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from cocli.queue.places import Places
     from cocli.queue.sqs.connection import RefusedMessage, SqsConnection, SqsMessage
     from cocli.store.base import Store
+
+_LOG = logs.get_logger(__name__)
 
 LARGEST = 1 << 20
 """Bytes of a message, and of a request: what SQS allows; a queue may be set to less."""
@@ -80,6 +83,7 @@ class Outbox:
             bodies = [bodies[entry.position] for entry in refused]
             if not bodies:
                 return
+            _LOG.warning("%d messages were not taken: %s", len(bodies), refused[0].reason)
         reason = f"{len(bodies)} messages were not taken, tried {_TRIES} times; last: {refused[0].reason}"
         raise Unavailable(address=f"{self._connection.queue_name} (SQS)", reason=reason)
 

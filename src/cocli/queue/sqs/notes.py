@@ -107,8 +107,10 @@ class Notes:
     def _write(self, claim: SqsClaim, lease: Lease) -> None:
         lease = lease.with_changes(sequence=claim.lease.sequence + 1, nonce=self._nonce())
         key, data = self._key(claim.task), json_records.render(lease)
-        had = claim.etag
-        etag = settled.swap(self._store, key, data, had) if had else settled.create(self._store, key, data)
+        if claim.etag:
+            etag = settled.swap(self._store, key, data, claim.etag)
+        else:
+            etag = settled.create(self._store, key, data)
         if etag is None:
             claim.lost = True
             reason = "another worker has taken note of it meanwhile"

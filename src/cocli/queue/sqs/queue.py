@@ -23,6 +23,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Literal
 
+from cocli import logs
 from cocli.errors import FormatError, LeaseLost, NotFound, QueueError, QueueUnusable, Unavailable
 from cocli.formats import json_records
 from cocli.models.task import Task, TaskError
@@ -50,6 +51,8 @@ if TYPE_CHECKING:
     from cocli.queue.runtime import Runtime
     from cocli.queue.sqs.connection import SqsMessage
     from cocli.store.base import Store
+
+_LOG = logs.get_logger(__name__)
 
 _TIDY_SECONDS = 600.0
 _RAW_LIMIT = 100_000
@@ -149,7 +152,9 @@ class SqsQueue(HoldingQueue[SqsClaim]):
         # A first delivery can only be a repeated put: whether it is completed costs one look. Later ones may have
         # ended anywhere.
         again = message.receives > 1
-        if self._sideline.is_final(task) if again else self._is_completed(task):
+        has_ended = self._sideline.is_final(task) if again else self._is_completed(task)
+        if has_ended:
+            self._tell(_LOG, "message dropped: its task had ended", task.task_id, receives=message.receives)
             self._drop(message, task, noted=again)
             return None
         claim = self._claim(message, task, noted, asked_at)
@@ -158,11 +163,13 @@ class SqsQueue(HoldingQueue[SqsClaim]):
             reason = f"{self._attempts} attempts did not finish it; last: {last}"
             self._aside(claim, Category.ATTEMPTS, reason, claim.lease.history)
             return None
+        self._tell(_LOG, "claim won", task.task_id, token=claim.token, attempt=claim.attempt)
         return claim
 
     def _claim(self, message: SqsMessage, task: Task, noted: tuple[Lease, str] | None, asked_at: float) -> SqsClaim:
         now = self._store.now()
-        lease = self._notes.start(task, message.receives, noted[0] if noted else None, now)
+        note, etag = noted or (None, "")
+        lease = self._notes.start(task, message.receives, note, now)
         finished = {item.item_id: item for item in lease.finished}
         return SqsClaim(
             task=task,
@@ -173,7 +180,7 @@ class SqsQueue(HoldingQueue[SqsClaim]):
             finished=finished,
             kept=len(finished),
             lease=lease,
-            etag=noted[1] if noted else "",
+            etag=etag,
             task_etag="",
             written_at=asked_at,
             received_at=asked_at,
@@ -212,6 +219,7 @@ class SqsQueue(HoldingQueue[SqsClaim]):
             claim.written_at = asked_at
             if len(claim.finished) > claim.kept:
                 self._notes.keep_items(claim, self._seconds)
+        self._tell(_LOG, "visibility renewed", claim.task.task_id, token=claim.token)
 
     def _renew_kept(self, claim: LeasedClaim) -> None:
         """For the keeper, which knows two answers: the task is lost, or the request may be repeated."""
@@ -249,7 +257,9 @@ class SqsQueue(HoldingQueue[SqsClaim]):
             # Others may have given up what we finished: a result is worth more than their reason.
             self._store.delete_many(self._places.sidelines(claim.task.task_id))
         self._end(claim)
-        return AckOutcome.ALREADY_COMPLETED if created is None else AckOutcome.COMPLETED
+        outcome = AckOutcome.ALREADY_COMPLETED if created is None else AckOutcome.COMPLETED
+        self._tell(_LOG, "task ended", claim.task.task_id, outcome=outcome, token=claim.token, attempt=claim.attempt)
+        return outcome
 
     def _end(self, claim: SqsClaim) -> None:
         claim.over = True
@@ -263,6 +273,7 @@ class SqsQueue(HoldingQueue[SqsClaim]):
         self._notes.give_back(claim, self._attempt(claim, outcome, error), error)
         self._show_after(claim, seconds)
         claim.over = True
+        self._tell(_LOG, "task given back", claim.task.task_id, outcome=outcome, wait_seconds=round(seconds, 1))
 
     # --- setting aside
 
@@ -280,10 +291,13 @@ class SqsQueue(HoldingQueue[SqsClaim]):
     def _aside(self, claim: SqsClaim, category: Category, reason: str, history: Iterable[Attempt]) -> None:
         task = claim.task.with_changes(last_token=claim.token)
         self._sideline.add(task, category, reason, tuple(history)[-HISTORY:], self._store.now())
+        self._tell(_LOG, "task set aside", task.task_id, category=category, reason=reason)
         self._end(claim)
 
     def _set_aside_malformed(self, message: SqsMessage, task: Task | None, error: FormatError) -> None:
         """A message without a task of ours: its text is kept under the message's id, with what is wrong with it."""
+        extra = {"campaign": self.campaign, "queue": self.name, "message_id": message.message_id}
+        _LOG.warning("a message holds no task of ours and is set aside: %s", error.message, extra=extra)
         now = self._store.now()
         placeholder = Task(
             task_id=task.task_id if task else f"sqs-{message.message_id}",
@@ -318,7 +332,8 @@ class SqsQueue(HoldingQueue[SqsClaim]):
         if set(view.states) & {TaskPlace.COMPLETED, TaskPlace.SIDELINED}:
             return view
         blind = f"SQS cannot be asked for one task: whether it waits in {self._connection.queue_name} is not known"
-        return replace(view, problem=f"{view.problem}; {blind}" if view.problem else blind)
+        problems = filter(None, (view.problem, blind))
+        return replace(view, problem="; ".join(problems))
 
     def close(self) -> None:
         self._keeper.close()
