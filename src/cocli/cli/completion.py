@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from cocli.cli import COMPLETION_VARIABLE
-from cocli.cli.kit.context import output_of
-from cocli.cli.kit.options import examples, single_command
+from cocli.cli.kit.context import Call
+from cocli.cli.kit.options import examples, shared, single_command
 
 app = single_command()
 
@@ -29,11 +29,10 @@ class Shell(StrEnum):
         "cocli completion fish > ~/.config/fish/completions/cocli.fish",
     )
 )
-def completion(
-    ctx: typer.Context, shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="bash, zsh or fish.")]
-) -> None:
+@shared()
+def completion(call: Call, shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="bash, zsh or fish.")]) -> None:
     """Print the completion script of a shell. It completes commands, options and the names of campaigns."""
     from typer._completion_shared import get_completion_script
 
     script = get_completion_script(prog_name="cocli", complete_var=COMPLETION_VARIABLE, shell=shell.value)
-    output_of(ctx).stdout.write(script + "\n")
+    call.output.stdout.write(script + "\n")

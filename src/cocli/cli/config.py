@@ -7,14 +7,15 @@ from typing import Annotated
 
 import typer
 
-from cocli.cli.kit.context import campaign_of, output_of, workspace_of
+from cocli.cli.kit.context import Call
 from cocli.cli.kit.options import (
-    JsonOption,
-    OptionalCampaignArgument,
-    QuietOption,
-    StoreOption,
+    CAMPAIGN_ARGUMENT,
+    JSON,
+    QUIET,
+    STORE,
     command_group,
     examples,
+    shared,
 )
 
 app = command_group("Show what is configured, and who said so.")
@@ -28,15 +29,8 @@ _Changed = Annotated[bool, typer.Option("--changed", help="Leave out what is as 
         "cocli config show", "cocli config show plumbers --origin", "cocli config show plumbers --changed --json"
     )
 )
-def show(
-    ctx: typer.Context,
-    campaign: OptionalCampaignArgument = None,
-    origin: _Origin = False,
-    changed: _Changed = False,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
+@shared(CAMPAIGN_ARGUMENT, STORE, JSON, QUIET)
+def show(call: Call, origin: _Origin = False, changed: _Changed = False) -> None:
     """Show every setting: of a campaign, or without one those that hold for all.
 
     A value comes from the first of: flag, environment, the campaign's file, your own file, default. Credentials inside
@@ -44,11 +38,11 @@ def show(
     """
     from cocli.app.settings import show_settings
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    with workspace_of(ctx, store) as workspace:
-        rows = show_settings(workspace, campaign_of(ctx, campaign))
+    output = call.output
+    with call.workspace() as workspace:
+        rows = show_settings(workspace, call.campaign)
     rows = [row for row in rows if not (changed and row.is_default)]
-    if json:
+    if output.as_json:
         output.document({"settings": [asdict(row) for row in rows]})
     elif origin:
         output.table(("setting", "value", "origin"), [(row.name, row.value, row.origin) for row in rows])

@@ -6,15 +6,16 @@ from typing import Annotated
 
 import typer
 
-from cocli.cli.kit.context import cli_context
-from cocli.cli.kit.options import examples, single_command
+from cocli.cli.kit.context import Call
+from cocli.cli.kit.options import examples, shared, single_command
 
 app = single_command()
 
 
 @app.command(epilog=examples("cocli demo", "cocli demo my-demo", "cocli demo --maps", "cocli demo --keep"))
+@shared()
 def demo(
-    ctx: typer.Context,
+    call: Call,
     folder: Annotated[
         str | None,
         typer.Argument(metavar="FOLDER", help="Where to keep everything: new, empty, or of an earlier demo."),
@@ -34,5 +35,5 @@ def demo(
 
     words = [*([folder] if folder else []), *(["--maps"] if maps else []), *(["--keep"] if keep else [])]
     command = [sys.executable, "-m", "cocli.demo", *words]
-    done = subprocess.run(command, env=dict(cli_context(ctx).environ), check=False)  # noqa: S603 - our own program
+    done = subprocess.run(command, env=dict(call.environ), check=False)  # noqa: S603 - our own program
     raise typer.Exit(done.returncode)

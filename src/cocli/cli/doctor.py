@@ -6,21 +6,16 @@ from dataclasses import asdict
 
 import typer
 
-from cocli.cli.kit.context import campaign_of, cli_context, flags_of, output_of
-from cocli.cli.kit.options import CampaignOption, JsonOption, QuietOption, StoreOption, examples, single_command
+from cocli.cli.kit.context import Call
+from cocli.cli.kit.options import CAMPAIGN, JSON, QUIET, STORE, examples, shared, single_command
 from cocli.display.safe_text import safe_line
 
 app = single_command()
 
 
 @app.command(epilog=examples("cocli doctor", "cocli doctor --store s3://bucket?endpoint=http://nas:8333 --json"))
-def doctor(
-    ctx: typer.Context,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
+@shared(CAMPAIGN, STORE, JSON, QUIET)
+def doctor(call: Call) -> None:
     """Check configuration, store, clock, disk, browser and extras: one line each, and a fix for each failure.
 
     The store's conditional writes are raced, because some servers ignore them. Exits with 1 if a check failed, with 9
@@ -28,10 +23,10 @@ def doctor(
     """
     from cocli.app.doctor import Status, diagnose
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
+    output = call.output
     output.talk("Checking …")
-    diagnosis = diagnose(cli_context(ctx).environ, flags_of(store, campaign_of(ctx, campaign)))
-    if json:
+    diagnosis = diagnose(call.environ, call.flags)
+    if output.as_json:
         checks = [asdict(check) for check in diagnosis.checks]
         output.document({"ok": diagnosis.exit_code == 0, "store_safe": diagnosis.store_safe, "checks": checks})
     else:

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cocli.cli.kit.context import campaign_of, cli_context, output_of, workspace_of
+from cocli.cli.kit.context import Call
 from cocli.cli.kit.options import (
-    CampaignOption,
-    JsonOption,
-    OptionalCampaignArgument,
-    QuietOption,
-    StoreOption,
+    CAMPAIGN,
+    CAMPAIGN_ARGUMENT,
+    JSON,
+    QUIET,
+    STORE,
     examples,
+    shared,
     single_command,
 )
 from cocli.cli.kit.output import count_shown, size_shown
@@ -42,9 +43,9 @@ def _complete_format(incomplete: str) -> list[str]:
         "cocli export plumbers --columns name,email,city --out -",
     )
 )
+@shared(CAMPAIGN_ARGUMENT, CAMPAIGN, STORE, JSON, QUIET)
 def export(
-    ctx: typer.Context,
-    name: OptionalCampaignArgument = None,
+    call: Call,
     format_: Annotated[
         str,
         typer.Option(
@@ -82,10 +83,6 @@ def export(
     limit: Annotated[
         int | None, typer.Option("--limit", metavar="N", help="How many at most.", min=1, show_default=False)
     ] = None,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Write the prospects of a campaign into a file. Excluded and merged ones are left out, and counted.
 
@@ -97,15 +94,15 @@ def export(
     from cocli.app.results.exports import ExportOptions, export_to, export_to_file, export_to_store
     from cocli.cli.kit.progress import ProgressLine
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    if out == "-" and json:
+    output = call.output
+    if out == "-" and output.as_json:
         raise UsageError(reason="--out - prints the file itself, and excludes --json")
     options = ExportOptions(format_, tuple(columns), where, with_email, tuple(tag), limit)
-    with workspace_of(ctx, store) as workspace, ProgressLine(output, "read") as progress:
-        chosen = chosen_campaign(workspace, campaign_of(ctx, name or campaign)).name
+    with call.workspace() as workspace, ProgressLine(output, "read") as progress:
+        chosen = chosen_campaign(workspace, call.campaign).name
         indexes = campaign_indexes(workspace, chosen)
         if out == "-":
-            report = export_to(indexes, options, cli_context(ctx).raw_stdout, progress)
+            report = export_to(indexes, options, call.raw_stdout, progress)
         elif out is not None:
             report = export_to_file(indexes, options, out, progress)
         else:

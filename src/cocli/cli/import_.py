@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cocli.cli.kit.context import campaign_of, cli_context, output_of, workspace_of
+from cocli.cli.kit.context import Call
 from cocli.cli.kit.options import (
-    CampaignOption,
-    DryRunOption,
-    JsonOption,
-    QuietOption,
-    StoreOption,
+    CAMPAIGN,
+    DRY_RUN,
+    JSON,
+    QUIET,
+    STORE,
     examples,
+    shared,
     single_command,
 )
 from cocli.cli.kit.output import count_shown
@@ -46,8 +47,9 @@ class ImportFormat(StrEnum):
         "cocli import places.kml -c plumbers --json",
     ),
 )
+@shared(DRY_RUN, CAMPAIGN, STORE, JSON, QUIET)
 def import_(
-    ctx: typer.Context,
+    call: Call,
     file: Annotated[str, typer.Argument(metavar="FILE", help="CSV, vCard or KML; - reads stdin.")],
     format_: Annotated[
         ImportFormat | None, typer.Option("--format", help="What it is, where that cannot be seen.", show_default=False)
@@ -70,11 +72,6 @@ def import_(
             show_default=False,
         ),
     ] = None,
-    dry_run: DryRunOption = False,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Import businesses into a campaign. The same file again adds nothing.
 
@@ -85,24 +82,26 @@ def import_(
     from cocli.app.sources.imports import ImportOptions, import_file
     from cocli.cli.kit.progress import ProgressLine
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
+    output = call.output
     if country is not None and not (len(country) == 2 and country.isalpha() and country.isascii()):
         raise UsageError(reason=f'"{country}" is no country', hint="Write its two letters, such as DE or US.")
-    data, name = _content(ctx, file)
-    options = ImportOptions(name, format_.value if format_ else None, tuple(map_), country and country.upper(), dry_run)
-    with workspace_of(ctx, store) as workspace, ProgressLine(output, "rows") as progress:
-        chosen = chosen_campaign(workspace, campaign_of(ctx, campaign)).name
+    data, name = _content(call, file)
+    options = ImportOptions(
+        name, format_.value if format_ else None, tuple(map_), country and country.upper(), call.dry_run
+    )
+    with call.workspace() as workspace, ProgressLine(output, "rows") as progress:
+        chosen = chosen_campaign(workspace, call.campaign).name
         report = import_file(workspace, chosen, data, options, progress)
-    if json:
-        status = "would_import" if dry_run else "imported"
+    if output.as_json:
+        status = "would_import" if call.dry_run else "imported"
         output.document({"campaign": chosen, "status": status, **asdict(report)})
     else:
-        _show(output, chosen, report, dry_run=dry_run)
+        _show(output, chosen, report, dry_run=call.dry_run)
 
 
-def _content(ctx: typer.Context, file: str) -> tuple[bytes, str]:
+def _content(call: Call, file: str) -> tuple[bytes, str]:
     if file == "-":
-        return cli_context(ctx).stdin.read(), "stdin"
+        return call.stdin.read(), "stdin"
     path = os.path.expanduser(file)
     try:
         with open(path, "rb") as opened:

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from cocli.cli.kit.context import campaign_of, output_of, workspace_of
-from cocli.cli.kit.options import CampaignOption, JsonOption, QuietOption, StoreOption, examples, single_command
+from cocli.cli.kit.context import Call
+from cocli.cli.kit.options import CAMPAIGN, JSON, QUIET, STORE, examples, shared, single_command
 
 app = single_command()
 
@@ -43,30 +43,23 @@ _Name = Annotated[
         'ls "$(cocli locate data-home)"',
     )
 )
-def locate(
-    ctx: typer.Context,
-    kind: _Kind = None,
-    name: _Name = None,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
+@shared(CAMPAIGN, STORE, JSON, QUIET)
+def locate(call: Call, kind: _Kind = None, name: _Name = None) -> None:
     """Print where a thing lives: a path, or an address in a bucket. Without a kind: the places above all others."""
     from cocli.app.locate import explain_key, locate, overview
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    with workspace_of(ctx, store) as workspace:
+    output = call.output
+    with call.workspace() as workspace:
         if kind is None:
             places = overview(workspace)
-            if json:
+            if output.as_json:
                 output.document({"locations": [asdict(place) for place in places]})
             else:
                 output.table(("what", "path"), [(place.what, place.path) for place in places])
             return
-        place = locate(workspace, kind, name, campaign_of(ctx, campaign))
+        place = locate(workspace, kind, name, call.campaign)
     details = explain_key(place.key) if kind == "key" and place.key else {}
-    if json:
+    if output.as_json:
         output.document({"location": asdict(place), **({"key": details} if details else {})})
         return
     output.line(place.path)

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cocli.cli.kit.context import campaign_of, cli_context, output_of, workspace_of
+from cocli.cli.kit.context import Call
 from cocli.cli.kit.options import (
-    CampaignOption,
-    JsonOption,
-    OptionalCampaignArgument,
-    QuietOption,
-    StoreOption,
+    CAMPAIGN,
+    CAMPAIGN_ARGUMENT,
+    JSON,
+    QUIET,
+    STORE,
     examples,
+    shared,
     single_command,
 )
 from cocli.errors import UsageError
@@ -36,9 +37,9 @@ _SHOWN = 8
         "cocli report plumbers --out reports/ --json",
     )
 )
+@shared(CAMPAIGN_ARGUMENT, CAMPAIGN, STORE, JSON, QUIET)
 def report(
-    ctx: typer.Context,
-    name: OptionalCampaignArgument = None,
+    call: Call,
     html: Annotated[
         str | None,
         typer.Option(
@@ -54,10 +55,6 @@ def report(
             "--out", metavar="FOLDER", help="Also write report.json and report.html into FOLDER.", show_default=False
         ),
     ] = None,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Say what a campaign has and lacks: how far it came, what is known, which addresses, how it goes on.
 
@@ -68,19 +65,19 @@ def report(
     from cocli.app.results.report import make_report, render_html, write_folder, write_html
     from cocli.cli.kit.progress import ProgressLine
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    if html == "-" and json:
+    output = call.output
+    if html == "-" and output.as_json:
         raise UsageError(reason="--html - prints the page itself, and excludes --json")
-    with workspace_of(ctx, store) as workspace, ProgressLine(output, "targets") as progress:
-        chosen = chosen_campaign(workspace, campaign_of(ctx, name or campaign)).name
+    with call.workspace() as workspace, ProgressLine(output, "targets") as progress:
+        chosen = chosen_campaign(workspace, call.campaign).name
         made = make_report(workspace, chosen, progress)
     written = [write_html(made, html)] if html not in (None, "-") else []
     written += write_folder(made, out) if out is not None else []
-    if json:
+    if output.as_json:
         output.document(report_document(made, written))
         return
     if html == "-":
-        stdout = cli_context(ctx).raw_stdout
+        stdout = call.raw_stdout
         stdout.write(render_html(made).encode())
         stdout.flush()
     else:

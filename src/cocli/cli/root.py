@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, cast
 import typer
 
 from cocli.cli import COMPLETION_VARIABLE
-from cocli.cli.kit.context import CliContext
+from cocli.cli.kit.context import Call
 from cocli.cli.kit.errors import from_parser, from_system, report_error, report_unforeseen
 from cocli.cli.kit.options import QuickGroup
 from cocli.cli.kit.output import Output
@@ -102,7 +102,7 @@ def build_root() -> Any:
 def run(arguments: list[str], environ: Mapping[str, str]) -> int:
     """Run one command and return its exit code. Nothing that happens on the way ends in a traceback."""
     output = _output(arguments, environ)
-    context = CliContext(environ, output, _binary(sys.stdin), _binary(sys.stdout))
+    call = Call(environ, output, _binary(sys.stdin), _binary(sys.stdout))
     try:
         if environ.get("COCLI_LOG"):
             from cocli.logs.output import turn_on
@@ -112,7 +112,7 @@ def run(arguments: list[str], environ: Mapping[str, str]) -> int:
             from typer._completion_classes import completion_init
 
             completion_init()
-        code = build_root().main(arguments, prog_name="cocli", standalone_mode=False, obj=context)
+        code = build_root().main(arguments, prog_name="cocli", standalone_mode=False, obj=call)
         sys.stdout.flush()
         return int(code or 0)
     except CocliError as error:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cocli.cli.kit.context import campaign_of, output_of, workspace_of
-from cocli.cli.kit.options import CampaignOption, JsonOption, QuietOption, StoreOption, examples, single_command
+from cocli.cli.kit.context import Call
+from cocli.cli.kit.options import CAMPAIGN, JSON, QUIET, STORE, examples, shared, single_command
 
 if TYPE_CHECKING:
     from cocli.app.why.answers import EmailTrail, Explanation, ObservedValue, Overview, PersonalValue
@@ -27,13 +27,13 @@ _LONG = 60
         "cocli why ChIJyUzh2kXqwoARUtNFG8VjnYQ socials.facebook -c plumbers --json",
     )
 )
+@shared(CAMPAIGN, STORE, JSON, QUIET)
 def why(
-    ctx: typer.Context,
+    call: Call,
     prospect: Annotated[
         str,
         typer.Argument(
-            metavar="PROSPECT",
-            help="The prospect: its hash, place id, page, domain, e-mail address, phone or name.",
+            metavar="PROSPECT", help="The prospect: its hash, place id, page, domain, e-mail address, phone or name."
         ),
     ],
     field: Annotated[
@@ -44,10 +44,6 @@ def why(
             show_default="one line for each",
         ),
     ] = None,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Say why a prospect has a value: each observation, the rule that chose among them, and the document behind it.
 
@@ -57,18 +53,18 @@ def why(
     from cocli.app.queues.queues import chosen_campaign
     from cocli.app.why.why import explain, overview
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    with workspace_of(ctx, store) as workspace:
-        chosen = chosen_campaign(workspace, campaign_of(ctx, campaign)).name
+    output = call.output
+    with call.workspace() as workspace:
+        chosen = chosen_campaign(workspace, call.campaign).name
         if field is None:
             seen = overview(workspace, chosen, prospect)
-            if json:
+            if output.as_json:
                 output.document(asdict(seen))
             else:
                 _show_overview(output, seen)
             return
         found = explain(workspace, chosen, prospect, field)
-    if json:
+    if output.as_json:
         output.document(asdict(found))
     else:
         _show(output, found)

@@ -14,16 +14,17 @@ from cocli.cli.campaign import kml as campaign_kml
 from cocli.cli.campaign import mission as campaign_mission
 from cocli.cli.campaign import passes as campaign_passes
 from cocli.cli.campaign import settle as campaign_settle
-from cocli.cli.kit.context import cli_context, output_of, workspace_of
+from cocli.cli.kit.context import Call
 from cocli.cli.kit.options import (
+    DRY_RUN,
+    JSON,
+    QUIET,
+    STORE,
+    YES,
     CampaignArgument,
-    DryRunOption,
-    JsonOption,
-    QuietOption,
-    StoreOption,
-    YesOption,
     command_group,
     examples,
+    shared,
 )
 
 if TYPE_CHECKING:
@@ -69,24 +70,22 @@ _Unset = Annotated[
         'cocli campaign new plumbers --query plumber --location "Springfield, IL"',
     )
 )
+@shared(STORE, JSON, QUIET)
 def new(
-    ctx: typer.Context,
+    call: Call,
     name: _NewName,
     query: _Queries = [],  # noqa: B006  typer copies it
     location: _Locations = [],  # noqa: B006
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Make a campaign: a commented config.toml, ready to be edited."""
     from cocli.app.campaigns.campaign import new_campaign
     from cocli.app.campaigns.places import resolve_places
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
+    output = call.output
     places = [place for text in location for place in resolve_places(text)]
-    with workspace_of(ctx, store) as workspace:
+    with call.workspace() as workspace:
         created = new_campaign(workspace, name, query, places)
-    if json:
+    if output.as_json:
         output.document({"campaign": {"name": created.name, "key": created.key, "path": created.path}})
         return
     output.line(created.path)
@@ -95,14 +94,15 @@ def new(
 
 
 @app.command("list", epilog=examples("cocli campaign list", "cocli campaign list --json"))
-def list_(ctx: typer.Context, store: StoreOption = None, json: JsonOption = False, quiet: QuietOption = False) -> None:
+@shared(STORE, JSON, QUIET)
+def list_(call: Call) -> None:
     """Show every campaign. One whose file is broken is shown with what is wrong."""
     from cocli.app.campaigns.campaign import list_campaigns
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    with workspace_of(ctx, store) as workspace:
+    output = call.output
+    with call.workspace() as workspace:
         campaigns = list_campaigns(workspace)
-    if json:
+    if output.as_json:
         output.document({"campaigns": [asdict(campaign) for campaign in campaigns]})
     elif campaigns:
         output.table(("campaign", "queries", "places", "changed"), [_summary_row(campaign) for campaign in campaigns])
@@ -112,18 +112,13 @@ def list_(ctx: typer.Context, store: StoreOption = None, json: JsonOption = Fals
 
 
 @app.command(epilog=examples("cocli campaign show plumbers", "cocli campaign show plumbers --json"))
-def show(
-    ctx: typer.Context,
-    name: CampaignArgument,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
+@shared(STORE, JSON, QUIET)
+def show(call: Call, name: CampaignArgument) -> None:
     """Show a campaign as it is configured: its file, merged with your own defaults and the environment."""
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    with workspace_of(ctx, store) as workspace:
+    output = call.output
+    with call.workspace() as workspace:
         campaign = workspace.campaign(name)
-        if json:
+        if output.as_json:
             output.document(_details(campaign))
         else:
             _show(output, campaign)
@@ -138,15 +133,13 @@ def show(
         'cocli campaign edit plumbers --location "Decatur, IL,15"',
     )
 )
+@shared(STORE, JSON, QUIET)
 def edit(
-    ctx: typer.Context,
+    call: Call,
     name: CampaignArgument,
     set_: _Set = [],  # noqa: B006
     unset: _Unset = [],  # noqa: B006
     location: _Locations = [],  # noqa: B006
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Change a campaign's config.toml. Comments and order stay as they are.
 
@@ -157,15 +150,15 @@ def edit(
     from cocli.cli.kit.editor import edit_interactively
     from cocli.config.edit import parse_change, parse_unset
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    with workspace_of(ctx, store) as workspace:
+    output = call.output
+    with call.workspace() as workspace:
         if set_ or unset or location:
             changes = [*map(parse_change, set_), *map(parse_unset, unset), *_added_places(location)]
             edited = edit_campaign(workspace, name, changes)
         else:
-            edited = edit_interactively(output, cli_context(ctx).environ, workspace, name)
+            edited = edit_interactively(output, call.environ, workspace, name)
     status = "changed" if edited.changed else "already_so"
-    if json:
+    if output.as_json:
         output.document({"campaign": {"name": name, "path": edited.path, "status": status}})
     else:
         output.line(edited.path)
@@ -173,15 +166,8 @@ def edit(
 
 
 @app.command(epilog=examples("cocli campaign rm plumbers --dry-run", "cocli campaign rm plumbers --yes"))
-def rm(
-    ctx: typer.Context,
-    name: CampaignArgument,
-    store: StoreOption = None,
-    dry_run: DryRunOption = False,
-    yes: YesOption = False,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
+@shared(DRY_RUN, YES, STORE, JSON, QUIET)
+def rm(call: Call, name: CampaignArgument) -> None:
     """Remove a campaign with everything that lies in its folder: configuration, queues, indexes, exports.
 
     Companies, people, documents and the indexes that campaigns share are not touched.
@@ -191,15 +177,15 @@ def rm(
     from cocli.cli.kit.output import count_shown, size_shown
     from cocli.cli.kit.progress import ProgressLine
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    with workspace_of(ctx, store) as workspace:
+    output = call.output
+    with call.workspace() as workspace:
         with ProgressLine(output, "counting objects") as counting:
             removal = plan_removal(workspace, name, counting)
         much = f"{count_shown(removal.contents.objects, 'object')}, {size_shown(removal.contents.bytes)}"
-        if dry_run:
+        if call.dry_run:
             _report_removal(output, removal, "would_remove", f"Would remove {much}.")
             return
-        if not confirm(output, f"Remove the campaign {name} ({much}) for good?", yes=yes):
+        if not confirm(output, f"Remove the campaign {name} ({much}) for good?", yes=call.yes):
             output.talk("Nothing was removed.")
             raise typer.Exit(1)
         with ProgressLine(output, "removed objects") as removing:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cocli.cli.kit.context import output_of, workspace_of
-from cocli.cli.kit.options import CampaignArgument, JsonOption, QuietOption, StoreOption, examples
+from cocli.cli.kit.context import Call
+from cocli.cli.kit.options import JSON, QUIET, STORE, CampaignArgument, examples, shared
 
 if TYPE_CHECKING:
     from cocli.app.campaigns.coverage import Covered
@@ -35,8 +35,9 @@ def _file(kind: str, words: str) -> Any:
         "cocli campaign coverage plumbers --html coverage.html --kml coverage.kml",
     )
 )
+@shared(STORE, JSON, QUIET)
 def coverage(
-    ctx: typer.Context,
+    call: Call,
     name: CampaignArgument,
     ttl: _Ttl = None,
     query: _Phrase = None,
@@ -46,9 +47,6 @@ def coverage(
     svg: Annotated[str | None, _file("svg", "the map")] = None,
     kml: Annotated[str | None, _file("kml", "the tiles as KML")] = None,
     geojson: Annotated[str | None, _file("geojson", "the tiles as GeoJSON")] = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Say how much of the plan was read: to the end, cut short, blocked, too long ago, not yet; and what is missing.
 
@@ -59,16 +57,16 @@ def coverage(
     from cocli.app.indexes.indexes import campaign_indexes, needed_campaign
     from cocli.cli.kit.progress import ProgressLine
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
+    output = call.output
     age = DEFAULT_AGE if ttl is None else parse_age(ttl)
-    with workspace_of(ctx, store) as workspace, ProgressLine(output, "targets") as progress:
+    with call.workspace() as workspace, ProgressLine(output, "targets") as progress:
         indexes = campaign_indexes(workspace, name)
         covered = measure_coverage(
             indexes, needed_campaign(indexes), age=age, phrase=query, limit=limit, progress=progress
         )
     files = {"html": html, "svg": svg, "kml": kml, "geojson": geojson}
     written = {kind: _write(path, render_file(covered, kind)) for kind, path in files.items() if path is not None}
-    if json:
+    if output.as_json:
         output.document(_document(covered, written))
         return
     _show(output, covered, targets=targets)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cocli.cli.kit.context import output_of, workspace_of
-from cocli.cli.kit.options import CampaignArgument, JsonOption, QuietOption, StoreOption, examples
+from cocli.cli.kit.context import Call
+from cocli.cli.kit.options import JSON, QUIET, STORE, CampaignArgument, examples, shared
 from cocli.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -82,8 +82,9 @@ HtmlOption = Annotated[
         "cocli campaign achieve-goal plumbers --watch",
     ),
 )
+@shared(STORE, JSON, QUIET)
 def achieve_goal(
-    ctx: typer.Context,
+    call: Call,
     name: CampaignArgument,
     emails: EmailsOption = None,
     companies: CompaniesOption = None,
@@ -92,9 +93,6 @@ def achieve_goal(
     watch: WatchOption = None,
     workers: WorkersOption = None,
     html: HtmlOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Plan, search, read websites and stop when there is enough; then write the company pages and the report.
 
@@ -106,14 +104,14 @@ def achieve_goal(
     from cocli.app.results.report import write_html
     from cocli.fleet.drain import Drain, obeying_signals
 
-    output, drain = output_of(ctx, as_json=json, quiet=quiet), Drain()
-    with workspace_of(ctx, store) as workspace, obeying_signals(drain):
+    output, drain = call.output, Drain()
+    with call.workspace() as workspace, obeying_signals(drain):
         standard = workspace.campaign(name).settings.model().prospecting.goal
         wishes = _wishes(emails, companies or (standard if emails is None else None), budget, source, watch, workers)
         with _view(output) as watcher:
             achieved = achieve(workspace, name, wishes, drain, watcher)
         page = write_html(achieved.report, html) if html and achieved.report else None
-    if json:
+    if output.as_json:
         output.document(_document(achieved, page))
     else:
         _tell(output, achieved, page)

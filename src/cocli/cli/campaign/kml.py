@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from cocli.cli.kit.context import cli_context, output_of, workspace_of
-from cocli.cli.kit.options import CampaignArgument, JsonOption, QuietOption, StoreOption, examples
+from cocli.cli.kit.context import Call
+from cocli.cli.kit.options import JSON, QUIET, STORE, CampaignArgument, examples, shared
 from cocli.cli.kit.output import count_shown, size_shown
 from cocli.errors import UsageError
 
@@ -31,8 +31,9 @@ class KmlContent(StrEnum):
         "cocli campaign kml plumbers --what coverage --json",
     )
 )
+@shared(STORE, JSON, QUIET)
 def kml(
-    ctx: typer.Context,
+    call: Call,
     name: CampaignArgument,
     out: Annotated[
         str | None,
@@ -45,9 +46,6 @@ def kml(
         ),
     ] = None,
     what: Annotated[KmlContent, typer.Option("--what", help="What to write.")] = KmlContent.BOTH,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Write the tiles of a campaign, coloured by what was read, and its prospects, coloured by how to reach them.
 
@@ -57,18 +55,18 @@ def kml(
     from cocli.app.indexes.indexes import campaign_indexes
     from cocli.cli.kit.progress import ProgressLine
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    if out == "-" and json:
+    output = call.output
+    if out == "-" and output.as_json:
         raise UsageError(reason="--out - prints the file itself, and excludes --json")
-    with workspace_of(ctx, store) as workspace, ProgressLine(output, "read") as progress:
+    with call.workspace() as workspace, ProgressLine(output, "read") as progress:
         indexes, wanted = campaign_indexes(workspace, name), What(what.value)
         if out == "-":
-            written = write_campaign_kml(indexes, wanted, cli_context(ctx).raw_stdout, progress)
+            written = write_campaign_kml(indexes, wanted, call.raw_stdout, progress)
         elif out is not None:
             written = kml_to_file(indexes, wanted, out, progress)
         else:
             written = kml_to_store(indexes, wanted, progress)
-    if json:
+    if output.as_json:
         output.document({"campaign": name, **asdict(written)})
         return
     if written.path:

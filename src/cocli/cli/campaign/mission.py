@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cocli.cli.kit.context import output_of, workspace_of
-from cocli.cli.kit.options import CampaignArgument, DryRunOption, JsonOption, QuietOption, StoreOption, examples
+from cocli.cli.kit.context import Call
+from cocli.cli.kit.options import DRY_RUN, JSON, QUIET, STORE, CampaignArgument, examples, shared
 from cocli.cli.kit.output import count_shown
 
 if TYPE_CHECKING:
@@ -38,20 +38,13 @@ LimitOption = Annotated[
         "cocli campaign build-mission-index plumbers --dry-run", "cocli campaign build-mission-index plumbers --prune"
     ),
 )
-def build_mission_index(
-    ctx: typer.Context,
-    name: CampaignArgument,
-    prune: PruneOption = False,
-    dry_run: DryRunOption = False,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
+@shared(DRY_RUN, STORE, JSON, QUIET)
+def build_mission_index(call: Call, name: CampaignArgument, prune: PruneOption = False) -> None:
     """Write the targets: every tile of the territory with every query. A second time writes nothing."""
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    with workspace_of(ctx, store) as workspace:
-        built = _build(output, workspace, name, prune=prune, dry_run=dry_run)
-    if json:
+    output = call.output
+    with call.workspace() as workspace:
+        built = _build(output, workspace, name, prune=prune, dry_run=call.dry_run)
+    if output.as_json:
         output.document({"campaign": name, **asdict(built)})
         return
     _show_built(output, name, built)
@@ -65,24 +58,16 @@ def build_mission_index(
         "cocli campaign queue-mission plumbers --ttl 30d --limit 1000",
     ),
 )
-def queue_mission(
-    ctx: typer.Context,
-    name: CampaignArgument,
-    ttl: TtlOption = None,
-    limit: LimitOption = None,
-    dry_run: DryRunOption = False,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
+@shared(DRY_RUN, STORE, JSON, QUIET)
+def queue_mission(call: Call, name: CampaignArgument, ttl: TtlOption = None, limit: LimitOption = None) -> None:
     """Queue the targets that a source has not read, or too long ago. Asking twice queues once.
 
     A tile that a source could not read to its end is queued as its four quarters. What was set aside stays there.
     """
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    with workspace_of(ctx, store) as workspace:
-        queued = _queue(output, workspace, name, ttl, limit, dry_run=dry_run)
-    if json:
+    output = call.output
+    with call.workspace() as workspace:
+        queued = _queue(output, workspace, name, ttl, limit, dry_run=call.dry_run)
+    if output.as_json:
         output.document({"campaign": name, **_queued_document(queued)})
         return
     _show_queued(output, name, queued)
@@ -92,16 +77,9 @@ def queue_mission(
     "queue-scrapes",
     epilog=examples("cocli campaign queue-scrapes plumbers --dry-run", "cocli campaign queue-scrapes plumbers"),
 )
+@shared(DRY_RUN, STORE, JSON, QUIET)
 def queue_scrapes(
-    ctx: typer.Context,
-    name: CampaignArgument,
-    prune: PruneOption = False,
-    ttl: TtlOption = None,
-    limit: LimitOption = None,
-    dry_run: DryRunOption = False,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
+    call: Call, name: CampaignArgument, prune: PruneOption = False, ttl: TtlOption = None, limit: LimitOption = None
 ) -> None:
     """Build the targets and queue what was not read: build-mission-index and queue-mission in one.
 
@@ -110,19 +88,19 @@ def queue_scrapes(
     from cocli.app.campaigns.mission import estimate_all
     from cocli.errors import UsageError
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
+    output = call.output
     queued: Queued | None = None
     guess: Estimate | None = None
-    with workspace_of(ctx, store) as workspace:
-        built = _build(output, workspace, name, prune=prune, dry_run=dry_run)
+    with call.workspace() as workspace:
+        built = _build(output, workspace, name, prune=prune, dry_run=call.dry_run)
         try:
-            queued = _queue(output, workspace, name, ttl, limit, dry_run=dry_run)
+            queued = _queue(output, workspace, name, ttl, limit, dry_run=call.dry_run)
         except UsageError:
-            if not (dry_run and built.already == 0):  # nothing is planned yet, and a dry run plans nothing
+            if not (call.dry_run and built.already == 0):  # nothing is planned yet, and a dry run plans nothing
                 raise
             guess = estimate_all(workspace.campaign(name), built.targets)
     guess = guess if queued is None else queued.estimate
-    if json:
+    if output.as_json:
         mission = None if queued is None else _queued_document(queued)
         estimated = None if guess is None else _estimate_document(guess)
         output.document({"campaign": name, "targets": asdict(built), "mission": mission, "estimate": estimated})

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cocli.cli.kit.context import cli_context, output_of, workspace_of
-from cocli.cli.kit.options import CampaignArgument, DryRunOption, JsonOption, QuietOption, StoreOption, examples
+from cocli.cli.kit.context import Call
+from cocli.cli.kit.options import DRY_RUN, JSON, QUIET, STORE, CampaignArgument, examples, shared
 from cocli.cli.kit.output import count_shown
 from cocli.errors import UsageError
 from cocli.exit_codes import ExitCode
@@ -38,8 +38,9 @@ _SHOWN_VALUES = 3
         "cocli campaign missing-emails plumbers --json",
     ),
 )
+@shared(STORE, JSON, QUIET)
 def missing_emails(
-    ctx: typer.Context,
+    call: Call,
     name: CampaignArgument,
     reason: Annotated[
         list[str],
@@ -49,9 +50,6 @@ def missing_emails(
         Path | None,
         typer.Option("--csv", metavar="FILE", help="Write the rows there; - is stdout.", show_default=False),
     ] = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Show which prospects have no e-mail address, and why: no website, dead, parked, blocked, only a form …
 
@@ -61,17 +59,17 @@ def missing_emails(
     from cocli.app.campaigns.missing_emails import missing_emails as use
     from cocli.cli.kit.progress import ProgressLine
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
+    output = call.output
     _check_reasons(reason)
-    with workspace_of(ctx, store) as workspace, ProgressLine(output, "prospects") as progress:
+    with call.workspace() as workspace, ProgressLine(output, "prospects") as progress:
         found = use(workspace, name, on_progress=progress)
     if reason:
         found = MissingEmails(found.prospects, [row for row in found.rows if row.reason in reason])
     if file is not None:
-        _write_csv(ctx, output, name, file, found)
+        _write_csv(call, output, name, file, found)
         if str(file) == "-":
             return
-    if json:
+    if output.as_json:
         rows = [asdict(row) for row in found.rows]
         reasons = [{"reason": why, "count": count} for why, count in found.counts.items()]
         counts = {"prospects": found.prospects, "missing": len(rows), "reasons": reasons}
@@ -91,13 +89,13 @@ def _check_reasons(given: list[str]) -> None:
             raise UsageError(reason=f'There is no reason "{one[:60]}". Known reasons: {", ".join(known)}.')
 
 
-def _write_csv(ctx: typer.Context, output: Output, name: str, file: Path, found: MissingEmails) -> None:
+def _write_csv(call: Call, output: Output, name: str, file: Path, found: MissingEmails) -> None:
     from cocli.app.campaigns.missing_emails import write_missing
     from cocli.app.whole_file import whole_file
 
     data = write_missing(found.rows)
     if str(file) == "-":
-        stdout = cli_context(ctx).raw_stdout
+        stdout = call.raw_stdout
         stdout.write(data)
         stdout.flush()
         return
@@ -138,18 +136,15 @@ def _show_missing(output: Output, name: str, found: MissingEmails, *, listed: bo
         "cocli campaign enqueue-batch plumbers again.csv --batch with-browser",
     ),
 )
+@shared(DRY_RUN, STORE, JSON, QUIET)
 def enqueue_batch(
-    ctx: typer.Context,
+    call: Call,
     name: CampaignArgument,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A CSV file of domains, addresses or prospect hashes.")],
     batch: Annotated[
         str | None,
         typer.Option("--batch", metavar="NAME", help="A name for it.", show_default="made from the sites"),
     ] = None,
-    dry_run: DryRunOption = False,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Have websites read again, also those whose task has ended, and remember how they stood before.
 
@@ -158,14 +153,14 @@ def enqueue_batch(
     """
     from cocli.app.campaigns.second_passes import enqueue_batch as use
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
+    output = call.output
     try:
         data = file.read_bytes()
     except OSError as error:
         raise UsageError(reason=f"{file} cannot be read: {error.strerror}") from error
-    with workspace_of(ctx, store) as workspace:
-        done = use(workspace, name, data, batch=batch, dry_run=dry_run)
-    if json:
+    with call.workspace() as workspace:
+        done = use(workspace, name, data, batch=batch, dry_run=call.dry_run)
+    if output.as_json:
         output.document({"campaign": name, **asdict(done)})
         return
     rows = [("sites", f"{done.sites:,}"), *((what.replace("_", " "), f"{n:,}") for what, n in done.outcomes.items())]
@@ -174,7 +169,7 @@ def enqueue_batch(
         output.talk(f"left out: line {one.line}: {one.reason}")
     if len(done.rejected) > _SHOWN_ROWS:
         output.talk(f"{len(done.rejected) - _SHOWN_ROWS:,} more lines were left out.")
-    if dry_run:
+    if call.dry_run:
         output.hint(f"cocli campaign enqueue-batch {name} {shlex.quote(str(file))}")
     else:
         output.hint(f"cocli campaign evaluate-batch {name} {done.batch}")
@@ -187,22 +182,20 @@ def enqueue_batch(
         "cocli campaign evaluate-batch plumbers 1f3a5c7e9b --examples 50 --json",
     ),
 )
+@shared(STORE, JSON, QUIET)
 def evaluate_batch(
-    ctx: typer.Context,
+    call: Call,
     name: CampaignArgument,
     batch: Annotated[str, typer.Argument(metavar="BATCH", help="The batch's name, as enqueue-batch says it.")],
     most: ExamplesOption = 5,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Show what a batch brought: addresses recovered, lost and changed, against how things stood before it."""
     from cocli.app.campaigns.second_passes import evaluate_batch as use
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    with workspace_of(ctx, store) as workspace:
+    output = call.output
+    with call.workspace() as workspace:
         found = use(workspace, name, batch, examples=most)
-    if json:
+    if output.as_json:
         before = {"prospects": found.prospects_before, "with_email": found.with_email_before}
         now = {"prospects": found.prospects_now, "with_email": found.with_email_now}
         head = {"campaign": name, "batch": found.batch.batch, "created_at": found.batch.created_at}
@@ -227,8 +220,9 @@ def evaluate_batch(
         "cocli campaign re-extract plumbers --apply",
     ),
 )
+@shared(DRY_RUN, STORE, JSON, QUIET)
 def re_extract(
-    ctx: typer.Context,
+    call: Call,
     name: CampaignArgument,
     cluster: Annotated[
         str, typer.Option("--cluster", metavar="NAME", help="Where the pages are read into, for comparison.")
@@ -236,10 +230,6 @@ def re_extract(
     processes: Annotated[int, typer.Option("--jobs", metavar="N", help="How many processes.", min=1, max=256)] = 1,
     apply: Annotated[bool, typer.Option("--apply", help="Write the new facts into the campaign.")] = False,
     most: ExamplesOption = 5,
-    dry_run: DryRunOption = False,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Read the stored pages again with the extractors of this version, without one request, and compare.
 
@@ -248,13 +238,13 @@ def re_extract(
     from cocli.app.campaigns.reextraction import ReextractionOptions, preview, reextract
     from cocli.cli.kit.progress import ProgressLine
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
+    output = call.output
     wish = ReextractionOptions(cluster, processes, apply, most)
-    with workspace_of(ctx, store) as workspace:
-        if dry_run:
+    with call.workspace() as workspace:
+        if call.dry_run:
             found = preview(workspace, name, wish)
             forecast = {"documents": found.documents, "skipped": found.skipped, "to_do": found.to_do}
-            if json:
+            if output.as_json:
                 output.document({"campaign": name, "cluster": cluster, "dry_run": True, "forecast": forecast})
                 return
             output.table(("pages", "read before", "to do"), [tuple(forecast.values())])

@@ -22,15 +22,16 @@ from cocli.cli.companies.options import (
     first_of,
     talk_of_more,
 )
-from cocli.cli.kit.context import campaign_of, cli_context, output_of, workspace_of
+from cocli.cli.kit.context import Call
 from cocli.cli.kit.options import (
-    CampaignOption,
-    DryRunOption,
-    JsonOption,
-    QuietOption,
-    StoreOption,
+    CAMPAIGN,
+    DRY_RUN,
+    JSON,
+    QUIET,
+    STORE,
     command_group,
     examples,
+    shared,
 )
 from cocli.exit_codes import ExitCode
 
@@ -54,25 +55,18 @@ class By(StrEnum):
 @app.command(
     epilog=examples("cocli company ls", "cocli company ls --tag vip", "cocli company ls -c plumbers --limit 0 --json")
 )
-def ls(
-    ctx: typer.Context,
-    tag: OneTagOption = None,
-    limit: LimitOption = 50,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
+@shared(CAMPAIGN, STORE, JSON, QUIET)
+def ls(call: Call, tag: OneTagOption = None, limit: LimitOption = 50) -> None:
     """List companies: all, those with a tag, or those of a campaign. A page that cannot be read says why."""
     from cocli.app.companies.companies import list_companies
     from cocli.cli.companies.views import company_row, page_document
     from cocli.cli.kit.progress import ProgressLine
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    wanted = campaign_of(ctx, campaign)
-    with crm_of(ctx, store, campaign) as place, ProgressLine(output, "read") as progress:
+    output = call.output
+    wanted = call.campaign
+    with crm_of(call) as place, ProgressLine(output, "read") as progress:
         pages, truncated = first_of(list_companies(place, tag=tag, campaign=wanted, progress=progress), limit)
-    if json:
+    if output.as_json:
         output.document({"companies": [page_document(page) for page in pages], "truncated": truncated})
         return
     if not pages:
@@ -84,23 +78,17 @@ def ls(
 
 
 @app.command(epilog=examples("cocli company show acme-roofing", "cocli company show acme.example --json"))
-def show(
-    ctx: typer.Context,
-    company: CompanyArgument,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
+@shared(CAMPAIGN, STORE, JSON, QUIET)
+def show(call: Call, company: CompanyArgument) -> None:
     """Show a company: what you wrote, what was found out, its notes and meetings."""
     from cocli.app.companies.companies import show_company
     from cocli.cli.companies.views import show_company as show_view
     from cocli.cli.companies.views import view_document
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    with crm_of(ctx, store, campaign) as place:
+    output = call.output
+    with crm_of(call) as place:
         view = show_company(place, company)
-    if json:
+    if output.as_json:
         output.document(view_document(view))
         return
     show_view(output, view)
@@ -113,96 +101,63 @@ def show(
         'cocli company new "Acme Roofing" --phone "+1 217 555 0100" --json',
     )
 )
+@shared(CAMPAIGN, STORE, JSON, QUIET)
 def new(
-    ctx: typer.Context,
+    call: Call,
     name: NameArgument,
     website: WebsiteOption = None,
     phone: PhoneOption = None,
     email: EmailOption = None,
     status: StatusOption = None,
     tag: TagOption = [],  # noqa: B006  typer copies it
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Make a page for a company that you know. Those of a campaign come by themselves: cocli company refresh."""
     from cocli.app.companies.companies import make_company
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
+    output = call.output
     values = {"website": website, "phone": phone, "email": email, "status": status}
-    with crm_of(ctx, store, campaign) as place:
+    with crm_of(call) as place:
         made = make_company(place, name, tag, values)
     _report(output, made, "created", "already_there")
     output.hint(f"cocli company open {made.slug}")
 
 
 @app.command("open", epilog=examples("cocli company open acme-roofing"))
-def open_(
-    ctx: typer.Context,
-    company: CompanyArgument,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
+@shared(CAMPAIGN, STORE, JSON, QUIET)
+def open_(call: Call, company: CompanyArgument) -> None:
     """Open a company's page in $EDITOR. Whatever you write outside of the key cocli: is yours, and stays."""
     from cocli.app.companies.companies import Changed
     from cocli.app.companies.companies import company as find
     from cocli.app.workspace import location
     from cocli.cli.companies.editing import edit_file
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    with crm_of(ctx, store, campaign) as place:
+    output = call.output
+    with crm_of(call) as place:
         page = find(place, company)
-        changed = edit_file(output, cli_context(ctx).environ, place, page.stored)
+        changed = edit_file(output, call.environ, place, page.stored)
         edited = Changed(page.slug, location(place, page.key), changed)
     _report(output, edited, "changed", "already_so")
 
 
 @app.command(epilog=examples("cocli company tag acme-roofing vip", "cocli company tag acme.example vip called --json"))
-def tag(
-    ctx: typer.Context,
-    company: CompanyArgument,
-    tags: _Tags,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
+@shared(CAMPAIGN, STORE, JSON, QUIET)
+def tag(call: Call, company: CompanyArgument, tags: _Tags) -> None:
     """Add tags to a company's page. Everything else in it stays byte for byte."""
-    _tag(ctx, company, tags, campaign, store, json=json, quiet=quiet, remove=False)
+    _tag(call, company, tags, remove=False)
 
 
 @app.command(epilog=examples("cocli company untag acme-roofing vip"))
-def untag(
-    ctx: typer.Context,
-    company: CompanyArgument,
-    tags: _Tags,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
+@shared(CAMPAIGN, STORE, JSON, QUIET)
+def untag(call: Call, company: CompanyArgument, tags: _Tags) -> None:
     """Take tags away from a company's page. Everything else in it stays byte for byte."""
-    _tag(ctx, company, tags, campaign, store, json=json, quiet=quiet, remove=True)
+    _tag(call, company, tags, remove=True)
 
 
-def _tag(
-    ctx: typer.Context,
-    company: str,
-    tags: list[str],
-    campaign: str | None,
-    store: str | None,
-    *,
-    json: bool,
-    quiet: bool,
-    remove: bool,
-) -> None:
+def _tag(call: Call, company: str, tags: list[str], *, remove: bool) -> None:
     from cocli.app.companies.companies import tag_company
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    with crm_of(ctx, store, campaign) as place:
+    output = call.output
+    with crm_of(call) as place:
         changed = tag_company(place, company, tags, remove=remove)
     _report(output, changed, "changed", "already_so")
 
@@ -214,15 +169,12 @@ def _tag(
         "cocli company exclude acme-roofing -c plumbers --undo",
     )
 )
+@shared(CAMPAIGN, STORE, JSON, QUIET)
 def exclude(
-    ctx: typer.Context,
+    call: Call,
     company: CompanyArgument,
     by: Annotated[By | None, typer.Option("--by", help="What to exclude it by; the surest otherwise.")] = None,
     undo: Annotated[bool, typer.Option("--undo", help="Take the exclusion away again.")] = False,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Exclude a company from a campaign: it is named in [exclude] of its config.toml, and left out from then on.
 
@@ -231,12 +183,12 @@ def exclude(
     from cocli.app.companies.companies import exclude_company
     from cocli.app.queues.queues import chosen_campaign
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    with workspace_of(ctx, store) as workspace:
-        chosen = chosen_campaign(workspace, campaign_of(ctx, campaign)).name
+    output = call.output
+    with call.workspace() as workspace:
+        chosen = chosen_campaign(workspace, call.campaign).name
         done = exclude_company(workspace, company, chosen, by=by.value if by else None, undo=undo)
     status = ("included" if undo else "excluded") if done.changed else "already_so"
-    if json:
+    if output.as_json:
         document = asdict(done)
         del document["changed"]
         output.document({**document, "status": status})
@@ -250,14 +202,8 @@ def exclude(
         "cocli company refresh", "cocli company refresh -c plumbers --dry-run", "cocli company refresh --json"
     )
 )
-def refresh(
-    ctx: typer.Context,
-    campaign: CampaignOption = None,
-    dry_run: DryRunOption = False,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
+@shared(DRY_RUN, CAMPAIGN, STORE, JSON, QUIET)
+def refresh(call: Call) -> None:
     """Make and refresh the pages of a campaign's prospects, or of all campaigns.
 
     Only the key cocli: of a page is written, and only where what is known has changed: a second run writes nothing.
@@ -266,10 +212,10 @@ def refresh(
     from cocli.app.companies.companies import refresh_companies
     from cocli.cli.kit.progress import ProgressLine
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    with workspace_of(ctx, store) as workspace, ProgressLine(output, "prospects") as progress:
-        done = refresh_companies(workspace, campaign_of(ctx, campaign), dry_run=dry_run, progress=progress)
-    _report_refresh(output, done, dry_run=dry_run)
+    output = call.output
+    with call.workspace() as workspace, ProgressLine(output, "prospects") as progress:
+        done = refresh_companies(workspace, call.campaign, dry_run=call.dry_run, progress=progress)
+    _report_refresh(output, done, dry_run=call.dry_run)
     if done.report.problems:
         raise typer.Exit(ExitCode.DATA)
 

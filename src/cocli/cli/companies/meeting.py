@@ -14,12 +14,11 @@ from cocli.cli.companies.options import (
     talk_of_more,
     text_from_stdin,
 )
-from cocli.cli.kit.context import campaign_of, output_of, workspace_of
-from cocli.cli.kit.options import CampaignOption, JsonOption, QuietOption, StoreOption, command_group, examples
+from cocli.cli.kit.context import Call
+from cocli.cli.kit.options import CAMPAIGN, JSON, QUIET, STORE, command_group, examples, shared
 
 if TYPE_CHECKING:
     from cocli.app.companies.notes import Appointment
-    from cocli.cli.kit.output import Output
 
 app = command_group("Meetings with companies, a Markdown file each.")
 
@@ -32,8 +31,9 @@ _COLUMNS = ("when", "company", "title", "with", "place")
         'cocli meeting add acme-roofing 2026-11-20T14:30+01:00 --with "Jo Doe" --place "their office" --title Offer',
     )
 )
+@shared(CAMPAIGN, STORE, JSON, QUIET)
 def add(
-    ctx: typer.Context,
+    call: Call,
     company: CompanyArgument,
     when: Annotated[
         str, typer.Argument(metavar="WHEN", help='"2026-11-20 14:30" in the campaign\'s time zone, or with an offset.')
@@ -48,19 +48,15 @@ def add(
     text: Annotated[
         str, typer.Option("--text", metavar="TEXT", help="What to prepare; - reads it from stdin.", show_default=False)
     ] = "",
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Write down a meeting. A time without an offset is one of the campaign's time zone."""
     from cocli.app.companies.companies import crm_store
     from cocli.app.companies.notes import add_meeting, zone_of
     from cocli.cli.companies.views import added_document
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    chosen = campaign_of(ctx, campaign)
-    with workspace_of(ctx, store) as workspace:
+    output = call.output
+    chosen = call.campaign
+    with call.workspace() as workspace:
         added = add_meeting(
             crm_store(workspace, chosen),
             company,
@@ -69,9 +65,9 @@ def add(
             title=title,
             attendees=with_,
             place=place,
-            text=text_from_stdin(ctx, text) or "",
+            text=text_from_stdin(call, text) or "",
         )
-    if json:
+    if output.as_json:
         output.document({"meeting": added_document(added)})
         return
     output.line(added.path)
@@ -79,50 +75,27 @@ def add(
 
 
 @app.command(epilog=examples("cocli meeting ls", "cocli meeting ls acme-roofing --json"))
-def ls(
-    ctx: typer.Context,
-    company: OptionalCompanyArgument = None,
-    limit: LimitOption = 50,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
+@shared(CAMPAIGN, STORE, JSON, QUIET)
+def ls(call: Call, company: OptionalCompanyArgument = None, limit: LimitOption = 50) -> None:
     """List meetings, past and coming, the earliest first."""
-    _list(ctx, company, limit, campaign, store, output_of(ctx, as_json=json, quiet=quiet), coming=False)
+    _list(call, company, limit, coming=False)
 
 
 @app.command("next", epilog=examples("cocli meeting next", "cocli meeting next --limit 1 --json"))
-def next_(
-    ctx: typer.Context,
-    company: OptionalCompanyArgument = None,
-    limit: LimitOption = 10,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
+@shared(CAMPAIGN, STORE, JSON, QUIET)
+def next_(call: Call, company: OptionalCompanyArgument = None, limit: LimitOption = 10) -> None:
     """Show the meetings that are still to come, the soonest first."""
-    _list(ctx, company, limit, campaign, store, output_of(ctx, as_json=json, quiet=quiet), coming=True)
+    _list(call, company, limit, coming=True)
 
 
-def _list(
-    ctx: typer.Context,
-    company: str | None,
-    limit: int,
-    campaign: str | None,
-    store: str | None,
-    output: Output,
-    *,
-    coming: bool,
-) -> None:
+def _list(call: Call, company: str | None, limit: int, *, coming: bool) -> None:
     from cocli.app.companies.companies import company as find
     from cocli.app.companies.companies import crm_store
     from cocli.app.companies.notes import appointments, zone_of
     from cocli.cli.companies.views import appointment_document, appointment_row
 
-    chosen = campaign_of(ctx, campaign)
-    with workspace_of(ctx, store) as workspace:
+    output, chosen = call.output, call.campaign
+    with call.workspace() as workspace:
         place = crm_store(workspace, chosen)
         slug = find(place, company).slug if company else None
         after = place.now() if coming else None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import typer
-
 from cocli.cli.companies.options import (
     CompanyArgument,
     LimitOption,
@@ -15,8 +13,8 @@ from cocli.cli.companies.options import (
     talk_of_more,
     text_from_stdin,
 )
-from cocli.cli.kit.context import campaign_of, cli_context, output_of, workspace_of
-from cocli.cli.kit.options import CampaignOption, JsonOption, QuietOption, StoreOption, command_group, examples
+from cocli.cli.kit.context import Call
+from cocli.cli.kit.options import CAMPAIGN, JSON, QUIET, STORE, command_group, examples, shared
 
 app = command_group("Notes about companies, a Markdown file each.")
 
@@ -28,16 +26,13 @@ app = command_group("Notes about companies, a Markdown file each.")
         "cocli note add acme-roofing - --title Visit < visit.md",
     )
 )
+@shared(CAMPAIGN, STORE, JSON, QUIET)
 def add(
-    ctx: typer.Context,
+    call: Call,
     company: CompanyArgument,
     text: TextArgument = None,
     title: TitleOption = None,
     tag: TagOption = [],  # noqa: B006  typer copies it
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Write a note about a company. Its day is that of the campaign's time zone."""
     from cocli.app.companies.companies import company as find
@@ -46,17 +41,17 @@ def add(
     from cocli.cli.companies.editing import written_in_editor
     from cocli.cli.companies.views import added_document
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    chosen = campaign_of(ctx, campaign)
-    with workspace_of(ctx, store) as workspace:
+    output = call.output
+    chosen = call.campaign
+    with call.workspace() as workspace:
         place = crm_store(workspace, chosen)
         slug = find(place, company).slug  # before anything is typed for a company that does not exist
-        given = text_from_stdin(ctx, text)
+        given = text_from_stdin(call, text)
         if given is None:
             remedy = f'Write: cocli note add {slug} "TEXT"'
-            given = written_in_editor(output, cli_context(ctx).environ, remedy)
+            given = written_in_editor(output, call.environ, remedy)
         added = add_note(place, slug, given, zone_of(workspace, chosen)[1], title=title, tags=tag)
-    if json:
+    if output.as_json:
         output.document({"note": added_document(added)})
         return
     output.line(added.path)
@@ -64,27 +59,20 @@ def add(
 
 
 @app.command(epilog=examples("cocli note ls acme-roofing", "cocli note ls --limit 0 --json"))
-def ls(
-    ctx: typer.Context,
-    company: OptionalCompanyArgument = None,
-    limit: LimitOption = 50,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
+@shared(CAMPAIGN, STORE, JSON, QUIET)
+def ls(call: Call, company: OptionalCompanyArgument = None, limit: LimitOption = 50) -> None:
     """List notes: of one company, or of all."""
     from cocli.app.companies.companies import company as find
     from cocli.app.companies.companies import crm_store
     from cocli.app.companies.notes import list_notes
     from cocli.cli.companies.views import entry_document, shortened
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    with workspace_of(ctx, store) as workspace:
-        place = crm_store(workspace, campaign_of(ctx, campaign))
+    output = call.output
+    with call.workspace() as workspace:
+        place = crm_store(workspace, call.campaign)
         slug = find(place, company).slug if company else None
         found, truncated = first_of(list_notes(place, slug), limit)
-    if json:
+    if output.as_json:
         output.document({"notes": [entry_document(one) for one in found], "truncated": truncated})
         return
     if not found:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from cocli.cli.kit.context import campaign_of, cli_context, workspace_of
+from cocli.cli.kit.context import Call
 
 if TYPE_CHECKING:
     from cocli.cli.kit.output import Output
@@ -66,12 +66,12 @@ TextArgument = Annotated[
 
 
 @contextmanager
-def crm_of(ctx: typer.Context, store: str | None, campaign: str | None) -> Iterator[Store]:
+def crm_of(call: Call) -> Iterator[Store]:
     """The store of companies and people: the campaign's where one is named."""
     from cocli.app.companies.companies import crm_store
 
-    with workspace_of(ctx, store) as workspace:
-        yield crm_store(workspace, campaign_of(ctx, campaign))
+    with call.workspace() as workspace:
+        yield crm_store(workspace, call.campaign)
 
 
 def first_of(found: Iterable[T], limit: int) -> tuple[list[T], bool]:
@@ -85,8 +85,8 @@ def talk_of_more(output: Output, limit: int, *, truncated: bool) -> None:
         output.talk(f"The first {limit}; there are more: --limit 0 lists all.")
 
 
-def text_from_stdin(ctx: typer.Context, text: str | None) -> str | None:
+def text_from_stdin(call: Call, text: str | None) -> str | None:
     """The text that was given; `-` is what comes on stdin."""
     if text != "-":
         return text
-    return cli_context(ctx).stdin.read().decode("utf-8", "replace")
+    return call.stdin.read().decode("utf-8", "replace")

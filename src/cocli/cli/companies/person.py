@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import typer
-
 from cocli.cli.companies.options import (
     CompanyOption,
     EmailOption,
@@ -18,31 +16,23 @@ from cocli.cli.companies.options import (
     first_of,
     talk_of_more,
 )
-from cocli.cli.kit.context import cli_context, output_of
-from cocli.cli.kit.options import CampaignOption, JsonOption, QuietOption, StoreOption, command_group, examples
+from cocli.cli.kit.context import Call
+from cocli.cli.kit.options import CAMPAIGN, JSON, QUIET, STORE, command_group, examples, shared
 
 app = command_group("The people you talk to: Markdown files that you edit.")
 
 
 @app.command(epilog=examples("cocli person ls", "cocli person ls --company acme-roofing", "cocli person ls --json"))
-def ls(
-    ctx: typer.Context,
-    company: CompanyOption = None,
-    tag: OneTagOption = None,
-    limit: LimitOption = 50,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
+@shared(CAMPAIGN, STORE, JSON, QUIET)
+def ls(call: Call, company: CompanyOption = None, tag: OneTagOption = None, limit: LimitOption = 50) -> None:
     """List people: all, those of a company, or those with a tag."""
     from cocli.app.companies.people import list_people
     from cocli.cli.companies.views import person_document, person_row
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    with crm_of(ctx, store, campaign) as place:
+    output = call.output
+    with crm_of(call) as place:
         pages, truncated = first_of(list_people(place, company=company, tag=tag), limit)
-    if json:
+    if output.as_json:
         output.document({"people": [person_document(page) for page in pages], "truncated": truncated})
         return
     if not pages:
@@ -54,25 +44,19 @@ def ls(
 
 
 @app.command(epilog=examples("cocli person show jo-doe", "cocli person show jo@acme.example --json"))
-def show(
-    ctx: typer.Context,
-    person: PersonArgument,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
+@shared(CAMPAIGN, STORE, JSON, QUIET)
+def show(call: Call, person: PersonArgument) -> None:
     """Show a person."""
     from cocli.app.companies.people import person as find
     from cocli.app.workspace import location
     from cocli.cli.companies.views import person_document
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    with crm_of(ctx, store, campaign) as place:
+    output = call.output
+    with crm_of(call) as place:
         page = find(place, person)
         path = location(place, page.stored.key)
     said = person_document(page)
-    if json:
+    if output.as_json:
         output.document({"person": said, "path": path, "body": page.body})
         return
     shown = [(name, ", ".join(value) if isinstance(value, list) else value) for name, value in said.items()]
@@ -87,28 +71,25 @@ def show(
         'cocli person new "Jo Doe" --tag vip --json',
     )
 )
+@shared(CAMPAIGN, STORE, JSON, QUIET)
 def new(
-    ctx: typer.Context,
+    call: Call,
     name: NameArgument,
     company: CompanyOption = None,
     role: RoleOption = None,
     email: EmailOption = None,
     phone: PhoneOption = None,
     tag: TagOption = [],  # noqa: B006  typer copies it
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Make a file for a person. Two people of one name are two files."""
     from cocli.app.companies.people import make_person
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
+    output = call.output
     values = {"role": role, "company": company, "email": email, "phone": phone}
-    with crm_of(ctx, store, campaign) as place:
+    with crm_of(call) as place:
         made = make_person(place, name, tag, values)
     status = "created" if made.changed else "already_there"
-    if json:
+    if output.as_json:
         output.document({"person": {"slug": made.slug, "path": made.path, "status": status}})
         return
     output.line(made.path)
@@ -117,26 +98,20 @@ def new(
 
 
 @app.command("open", epilog=examples("cocli person open jo-doe"))
-def open_(
-    ctx: typer.Context,
-    person: PersonArgument,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
+@shared(CAMPAIGN, STORE, JSON, QUIET)
+def open_(call: Call, person: PersonArgument) -> None:
     """Open a person's file in $EDITOR."""
     from cocli.app.companies.people import person as find
     from cocli.app.workspace import location
     from cocli.cli.companies.editing import edit_file
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    with crm_of(ctx, store, campaign) as place:
+    output = call.output
+    with crm_of(call) as place:
         page = find(place, person)
-        changed = edit_file(output, cli_context(ctx).environ, place, page.stored)
+        changed = edit_file(output, call.environ, place, page.stored)
         path = location(place, page.stored.key)
     status = "changed" if changed else "already_so"
-    if json:
+    if output.as_json:
         output.document({"person": {"slug": page.slug, "path": path, "status": status}})
         return
     output.line(path)

@@ -8,15 +8,16 @@ from typing import Annotated
 import typer
 
 from cocli.cli.documents.options import ByOption, ClusterOption, DocArgument, DocsArgument, chosen_documents, who
-from cocli.cli.kit.context import output_of
+from cocli.cli.kit.context import Call
 from cocli.cli.kit.options import (
-    CampaignOption,
-    DryRunOption,
-    JsonOption,
-    QuietOption,
-    StoreOption,
-    YesOption,
+    CAMPAIGN,
+    DRY_RUN,
+    JSON,
+    QUIET,
+    STORE,
+    YES,
     examples,
+    shared,
 )
 from cocli.cli.kit.output import count_shown
 from cocli.errors import UsageError
@@ -31,59 +32,43 @@ app = typer.Typer()
         "cocli documents rm https://example.com/ --cluster staging --dry-run",
     )
 )
-def rm(
-    ctx: typer.Context,
-    docs: DocsArgument,
-    cluster: ClusterOption = None,
-    by: ByOption = None,
-    dry_run: DryRunOption = False,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
+@shared(DRY_RUN, CAMPAIGN, STORE, JSON, QUIET)
+def rm(call: Call, docs: DocsArgument, cluster: ClusterOption = None, by: ByOption = None) -> None:
     """Delete documents, or their states in one cluster. They can be brought back, and late events do not do so."""
     from cocli.app.documents.care import delete, would_delete
     from cocli.cli.documents.views import row_document, show_rows
     from cocli.cli.kit.progress import ProgressLine
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    with chosen_documents(ctx, store, campaign) as documents:
-        if dry_run:
+    output = call.output
+    with chosen_documents(call) as documents:
+        if call.dry_run:
             rows = would_delete(documents, docs, cluster)
         else:
             with ProgressLine(output, "deleted") as progress:
                 rows = [one.row for one in delete(documents, docs, cluster, who(by), progress)]
-    if json:
+    if output.as_json:
         states = [row_document(row) for row in rows]
-        output.document({"account": documents.account, "dry_run": dry_run, "states": states})
+        output.document({"account": documents.account, "dry_run": call.dry_run, "states": states})
         return
     if rows:
         show_rows(output, rows)
-    output.talk(f"{'Would delete' if dry_run else 'Deleted'} {count_shown(len(rows), 'state')}.")
-    if not dry_run:
+    output.talk(f"{'Would delete' if call.dry_run else 'Deleted'} {count_shown(len(rows), 'state')}.")
+    if not call.dry_run:
         output.hint(f"cocli documents restore {' '.join(map(quote, docs))}{documents.options}")
 
 
 @app.command(epilog=examples("cocli documents restore https://example.com/ -c plumbers"))
-def restore(
-    ctx: typer.Context,
-    docs: DocsArgument,
-    cluster: ClusterOption = None,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
+@shared(CAMPAIGN, STORE, JSON, QUIET)
+def restore(call: Call, docs: DocsArgument, cluster: ClusterOption = None) -> None:
     """Bring back what was deleted, as it was."""
     from cocli.app.documents.care import restore as use
     from cocli.cli.documents.views import row_document, show_rows
     from cocli.cli.kit.progress import ProgressLine
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    with chosen_documents(ctx, store, campaign) as documents, ProgressLine(output, "restored") as progress:
+    output = call.output
+    with chosen_documents(call) as documents, ProgressLine(output, "restored") as progress:
         rows = [one.row for one in use(documents, docs, cluster, progress)]
-    if json:
+    if output.as_json:
         output.document({"account": documents.account, "states": [row_document(row) for row in rows]})
         return
     show_rows(output, rows)
@@ -96,17 +81,12 @@ def restore(
         "cocli documents purge https://example.com/ --dry-run",
     )
 )
+@shared(DRY_RUN, YES, CAMPAIGN, STORE, JSON, QUIET)
 def purge(
-    ctx: typer.Context,
+    call: Call,
     doc: DocArgument,
     reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why, for the proof.")] = "",
     by: ByOption = None,
-    dry_run: DryRunOption = False,
-    yes: YesOption = False,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Remove every version and blob of a document for good. The proof stays: what was removed, when, by whom."""
     from cocli.app.documents.care import purge as use
@@ -114,18 +94,18 @@ def purge(
     from cocli.cli.documents.views import proof_document, row_document, show_proofs, show_rows
     from cocli.cli.kit.confirm import confirm
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    with chosen_documents(ctx, store, campaign) as documents:
+    output = call.output
+    with chosen_documents(call) as documents:
         rows = states_of(documents, doc, deleted=True)
         question = f"Remove {doc} ({count_shown(len(rows), 'state')}, every version and blob) for good?"
-        if not dry_run and not confirm(output, question, yes=yes):
+        if not call.dry_run and not confirm(output, question, yes=call.yes):
             return
-        proofs = [] if dry_run else use(documents, doc, who(by), reason)
-    if json:
-        document = {"account": documents.account, "doc": doc, "dry_run": dry_run}
+        proofs = [] if call.dry_run else use(documents, doc, who(by), reason)
+    if output.as_json:
+        document = {"account": documents.account, "doc": doc, "dry_run": call.dry_run}
         states = [row_document(row) for row in rows]
         output.document({**document, "states": states, "proofs": [proof_document(proof) for proof in proofs]})
-    elif dry_run:
+    elif call.dry_run:
         show_rows(output, rows)
         output.talk(f"Would remove {count_shown(len(rows), 'state')}, with every version and blob.")
     else:
@@ -140,8 +120,9 @@ def purge(
         "cocli documents fsck --rebuild --yes --json",
     )
 )
+@shared(YES, CAMPAIGN, STORE, JSON, QUIET)
 def fsck(
-    ctx: typer.Context,
+    call: Call,
     repair: Annotated[bool, typer.Option("--repair", help="Mend what can be mended.")] = False,
     deep: Annotated[bool, typer.Option("--deep", help="Also read every blob.")] = False,
     every: Annotated[bool, typer.Option("--all", help="Every account, not only the campaign's.")] = False,
@@ -154,11 +135,6 @@ def fsck(
     announce: Annotated[
         bool, typer.Option("--announce", help="With --rebuild: all events wait to be published again.")
     ] = False,
-    yes: YesOption = False,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Compare store, catalogue and outbox, and say where they do not agree. Exits with 8 if something is left to mend.
 
@@ -169,18 +145,18 @@ def fsck(
     from cocli.cli.documents.views import report_document, show_report
     from cocli.cli.kit.confirm import confirm
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
+    output = call.output
     if announce and not rebuild:
         raise UsageError(reason="--announce belongs to --rebuild")
-    with chosen_documents(ctx, store, campaign) as documents:
+    with chosen_documents(call) as documents:
         if rebuild:
             address, look = documents.repository.catalog.address, f"cocli documents fsck{documents.options}"
-            if not confirm(output, f"Empty the catalogue at {address} and build it anew?", yes=yes, preview=look):
+            if not confirm(output, f"Empty the catalogue at {address} and build it anew?", yes=call.yes, preview=look):
                 return
             report = rebuild_catalog(documents, announce=announce)
         else:
             report = use(documents, DocumentsCheck(repair=repair, deep=deep, every_account=every, grace_hours=grace))
-    if json:
+    if output.as_json:
         output.document({"account": None if every or rebuild else documents.account, **report_document(report)})
     else:
         show_report(output, report)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cocli.cli.kit.context import cli_context, output_of
-from cocli.cli.kit.options import CampaignOption, JsonOption, QuietOption, StoreOption, command_group, examples
+from cocli.cli.kit.context import Call
+from cocli.cli.kit.options import CAMPAIGN, JSON, QUIET, STORE, command_group, examples, shared
 from cocli.errors import UsageError
 
 if TYPE_CHECKING:
@@ -41,8 +41,9 @@ class ListKind(StrEnum):
         "cocli documents save list.pdf --doc list-2026 --connector archive --json",
     )
 )
+@shared(CAMPAIGN, STORE, JSON, QUIET)
 def save(
-    ctx: typer.Context,
+    call: Call,
     file: Annotated[str, typer.Argument(metavar="FILE", help="The file to read; - is stdin.")],
     doc: Annotated[
         str | None, typer.Option("--doc", metavar="ID", help="Its id.", show_default="the address, or the file's name")
@@ -58,24 +59,20 @@ def save(
         str | None,
         typer.Option("--datasource", metavar="ID", help="Its datasource.", show_default="by account and connector"),
     ] = None,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Save a file as a document that came in. The same content again changes nothing; other is a new version."""
     from cocli.app.documents.documents import Upload, upload
     from cocli.cli.documents.views import receipt_document
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
+    output = call.output
     name = None if file == "-" else os.path.basename(file)
     identity = doc if doc is not None else uri or name
     if identity is None:
         raise UsageError(reason="What is it called?", hint="Say so with --uri ADDRESS or --doc ID.")
-    wish = Upload(_read(ctx, file), identity, connector, datasource, uri, mime_type or _guessed(name), name)
-    with chosen_documents(ctx, store, campaign) as documents:
+    wish = Upload(_read(call, file), identity, connector, datasource, uri, mime_type or _guessed(name), name)
+    with chosen_documents(call) as documents:
         receipt = upload(documents, wish)
-    if json:
+    if output.as_json:
         output.document({"account": documents.account, **receipt_document(receipt)})
         return
     output.line(receipt.outcome)
@@ -83,12 +80,12 @@ def save(
     output.hint(f"cocli documents get {quote(identity)}{documents.options}")
 
 
-def _read(ctx: typer.Context, file: str) -> bytes:
+def _read(call: Call, file: str) -> bytes:
     """Never more than a document may have."""
     from cocli.documents.limits import MAX_BLOB_BYTES
 
     if file == "-":
-        data = cli_context(ctx).stdin.read(MAX_BLOB_BYTES + 1)
+        data = call.stdin.read(MAX_BLOB_BYTES + 1)
     else:
         try:
             with open(file, "rb") as opened:
@@ -116,8 +113,9 @@ def _guessed(name: str | None) -> str | None:
         "cocli documents get https://example.com/ --node page --cluster main --json",
     )
 )
+@shared(CAMPAIGN, STORE, JSON, QUIET)
 def get(
-    ctx: typer.Context,
+    call: Call,
     doc: DocArgument,
     node: Annotated[
         str | None,
@@ -136,64 +134,53 @@ def get(
         typer.Option("--blob", metavar="NAME", help="Write the bytes of this blob to stdout.", show_default=False),
     ] = None,
     raw: Annotated[bool, typer.Option("--raw", help="With --blob: the bytes as they are, to a terminal too.")] = False,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Show a state of a document: as it came in, or what a node made of it. With --blob, the bytes of one blob."""
     from cocli.app.documents import documents as use
     from cocli.cli.documents.views import show_state, state_document
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    if blob is not None and json:
+    output = call.output
+    if blob is not None and output.as_json:
         raise UsageError(reason="--blob writes bytes, and excludes --json")
     if cluster is not None and node is None:
         raise UsageError(
             reason="--cluster belongs to --node", hint=f"See its states with: cocli documents states {doc}"
         )
-    with chosen_documents(ctx, store, campaign) as documents:
+    with chosen_documents(call) as documents:
         row = use.find_state(documents, doc, node=node, cluster=cluster, datasource=datasource)
         document = use.read_state(documents, row, digest=digest)
         data = use.read_blob(documents, document, blob) if blob is not None else b""
     if blob is not None:
-        _write_blob(ctx, output, data, raw=raw)
-    elif json:
+        _write_blob(call, output, data, raw=raw)
+    elif output.as_json:
         output.document({"account": documents.account, **state_document(row, document)})
     else:
         show_state(output, row, document)
 
 
-def _write_blob(ctx: typer.Context, output: Output, data: bytes, *, raw: bool) -> None:
+def _write_blob(call: Call, output: Output, data: bytes, *, raw: bool) -> None:
     """Byte for byte; on a terminal harmless, unless asked for."""
     from cocli.display.safe_text import safe_text
 
     if output.stdout.isatty() and not raw:
         output.stdout.write(safe_text(data.decode("utf-8", "backslashreplace")))
         return
-    stream = cli_context(ctx).raw_stdout
+    stream = call.raw_stdout
     stream.write(data)
     stream.flush()
 
 
 @app.command(epilog=examples("cocli documents states https://example.com/ -c plumbers"))
-def states(
-    ctx: typer.Context,
-    doc: DocArgument,
-    deleted: DeletedOption = False,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
+@shared(CAMPAIGN, STORE, JSON, QUIET)
+def states(call: Call, doc: DocArgument, deleted: DeletedOption = False) -> None:
     """List every state of a document: as it came in, and what each node of each cluster made of it."""
     from cocli.app.documents.documents import states_of
     from cocli.cli.documents.views import row_document, show_rows
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    with chosen_documents(ctx, store, campaign) as documents:
+    output = call.output
+    with chosen_documents(call) as documents:
         rows = states_of(documents, doc, deleted=deleted)
-    if json:
+    if output.as_json:
         output.document({"account": documents.account, "doc": doc, "states": [row_document(row) for row in rows]})
         return
     if rows:
@@ -209,8 +196,9 @@ def states(
         "cocli documents ls --limit 1000 --json",
     )
 )
+@shared(CAMPAIGN, STORE, JSON, QUIET)
 def ls(
-    ctx: typer.Context,
+    call: Call,
     kind: Annotated[
         ListKind | None, typer.Option("--kind", help="Only what came in, or only what nodes made.", show_default=False)
     ] = None,
@@ -222,17 +210,13 @@ def ls(
         str | None,
         typer.Option("--page", metavar="PAGE", help="Go on behind a page: its `next`.", show_default=False),
     ] = None,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """List the states of all documents, in the order of document, cluster and node, page by page."""
     from cocli.cli.documents.views import row_document, show_rows
     from cocli.documents.catalog.base import Cursor
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    with chosen_documents(ctx, store, campaign) as documents:
+    output = call.output
+    with chosen_documents(call) as documents:
         found = documents.repository.documents(
             documents.account,
             datasource=datasource,
@@ -243,7 +227,7 @@ def ls(
             deleted=deleted,
         )
     following = found.next.token() if found.next else None
-    if json:
+    if output.as_json:
         rows = [row_document(row) for row in found.items]
         output.document({"account": documents.account, "states": rows, "next": following})
         return

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cocli.cli.documents.options import DatasourceOption, GraphOption, chosen_documents
-from cocli.cli.kit.context import output_of
-from cocli.cli.kit.options import CampaignOption, DryRunOption, JsonOption, QuietOption, StoreOption, examples
+from cocli.cli.kit.context import Call
+from cocli.cli.kit.options import CAMPAIGN, DRY_RUN, JSON, QUIET, STORE, examples, shared
 from cocli.errors import UsageError
 from cocli.exit_codes import ExitCode
 
@@ -55,8 +55,9 @@ EngineOption = Annotated[
         "cocli documents replay --job 1f3a5c7e9b0d2f4a",
     )
 )
+@shared(DRY_RUN, CAMPAIGN, STORE, JSON, QUIET)
 def replay(
-    ctx: typer.Context,
+    call: Call,
     doc: Annotated[str | None, typer.Option("--doc", metavar="DOC", help="Only this one.", show_default=False)] = None,
     datasource: DatasourceOption = None,
     uri_prefix: Annotated[
@@ -91,11 +92,6 @@ def replay(
     processes: ProcessesOption = 1,
     engine: EngineOption = None,
     job: JobOption = None,
-    dry_run: DryRunOption = False,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Take what was fetched through a graph again, without fetching it again. What came in is never changed.
 
@@ -104,13 +100,13 @@ def replay(
     """
     from cocli.app.documents.jobs import ReplayOptions, forecast, job_of, plan, query_of
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
+    output = call.output
     values = {"doc": doc, "datasource": datasource, "uri_prefix": uri_prefix, "http_status": status}
     times = {"saved_from": _time(since), "saved_before": _time(before)}
     query = query_of({**values, "content_type": mime_type, **times})
     wish = ReplayOptions(query, start or "intake", source, cluster, graph, not again, rate)
-    with chosen_documents(ctx, store, campaign) as documents:
-        if dry_run:
+    with chosen_documents(call) as documents:
+        if call.dry_run:
             found = forecast(documents, wish)
             _show_forecast(output, documents, found.documents, found.skipped)
             return
@@ -127,27 +123,23 @@ def replay(
         "cocli documents seed ac546a934bd55ed4 --cluster staging --dry-run",
     )
 )
+@shared(DRY_RUN, CAMPAIGN, STORE, JSON, QUIET)
 def seed(
-    ctx: typer.Context,
+    call: Call,
     datasource: Annotated[str, typer.Argument(metavar="DATASOURCE", help="The id of the datasource.")],
     cluster: IntoOption = None,
     graph: GraphOption = None,
     rate: RateOption = None,
     processes: ProcessesOption = 1,
     engine: EngineOption = None,
-    dry_run: DryRunOption = False,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Fill a new cluster with what a datasource ever brought in. Seeding twice: the second run does nothing."""
     from cocli.app.documents.jobs import ReplayOptions, forecast, plan_seed, query_of
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
+    output = call.output
     wish = ReplayOptions(query_of({"datasource": datasource}), cluster=cluster, graph=graph, rate=rate)
-    with chosen_documents(ctx, store, campaign) as documents:
-        if dry_run:
+    with chosen_documents(call) as documents:
+        if call.dry_run:
             found = forecast(documents, wish)
             _show_forecast(output, documents, found.documents, found.skipped)
             return
@@ -162,18 +154,15 @@ def seed(
         "cocli documents compare main staging --doc https://example.com/ --json",
     )
 )
+@shared(CAMPAIGN, STORE, JSON, QUIET)
 def compare(
-    ctx: typer.Context,
+    call: Call,
     left: Annotated[str, typer.Argument(metavar="LEFT", help="A cluster.")],
     right: Annotated[str, typer.Argument(metavar="RIGHT", help="The other one.")],
     doc: Annotated[str | None, typer.Option("--doc", metavar="DOC", help="Only this one.", show_default=False)] = None,
     datasource: DatasourceOption = None,
     every: Annotated[bool, typer.Option("--all", help="Also fields that are the same everywhere.")] = False,
     most: Annotated[int, typer.Option("--examples", metavar="N", help="How many per field.", min=0, max=100)] = 3,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Compare what two clusters found, field by field: same, changed, gained and lost, with examples.
 
@@ -181,10 +170,10 @@ def compare(
     """
     from cocli.app.documents.jobs import compare as use
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    with chosen_documents(ctx, store, campaign) as documents:
+    output = call.output
+    with chosen_documents(call) as documents:
         found = use(documents, left, right, datasource=datasource, doc=doc, examples=most)
-    if json:
+    if output.as_json:
         output.document({"account": documents.account, **found.as_dict()})
         return
     heading, *lines = found.table()
@@ -201,21 +190,18 @@ def compare(
 
 
 @app.command(epilog=examples("cocli documents jobs -c plumbers"))
+@shared(CAMPAIGN, STORE, JSON, QUIET)
 def jobs(
-    ctx: typer.Context,
+    call: Call,
     limit: Annotated[int, typer.Option("--limit", metavar="N", help="How many at most.", min=1, max=10_000)] = 20,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """List the replays and seedings, the latest first."""
     from cocli.app.documents.jobs import jobs_of
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    with chosen_documents(ctx, store, campaign) as documents:
+    output = call.output
+    with chosen_documents(call) as documents:
         found = jobs_of(documents, limit)
-    if json:
+    if output.as_json:
         output.document({"account": documents.account, "jobs": [job_document(one) for one in found]})
     elif found:
         _show_jobs(output, found)
@@ -229,33 +215,30 @@ def jobs(
         "cocli documents job 1f3a5c7e9b0d2f4a --pause",
     )
 )
+@shared(CAMPAIGN, STORE, JSON, QUIET)
 def job(
-    ctx: typer.Context,
+    call: Call,
     job: JobArgument,
     pause: Annotated[bool, typer.Option("--pause", help="Whoever runs it stops; it can be gone on with.")] = False,
     cancel: Annotated[bool, typer.Option("--cancel", help="The same, for good.")] = False,
     limit: Annotated[
         int, typer.Option("--limit", metavar="N", help="How many failures to show.", min=0, max=10_000)
     ] = 20,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Show a job and the documents that failed in it, or stop it."""
     from cocli.app.documents import jobs as use
     from cocli.documents.catalog.job_rows import DocumentOutcome
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
+    output = call.output
     if pause and cancel:
         raise UsageError(reason="--pause or --cancel, not both")
-    with chosen_documents(ctx, store, campaign) as documents:
+    with chosen_documents(call) as documents:
         found = use.job_of(documents, job)
         if pause or cancel:
             found = (use.pause if pause else use.cancel)(documents, found.job)
         failed = use.outcomes_of(documents, found.job, DocumentOutcome.FAILED, limit) if limit else []
     rows = [{"doc": one.doc, "address": one.address, "code": one.code, "error": one.error} for one in failed]
-    if json:
+    if output.as_json:
         output.document({"account": documents.account, "job": job_document(found), "failures": rows})
         return
     _show_jobs(output, [found])

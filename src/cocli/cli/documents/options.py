@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cocli.cli.kit.context import campaign_of, workspace_of
+from cocli.cli.kit.context import Call
 
 if TYPE_CHECKING:
     from cocli.app.documents.documents import Documents
@@ -37,13 +37,13 @@ DeletedOption = Annotated[bool, typer.Option("--deleted", help="Also what was de
 
 
 @contextmanager
-def chosen_documents(ctx: typer.Context, store: str | None, campaign: str | None) -> Iterator[Documents]:
+def chosen_documents(call: Call) -> Iterator[Documents]:
     """The documents of the campaign's account; of the user's own account where no campaign was named."""
     from cocli.app.documents.documents import opened_documents
 
     with (
-        workspace_of(ctx, store) as workspace,
-        opened_documents(workspace, campaign_of(ctx, campaign)) as documents,
+        call.workspace() as workspace,
+        opened_documents(workspace, call.campaign) as documents,
     ):
         yield documents
 

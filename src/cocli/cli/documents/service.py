@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from cocli.cli.documents.options import GraphOption, chosen_documents
-from cocli.cli.kit.context import output_of
-from cocli.cli.kit.options import CampaignOption, JsonOption, QuietOption, StoreOption, examples
+from cocli.cli.kit.context import Call
+from cocli.cli.kit.options import CAMPAIGN, JSON, QUIET, STORE, examples, shared
 from cocli.cli.kit.serving import log_to, stopped_by_signals
 
 app = typer.Typer()
@@ -21,17 +21,15 @@ app = typer.Typer()
         "cocli documents serve --no-http --graph my_package.graphs:contacts",
     )
 )
+@shared(CAMPAIGN, STORE, QUIET)
 def serve(
-    ctx: typer.Context,
+    call: Call,
     graph: GraphOption = None,
     grpc: Annotated[bool, typer.Option("--grpc/--no-grpc", help="Serve gRPC.")] = True,
     http: Annotated[bool, typer.Option("--http/--no-http", help="Serve uploads by HTTP.")] = True,
     insecure: Annotated[
         bool, typer.Option("--insecure", help="Beyond this machine without a certificate: behind a proxy that has one.")
     ] = False,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    quiet: QuietOption = False,
 ) -> None:
     """Serve the documents by gRPC, and take raw files by HTTP, until Ctrl-C. Prints where it listens.
 
@@ -41,9 +39,9 @@ def serve(
     from cocli.app.documents.tokens import load_tokens
     from cocli.service.documents.server import ServerSettings, serving
 
-    output = output_of(ctx, quiet=quiet)
+    output = call.output
     stop, log = stopped_by_signals(), log_to(output)
-    with chosen_documents(ctx, store, campaign) as documents:
+    with chosen_documents(call) as documents:
         tokens = load_tokens(documents, create=True)
         wish = ServerSettings(grpc=grpc, http=http, insecure=insecure, graph=graph)
         with serving(documents, tokens, wish, clock=lambda: datetime.now(UTC), log=log) as served:
@@ -63,17 +61,14 @@ def serve(
         "cocli documents token --account other --days 30 --json",
     )
 )
+@shared(CAMPAIGN, STORE, JSON, QUIET)
 def token(
-    ctx: typer.Context,
+    call: Call,
     account: Annotated[
         str | None,
         typer.Option("--account", metavar="NAME", help="Whom it speaks for.", show_default="[campaign] account"),
     ] = None,
     days: Annotated[float, typer.Option("--days", metavar="N", help="How long it lasts.")] = 365.0,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Make a token: whoever has it reads and changes the documents of its account, until it expires.
 
@@ -82,12 +77,12 @@ def token(
     """
     from cocli.app.documents.tokens import expiry, load_tokens, secret_path
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    with chosen_documents(ctx, store, campaign) as documents:
+    output = call.output
+    with chosen_documents(call) as documents:
         whom = account if account is not None else documents.account
         until = expiry(datetime.now(UTC).replace(microsecond=0), days)
         made = load_tokens(documents, create=True).make(whom, until)
-    if json:
+    if output.as_json:
         output.document({"account": whom, "expires": until, "token": made})
         return
     output.line(made)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cocli.cli.kit.confirm import interactive
-from cocli.cli.kit.context import campaign_of, cli_context, output_of, workspace_of
-from cocli.cli.kit.options import CampaignOption, JsonOption, QuietOption, StoreOption, examples, single_command
+from cocli.cli.kit.context import Call
+from cocli.cli.kit.options import CAMPAIGN, JSON, QUIET, STORE, examples, shared, single_command
 from cocli.errors import UsageError
 from cocli.exit_codes import ExitCode
 
@@ -34,8 +34,9 @@ app = single_command()
         '"$EDITOR" "$(cocli fz acme --path)"',
     )
 )
+@shared(CAMPAIGN, STORE, JSON, QUIET)
 def fz(
-    ctx: typer.Context,
+    call: Call,
     words: Annotated[
         list[str] | None,
         typer.Argument(metavar="QUERY", help="What to look for; more can be typed.", show_default=False),
@@ -43,10 +44,6 @@ def fz(
     path: Annotated[bool, typer.Option("--path", help="Print where it is instead of opening it.")] = False,
     builtin: Annotated[bool, typer.Option("--builtin", help="Not with fzf, even if it is installed.")] = False,
     limit: Annotated[int, typer.Option("--limit", metavar="N", help="Lines of a list, or of JSON.", min=1)] = 20,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Find a company or a prospect by a few letters of its name, city, domain, number or address.
 
@@ -56,12 +53,12 @@ def fz(
     from cocli.app.search.search import open_search
     from cocli.cli.kit.progress import ProgressLine
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    environ = cli_context(ctx).environ
+    output = call.output
+    environ = call.environ
     query = " ".join(words or [])
-    with workspace_of(ctx, store) as workspace:
+    with call.workspace() as workspace:
         with ProgressLine(output, "companies read") as progress:
-            search = open_search(workspace, campaign_of(ctx, campaign), progress)
+            search = open_search(workspace, call.campaign, progress)
         companies = search.companies
         _warn(output, search)
         if not interactive(output):

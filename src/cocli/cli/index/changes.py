@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cocli.cli.index.options import OptionalIndexArgument, campaign_of_indexes, chosen_indexes
-from cocli.cli.kit.context import output_of
-from cocli.cli.kit.options import CampaignOption, DryRunOption, JsonOption, QuietOption, StoreOption, examples
+from cocli.cli.kit.context import Call
+from cocli.cli.kit.options import CAMPAIGN, DRY_RUN, JSON, QUIET, STORE, examples, shared
 from cocli.cli.kit.output import count_shown, size_shown
 
 if TYPE_CHECKING:
@@ -42,15 +42,8 @@ _Work = Annotated[
 
 
 @app.command(epilog=examples("cocli index compact -c plumbers", "cocli index compact prospects -c plumbers --dry-run"))
-def compact(
-    ctx: typer.Context,
-    index: OptionalIndexArgument = None,
-    dry_run: DryRunOption = False,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
+@shared(DRY_RUN, CAMPAIGN, STORE, JSON, QUIET)
+def compact(call: Call, index: OptionalIndexArgument = None) -> None:
     """Pack loose records and batches into a new version. The cost follows what changed, not how much there is.
 
     What cannot be read is named, and stays where it is. Any number of machines may do this at once.
@@ -59,14 +52,14 @@ def compact(
     from cocli.app.indexes.status import index_status
     from cocli.cli.kit.progress import ProgressLine
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    with chosen_indexes(ctx, store, campaign) as indexes, ProgressLine(output, "records packed") as progress:
+    output = call.output
+    with chosen_indexes(call) as indexes, ProgressLine(output, "records packed") as progress:
         refs = indexes.chosen(index)
-        if dry_run:
+        if call.dry_run:
             _would_compact(output, indexes, [index_status(indexes, ref) for ref in refs])
             return
         reports = [(ref.name, compact_index(indexes, ref, progress)) for ref in refs]
-    if json:
+    if output.as_json:
         output.document({"campaign": _name(indexes), "indexes": [_compacted(name, one) for name, one in reports]})
         return
     _show_compacted(output, reports, indexes)
@@ -119,14 +112,11 @@ def _show_compacted(output: Output, reports: list[tuple[str, CompactionReport]],
 @app.command(
     epilog=examples("cocli index consolidate -c plumbers", "cocli index consolidate prospects -c plumbers --rebuild")
 )
+@shared(CAMPAIGN, STORE, JSON, QUIET)
 def consolidate(
-    ctx: typer.Context,
+    call: Call,
     index: OptionalIndexArgument = None,
     rebuild: Annotated[bool, typer.Option("--rebuild", help="Also what is current.")] = False,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Make the derived copies current: Parquet for queries, the lines that `fz` searches, and domains_master.csv.
 
@@ -136,10 +126,10 @@ def consolidate(
     from cocli.app.indexes.consolidation import consolidate as consolidate_indexes
     from cocli.cli.kit.progress import ProgressLine
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    with campaign_of_indexes(ctx, store, campaign) as indexes, ProgressLine(output, "indexes") as progress:
+    output = call.output
+    with campaign_of_indexes(call) as indexes, ProgressLine(output, "indexes") as progress:
         done = consolidate_indexes(indexes, indexes.chosen(index), rebuild=rebuild, progress=progress)
-    if json:
+    if output.as_json:
         output.document({"campaign": _name(indexes), **asdict(done)})
         return
     rows = [(one.index, one.version, f"{one.rows:,}", one.status, one.path) for one in done.copies]
@@ -154,14 +144,8 @@ def consolidate(
 
 
 @app.command(epilog=examples("cocli index backfill -c plumbers --dry-run", "cocli index backfill -c plumbers"))
-def backfill(
-    ctx: typer.Context,
-    dry_run: DryRunOption = False,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
+@shared(DRY_RUN, CAMPAIGN, STORE, JSON, QUIET)
+def backfill(call: Call) -> None:
     """Fill emails and domains from the prospects, where these have addresses and websites that have no record yet.
 
     For data that was there before, or came another way. Then everything that is loose is packed. A record that exists
@@ -171,14 +155,14 @@ def backfill(
     from cocli.app.indexes.care import compact_index
     from cocli.cli.kit.progress import ProgressLine
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    with campaign_of_indexes(ctx, store, campaign) as indexes, ProgressLine(output, "prospects read") as progress:
-        done = fill(indexes, dry_run=dry_run, progress=progress)
-        if not dry_run:
+    output = call.output
+    with campaign_of_indexes(call) as indexes, ProgressLine(output, "prospects read") as progress:
+        done = fill(indexes, dry_run=call.dry_run, progress=progress)
+        if not call.dry_run:
             for ref in indexes.refs():
                 compact_index(indexes, ref)
-    status = "would_fill" if dry_run else "filled" if done.emails + done.domains else "already_filled"
-    if json:
+    status = "would_fill" if call.dry_run else "filled" if done.emails + done.domains else "already_filled"
+    if output.as_json:
         output.document({"campaign": _name(indexes), "status": status, **asdict(done)})
         return
     output.line(status)
@@ -188,23 +172,20 @@ def backfill(
     )
     for reason in done.rejected[:5]:
         output.talk(f"Left out: {reason}")
-    output.hint(f"cocli index backfill{indexes.options}" if dry_run else f"cocli index status{indexes.options}")
+    output.hint(f"cocli index backfill{indexes.options}" if call.dry_run else f"cocli index status{indexes.options}")
 
 
 @app.command(
     epilog=examples("cocli index migrate old-data -c plumbers", "cocli index migrate old-data -c plumbers --apply")
 )
+@shared(CAMPAIGN, STORE, JSON, QUIET)
 def migrate(
-    ctx: typer.Context,
+    call: Call,
     folder: Annotated[str, typer.Argument(metavar="FOLDER", help="A data folder of an older version.")],
     apply: Annotated[bool, typer.Option("--apply", help="Do it; otherwise it is only counted.")] = False,
     include_foreign: _IncludeForeign = False,
     witnesses_until: _WitnessesUntil = None,
     work: _Work = None,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Bring the data of an older version into the indexes. Without --apply it is a dry run that counts every row.
 
@@ -215,9 +196,9 @@ def migrate(
     from cocli.app.indexes.query import parse_time
     from cocli.cli.kit.progress import ProgressLine
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
+    output = call.output
     until = parse_time(witnesses_until, "--witnesses-until") if witnesses_until else None
-    with campaign_of_indexes(ctx, store, campaign) as indexes:
+    with campaign_of_indexes(call) as indexes:
         with ProgressLine(output, "rows read") as progress:
             plan = planned(indexes, folder, include_foreign=include_foreign, witnesses_until=until, progress=progress)
         if not apply:

@@ -20,8 +20,8 @@ from cocli.cli.index.options import (
     campaign_of_indexes,
     chosen_indexes,
 )
-from cocli.cli.kit.context import output_of
-from cocli.cli.kit.options import CampaignOption, JsonOption, QuietOption, StoreOption, command_group, examples
+from cocli.cli.kit.context import Call
+from cocli.cli.kit.options import CAMPAIGN, JSON, QUIET, STORE, command_group, examples, shared
 from cocli.cli.kit.output import count_shown
 from cocli.exit_codes import ExitCode
 
@@ -36,22 +36,16 @@ app = command_group("Look into the indexes, ask them in SQL, pack and look after
 
 
 @app.command(epilog=examples("cocli index status -c plumbers", "cocli index status prospects -c plumbers --json"))
-def status(
-    ctx: typer.Context,
-    index: OptionalIndexArgument = None,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
+@shared(CAMPAIGN, STORE, JSON, QUIET)
+def status(call: Call, index: OptionalIndexArgument = None) -> None:
     """Show every index: rows, version and its age, shards, what waits to be packed, what is damaged."""
     from cocli.app.indexes.status import index_status
     from cocli.cli.index.views import show_status, status_document
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    with campaign_of_indexes(ctx, store, campaign) as indexes:
+    output = call.output
+    with campaign_of_indexes(call) as indexes:
         statuses = [index_status(indexes, ref) for ref in indexes.chosen(index)]
-        if json:
+        if output.as_json:
             output.document({"campaign": _name(indexes), "indexes": [status_document(one) for one in statuses]})
             return
         show_status(output, statuses)
@@ -69,29 +63,26 @@ def status(
         "cocli index get scraped-tiles 39.8_-89.7/plumber/overture",
     )
 )
+@shared(CAMPAIGN, STORE, JSON, QUIET)
 def get(
-    ctx: typer.Context,
+    call: Call,
     index: IndexArgument,
     name: Annotated[
         str, typer.Argument(metavar="KEY", help="A hash, place id, domain, address, task id, or TILE/PHRASE.")
     ],
     fresh: FreshOption = False,
     as_of: AsOfOption = None,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Show one record. Three requests at most, one when it is in the cache."""
     from cocli.app.indexes.lookup import look_up
     from cocli.app.indexes.query import AsOf
     from cocli.cli.index.views import show_record
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    with chosen_indexes(ctx, store, campaign) as indexes:
+    output = call.output
+    with chosen_indexes(call) as indexes:
         ref = indexes.ref(index)
         record, version = look_up(indexes, ref, name, fresh=fresh, as_of=AsOf.parse(as_of or []))
-        if json:
+        if output.as_json:
             document = {"index": ref.name, "campaign": ref.campaign, "version": version}
             output.document({**document, "record": record.model_dump(mode="json"), "extras": dict(record.extras)})
             return
@@ -99,25 +90,22 @@ def get(
 
 
 @app.command(epilog=examples("cocli index history prospects -c plumbers"))
+@shared(CAMPAIGN, STORE, JSON, QUIET)
 def history(
-    ctx: typer.Context,
+    call: Call,
     index: IndexArgument,
     limit: Annotated[int, typer.Option("--limit", metavar="N", help="How many at most; 0 is all.", min=0)] = 20,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """List the versions of an index that are kept, newest first. Each of them can be read with --as-of."""
     from cocli.app.indexes.status import index_history
     from cocli.cli.index.views import show_history
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    with chosen_indexes(ctx, store, campaign) as indexes:
+    output = call.output
+    with chosen_indexes(call) as indexes:
         ref = indexes.ref(index)
         found = list(islice(index_history(indexes, ref), limit + 1 if limit else None))
         truncated, versions = bool(limit and len(found) > limit), found[: limit or None]
-        if json:
+        if output.as_json:
             document = {"index": ref.name, "campaign": ref.campaign, "truncated": truncated}
             output.document({**document, "versions": [asdict(one) for one in versions]})
             return
@@ -135,25 +123,22 @@ def history(
 @app.command(
     epilog=examples("cocli index diff prospects 11 -c plumbers", "cocli index diff prospects 11 14 -c plumbers --json")
 )
+@shared(CAMPAIGN, STORE, JSON, QUIET)
 def diff(
-    ctx: typer.Context,
+    call: Call,
     index: IndexArgument,
     old: Annotated[int, typer.Argument(metavar="OLD", help="A version.", min=1)],
     new: Annotated[
         int | None, typer.Argument(metavar="NEW", help="A later one.", min=1, show_default="the current one")
     ] = None,
     limit: Annotated[int, typer.Option("--limit", metavar="N", help="How many at most; 0 is all.", min=0)] = 100,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Show what changed between two versions: records added, removed and changed, field by field."""
     from cocli.app.indexes.lookup import differences
     from cocli.cli.index.views import show_differences
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    with chosen_indexes(ctx, store, campaign) as indexes:
+    output = call.output
+    with chosen_indexes(call) as indexes:
         ref = indexes.ref(index)
         before, after, found = differences(indexes, ref, old, new)
         counts: Counter[str] = Counter(added=0, removed=0, changed=0)
@@ -163,7 +148,7 @@ def diff(
             if not limit or len(kept) < limit:
                 kept.append(difference)
         truncated = sum(counts.values()) > len(kept)
-    if json:
+    if output.as_json:
         document = {"index": ref.name, "campaign": ref.campaign, "old": before, "new": after, "counts": dict(counts)}
         output.document({**document, "differences": [_difference(one) for one in kept], "truncated": truncated})
         return
@@ -177,27 +162,24 @@ def diff(
 
 
 @app.command(epilog=examples("cocli index verify -c plumbers", "cocli index verify prospects -c plumbers --version 12"))
+@shared(CAMPAIGN, STORE, JSON, QUIET)
 def verify(
-    ctx: typer.Context,
+    call: Call,
     index: OptionalIndexArgument = None,
     version: Annotated[
         int | None,
         typer.Option("--version", metavar="N", help="An earlier one.", min=1, show_default="the current one"),
     ] = None,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Read all files of a version, and hold them against their names and the manifest. Exits with 8 on damage."""
     from cocli.app.indexes.care import verify_index
     from cocli.cli.kit.progress import ProgressLine
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    with chosen_indexes(ctx, store, campaign) as indexes, ProgressLine(output, "shards read") as progress:
+    output = call.output
+    with chosen_indexes(call) as indexes, ProgressLine(output, "shards read") as progress:
         reports = [(ref, verify_index(indexes, ref, version, progress)) for ref in indexes.chosen(index)]
     ok = all(report.ok for _, report in reports)
-    if json:
+    if output.as_json:
         rows = [_verified(ref.name, report) for ref, report in reports]
         output.document({"campaign": _name(indexes), "ok": ok, "indexes": rows})
     else:
@@ -217,14 +199,8 @@ def verify(
 
 
 @app.command(epilog=examples("cocli index audit -c plumbers", "cocli index audit prospects -c plumbers --json"))
-def audit(
-    ctx: typer.Context,
-    index: OptionalIndexArgument = None,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
+@shared(CAMPAIGN, STORE, JSON, QUIET)
+def audit(call: Call, index: OptionalIndexArgument = None) -> None:
     """Read every record, packed or not, and count what is wrong with it. Exits with 8 if anything is.
 
     damaged: files that cannot be read. malformed: rows that do not fit. duplicate: keys or place ids that occur twice.
@@ -235,11 +211,11 @@ def audit(
     from cocli.cli.index.views import show_audit
     from cocli.cli.kit.progress import ProgressLine
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    with chosen_indexes(ctx, store, campaign) as indexes, ProgressLine(output, "rows read") as progress:
+    output = call.output
+    with chosen_indexes(call) as indexes, ProgressLine(output, "rows read") as progress:
         reports = [(ref.name, audit_index(indexes, ref, progress)) for ref in indexes.chosen(index)]
     ok = all(report.ok for _, report in reports)
-    if json:
+    if output.as_json:
         rows = [_audited(name, report) for name, report in reports]
         output.document({"campaign": _name(indexes), "ok": ok, "indexes": rows})
     else:

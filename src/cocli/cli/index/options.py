@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cocli.cli.kit.context import campaign_of, workspace_of
+from cocli.cli.kit.context import Call
 
 if TYPE_CHECKING:
     from cocli.app.indexes.indexes import Indexes
@@ -45,19 +45,19 @@ AsOfOption = Annotated[
 
 
 @contextmanager
-def chosen_indexes(ctx: typer.Context, store: str | None, campaign: str | None) -> Iterator[Indexes]:
+def chosen_indexes(call: Call) -> Iterator[Indexes]:
     """The indexes of the campaign that was named; those that campaigns share where none was."""
     from cocli.app.indexes.indexes import campaign_indexes
 
-    with workspace_of(ctx, store) as workspace:
-        yield campaign_indexes(workspace, campaign_of(ctx, campaign))
+    with call.workspace() as workspace:
+        yield campaign_indexes(workspace, call.campaign)
 
 
 @contextmanager
-def campaign_of_indexes(ctx: typer.Context, store: str | None, campaign: str | None) -> Iterator[Indexes]:
+def campaign_of_indexes(call: Call) -> Iterator[Indexes]:
     """The same, for what makes no sense without a campaign."""
     from cocli.app.indexes.indexes import campaign_indexes
     from cocli.app.queues.queues import chosen_campaign
 
-    with workspace_of(ctx, store) as workspace:
-        yield campaign_indexes(workspace, chosen_campaign(workspace, campaign_of(ctx, campaign)).name)
+    with call.workspace() as workspace:
+        yield campaign_indexes(workspace, chosen_campaign(workspace, call.campaign).name)

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cocli.cli.index.options import AsOfOption, FreshOption, campaign_of_indexes
-from cocli.cli.kit.context import output_of
-from cocli.cli.kit.options import CampaignOption, JsonOption, QuietOption, StoreOption, examples
+from cocli.cli.kit.context import Call
+from cocli.cli.kit.options import CAMPAIGN, JSON, QUIET, STORE, examples, shared
 from cocli.cli.kit.output import count_shown, size_shown
 from cocli.display.safe_text import safe_line
 from cocli.errors import UsageError
@@ -35,8 +35,9 @@ app = typer.Typer()
         'cocli index query "show tables" -c plumbers',
     )
 )
+@shared(CAMPAIGN, STORE, JSON, QUIET)
 def query(
-    ctx: typer.Context,
+    call: Call,
     sql: Annotated[str, typer.Argument(metavar="SQL", help="One SELECT over the views.")],
     fresh: FreshOption = False,
     as_of: AsOfOption = None,
@@ -54,10 +55,6 @@ def query(
         int, typer.Option("--limit", metavar="N", help="Rows of a table or of JSON; 0 is all.", min=0)
     ] = 1000,
     skip_damaged: Annotated[bool, typer.Option("--skip-damaged", help="Leave damaged shards out, and say so.")] = False,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Ask the indexes in SQL. Views: prospects, prospects_all, emails, domains, target_tiles, scraped_tiles,
     completions, and completions_QUEUE for each queue.
@@ -68,13 +65,13 @@ def query(
     """
     from cocli.app.indexes.query import AsOf, QueryOptions, opened_query
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    if sum((json, as_csv, parquet is not None)) > 1:
+    output = call.output
+    if sum((output.as_json, as_csv, parquet is not None)) > 1:
         raise UsageError(reason="--json, --csv and --parquet exclude each other")
     if raw and not as_csv:
         raise UsageError(reason="--raw belongs to --csv")
     options = QueryOptions(fresh, AsOf.parse(as_of or []), derived, skip_damaged)
-    with campaign_of_indexes(ctx, store, campaign) as indexes, opened_query(indexes, sql, options) as asked:
+    with campaign_of_indexes(call) as indexes, opened_query(indexes, sql, options) as asked:
         if parquet is not None:
             _write_parquet(output, asked, parquet)
         elif as_csv:
@@ -82,7 +79,7 @@ def query(
         else:
             _show(output, asked, limit)
         report = asked.report
-        if not json:
+        if not output.as_json:
             _talk(output, report, indexes.options)
 
 

@@ -9,15 +9,16 @@ import typer
 
 from cocli.cli.index.options import IndexArgument, OptionalIndexArgument, campaign_of_indexes, chosen_indexes
 from cocli.cli.kit.confirm import confirm
-from cocli.cli.kit.context import output_of
+from cocli.cli.kit.context import Call
 from cocli.cli.kit.options import (
-    CampaignOption,
-    DryRunOption,
-    JsonOption,
-    QuietOption,
-    StoreOption,
-    YesOption,
+    CAMPAIGN,
+    DRY_RUN,
+    JSON,
+    QUIET,
+    STORE,
+    YES,
     examples,
+    shared,
 )
 from cocli.cli.kit.output import count_shown, size_shown
 from cocli.errors import UsageError
@@ -43,17 +44,13 @@ _GraceHours = Annotated[
         "cocli index gc -c plumbers --dry-run", "cocli index gc -c plumbers --keep-versions 3 --keep-days 0"
     )
 )
+@shared(DRY_RUN, CAMPAIGN, STORE, JSON, QUIET)
 def gc(
-    ctx: typer.Context,
+    call: Call,
     index: OptionalIndexArgument = None,
     keep_versions: _KeepVersions = 10,
     keep_days: _KeepDays = 1,
     grace_hours: _GraceHours = 1,
-    dry_run: DryRunOption = False,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Collect garbage: shards and manifests that no kept version needs. Records are never touched.
 
@@ -62,18 +59,20 @@ def gc(
     """
     from cocli.app.indexes.care import collect_garbage
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
+    output = call.output
     keep, grace = timedelta(days=keep_days), timedelta(hours=grace_hours)
-    with chosen_indexes(ctx, store, campaign) as indexes:
+    with chosen_indexes(call) as indexes:
         reports = [
             (
                 ref.name,
-                collect_garbage(indexes, ref, keep_versions=keep_versions, keep=keep, grace=grace, dry_run=dry_run),
+                collect_garbage(
+                    indexes, ref, keep_versions=keep_versions, keep=keep, grace=grace, dry_run=call.dry_run
+                ),
             )
             for ref in indexes.chosen(index)
         ]
-    if json:
-        status = "would_collect" if dry_run else "collected"
+    if output.as_json:
+        status = "would_collect" if call.dry_run else "collected"
         rows = [_collected(name, one) for name, one in reports]
         output.document({"campaign": _name(indexes), "status": status, "indexes": rows})
         return
@@ -91,7 +90,7 @@ def gc(
         for name, one in reports
     ]
     output.table(columns, cells, right=columns[1:])
-    if dry_run:
+    if call.dry_run:
         output.talk("Nothing was changed.")
     elif any(one.condemned for _, one in reports):
         output.talk(f"What is condemned now goes with a run in {grace_hours:g} h or later.")
@@ -113,15 +112,8 @@ def _collected(name: str, report: CollectionReport) -> dict[str, Any]:
 @app.command(
     epilog=examples("cocli index repair prospects -c plumbers --dry-run", "cocli index repair prospects -c plumbers")
 )
-def repair(
-    ctx: typer.Context,
-    index: IndexArgument,
-    dry_run: DryRunOption = False,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
+@shared(DRY_RUN, CAMPAIGN, STORE, JSON, QUIET)
+def repair(call: Call, index: IndexArgument) -> None:
     """Mend an index: a lost or damaged LATEST, missing or damaged shards. Where nothing is wrong, nothing is written.
 
     What the cache of this machine has is put back. What nobody has is looked for in earlier versions and in what is
@@ -129,12 +121,12 @@ def repair(
     """
     from cocli.app.indexes.care import repair_index, verify_index
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    with chosen_indexes(ctx, store, campaign) as indexes:
+    output = call.output
+    with chosen_indexes(call) as indexes:
         ref = indexes.ref(index)
-        if dry_run:
+        if call.dry_run:
             found = verify_index(indexes, ref)
-            if json:
+            if output.as_json:
                 output.document({"index": ref.name, "campaign": ref.campaign, "status": "would_repair",
                                  "version": found.version, "problems": found.problems})  # fmt: skip
                 return
@@ -144,7 +136,7 @@ def repair(
             return
         report = repair_index(indexes, ref)
     status = "repaired" if report.pointer or report.restored or report.losses or report.notes else "already_sound"
-    if json:
+    if output.as_json:
         output.document({"index": ref.name, "campaign": ref.campaign, "status": status, **_repaired(report)})
         return
     output.line(status)
@@ -183,35 +175,30 @@ def _show_repaired(output: Output, report: RepairReport) -> None:
         "cocli index purge prospects --foreign-campaign -c plumbers --yes",
     )
 )
+@shared(DRY_RUN, YES, CAMPAIGN, STORE, JSON, QUIET)
 def purge(
-    ctx: typer.Context,
+    call: Call,
     index: OptionalIndexArgument = None,
     foreign_campaign: Annotated[
         bool, typer.Option("--foreign-campaign", help="Remove records that belong to another campaign.")
     ] = False,
-    yes: YesOption = False,
-    dry_run: DryRunOption = False,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Remove records of other campaigns, packed and loose. Earlier versions keep them until they are collected."""
     from cocli.app.indexes.purge import find_foreign, purge_foreign
     from cocli.cli.kit.progress import ProgressLine
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
+    output = call.output
     if not foreign_campaign:
         raise UsageError(reason="What is to be removed?", hint="Say it: --foreign-campaign")
-    with campaign_of_indexes(ctx, store, campaign) as indexes:
+    with campaign_of_indexes(call) as indexes:
         with ProgressLine(output, "rows read") as progress:
             found = [one for ref in indexes.chosen(index) if (one := find_foreign(indexes, ref, progress)).count]
         total = sum(one.count for one in found)
-        if dry_run or not found:
-            _report_purge(output, indexes, found, "would_remove" if dry_run else "already_gone", 0)
+        if call.dry_run or not found:
+            _report_purge(output, indexes, found, "would_remove" if call.dry_run else "already_gone", 0)
             return
         question = f"Remove {count_shown(total, 'record')} of other campaigns from {_name(indexes)}?"
-        if not confirm(output, question, yes=yes):
+        if not confirm(output, question, yes=call.yes):
             output.talk("Nothing was removed.")
             return
         removed = sum(purge_foreign(indexes, one) for one in found)

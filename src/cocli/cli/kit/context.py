@@ -1,11 +1,11 @@
-"""What every command is given: its streams and the environment, and from them its workspace and its output."""
+"""What every command is given: one `Call`, with its streams, its environment and what its shared options say."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import typer
 
@@ -16,42 +16,54 @@ if TYPE_CHECKING:
     from cocli.config.resolve import Flags
 
 
-class CliContext(NamedTuple):
-    """Built once per run, in `cocli.cli.root`; commands find it in `ctx.obj`."""
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of a command. `cocli.cli.root` makes it; `shared` adds what the command's shared options say."""
 
     environ: Mapping[str, str]
     output: Output
     stdin: BinaryIO
     raw_stdout: BinaryIO
+    campaign: str | None = None
+    """The campaign that was named, by an argument, by --campaign or by the environment."""
+    store: str | None = None
+    dry_run: bool = False
+    yes: bool = False
+
+    def with_options(self, given: dict[str, Any]) -> Call:
+        """The same call, with the values of shared options. What the command does not have is as by default."""
+        named = given.get("campaign_argument") or given.get("campaign")
+        if not named and ("campaign_argument" in given or "campaign" in given):
+            named = self.environ.get("CAMPAIGN_NAME")
+        return replace(
+            self,
+            output=replace(self.output, as_json=given.get("json", False), quiet=given.get("quiet", False)),
+            campaign=named or None,
+            store=given.get("store"),
+            dry_run=given.get("dry_run", False),
+            yes=given.get("yes", False),
+        )
+
+    @property
+    def flags(self) -> Flags:
+        """What was said on the command line about the configuration."""
+        from cocli.config.resolve import Flags
+
+        return Flags(store=self.store, campaign=self.campaign)
+
+    @contextmanager
+    def workspace(self) -> Iterator[Workspace]:
+        """The workspace of this call, open as long as it is used."""
+        from cocli.app.workspace import open_workspace
+        from cocli.config.resolve import Flags
+
+        with open_workspace(self.environ, Flags(store=self.store)) as workspace:
+            yield workspace
 
 
-def cli_context(ctx: typer.Context) -> CliContext:
-    found = ctx.find_object(CliContext)
+def call_of(ctx: typer.Context) -> Call:
+    """The call that `cocli.cli.root` has made."""
+    found = ctx.find_object(Call)
     if found is None:
-        raise RuntimeError("a command was started without its context")
+        raise RuntimeError("a command was started without its call")
     return found
-
-
-def output_of(ctx: typer.Context, *, as_json: bool = False, quiet: bool = False) -> Output:
-    """The command's output, with what its own options say."""
-    return replace(cli_context(ctx).output, as_json=as_json, quiet=quiet)
-
-
-def flags_of(store: str | None = None, campaign: str | None = None) -> Flags:
-    from cocli.config.resolve import Flags
-
-    return Flags(store=store, campaign=campaign)
-
-
-def campaign_of(ctx: typer.Context, given: str | None) -> str | None:
-    """The campaign that was named, or the one that a worker's environment names."""
-    return given or cli_context(ctx).environ.get("CAMPAIGN_NAME") or None
-
-
-@contextmanager
-def workspace_of(ctx: typer.Context, store: str | None = None) -> Iterator[Workspace]:
-    """The workspace for one command."""
-    from cocli.app.workspace import open_workspace
-
-    with open_workspace(cli_context(ctx).environ, flags_of(store)) as workspace:
-        yield workspace

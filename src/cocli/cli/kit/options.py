@@ -1,11 +1,26 @@
-"""The options that commands share, with one spelling and one meaning each; and how a command is declared."""
+"""The options that commands share, with one spelling and one meaning each; and how a command is declared.
+
+    @app.command(epilog=examples("cocli company ls"))
+    @shared(CAMPAIGN, STORE, JSON, QUIET)
+    def ls(call: Call, tag: OneTagOption = None) -> None:
+
+`shared` gives the command the options `--campaign`, `--store`, `--json` and `--quiet`. They stand behind its own
+options, on every command in the same order, and the command finds their values in `call`.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+import inspect
+from collections.abc import Callable
+from functools import update_wrapper
+from typing import Annotated, Any, Concatenate, NamedTuple, ParamSpec
 
 import typer
 from typer.core import TyperGroup
+
+from cocli.cli.kit.context import Call, call_of
+
+Own = ParamSpec("Own")
 
 
 def complete_campaign(incomplete: str) -> list[str]:
@@ -18,39 +33,104 @@ def complete_campaign(incomplete: str) -> list[str]:
 CampaignArgument = Annotated[
     str, typer.Argument(metavar="CAMPAIGN", help="The campaign's name.", autocompletion=complete_campaign)
 ]
-OptionalCampaignArgument = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="CAMPAIGN",
-        help="The campaign's name. [env: CAMPAIGN_NAME]",
-        autocompletion=complete_campaign,
-        show_default=False,
-    ),
-]
-CampaignOption = Annotated[
-    str | None,
-    typer.Option(
-        "--campaign",
-        "-c",
-        metavar="CAMPAIGN",
-        help="The campaign to work on. [env: CAMPAIGN_NAME]",
-        autocompletion=complete_campaign,
-        show_default=False,
-    ),
-]
-StoreOption = Annotated[
-    str | None,
-    typer.Option(
-        "--store",
-        metavar="URL",
-        help="A folder, s3://bucket/prefix?endpoint=… or memory://. [env: COCLI_STORE]",
-        show_default=False,
-    ),
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
-QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No talk on stderr; errors are still shown.")]
-YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
-DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")]
+
+
+class SharedOption(NamedTuple):
+    """A parameter that commands share: its name in `Call.with_options`, how typer reads it, and its default."""
+
+    name: str
+    annotation: Any
+    default: object
+
+
+CAMPAIGN_ARGUMENT = SharedOption(
+    "campaign_argument",
+    Annotated[
+        str | None,
+        typer.Argument(
+            metavar="CAMPAIGN",
+            help="The campaign's name. [env: CAMPAIGN_NAME]",
+            autocompletion=complete_campaign,
+            show_default=False,
+        ),
+    ],
+    None,
+)
+DRY_RUN = SharedOption(
+    "dry_run", Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")], False
+)
+YES = SharedOption("yes", Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")], False)
+CAMPAIGN = SharedOption(
+    "campaign",
+    Annotated[
+        str | None,
+        typer.Option(
+            "--campaign",
+            "-c",
+            metavar="CAMPAIGN",
+            help="The campaign to work on. [env: CAMPAIGN_NAME]",
+            autocompletion=complete_campaign,
+            show_default=False,
+        ),
+    ],
+    None,
+)
+STORE = SharedOption(
+    "store",
+    Annotated[
+        str | None,
+        typer.Option(
+            "--store",
+            metavar="URL",
+            help="A folder, s3://bucket/prefix?endpoint=… or memory://. [env: COCLI_STORE]",
+            show_default=False,
+        ),
+    ],
+    None,
+)
+JSON = SharedOption("json", Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")], False)
+QUIET = SharedOption(
+    "quiet",
+    Annotated[bool, typer.Option("--quiet", "-q", help="No talk on stderr; errors are still shown.")],
+    False,
+)
+_ORDER = (CAMPAIGN_ARGUMENT, DRY_RUN, YES, CAMPAIGN, STORE, JSON, QUIET)
+
+
+def shared(*options: SharedOption) -> Callable[[Callable[Concatenate[Call, Own], None]], Callable[..., None]]:
+    """Give a command shared options. It is called with one `Call` that has their values, and with its own options."""
+
+    def attach(function: Callable[Concatenate[Call, Own], None]) -> Callable[..., None]:
+        return _SharingCommand(function, tuple(option for option in _ORDER if option in options))
+
+    return attach
+
+
+class _SharingCommand:
+    """A command as typer sees it. Its signature is made when typer asks: most commands of a noun are not the one."""
+
+    def __init__(self, function: Callable[..., None], options: tuple[SharedOption, ...]) -> None:
+        update_wrapper(self, function)
+        self.__annotations__: dict[str, Any] = {}  # typer takes the signature's annotations, which are no strings
+        self._function = function
+        self._options = options
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        _, *own = inspect.signature(self._function, eval_str=True).parameters.values()
+        kind = inspect.Parameter.KEYWORD_ONLY
+        context = inspect.Parameter("ctx", kind, annotation=typer.Context)
+        given = [
+            inspect.Parameter(option.name, kind, default=option.default, annotation=option.annotation)
+            for option in self._options
+        ]
+        first = [parameter for parameter in given if parameter.name == CAMPAIGN_ARGUMENT.name]
+        own = [parameter.replace(kind=kind) for parameter in own]
+        return inspect.Signature([context, *first, *own, *(given[len(first) :])])
+
+    def __call__(self, ctx: typer.Context, **values: Any) -> None:
+        given = {option.name: values.pop(option.name) for option in self._options}
+        self._function(call_of(ctx).with_options(given), **values)
 
 
 class QuickGroup(TyperGroup):

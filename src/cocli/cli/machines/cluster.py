@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cocli.cli.kit.context import output_of
+from cocli.cli.kit.context import Call
 from cocli.cli.kit.options import (
-    CampaignOption,
-    JsonOption,
-    OptionalCampaignArgument,
-    QuietOption,
-    StoreOption,
+    CAMPAIGN,
+    CAMPAIGN_ARGUMENT,
+    JSON,
+    QUIET,
+    STORE,
     command_group,
     examples,
+    shared,
 )
 from cocli.cli.queue.options import queue_campaign
 from cocli.exit_codes import ExitCode
@@ -32,14 +33,8 @@ app = command_group("See the machines of a campaign: what they do, how they are,
         "cocli cluster status plumbers --quiet || mail -s stalled me@example.com",
     )
 )
-def status(
-    ctx: typer.Context,
-    name: OptionalCampaignArgument = None,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
+@shared(CAMPAIGN_ARGUMENT, CAMPAIGN, STORE, JSON, QUIET)
+def status(call: Call) -> None:
     """Show hosts and queues once. Ends with code 1 if there is a problem: for cron.
 
     Problems are: a queue with tasks in which nothing was completed for 15 minutes, a host whose heartbeat is overdue by
@@ -48,10 +43,10 @@ def status(
     from cocli.app.machines.cluster import cluster_status
     from cocli.cli.machines.cluster_views import show_cluster, status_document
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    with queue_campaign(ctx, store, name or campaign) as chosen:
+    output = call.output
+    with queue_campaign(call) as chosen:
         found = cluster_status(chosen)
-    if json:
+    if output.as_json:
         output.document(status_document(found))
     else:
         show_cluster(output, found)
@@ -60,24 +55,20 @@ def status(
 
 
 @app.command(epilog=examples("cocli cluster top plumbers", "cocli cluster top plumbers --every 5"))
+@shared(CAMPAIGN_ARGUMENT, CAMPAIGN, STORE, JSON, QUIET)
 def top(
-    ctx: typer.Context,
-    name: OptionalCampaignArgument = None,
+    call: Call,
     every: Annotated[
         float, typer.Option("--every", metavar="SECONDS", help="Between two looks.", min=0.5, max=600)
     ] = 2.0,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Watch hosts and queues live; Ctrl-C ends it. Once only where there is no terminal."""
     from cocli.app.machines.cluster import cluster_status
     from cocli.cli.machines.cluster_views import show_cluster, status_document
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    with queue_campaign(ctx, store, name or campaign) as chosen:
-        if json:
+    output = call.output
+    with queue_campaign(call) as chosen:
+        if output.as_json:
             output.document(status_document(cluster_status(chosen)))
         elif output.stdout.isatty():
             _watch(chosen, every)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cocli.cli.kit.context import output_of
-from cocli.cli.kit.options import CampaignOption, JsonOption, QuietOption, StoreOption, command_group, examples
+from cocli.cli.kit.context import Call
+from cocli.cli.kit.options import CAMPAIGN, JSON, QUIET, STORE, command_group, examples, shared
 from cocli.cli.queue.options import queue_campaign
 from cocli.exit_codes import ExitCode
 
@@ -31,8 +31,9 @@ _LOOK_SECONDS = 0.5
         'cocli command send "pause gm-details" -c plumbers',
     )
 )
+@shared(CAMPAIGN, STORE, JSON, QUIET)
 def send(
-    ctx: typer.Context,
+    call: Call,
     command: Annotated[
         list[str],
         typer.Argument(
@@ -51,10 +52,6 @@ def send(
             "--wait", metavar="SECONDS", min=0, help="Wait so long for what becomes of it; code 6 if nothing does."
         ),
     ] = 0.0,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Send a command. It is checked first; one supervisor executes it (`restart`: each host its own)."""
     import shlex
@@ -62,13 +59,13 @@ def send(
     from cocli.app.machines.commands import listeners, send_command
 
     text = command[0] if len(command) == 1 else shlex.join(command)
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    with queue_campaign(ctx, store, campaign) as chosen:
+    output = call.output
+    with queue_campaign(call) as chosen:
         sent = send_command(chosen, text, host)
         rows = _awaited(chosen, sent, wait) if wait else []
         if not (all(row.is_over for row in rows) and rows) and not listeners(chosen):
             output.talk("No supervisor of the campaign is running now: it waits for one.")
-    if json:
+    if output.as_json:
         known = {row.id: _document(row) for row in rows}
         waiting = {"state": "waiting", "host": None, "message": None}
         output.document(
@@ -89,21 +86,18 @@ def send(
 
 
 @app.command(epilog=examples("cocli command ls -c plumbers", "cocli command ls -c plumbers --limit 0 --json"))
+@shared(CAMPAIGN, STORE, JSON, QUIET)
 def ls(
-    ctx: typer.Context,
+    call: Call,
     limit: Annotated[int, typer.Option("--limit", metavar="N", help="How many at most; 0 is all.", min=0)] = 20,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """List commands and what became of them, the newest first."""
     from cocli.app.machines.command_listing import list_commands
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    with queue_campaign(ctx, store, campaign) as chosen:
+    output = call.output
+    with queue_campaign(call) as chosen:
         rows = list_commands(chosen, limit)
-    if json:
+    if output.as_json:
         output.document({"campaign": chosen.name, "commands": [_document(row) for row in rows]})
     elif rows:
         _show(output, rows)
@@ -112,21 +106,17 @@ def ls(
 
 
 @app.command(epilog=examples("cocli command show 20261116T0412 -c plumbers"))
+@shared(CAMPAIGN, STORE, JSON, QUIET)
 def show(
-    ctx: typer.Context,
-    command_id: Annotated[str, typer.Argument(metavar="ID", help="The command's id, or how it begins.")],
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
+    call: Call, command_id: Annotated[str, typer.Argument(metavar="ID", help="The command's id, or how it begins.")]
 ) -> None:
     """Show one command: who sent it, who executed it, and what came of it."""
     from cocli.app.machines.command_listing import find_command
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    with queue_campaign(ctx, store, campaign) as chosen:
+    output = call.output
+    with queue_campaign(call) as chosen:
         row = find_command(chosen, command_id)
-    if json:
+    if output.as_json:
         output.document({"campaign": chosen.name, **_document(row)})
         return
     for name, value in _document(row).items():

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from cocli.cli.kit.context import campaign_of, output_of, workspace_of
-from cocli.cli.kit.options import CampaignOption, JsonOption, QuietOption, StoreOption, examples, single_command
+from cocli.cli.kit.context import Call
+from cocli.cli.kit.options import CAMPAIGN, JSON, QUIET, STORE, examples, shared, single_command
 from cocli.exit_codes import ExitCode
 
 app = single_command()
@@ -21,8 +21,9 @@ app = single_command()
         "cocli supervisor -c plumbers --host pi2 --for 8h",
     )
 )
+@shared(CAMPAIGN, STORE, JSON, QUIET)
 def supervisor(
-    ctx: typer.Context,
+    call: Call,
     host: Annotated[
         str | None,
         typer.Option(
@@ -45,10 +46,6 @@ def supervisor(
         str | None,
         typer.Option("--for", metavar="DURATION", help="End after 90s, 10m or 2h.", show_default=False),
     ] = None,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Run the workers of `[workers.HOST]`, one process each: started again when they die, replaced when they grow.
 
@@ -60,7 +57,7 @@ def supervisor(
     from cocli.fleet.drain import Drain, obeying_signals
     from cocli.fleet.slot import RestartSettings
 
-    output, drain = output_of(ctx, as_json=json, quiet=quiet), Drain()
+    output, drain = call.output, Drain()
     wishes = SupervisorSettings(
         host=host,
         seconds=None if duration is None else parse_duration(duration),
@@ -68,10 +65,10 @@ def supervisor(
         poll=poll,
         care=RestartSettings(memory=memory << 20, look=min(poll, 0.5)),
     )
-    with workspace_of(ctx, store) as workspace, obeying_signals(drain):
-        chosen = bootstrap(workspace, campaign_of(ctx, campaign))
+    with call.workspace() as workspace, obeying_signals(drain):
+        chosen = bootstrap(workspace, call.campaign)
         done = run_supervisor(workspace, chosen, wishes, drain, output.talk)
-    if json:
+    if output.as_json:
         output.document(
             {
                 "campaign": done.campaign,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cocli.cli.kit.context import campaign_of, cli_context, output_of, workspace_of
-from cocli.cli.kit.options import CampaignOption, JsonOption, QuietOption, StoreOption, examples, single_command
+from cocli.cli.kit.context import Call
+from cocli.cli.kit.options import CAMPAIGN, JSON, QUIET, STORE, examples, shared, single_command
 from cocli.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -33,8 +34,9 @@ def _complete_queue(incomplete: str) -> list[str]:
         "CAMPAIGN_NAME=plumbers COCLI_STORE=s3://cocli-data-plumbers cocli worker gm-list",
     )
 )
+@shared(CAMPAIGN, STORE, JSON, QUIET)
 def worker(
-    ctx: typer.Context,
+    call: Call,
     queue: Annotated[
         str,
         typer.Argument(metavar="QUEUE", help="gm-list, gm-details or enrichment.", autocompletion=_complete_queue),
@@ -55,10 +57,6 @@ def worker(
         str | None,
         typer.Option("--for", metavar="DURATION", help="End after 90s, 10m or 2h.", show_default=False),
     ] = None,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
     supervised: Annotated[
         bool, typer.Option("--supervised", help="Report to a supervisor, and end with it.", hidden=True)
     ] = False,
@@ -72,15 +70,17 @@ def worker(
     from cocli.fleet.commands import worked_queue
     from cocli.fleet.drain import Drain, follow, obeying_signals
 
-    output, drain = output_of(ctx, as_json=json, quiet=quiet or supervised), Drain()
+    output, drain = call.output, Drain()
+    if supervised:
+        output = replace(output, quiet=True)
     wishes = WorkerSettings(
         threads=workers, until_empty=once, seconds=None if duration is None else parse_duration(duration)
     )
     if supervised:
-        follow(cli_context(ctx).stdin, drain)
+        follow(call.stdin, drain)
     tell = _report_to(output, drain) if supervised else _lines(output)
-    with workspace_of(ctx, store) as workspace, obeying_signals(drain):
-        chosen = bootstrap(workspace, campaign_of(ctx, campaign))
+    with call.workspace() as workspace, obeying_signals(drain):
+        chosen = bootstrap(workspace, call.campaign)
         output.talk(f"Working on {worked_queue(queue)} of {chosen.name}; Ctrl-C ends it")
         worked = run_worker(
             workspace,
@@ -90,11 +90,11 @@ def worker(
             drain,
             on_progress=tell,
             on_trouble=None if supervised else lambda message: output.talk(f"trouble: {message}"),
-            counts=not (supervised or quiet or json),
+            counts=not (output.quiet or output.as_json),
         )
         if supervised:
             tell(worked.progress)
-        elif json:
+        elif output.as_json:
             output.document(_document(worked))
         else:
             output.line(_summary(worked))

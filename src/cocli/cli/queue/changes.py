@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cocli.cli.kit.context import cli_context, output_of
+from cocli.cli.kit.context import Call
 from cocli.cli.kit.options import (
-    CampaignOption,
-    DryRunOption,
-    JsonOption,
-    QuietOption,
-    StoreOption,
-    YesOption,
+    CAMPAIGN,
+    DRY_RUN,
+    JSON,
+    QUIET,
+    STORE,
+    YES,
     examples,
+    shared,
 )
 from cocli.cli.kit.output import count_shown, size_shown
 from cocli.errors import UsageError
@@ -59,8 +60,9 @@ class PurgeState(StrEnum):
         "cocli queue put gm-details -c plumbers --file tasks.jsonl --dry-run",
     )
 )
+@shared(DRY_RUN, CAMPAIGN, STORE, JSON, QUIET)
 def put(
-    ctx: typer.Context,
+    call: Call,
     queue: QueueArgument,
     task_id: Annotated[
         str | None, typer.Argument(metavar="ID", help="The task's id; not with --file.", show_default=False)
@@ -75,11 +77,6 @@ def put(
         ),
     ] = None,
     create: Annotated[bool, typer.Option("--create", help="Even if there is no such queue yet.")] = False,
-    dry_run: DryRunOption = False,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Put one task into a queue, or many from a file. What is there already is not put again, and said to be so.
 
@@ -89,16 +86,16 @@ def put(
     from cocli.app.queues.queues import check_queue, opened_queue
     from cocli.cli.kit.progress import ProgressLine
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
+    output = call.output
     if (task_id is None) == (file is None) or (file is not None and payload is not None):
         raise UsageError(
             reason="Give either one ID, with or without --payload, or --file", hint="See: cocli queue put --help"
         )
     bad: list[BadLine] = []
-    with queue_campaign(ctx, store, campaign) as chosen, ProgressLine(output, "lines") as progress:
+    with queue_campaign(call) as chosen, ProgressLine(output, "lines") as progress:
         check_queue(chosen, queue, create=create)
-        tasks = [new_task(task_id, payload)] if task_id is not None else tasks_in(_lines(ctx, file), bad, progress)
-        if dry_run:
+        tasks = [new_task(task_id, payload)] if task_id is not None else tasks_in(_lines(call, file), bad, progress)
+        if call.dry_run:
             counts = {"would_put": sum(1 for _ in tasks)}
         else:
             with opened_queue(chosen, queue) as opened:
@@ -133,16 +130,8 @@ def _report_put(
 
 
 @app.command(epilog=examples("cocli queue release gm-details ChIJyUzh2kXqwoARUtNFG8VjnYQ -c plumbers"))
-def release(
-    ctx: typer.Context,
-    queue: QueueArgument,
-    task_id: TaskIdArgument,
-    force: ForceOption = False,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
+@shared(CAMPAIGN, STORE, JSON, QUIET)
+def release(call: Call, queue: QueueArgument, task_id: TaskIdArgument, force: ForceOption = False) -> None:
     """Free a lease that is stuck, so that the next worker can have the task. Token and attempts are kept.
 
     Only a lease that has expired. With --force also one whose worker is alive: it notices at its next renewal, and
@@ -151,8 +140,8 @@ def release(
     from cocli.app.queues.care import TaskCare
     from cocli.app.queues.queues import check_queue, pending_on_store
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    with queue_campaign(ctx, store, campaign) as chosen:
+    output = call.output
+    with queue_campaign(call) as chosen:
         check_queue(chosen, queue)
         place = pending_on_store(chosen, queue, "free the lease of a task")
         cared = TaskCare(place).release(task_id, force=force)
@@ -164,25 +153,22 @@ def release(
         'cocli queue sideline gm-details ChIJyUzh2kXqwoARUtNFG8VjnYQ -c plumbers --reason "closed for good"'
     )
 )
+@shared(CAMPAIGN, STORE, JSON, QUIET)
 def sideline(
-    ctx: typer.Context,
+    call: Call,
     queue: QueueArgument,
     task_id: TaskIdArgument,
     reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why, for whoever finds it.")],
     force: ForceOption = False,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Set a task aside by hand (category manual), so that no worker takes it. `queue recover` brings it back."""
     from cocli.app.queues.care import TaskCare
     from cocli.app.queues.queues import check_queue, pending_on_store
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
+    output = call.output
     if not reason.strip():
         raise UsageError(reason="The reason is empty", hint='Say why: --reason "…"')
-    with queue_campaign(ctx, store, campaign) as chosen:
+    with queue_campaign(call) as chosen:
         check_queue(chosen, queue)
         place = pending_on_store(chosen, queue, "set a task aside by hand")
         cared = TaskCare(place).sideline(task_id, reason, force=force)
@@ -211,8 +197,9 @@ def _report_care(output: Output, campaign: str, queue: str, cared: CareOutcome) 
         "cocli queue recover gm-details -c plumbers --file ids.txt",
     )
 )
+@shared(DRY_RUN, CAMPAIGN, STORE, JSON, QUIET)
 def recover(
-    ctx: typer.Context,
+    call: Call,
     queue: QueueArgument,
     category: CategoryOption = None,
     ids: Annotated[
@@ -223,11 +210,6 @@ def recover(
         typer.Option("--file", metavar="FILE", help="The ids in a file, one per line; - is stdin.", show_default=False),
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Everything that was set aside.")] = False,
-    dry_run: DryRunOption = False,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Bring tasks back from the sideline, with fresh attempts: by category, by id, from a file, or all.
 
@@ -236,7 +218,7 @@ def recover(
     from cocli.app.queues.lines import ids_in
     from cocli.app.queues.queues import check_category, check_queue, ended_on_store, opened_queue
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
+    output = call.output
     named = bool(ids) or file is not None
     if everything == (named or category is not None):
         raise UsageError(
@@ -245,12 +227,12 @@ def recover(
             hint=f"See what was set aside with: cocli queue ls {queue} --state sideline",
         )  # fmt: skip
     bad: list[BadLine] = []
-    with queue_campaign(ctx, store, campaign) as chosen:
+    with queue_campaign(call) as chosen:
         check_queue(chosen, queue)
         check_category(ended_on_store(chosen, queue), category)
-        wanted = [*ids, *(ids_in(_lines(ctx, file), bad) if file is not None else ())] if named else None
+        wanted = [*ids, *(ids_in(_lines(call, file), bad) if file is not None else ())] if named else None
         with opened_queue(chosen, queue) as opened:
-            report = opened.recover(category=category, task_ids=wanted, dry_run=dry_run)
+            report = opened.recover(category=category, task_ids=wanted, dry_run=call.dry_run)
     _report_recovery(output, chosen.name, queue, report, bad)
 
 
@@ -280,8 +262,9 @@ def _report_recovery(output: Output, campaign: str, queue: str, report: list[Rec
         "cocli queue purge gm-list -c plumbers --state sideline --category malformed --yes",
     )
 )
+@shared(DRY_RUN, YES, CAMPAIGN, STORE, JSON, QUIET)
 def purge(
-    ctx: typer.Context,
+    call: Call,
     queue: QueueArgument,
     state: Annotated[PurgeState, typer.Option("--state", help="What to clear out.")],
     category: CategoryOption = None,
@@ -289,12 +272,6 @@ def purge(
         str | None,
         typer.Option("--older-than", metavar="AGE", help="Only what is older: 45s, 30m, 12h, 30d.", show_default=False),
     ] = None,
-    dry_run: DryRunOption = False,
-    yes: YesOption = False,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Remove completions, or tasks that were set aside, for good.
 
@@ -306,24 +283,24 @@ def purge(
     from cocli.cli.kit.confirm import confirm
     from cocli.cli.kit.progress import ProgressLine
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
+    output = call.output
     if category is not None and state is not PurgeState.SIDELINE:
         raise UsageError(reason="--category belongs to --state sideline")
     age = parse_age(older_than) if older_than is not None else None
-    with queue_campaign(ctx, store, campaign) as chosen:
+    with queue_campaign(call) as chosen:
         check_queue(chosen, queue)
         place = ended_on_store(chosen, queue)
         check_category(place, category)
         with ProgressLine(output, "listed") as listing:
             plan = plan_purge(place, ListedState(state.value), category, age, listing)
         much = f"{count_shown(len(plan.keys), state.value + ' record')}, {size_shown(plan.bytes)}"
-        if plan.keys and not dry_run:
-            if not confirm(output, f"Remove {much} from {queue} of {chosen.name} for good?", yes=yes):
+        if plan.keys and not call.dry_run:
+            if not confirm(output, f"Remove {much} from {queue} of {chosen.name} for good?", yes=call.yes):
                 output.talk("Nothing was removed.")
                 raise typer.Exit(1)
             with ProgressLine(output, "removed") as removing:
                 carry_out(place, plan, removing)
-    _report_purge(output, chosen.name, queue, plan, "would_remove" if dry_run else "removed", much)
+    _report_purge(output, chosen.name, queue, plan, "would_remove" if call.dry_run else "removed", much)
 
 
 def _report_purge(output: Output, campaign: str, queue: str, plan: Any, status: str, much: str) -> None:
@@ -344,12 +321,12 @@ def _report_purge(output: Output, campaign: str, queue: str, plan: Any, status: 
 # --- what commands share
 
 
-def _lines(ctx: typer.Context, file: str | None) -> Iterator[bytes]:
+def _lines(call: Call, file: str | None) -> Iterator[bytes]:
     """The lines of a file or of stdin, one at a time: a file of a million tasks is not read into memory."""
     if file == "-" or file is None:
         if sys.stdin.isatty():
-            cli_context(ctx).output.talk("Reading from the terminal; end with Ctrl-D.")
-        yield from cli_context(ctx).stdin
+            call.output.talk("Reading from the terminal; end with Ctrl-D.")
+        yield from call.stdin
         return
     try:
         with open(file, "rb") as source:

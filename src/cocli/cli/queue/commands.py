@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cocli.cli.kit.context import output_of
+from cocli.cli.kit.context import Call
 from cocli.cli.kit.options import (
-    CampaignOption,
-    JsonOption,
-    OptionalCampaignArgument,
-    QuietOption,
-    StoreOption,
+    CAMPAIGN,
+    CAMPAIGN_ARGUMENT,
+    JSON,
+    QUIET,
+    STORE,
     command_group,
     examples,
+    shared,
 )
 from cocli.errors import UsageError
 
@@ -50,9 +51,9 @@ class ListState(StrEnum):
         "cocli queue status plumbers --json",
     )
 )
+@shared(CAMPAIGN_ARGUMENT, CAMPAIGN, STORE, JSON, QUIET)
 def status(
-    ctx: typer.Context,
-    name: OptionalCampaignArgument = None,
+    call: Call,
     queue: Annotated[
         str | None, typer.Option("--queue", metavar="QUEUE", help="Only this queue.", show_default=False)
     ] = None,
@@ -60,10 +61,6 @@ def status(
         float | None,
         typer.Option("--watch", metavar="SECONDS", help="Show it again at intervals; ends with Ctrl-C.", min=1),
     ] = None,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Count every queue: pending (of these leased and expired), done, set aside, and how fast it goes.
 
@@ -73,15 +70,15 @@ def status(
     from cocli.app.queues.queues import check_queue, queue_names, queue_status
     from cocli.cli.queue.views import show_status, status_document
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    if watch is not None and (json or not output.stdout.isatty()):
+    output = call.output
+    if watch is not None and (output.as_json or not output.stdout.isatty()):
         raise UsageError(reason="--watch needs a terminal, and excludes --json")
-    with queue_campaign(ctx, store, name or campaign) as chosen:
+    with queue_campaign(call) as chosen:
         if queue is not None:
             check_queue(chosen, queue)
         while True:
             statuses = [queue_status(chosen, one) for one in ([queue] if queue else queue_names(chosen))]
-            if json:
+            if output.as_json:
                 output.document({"campaign": chosen.name, "queues": [status_document(one) for one in statuses]})
             else:
                 if watch is not None:
@@ -90,7 +87,7 @@ def status(
             if watch is None:
                 break
             _sleep(output, watch)
-        if not json and any(one.stats and one.stats.sidelined for one in statuses):
+        if not output.as_json and any(one.stats and one.stats.sidelined for one in statuses):
             output.hint(f"cocli queue ls QUEUE --state sideline -c {chosen.name}")
 
 
@@ -101,16 +98,13 @@ def status(
         "cocli queue ls gm-details -c plumbers --state completed --limit 0 --json",
     )
 )
+@shared(CAMPAIGN, STORE, JSON, QUIET)
 def ls(
-    ctx: typer.Context,
+    call: Call,
     queue: QueueArgument,
     state: Annotated[ListState | None, typer.Option("--state", help="What to list.", show_default="pending")] = None,
     category: CategoryOption = None,
     limit: Annotated[int, typer.Option("--limit", metavar="N", help="How many at most; 0 is all.", min=0)] = 50,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """List the tasks of a queue, in the order of their keys. What cannot be read is listed with what is wrong."""
     from cocli.app.queues import queues as use
@@ -118,11 +112,11 @@ def ls(
     from cocli.cli.kit.progress import ProgressLine
     from cocli.cli.queue.views import row_document, show_completed, show_pending, show_sidelined
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
+    output = call.output
     what = ListedState(state.value if state else "sideline" if category else "pending")
     if category is not None and what is not ListedState.SIDELINE:
         raise UsageError(reason="--category belongs to --state sideline")
-    with queue_campaign(ctx, store, campaign) as chosen:
+    with queue_campaign(call) as chosen:
         use.check_queue(chosen, queue)
         ended = what in (ListedState.COMPLETED, ListedState.SIDELINE)
         place = use.ended_on_store(chosen, queue) if ended else use.pending_on_store(chosen, queue, "list its tasks")
@@ -131,7 +125,7 @@ def ls(
             found = list_tasks(place, what, category, limit + 1 if limit else 1000, progress)
             rows = list(islice(found, limit + 1 if limit else None))
     truncated, rows = bool(limit and len(rows) > limit), rows[: limit or None]
-    if json:
+    if output.as_json:
         tasks = [row_document(row) for row in rows]
         output.document(
             {"campaign": chosen.name, "queue": queue, "state": what.value, "tasks": tasks, "truncated": truncated}
@@ -148,24 +142,17 @@ def ls(
 
 
 @app.command(epilog=examples("cocli queue show gm-details ChIJyUzh2kXqwoARUtNFG8VjnYQ -c plumbers"))
-def show(
-    ctx: typer.Context,
-    queue: QueueArgument,
-    task_id: TaskIdArgument,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
+@shared(CAMPAIGN, STORE, JSON, QUIET)
+def show(call: Call, queue: QueueArgument, task_id: TaskIdArgument) -> None:
     """Show all that is known of one task: where it is, who has it, its attempts, how it ended."""
     from cocli.app.queues.queues import check_queue, look_up
     from cocli.cli.queue.views import show_task, view_document
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    with queue_campaign(ctx, store, campaign) as chosen:
+    output = call.output
+    with queue_campaign(call) as chosen:
         check_queue(chosen, queue)
         view = look_up(chosen, queue, task_id)
-        if json:
+        if output.as_json:
             output.document({"campaign": chosen.name, "queue": queue, **view_document(view)})
             return
         show_task(output, view, chosen.store.now())

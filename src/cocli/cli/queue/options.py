@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cocli.cli.kit.context import campaign_of, workspace_of
+from cocli.cli.kit.context import Call
 
 if TYPE_CHECKING:
     from cocli.app.workspace import Campaign
@@ -35,8 +35,8 @@ ForceOption = Annotated[bool, typer.Option("--force", help="Even if a worker is 
 
 
 @contextmanager
-def queue_campaign(ctx: typer.Context, store: str | None, given: str | None) -> Iterator[Campaign]:
+def queue_campaign(call: Call) -> Iterator[Campaign]:
     from cocli.app.queues.queues import chosen_campaign
 
-    with workspace_of(ctx, store) as workspace:
-        yield chosen_campaign(workspace, campaign_of(ctx, given))
+    with call.workspace() as workspace:
+        yield chosen_campaign(workspace, call.campaign)

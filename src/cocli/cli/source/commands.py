@@ -7,16 +7,17 @@ from typing import Annotated
 
 import typer
 
-from cocli.cli.kit.context import campaign_of, output_of, workspace_of
+from cocli.cli.kit.context import Call
 from cocli.cli.kit.options import (
-    CampaignOption,
-    DryRunOption,
-    JsonOption,
-    QuietOption,
-    StoreOption,
-    YesOption,
+    CAMPAIGN,
+    DRY_RUN,
+    JSON,
+    QUIET,
+    STORE,
+    YES,
     command_group,
     examples,
+    shared,
 )
 
 app = command_group("Files of open places: add them, load them, see what a phrase finds in them.")
@@ -56,8 +57,9 @@ ReleaseOption = Annotated[
         "cocli source add shops.geojson --country CH",
     )
 )
+@shared(JSON, QUIET)
 def add(
-    ctx: typer.Context,
+    call: Call,
     file: FileArgument,
     as_: AsOption = None,
     release: ReleaseOption = None,
@@ -76,8 +78,6 @@ def add(
             "--country", metavar="CC", help="Of national phone numbers, where a row names none.", show_default=False
         ),
     ] = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Add a file of places. Its schema is recognised, its rows are checked, and a copy sorted by tile is made.
 
@@ -87,12 +87,12 @@ def add(
     from cocli.cli.kit.progress import ProgressLine
     from cocli.cli.source.views import file_document, show_addition
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    with workspace_of(ctx) as workspace, ProgressLine(output, "rows read") as progress:
+    output = call.output
+    with call.workspace() as workspace, ProgressLine(output, "rows read") as progress:
         claims = FileClaims(as_, release, covers, country)
         added = add_source(workspace, file, claims, datetime.now(UTC), progress)
     status = "added" if added.created else "already_added"
-    if json:
+    if output.as_json:
         output.document({"status": status, "file": file_document(added.file)})
         return
     show_addition(output, added)
@@ -100,15 +100,16 @@ def add(
 
 
 @app.command(epilog=examples("cocli source ls", "cocli source ls --json"))
-def ls(ctx: typer.Context, json: JsonOption = False, quiet: QuietOption = False) -> None:
+@shared(JSON, QUIET)
+def ls(call: Call) -> None:
     """List the files that were added on this machine, the newest data first."""
     from cocli.app.sources.sources import list_sources
     from cocli.cli.source.views import file_document, show_files
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    with workspace_of(ctx) as workspace:
+    output = call.output
+    with call.workspace() as workspace:
         files = list_sources(workspace)
-    if json:
+    if output.as_json:
         output.document({"files": [file_document(one) for one in files]})
     elif files:
         show_files(output, files)
@@ -118,49 +119,45 @@ def ls(ctx: typer.Context, json: JsonOption = False, quiet: QuietOption = False)
 
 
 @app.command(epilog=examples("cocli source rm overture-3f9a", "cocli source rm utrecht.geojson --yes"))
+@shared(DRY_RUN, YES, JSON, QUIET)
 def rm(
-    ctx: typer.Context,
+    call: Call,
     name: Annotated[str, typer.Argument(metavar="NAME", help="Its id, the beginning of it, or the file's name.")],
-    yes: YesOption = False,
-    dry_run: DryRunOption = False,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Remove a file that was added, with its copy. What was captured from it stays in the documents."""
     from cocli.app.sources.sources import remove_source
     from cocli.cli.kit.confirm import confirm
     from cocli.cli.source.views import file_document
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    with workspace_of(ctx) as workspace:
+    output = call.output
+    with call.workspace() as workspace:
         found = remove_source(workspace, name, dry_run=True)
         question = f"Remove {found.about.id} ({found.about.filename}, {found.about.places:,} places)?"
-        if not dry_run:
-            if not confirm(output, question, yes=yes):
+        if not call.dry_run:
+            if not confirm(output, question, yes=call.yes):
                 output.talk("Nothing was removed.")
                 return
             remove_source(workspace, found.about.id)
-    status = "would_remove" if dry_run else "removed"
-    if json:
+    status = "would_remove" if call.dry_run else "removed"
+    if output.as_json:
         output.document({"status": status, "file": file_document(found)})
         return
     output.line(found.about.id)
-    output.talk("Would be removed." if dry_run else "Removed.")
+    output.talk("Would be removed." if call.dry_run else "Removed.")
 
 
 @app.command(epilog=examples("cocli source check places.geojson", "cocli source check rows.ndjson --as openstreetmap"))
-def check(
-    ctx: typer.Context, file: FileArgument, as_: AsOption = None, json: JsonOption = False, quiet: QuietOption = False
-) -> None:
+@shared(JSON, QUIET)
+def check(call: Call, file: FileArgument, as_: AsOption = None) -> None:
     """Look into a file without adding it: what it is, how many places it has, and which rows are unusable."""
     from cocli.app.sources.sources import check_source
     from cocli.cli.kit.progress import ProgressLine
     from cocli.cli.source.views import built_document, show_built
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    with workspace_of(ctx) as workspace, ProgressLine(output, "rows read") as progress:
+    output = call.output
+    with call.workspace() as workspace, ProgressLine(output, "rows read") as progress:
         built = check_source(workspace, file, as_, progress)
-    if json:
+    if output.as_json:
         output.document(built_document(built))
     else:
         show_built(output, built)
@@ -173,8 +170,9 @@ def check(
         "cocli source fetch overture --bbox 5.0,52.0,5.3,52.2 --release 2026-01-21.0 --from ~/overture",
     )
 )
+@shared(CAMPAIGN, STORE, JSON, QUIET)
 def fetch(
-    ctx: typer.Context,
+    call: Call,
     source: Annotated[str, typer.Argument(metavar="SOURCE", help="overture; the others are files that you bring.")],
     bbox: Annotated[
         str | None,
@@ -185,7 +183,6 @@ def fetch(
             show_default=False,
         ),
     ] = None,
-    campaign: CampaignOption = None,
     release: ReleaseOption = None,
     base: Annotated[
         str | None,
@@ -196,9 +193,6 @@ def fetch(
             show_default=False,
         ),
     ] = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Load the places of a box from Overture over the network, and add them. Only what is in the box is read.
 
@@ -209,19 +203,19 @@ def fetch(
     from cocli.cli.source.views import file_document, show_addition
     from cocli.errors import UsageError
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
+    output = call.output
     if source != "overture":
         raise UsageError(
             reason=f'"{source}" cannot be loaded from here; overture can', hint="Bring a file: cocli source add FILE"
         )
-    name = campaign_of(ctx, campaign)
-    with workspace_of(ctx, store) as workspace, ProgressLine(output, "percent loaded") as progress:
+    name = call.campaign
+    with call.workspace() as workspace, ProgressLine(output, "percent loaded") as progress:
         if bbox is None:
             if name is None:
                 raise UsageError(reason="Which box?", hint="cocli source fetch overture -c CAMPAIGN, or --bbox W,S,E,N")
             bbox = str(territory_box(workspace.campaign(name)))
         added = fetch_source(workspace, bbox, datetime.now(UTC), release=release, base=base, progress=progress)
-    if json:
+    if output.as_json:
         output.document({"status": "added" if added.created else "already_added", "file": file_document(added.file)})
         return
     show_addition(output, added)
@@ -231,13 +225,9 @@ def fetch(
 @app.command(
     epilog=examples("cocli source categories plumber", 'cocli source categories "coffee shop" -c plumbers --json')
 )
+@shared(CAMPAIGN, STORE, JSON, QUIET)
 def categories(
-    ctx: typer.Context,
-    phrase: Annotated[str, typer.Argument(metavar="PHRASE", help="What a campaign looks for.")],
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
+    call: Call, phrase: Annotated[str, typer.Argument(metavar="PHRASE", help="What a campaign looks for.")]
 ) -> None:
     """Show what a phrase means to each source, and how many rows of the added files it finds.
 
@@ -247,11 +237,11 @@ def categories(
     from cocli.app.sources.sources import explain_phrase
     from cocli.cli.source.views import meaning_document, show_meanings
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    with workspace_of(ctx, store) as workspace:
-        name = campaign_of(ctx, campaign)
+    output = call.output
+    with call.workspace() as workspace:
+        name = call.campaign
         meanings = explain_phrase(workspace, workspace.campaign(name) if name else None, phrase)
-    if json:
+    if output.as_json:
         output.document({"phrase": phrase, "sources": [meaning_document(one) for one in meanings]})
         return
     show_meanings(output, meanings)

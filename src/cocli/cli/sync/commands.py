@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cocli.cli.kit.context import campaign_of, output_of, workspace_of
+from cocli.cli.kit.context import Call
 from cocli.cli.kit.options import (
-    CampaignOption,
-    DryRunOption,
-    JsonOption,
-    QuietOption,
-    StoreOption,
-    YesOption,
+    CAMPAIGN,
+    DRY_RUN,
+    JSON,
+    QUIET,
+    STORE,
+    YES,
     command_group,
     examples,
+    shared,
 )
 from cocli.cli.sync.options import (
     BandwidthOption,
@@ -58,9 +59,9 @@ class Take(StrEnum):
         "cocli sync push --store s3://cocli-data-plumbers --only companies --bandwidth 2MB/s",
     )
 )
+@shared(DRY_RUN, YES, CAMPAIGN, STORE, JSON, QUIET)
 def push(
-    ctx: typer.Context,
-    campaign: CampaignOption = None,
+    call: Call,
     only: OnlyOption = None,
     include: IncludeOption = None,
     exclude: ExcludeOption = None,
@@ -68,11 +69,6 @@ def push(
     restore: RestoreOption = False,
     bandwidth: BandwidthOption = None,
     watch: WatchOption = None,
-    dry_run: DryRunOption = False,
-    yes: YesOption = False,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Send what is new or changed here to the bucket. Nothing here is changed; conflicts are left to `both`.
 
@@ -80,9 +76,8 @@ def push(
     stop the run, unless --yes is said. With --restore, what was deleted there is sent again: a bucket that was emptied
     is filled. The exit code is 6 if some files have to be tried again.
     """
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    options = _options("push", yes=yes, bandwidth=bandwidth, watch=watch, delete=delete, restore=restore)
-    _sync(ctx, output, options, store, campaign, (only, include, exclude), dry_run=dry_run)
+    options = RunOptions(_options("push", delete=delete, restore=restore), call.yes, bandwidth, watch)
+    _sync(call, options, (only, include, exclude))
 
 
 @app.command(
@@ -92,9 +87,9 @@ def push(
         "cocli sync pull -c plumbers --restore",
     )
 )
+@shared(DRY_RUN, YES, CAMPAIGN, STORE, JSON, QUIET)
 def pull(
-    ctx: typer.Context,
-    campaign: CampaignOption = None,
+    call: Call,
     only: OnlyOption = None,
     include: IncludeOption = None,
     exclude: ExcludeOption = None,
@@ -102,20 +97,14 @@ def pull(
     restore: RestoreOption = False,
     bandwidth: BandwidthOption = None,
     watch: WatchOption = None,
-    dry_run: DryRunOption = False,
-    yes: YesOption = False,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Fetch what is new or changed in the bucket. Nothing there is changed; what was edited here is kept beside it.
 
     With --delete, what was deleted there is deleted here, if it is unchanged here. With --restore, what was deleted
     here comes back.
     """
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    options = _options("pull", yes=yes, bandwidth=bandwidth, watch=watch, delete=delete, restore=restore)
-    _sync(ctx, output, options, store, campaign, (only, include, exclude), dry_run=dry_run)
+    options = RunOptions(_options("pull", delete=delete, restore=restore), call.yes, bandwidth, watch)
+    _sync(call, options, (only, include, exclude))
 
 
 @app.command(
@@ -125,9 +114,9 @@ def pull(
         "cocli sync both -c plumbers --watch 300 --exclude 'uploads/*'",
     )
 )
+@shared(DRY_RUN, YES, CAMPAIGN, STORE, JSON, QUIET)
 def both(
-    ctx: typer.Context,
-    campaign: CampaignOption = None,
+    call: Call,
     only: OnlyOption = None,
     include: IncludeOption = None,
     exclude: ExcludeOption = None,
@@ -135,39 +124,27 @@ def both(
     restore: RestoreOption = False,
     bandwidth: BandwidthOption = None,
     watch: WatchOption = None,
-    dry_run: DryRunOption = False,
-    yes: YesOption = False,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Bring both together: send, fetch, merge what machines wrote, keep both versions of what two people changed.
 
     A file that fails does not stop the others; it is tried again next time. Ctrl-C leaves a state that goes on.
     """
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    options = _options("both", yes=yes, bandwidth=bandwidth, watch=watch, delete=delete, restore=restore)
-    _sync(ctx, output, options, store, campaign, (only, include, exclude), dry_run=dry_run)
+    options = RunOptions(_options("both", delete=delete, restore=restore), call.yes, bandwidth, watch)
+    _sync(call, options, (only, include, exclude))
 
 
 @app.command(epilog=examples("cocli sync status -c plumbers", "cocli sync status -c plumbers --json"))
-def status(
-    ctx: typer.Context,
-    campaign: CampaignOption = None,
-    only: OnlyOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
+@shared(CAMPAIGN, STORE, JSON, QUIET)
+def status(call: Call, only: OnlyOption = None) -> None:
     """Say what differs, how much, and since when. Nothing is changed."""
     from cocli.app.sync import conflict_copies
     from cocli.cli.sync.views import plan_document, show_plan
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
-    with workspace_of(ctx, store) as workspace, _opened(ctx, workspace, campaign, (only, None, None)) as sync:
-        look = sync.look(_wishes("both", delete=True))
+    output = call.output
+    with call.workspace() as workspace, _opened(call, workspace, (only, None, None)) as sync:
+        look = sync.look(_options("both", delete=True))
         standing, copies = sync.standing(), conflict_copies(sync)
-        if json:
+        if output.as_json:
             facts = {name: value for name, value in standing._asdict().items() if name not in ("folder", "bucket")}
             document = {**plan_document(sync, "both", look), **facts, "copies": [one._asdict() for one in copies]}
             output.document({name: value for name, value in document.items() if name not in ("direction", "dry_run")})
@@ -190,8 +167,9 @@ def status(
         "cocli sync resolve people/jane.conflict-laptop-20261116T033000Z.md --take file",
     )
 )
+@shared(CAMPAIGN, STORE, JSON, QUIET)
 def resolve(
-    ctx: typer.Context,
+    call: Call,
     copy: Annotated[
         str | None,
         typer.Argument(metavar="COPY", help="The conflict copy; all are listed without.", show_default=False),
@@ -200,31 +178,27 @@ def resolve(
         Take | None,
         typer.Option("--take", help="file: keep the file, drop the copy. copy: put the copy in its place."),
     ] = None,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """List the copies that conflicts left, show how one differs, or end one. The next sync tells everybody else."""
     from cocli.app.sync import conflict_copies
     from cocli.app.sync import resolve as resolve_copy
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
+    output = call.output
     if take is not None and copy is None:
         raise UsageError(reason="Which copy?", hint="See which there are with: cocli sync resolve")
-    with workspace_of(ctx, store) as workspace, _opened(ctx, workspace, campaign, (None, None, None)) as sync:
+    with call.workspace() as workspace, _opened(call, workspace, (None, None, None)) as sync:
         if copy is not None and take is not None:
             copies = [resolve_copy(sync, copy, take=take.value)]
-            if not json:
+            if not output.as_json:
                 output.talk(f"{copies[0].key} is the {take.value} now; the copy is gone.")
                 output.hint("cocli sync both --delete")
         else:
             copies = [one for one in conflict_copies(sync) if copy in (None, one.copy)]
             if copy is not None and not copies:
                 raise UsageError(reason=f"There is no copy {copy}", hint="See which: cocli sync resolve")
-            if not json:
+            if not output.as_json:
                 _show_copies(output, sync, copies, differences=copy is not None)
-        if json:
+        if output.as_json:
             output.document({"copies": [one._asdict() for one in copies], "taken": take.value if take else None})
 
 
@@ -249,23 +223,11 @@ def _show_copies(output: Output, sync: Sync, copies: list[ConflictCopy], *, diff
 # --- what they share
 
 
-def _wishes(direction: str, *, delete: bool = False, restore: bool = False) -> SyncOptions:
+def _options(direction: str, *, delete: bool = False, restore: bool = False) -> SyncOptions:
     from cocli.sync.decision import SyncOptions
     from cocli.sync.pair import Direction
 
     return SyncOptions(Direction(direction), delete=delete, restore=restore)
-
-
-def _options(
-    direction: str,
-    *,
-    yes: bool,
-    bandwidth: str | None,
-    watch: float | None,
-    delete: bool,
-    restore: bool = False,
-) -> RunOptions:
-    return RunOptions(_wishes(direction, delete=delete, restore=restore), yes, bandwidth, watch)
 
 
 _Chosen = tuple[list[str] | None, list[str] | None, list[str] | None]
@@ -273,32 +235,23 @@ _Chosen = tuple[list[str] | None, list[str] | None, list[str] | None]
 
 
 @contextmanager
-def _opened(ctx: typer.Context, workspace: Workspace, campaign: str | None, chosen: _Chosen) -> Iterator[Sync]:
+def _opened(call: Call, workspace: Workspace, chosen: _Chosen) -> Iterator[Sync]:
     from cocli.app.sync import open_sync
     from cocli.sync.kinds import SyncPart
 
     only, include, exclude = chosen
     parts = [SyncPart(name) for name in check_parts(only)]
-    name = campaign_of(ctx, campaign)
+    name = call.campaign
     with open_sync(workspace, name, parts=parts, include=include or (), exclude=exclude or ()) as sync:
         yield sync
 
 
-def _sync(
-    ctx: typer.Context,
-    output: Output,
-    options: RunOptions,
-    store: str | None,
-    campaign: str | None,
-    chosen: _Chosen,
-    *,
-    dry_run: bool,
-) -> None:
+def _sync(call: Call, options: RunOptions, chosen: _Chosen) -> None:
     from cocli.cli.sync.views import exit_code, plan_document, run_document, show_plan
 
-    direction = options.wishes.direction.value
-    with workspace_of(ctx, store) as workspace, _opened(ctx, workspace, campaign, chosen) as sync:
-        if dry_run:
+    output, direction = call.output, options.wishes.direction.value
+    with call.workspace() as workspace, _opened(call, workspace, chosen) as sync:
+        if call.dry_run:
             look = sync.look(options.wishes)
             if output.as_json:
                 output.document(plan_document(sync, direction, look))

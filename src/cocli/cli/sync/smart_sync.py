@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import typer
 
-from cocli.cli.kit.context import campaign_of, output_of, workspace_of
+from cocli.cli.kit.context import Call
 from cocli.cli.kit.options import (
-    CampaignOption,
-    DryRunOption,
-    JsonOption,
-    OptionalCampaignArgument,
-    QuietOption,
-    StoreOption,
-    YesOption,
+    CAMPAIGN,
+    CAMPAIGN_ARGUMENT,
+    DRY_RUN,
+    JSON,
+    QUIET,
+    STORE,
+    YES,
     examples,
+    shared,
     single_command,
 )
 from cocli.cli.sync.options import (
@@ -37,19 +38,13 @@ app = single_command()
         "cocli smart-sync plumbers --watch 300",
     ),
 )
+@shared(CAMPAIGN_ARGUMENT, DRY_RUN, YES, CAMPAIGN, STORE, JSON, QUIET)
 def smart_sync(
-    ctx: typer.Context,
-    name: OptionalCampaignArgument = None,
+    call: Call,
     only: OnlyOption = None,
     delete: DeleteOption = False,
     bandwidth: BandwidthOption = None,
     watch: WatchOption = None,
-    dry_run: DryRunOption = False,
-    yes: YesOption = False,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Sync what somebody who works with the results needs: configuration, versions of indexes, companies and people.
 
@@ -61,20 +56,20 @@ def smart_sync(
     from cocli.sync.kinds import SyncPart
     from cocli.sync.pair import Direction
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
+    output = call.output
     wishes = SyncOptions(Direction.BOTH, delete=delete)
     parts = [SyncPart(part) for part in check_parts(only)] or list(SMART)
-    chosen = campaign_of(ctx, name or campaign)
-    with workspace_of(ctx, store) as workspace, open_sync(workspace, chosen, parts=parts) as sync:
-        if dry_run:
+    chosen = call.campaign
+    with call.workspace() as workspace, open_sync(workspace, chosen, parts=parts) as sync:
+        if call.dry_run:
             look = sync.look(wishes)
-            if json:
+            if output.as_json:
                 output.document(plan_document(sync, "both", look))
             else:
                 show_plan(output, look)
             return
-        report = drive(output, sync, RunOptions(wishes, yes, bandwidth, watch))
-        if json:
+        report = drive(output, sync, RunOptions(wishes, call.yes, bandwidth, watch))
+        if output.as_json:
             output.document(run_document(sync, "both", report))
     if code := exit_code(report):
         raise typer.Exit(code)

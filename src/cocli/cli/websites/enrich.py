@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cocli.cli.kit.context import campaign_of, output_of, workspace_of
-from cocli.cli.kit.options import CampaignOption, JsonOption, QuietOption, StoreOption, examples, single_command
+from cocli.cli.kit.context import Call
+from cocli.cli.kit.options import CAMPAIGN, JSON, QUIET, STORE, examples, shared, single_command
 from cocli.errors import UsageError
 
 if TYPE_CHECKING:
@@ -29,10 +29,10 @@ app = single_command()
         "cocli enrich example.com --server https://server:8790 --token-file token",
     )
 )
+@shared(CAMPAIGN, STORE, JSON, QUIET)
 def enrich(
-    ctx: typer.Context,
+    call: Call,
     sites: Annotated[list[str], typer.Argument(metavar="SITE…", help="Domains or addresses of websites.")],
-    campaign: CampaignOption = None,
     country: Annotated[
         str | None,
         typer.Option(
@@ -76,9 +76,6 @@ def enrich(
             "--certificate", metavar="FILE", help="Whom to trust beside the usual ones (PEM).", show_default=False
         ),
     ] = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Read websites and show how to reach whoever is behind them: what was found, on which page, by which method.
 
@@ -90,9 +87,9 @@ def enrich(
     from cocli.cli.kit.progress import ProgressLine
     from cocli.cli.websites.views import show_enriched
 
-    output = output_of(ctx, as_json=json, quiet=quiet)
+    output = call.output
     wishes = EnrichOptions(_country(country), pages, seconds, save, mx)
-    chosen = campaign_of(ctx, campaign)
+    chosen = call.campaign
     saved = chosen is not None if save is None else save
     with ProgressLine(output, "sites read") as progress:
         if server is not None:
@@ -100,9 +97,9 @@ def enrich(
         else:
             if token_file or certificate:
                 raise UsageError(reason="--token-file and --certificate are for a service: name it with --server URL")
-            with workspace_of(ctx, store) as workspace:
+            with call.workspace() as workspace:
                 found = _here(workspace, chosen, sites, wishes, progress, saved=saved)
-    if json:
+    if output.as_json:
         documents = [one.model_dump(mode="json") for one in found]
         output.document({"campaign": chosen, "sites": documents})
         return

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from cocli.cli.kit.context import campaign_of, output_of, workspace_of
-from cocli.cli.kit.options import CampaignOption, QuietOption, StoreOption, command_group, examples
+from cocli.cli.kit.context import Call
+from cocli.cli.kit.options import CAMPAIGN, QUIET, STORE, command_group, examples, shared
 from cocli.cli.kit.serving import log_to, stopped_by_signals
 
 app = command_group("Read websites for other machines.")
@@ -20,8 +20,9 @@ app = command_group("Read websites for other machines.")
         "cocli enrichment serve --host 0.0.0.0 --port 8790 --per-minute 600 -c plumbers",
     )
 )
+@shared(CAMPAIGN, STORE, QUIET)
 def serve(
-    ctx: typer.Context,
+    call: Call,
     host: Annotated[str, typer.Option("--host", metavar="HOST", help="Where it listens.")] = "127.0.0.1",
     port: Annotated[
         int, typer.Option("--port", metavar="N", help="On which port; 0 takes one that is free.", min=0, max=65_535)
@@ -32,9 +33,6 @@ def serve(
     insecure: Annotated[
         bool, typer.Option("--insecure", help="Beyond this machine without a certificate: behind a proxy that has one.")
     ] = False,
-    campaign: CampaignOption = None,
-    store: StoreOption = None,
-    quiet: QuietOption = False,
 ) -> None:
     """Read websites for others by HTTP, until Ctrl-C: POST /v1/enrich. Prints where it listens.
 
@@ -48,10 +46,10 @@ def serve(
     from cocli.service.enrichment.http import EnrichRequestAddress, serving_enrichment
     from cocli.service.rate_limit import RateLimit
 
-    output = output_of(ctx, quiet=quiet)
+    output = call.output
     stop, log = stopped_by_signals(), log_to(output)
-    chosen = campaign_of(ctx, campaign)
-    with workspace_of(ctx, store) as workspace:
+    chosen = call.campaign
+    with call.workspace() as workspace:
         with opened_documents(workspace, chosen) as documents:
             tokens, section = load_tokens(documents, create=True), documents.section
         limit = RateLimit(per_minute, time.monotonic)
