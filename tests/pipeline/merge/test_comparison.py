@@ -12,7 +12,8 @@ from pydantic import TypeAdapter
 from cocli.keys.slugs import distinct_slug, slug_of
 from cocli.models.record import Label
 from cocli.pipeline.comparison import comparable_name, comparable_postcode, comparable_street
-from cocli.pipeline.websites.hosts.shared import SHARED_HOSTS, own_domain, social_network
+from cocli.pipeline.websites.hosts.shared import own_domain, social_network
+from cocli.pipeline.websites.hosts.table import hosts_of
 
 
 @pytest.mark.parametrize(
@@ -86,7 +87,7 @@ def test_a_shared_host_is_no_identity() -> None:
     assert own_domain("http://192.168.0.1/") is own_domain("not a host") is own_domain(" ") is own_domain(None) is None
 
 
-@pytest.mark.parametrize("host", sorted(SHARED_HOSTS))
+@pytest.mark.parametrize("host", sorted(hosts_of("shared")))
 def test_every_shared_host_is_spelled_as_it_is_looked_up(host: str) -> None:
     assert own_domain(f"https://www.{host}/somebody") is None
 

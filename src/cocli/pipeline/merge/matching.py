@@ -13,7 +13,7 @@ from cocli.keys.identities import company_hash, company_identity
 from cocli.pipeline.comparison import comparable_name, comparable_postcode, comparable_street
 from cocli.pipeline.merge.transformations import place_identity, source_id_of
 from cocli.pipeline.plan.geography import cell_of, cells_around, distance_m
-from cocli.pipeline.websites.hosts.shared import SHARED_HOSTS, own_domain
+from cocli.pipeline.websites.hosts.shared import is_shared, own_domain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -264,7 +264,7 @@ def known_prospect(prospect: Prospect) -> Known:
         lat=prospect.lat if has_point else None,
         lon=prospect.lon if has_point else None,
         name=comparable_name(prospect.name),
-        domain=None if prospect.domain in SHARED_HOSTS else prospect.domain,
+        domain=None if prospect.domain and is_shared(prospect.domain) else prospect.domain,
         street=comparable_street(prospect.street),
         postcode=comparable_postcode(prospect.postcode),
     )

@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, parse_qsl, unquote, urlsplit
 from cocli.pipeline.websites.facts.finding import Finding
 from cocli.pipeline.websites.facts.identity import identity_of
 from cocli.pipeline.websites.facts.relation import of_somebody
-from cocli.pipeline.websites.hosts.social import NO_PROFILES, SITES, SocialSite
+from cocli.pipeline.websites.hosts.social import NO_PROFILES, SocialSite, social_site
 from cocli.pipeline.websites.page.structured import facts_of
 from cocli.pipeline.websites.page.wordlist import words
 from cocli.pipeline.websites.triage.template import is_unfilled_template
@@ -165,7 +165,7 @@ def _site(host: str) -> SocialSite | None:
     labels = host.split(".")
     if labels[0] in NO_PROFILES or (labels[0] == "business" and "facebook" not in labels):
         return None
-    return next((SITES[name] for i in range(len(labels) - 1) if (name := ".".join(labels[i:])) in SITES), None)
+    return social_site(host)
 
 
 def _profile(site: SocialSite, host: str, path: str, query: str) -> SocialProfile | None:

@@ -1,10 +1,11 @@
-"""Social platforms: their hosts, and which of their paths are profiles."""
+"""Social platforms: which of their paths are profiles. Their hosts are in the table of hosts, as the kind `profile`."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 
+from cocli.pipeline.websites.hosts.table import listed, networks_of
 from cocli.pipeline.websites.page.wordlist import words
 
 
@@ -113,63 +114,40 @@ _YOUTUBE = SocialSite(
 _PINTEREST = SocialSite("pinterest", frozenset(), r"[\w.\-]{2,60}", _COMMON | words("pin ideas business _ today"))
 _HANDLE = r"@[\w.\-]{1,60}"
 
-SITES: dict[str, SocialSite] = {
-    "facebook.com": _FACEBOOK,
-    "fb.com": _FACEBOOK,
-    "fb.me": _FACEBOOK,
-    "instagram.com": _INSTAGRAM,
-    "instagr.am": _INSTAGRAM,
-    "twitter.com": _X,
-    "x.com": _X,
-    "linkedin.com": _LINKEDIN,
-    "youtube.com": _YOUTUBE,
-    "tiktok.com": SocialSite("tiktok", frozenset(), _HANDLE),
-    **{
-        f"pinterest.{ending}": _PINTEREST
-        for ending in (
-            "com",
-            "de",
-            "fr",
-            "it",
-            "es",
-            "co.uk",
-            "at",
-            "ch",
-            "pt",
-            "ca",
-            "com.au",
-            "com.mx",
-            "se",
-            "nl",
-            "jp",
-        )
-    },
-    **{
-        f"yelp.{ending}": SocialSite("yelp", words("biz"), None)
-        for ending in ("com", "de", "fr", "it", "es", "co.uk", "at", "ch", "ca", "com.au", "com.mx", "nl", "ie")
-    },
-    "xing.com": SocialSite("xing", words("profile profiles companies company pages"), None),
-    "vimeo.com": SocialSite(
+_RULES = (
+    _FACEBOOK,
+    _INSTAGRAM,
+    _X,
+    _LINKEDIN,
+    _YOUTUBE,
+    _PINTEREST,
+    SocialSite("tiktok", frozenset(), _HANDLE),
+    SocialSite("yelp", words("biz"), None),
+    SocialSite("xing", words("profile profiles companies company pages"), None),
+    SocialSite(
         "vimeo", frozenset(), r"(?!\d+\Z)[\w.\-]{2,60}", _COMMON | words("channels groups album video upload watch")
     ),
-    "threads.net": SocialSite("threads", frozenset(), _HANDLE),
-    "threads.com": SocialSite("threads", frozenset(), _HANDLE),
-    "bsky.app": SocialSite("bluesky", words("profile"), None),
-    "t.me": SocialSite(
-        "telegram", frozenset(), r"\w{4,40}", words("share joinchat addstickers s iv proxy"), deeper=False
-    ),
-    "snapchat.com": SocialSite("snapchat", words("add"), r"@[\w.\-]{2,40}"),
-    "medium.com": SocialSite("medium", frozenset(), _HANDLE, deeper=False),
-    "vk.com": SocialSite(
+    SocialSite("threads", frozenset(), _HANDLE),
+    SocialSite("bluesky", words("profile"), None),
+    SocialSite("telegram", frozenset(), r"\w{4,40}", words("share joinchat addstickers s iv proxy"), deeper=False),
+    SocialSite("snapchat", words("add"), r"@[\w.\-]{2,40}"),
+    SocialSite("medium", frozenset(), _HANDLE, deeper=False),
+    SocialSite(
         "vk", frozenset(), r"[\w.]{2,60}", _COMMON | words("share.php feed video widget_community.php wall away.php")
     ),
-    "ok.ru": SocialSite("ok", words("group profile"), r"[\w.]{3,60}", _COMMON | words("dk offer")),
-    "houzz.com": SocialSite("houzz", words("pro professionals"), None),
-    "nextdoor.com": SocialSite("nextdoor", words("pages"), None),
-    "behance.net": SocialSite("behance", frozenset(), r"[\w.\-]{2,60}", _COMMON | words("gallery galleries")),
-    "soundcloud.com": SocialSite(
-        "soundcloud", frozenset(), r"[\w.\-]{2,60}", _COMMON | words("discover you player"), deeper=False
-    ),
-    "twitch.tv": SocialSite("twitch", frozenset(), r"\w{3,40}", _COMMON | words("videos directory p"), deeper=False),
-}
-"""By registrable host; subdomains (`de.linkedin.com`) belong to it."""
+    SocialSite("ok", words("group profile"), r"[\w.]{3,60}", _COMMON | words("dk offer")),
+    SocialSite("houzz", words("pro professionals"), None),
+    SocialSite("nextdoor", words("pages"), None),
+    SocialSite("behance", frozenset(), r"[\w.\-]{2,60}", _COMMON | words("gallery galleries")),
+    SocialSite("soundcloud", frozenset(), r"[\w.\-]{2,60}", _COMMON | words("discover you player"), deeper=False),
+    SocialSite("twitch", frozenset(), r"\w{3,40}", _COMMON | words("videos directory p"), deeper=False),
+)
+_BY_NAME = {site.name: site for site in _RULES}
+SOCIAL_NAMES = frozenset(_BY_NAME)
+"""The networks whose profiles are known; the table of hosts says where they lie."""
+
+
+def social_site(host: str) -> SocialSite | None:
+    """The platform that a host belongs to, itself or by a host above it: `de.linkedin.com`."""
+    known = listed(host, "profile")
+    return _BY_NAME[networks_of("profile")[known]] if known else None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from cocli.pipeline.websites.hosts.table import listed
 from cocli.pipeline.websites.page.page import Page, host_of
 
 _FILLER = ("lorem ipsum", "dolor sit amet", "consectetur adipi")
@@ -19,7 +20,6 @@ _DEMO_ADDRESS = re.compile(
 )
 _DEMO_WORDS = ("street, ", "a108 adam", "+1 5589", "1234 street", "your street", "your address", "your city")
 """Of each of these addresses one part: most texts have none of them, which is seen faster."""
-_PLATFORM = re.compile(r"(?:^|\.)(?:facebook|instagram|twitter|x|linkedin|youtube|pinterest)\.com$")
 _FRONT_DOOR = re.compile(r"/?(?:#.*)?$|/(?:login|i/flow/login|accounts/login)/?$")
 _SIGNS_NEEDED = 2
 _DOORS_NEEDED = 2
@@ -44,7 +44,7 @@ def _leads_to_front_doors(page: Page) -> bool:
         if "://" not in href:
             continue
         href = href.strip()
-        if _PLATFORM.search(host_of(href)) and _FRONT_DOOR.match(
+        if listed(host_of(href), "template-link") and _FRONT_DOOR.match(
             href.partition("://")[2].partition("?")[0][len(host_of(href)) :]
         ):
             doors += 1

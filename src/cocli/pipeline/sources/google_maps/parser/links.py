@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from urllib.parse import parse_qs, unquote, unquote_plus, urlsplit
 
 from cocli.keys.identities import is_place_id
+from cocli.pipeline.websites.hosts.table import hosts_of
 
 _LONGEST = 8_000
 _DATA = re.compile(r"!(1s|3d|4d|16s|16z|19s)([^!?&#]*)")
@@ -19,8 +20,6 @@ _NAME = re.compile(r"/maps/place/([^/?#]+)")
 _BREAK = re.compile(r"[\s\x00-\x1f]")
 _ESCAPE = re.compile(r"\\u00([0-9a-f]{2})", re.IGNORECASE)
 _GOOGLE = re.compile(r"(?:^|\.)google\.(?:com?\.)?[a-z]{2,3}$")
-_OUTSIDE = ("sites.google.com", "business.google.com", "docs.google.com", "plus.google.com")
-"""Hosts of Google where businesses keep pages of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +132,7 @@ def website(value: object) -> str | None:
         if host and not _GOOGLE.search(host):
             return url if url.lower().startswith(("http://", "https://")) and "." in host else None
         if path != "/url":
-            return url if host in _OUTSIDE else None
+            return url if host in hosts_of("business-page") else None
         inner = parse_qs(query)
         url = (inner.get("q") or inner.get("url") or [""])[0]
     return None

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from cocli.pipeline.websites.facts.emails.words import GENERAL_ROLES, UNATTENDED
 from cocli.pipeline.websites.hosts.providers import is_freemail
+from cocli.pipeline.websites.hosts.table import hosts_of, listed
 from cocli.pipeline.websites.page.wordlist import words
 
 if TYPE_CHECKING:
@@ -126,23 +127,10 @@ _SHARED_NAMES = words(
     """
 )
 
-_KNOWN_FILLERS = words(
-    """
-    godaddy.com wixpress.com sentry.io sentry-cdn.com reallygreatsite.com mysite.com yoursite.com mydomain.com
-    yourdomain.com email.com address.com mailaddress.com emailaddress.com domain.com domain.tld site.com website.com
-    company.com company.name businessname.com business.com yourcompany.com doe.com smith.com bar.com foo.com
-    qodeinteractive.com elated-themes.com mikado-themes.com themeforest.net envato.com themename.com yourstore.com
-    demolink.org webmail.com info.com exmple.com exampl.com exemple.com mailservice.com templatemonster.com
-    company.co.uk untitledui.com squarespace-mail.com bootstrapmade.com colorlib.com html5up.net templatemo.com
-    """
-)
-"""Domains on which no business that a page is about has its mailbox: what builders and themes fill in."""
-
 _TECHNICAL_LOCALS = words("git svn hg ssh root npm cvs rsync www-data localhost nobody daemon")
 _HASH = re.compile(r"(?=.*\d)(?:[0-9a-f]{16,}|[0-9a-f]{8}-[0-9a-f]{4}-.*|[0-9a-f-]{24,})\Z")
 _TECHNICAL_HOST = re.compile(
-    r"(?:^|\.)(?:sentry(?:-next|-viewer)?|ingest|bugsnag|rollbar)\.|(?:^|\.)(?:localhost|internal|local)\b|"
-    r"(?:^|\.)(?:calendar\.google\.com|gserviceaccount\.com|whatsapp\.net|amazonses\.com|sendgrid\.net|mailgun\.org)\Z"
+    r"(?:^|\.)(?:sentry(?:-next|-viewer)?|ingest|bugsnag|rollbar)\.|(?:^|\.)(?:localhost|internal|local)\b"
 )
 _NOBODY_READS = re.compile(
     r"(?:no|do-?not|dont|not)[._-]?repl(?:y|ies)|bounces?(?:[+_-]|\Z)|(?:nicht|keine)[._-]?antwort"
@@ -157,7 +145,7 @@ def junk_reason(address: Address, own_domains: frozenset[str]) -> str | None:
     """Why an address is nobody's, or None where nothing speaks against it."""
     if address.local in UNATTENDED or _NOBODY_READS.match(address.local):
         return "unattended"
-    if _HASH.match(address.local) or _TECHNICAL_HOST.search(address.domain):
+    if _HASH.match(address.local) or _is_a_machine(address.domain):
         return "technical"
     if address.local in _TECHNICAL_LOCALS or _NUMBERED.match(address.local):
         return "technical"
@@ -171,7 +159,7 @@ def junk_reason(address: Address, own_domains: frozenset[str]) -> str | None:
         return "placeholder"
     if is_freemail(address.registrable) and _no_private_mailbox(address):
         return "placeholder"
-    if address.registrable in _KNOWN_FILLERS or placeholder_domain(address.registrable):
+    if address.registrable in hosts_of("filler") or placeholder_domain(address.registrable):
         return "placeholder"
     if len(address.local) == 1 and len(address.registrable.partition(".")[0]) == 1:
         return "placeholder"
@@ -179,6 +167,11 @@ def junk_reason(address: Address, own_domains: frozenset[str]) -> str | None:
     if label == address.local and label in _WORDS | _SHARED_NAMES and label not in _REAL_TWINS:
         return "placeholder"
     return None
+
+
+def _is_a_machine(domain: str) -> bool:
+    """Mail that programs send and receive: by the name of the host, or by the service that it belongs to."""
+    return _TECHNICAL_HOST.search(domain) is not None or listed(domain, "machine") is not None
 
 
 def _is_a_blank(local: str) -> bool:
