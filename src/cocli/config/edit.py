@@ -73,13 +73,15 @@ def _rewritten(text: str, changes: list[ConfigChange], expected: dict[str, Any])
     from tomlkit.exceptions import TOMLKitError
 
     try:
-        document = tomlkit.parse(text if text.endswith("\n") else f"{text}\n")
+        document = tomlkit.parse(text.removesuffix("\n") + "\n")
         for change in changes:
             _apply(document, change, commented=True)
         edited = tomlkit.dumps(document)
-        return edited if tomllib.loads(edited) == expected else None
+        if tomllib.loads(edited) != expected:
+            return None
     except (TOMLKitError, ValueError, TypeError, LookupError, AttributeError):
         return None  # the library met a way of writing that it cannot change: the file is left to its owner
+    return edited
 
 
 def _key(dotted: str) -> tuple[str, ...]:

@@ -50,9 +50,10 @@ class _Walk:
     def _header(self) -> Path:
         double = self.text.startswith("[[", self.position)
         line = self._line()
-        self.position += 2 if double else 1
+        brackets = 2 if double else 1
+        self.position += brackets
         names = self._dotted_key()
-        self.position += 2 if double else 1
+        self.position += brackets
         table = self._through_lists(names[:-1], line)
         path = (*table, names[-1])
         if double:
@@ -129,8 +130,8 @@ class _Walk:
         return split_key(self.text[start : self.position])
 
     def _skip_blank(self) -> int:
-        match = _BLANK.match(self.text, self.position)
-        self.position = match.end() if match else self.position
+        if match := _BLANK.match(self.text, self.position):
+            self.position = match.end()
         return self.position
 
     def _line(self) -> int:
@@ -157,10 +158,12 @@ def join_key(path: Path) -> str:
         if isinstance(part, int):
             text += f"[{part}]"
         else:
-            name = (
-                part
-                if re.fullmatch(r"[A-Za-z0-9_-]+", part)
-                else '"' + part.replace("\\", "\\\\").replace('"', '\\"') + '"'
-            )
-            text += f".{name}" if text else name
-    return text
+            text += f".{_quoted(part)}"
+    return text.removeprefix(".")
+
+
+def _quoted(name: str) -> str:
+    if re.fullmatch(r"[A-Za-z0-9_-]+", name):
+        return name
+    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

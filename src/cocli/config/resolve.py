@@ -88,13 +88,18 @@ class Settings:
 
     @property
     def data_home(self) -> SettingValue:
-        where = next((name for name in ("COCLI_DATA_HOME", "XDG_DATA_HOME") if self.environ.get(name)), None)
-        return SettingValue(data_home(self.environ), SettingOrigin(Rank.ENVIRONMENT, where) if where else DEFAULT)
+        return SettingValue(data_home(self.environ), self._variable("COCLI_DATA_HOME", "XDG_DATA_HOME"))
 
     @property
     def user_file(self) -> SettingValue:
-        where = next((name for name in ("COCLI_CONFIG", "XDG_CONFIG_HOME") if self.environ.get(name)), None)
-        return SettingValue(user_file(self.environ), SettingOrigin(Rank.ENVIRONMENT, where) if where else DEFAULT)
+        return SettingValue(user_file(self.environ), self._variable("COCLI_CONFIG", "XDG_CONFIG_HOME"))
+
+    def _variable(self, *names: str) -> SettingOrigin:
+        """The first variable that is set, as an origin; where none is, the default's."""
+        for name in names:
+            if self.environ.get(name):
+                return SettingOrigin(Rank.ENVIRONMENT, name)
+        return DEFAULT
 
     @property
     def store(self) -> SettingValue:
@@ -197,7 +202,8 @@ def _store_url(values: Mapping[Leaf, SettingValue]) -> str:
     }
     if not parameters:
         return url
-    return f"{url}{'&' if '?' in url else '?'}{urlencode(parameters, quote_via=quote, safe=':/')}"
+    separator = "&" if "?" in url else "?"
+    return f"{url}{separator}{urlencode(parameters, quote_via=quote, safe=':/')}"
 
 
 def setting_name(leaf: Leaf) -> str:

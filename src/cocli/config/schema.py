@@ -34,7 +34,9 @@ class Setting(NamedTuple):
     @property
     def variable(self) -> str:
         """The environment variable that sets it."""
-        return CAMPAIGN_VARIABLE if self.path == ("campaign", "name") else _PREFIX + "_".join(self.path).upper()
+        if self.path == ("campaign", "name"):
+            return CAMPAIGN_VARIABLE
+        return _PREFIX + "_".join(self.path).upper()
 
     @property
     def required(self) -> bool:
@@ -67,7 +69,9 @@ def settings() -> Iterator[Setting]:
 def section_model(section: str) -> type[BaseModel] | None:
     """The model of a section; None for `workers`, whose keys are free."""
     annotation = CampaignConfig.model_fields[section].annotation
-    return annotation if isinstance(annotation, type) and issubclass(annotation, BaseModel) else None
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return None
 
 
 def problems(data: Mapping[str, Any]) -> list[SettingProblem]:

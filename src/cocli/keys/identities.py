@@ -172,7 +172,7 @@ def company_identity(
 def normalised(text: str) -> str:
     """A name for comparison: compatibility form, case folded, letters and digits of any script, single spaces."""
     folded = unicodedata.normalize("NFKC", text).casefold()
-    return " ".join("".join(c if c.isalnum() else " " for c in folded).split())
+    return " ".join("".join(letter if letter.isalnum() else " " for letter in folded).split())
 
 
 def company_hash(identity: str) -> str:

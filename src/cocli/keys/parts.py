@@ -101,8 +101,13 @@ def _explain_key(key: str) -> None:
     raise InvalidKey(key=ascii(key), part="", reason="is not a key")  # the two rules above and _GOOD_KEY must agree
 
 
+def _shown(text: str) -> str:
+    is_plain = text.isascii() and text.isprintable()
+    return text if is_plain else ascii(text)
+
+
 def _check_part(part: str, key: str) -> None:
-    shown_key, shown_part = (text if text.isascii() and text.isprintable() else ascii(text) for text in (key, part))
+    shown_key, shown_part = _shown(key), _shown(part)
     if not part:
         raise InvalidKey(key=shown_key, part="", reason="is empty")
     if part in (".", ".."):

@@ -99,7 +99,7 @@ class IndexRef:
 
     @property
     def folder(self) -> str:
-        base = campaign_folder(self.campaign) if self.campaign is not None else ""
+        base = "" if self.campaign is None else campaign_folder(self.campaign)
         return f"{base}indexes/{encode_part(self.name)}/"
 
 
@@ -110,7 +110,8 @@ def index_folder(index: IndexRef, part: str) -> str:
 
 def _decode_index(folder: str) -> IndexRef:
     parts = folder.split("/")
-    return IndexRef(decode_part(parts[-1]), decode_part(parts[1]) if parts[0] == "campaigns" else None)
+    campaign = decode_part(parts[1]) if parts[0] == "campaigns" else None
+    return IndexRef(decode_part(parts[-1]), campaign)
 
 
 _INDEX = Codec("(?:campaigns/[^/]+/)?indexes/[^/]+", lambda index: index.folder[:-1], _decode_index)
@@ -370,7 +371,8 @@ def document_folder(prefix: str, account: str, connector: str, datasource: str, 
 def document_files(folder: str, cluster: str | None, uuid: str, digest: str = "") -> tuple[str, str]:
     """A state in the folder of its document, and the version of it with a digest: `IntakeKey`, `ClusterStateKey` and
     the keys of their versions, for a repository that builds them by the million."""
-    base = f"{folder}{'intake' if cluster is None else CLUSTER.encode(cluster)}/{uuid}"
+    state = "intake" if cluster is None else CLUSTER.encode(cluster)
+    base = f"{folder}{state}/{uuid}"
     return f"{base}.pb", f"{base}/{digest}.pb"
 
 

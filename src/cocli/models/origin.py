@@ -42,7 +42,7 @@ def _canonical(origins: tuple[Origin, ...]) -> tuple[Origin, ...]:
     names: list[str] = []
     for origin in origins:
         if list(origin.fields) != sorted(origin.fields):
-            origins = tuple(one.model_copy(update={"fields": tuple(sorted(one.fields))}) for one in origins)
+            origins = tuple(entry.model_copy(update={"fields": tuple(sorted(entry.fields))}) for entry in origins)
             break
     for origin in origins:
         names += origin.fields

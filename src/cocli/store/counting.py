@@ -58,7 +58,7 @@ class CountingStore(WrappedStore):
         asked = list(keys)
         self._count(get=len(asked))
         answers = super().get_many(asked)
-        self._count(bytes_in=sum(len(getattr(one, "data", b"")) for one in answers))
+        self._count(bytes_in=sum(len(getattr(stored, "data", b"")) for stored in answers))
         return answers
 
     def put_many(self, puts: Iterable[Put]) -> Sequence[str | StoreError]:

@@ -201,7 +201,7 @@ class LocalStore:
         if self._fsync and touched:
             failed = self._sync_folders(list(touched))
             if failed is not None:
-                return [failed if one is None else one for one in answers]
+                return [failed if error is None else error for error in answers]
         self._remove_empty_folders(touched)
         return answers
 
@@ -344,16 +344,18 @@ class LocalStore:
         staged = [answer(self._stage_put, put) for put in batch]
         failed = self._sync_all()
         if failed is not None:
-            for one in staged:
-                if isinstance(one, _Staged):
-                    _remove(one.temporary)
+            for written in staged:
+                if isinstance(written, _Staged):
+                    _remove(written.temporary)
             return [failed] * len(batch)
         answers = [
-            one if isinstance(one, StoreError) else answer(partial(self._publish_put, put), one)
-            for put, one in zip(batch, staged, strict=True)
+            written if isinstance(written, StoreError) else answer(partial(self._publish_put, put), written)
+            for put, written in zip(batch, staged, strict=True)
         ]
         failed = self._sync_all()
-        return answers if failed is None else [one if isinstance(one, StoreError) else failed for one in answers]
+        if failed is None:
+            return answers
+        return [etag if isinstance(etag, StoreError) else failed for etag in answers]
 
     def _sync_all(self) -> StoreError | None:
         try:

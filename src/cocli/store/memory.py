@@ -72,7 +72,8 @@ class MemoryStore:
         check_prefix(prefix)
         with self._lock:
             keys = sorted(key for key in self._objects if key.startswith(prefix))
-        for key in keys[bisect_right(keys, start_after) if start_after else 0 :]:
+        first = bisect_right(keys, start_after) if start_after else 0
+        for key in keys[first:]:
             there = self._objects.get(key)
             if there is not None:
                 yield _info(there)

@@ -6,6 +6,7 @@ A worker refuses to coordinate through a store that fails here; `cocli doctor` s
 
 from __future__ import annotations
 
+import logging
 import secrets
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from cocli import logs
 from cocli.errors import AlreadyExists, Conflict, NotFound, StoreError, UnsafeStore
 from cocli.keys.paths import probe_folder
 
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cocli.store.base import Store
+
+_LOG = logs.get_logger(__name__)
 
 _RACERS = 16
 _ROUNDS = 6
@@ -63,7 +67,11 @@ class ProbeReport:
 
 def probe(store: Store, *, racers: int = _RACERS, rounds: int = _ROUNDS) -> ProbeReport:
     """Try everything that cocli relies on, in a folder of its own, and clean up."""
-    return _Probe(store, racers, rounds).run()
+    report = _Probe(store, racers, rounds).run()
+    for check in report.checks:
+        level = logging.DEBUG if check.ok else logging.WARNING
+        _LOG.log(level, "probe of %s: %s: %s", report.address, check.name, check.detail, extra={"ok": check.ok})
+    return report
 
 
 def require_safe(store: Store) -> None:

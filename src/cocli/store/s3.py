@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import obstore
 from obstore.store import S3Store as Client
 
+from cocli import logs
 from cocli.errors import AlreadyExists, Conflict, NotFound, StoreError, Unavailable
 from cocli.keys.parts import check_key, check_prefix, is_key
 from cocli.store.base import ObjectInfo, StoredObject
@@ -32,12 +33,15 @@ from cocli.store.s3_errors import FOREIGN_ERRORS, REFUSED, S3Errors
 from cocli.store.server_clock import ServerClock
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     import httpx2
 
     from cocli.store.base import Put
+    from cocli.store.bulk import Item, Result
+
+_LOG = logs.get_logger(__name__)
 
 _WRITER = "cocli-writer"  # the metadata under which a conditional write carries its nonce
 _DEFAULT_REGION = "us-east-1"
@@ -144,10 +148,13 @@ class S3Store:
     # --- many objects
 
     def get_many(self, keys: Iterable[str]) -> Sequence[StoredObject | StoreError]:
-        return list(self._executor().map(partial(answer, self.get), keys))
+        return self._side_by_side(self.get, keys)
 
     def put_many(self, puts: Iterable[Put]) -> Sequence[str | StoreError]:
-        return list(self._executor().map(partial(answer, partial(put_one, self)), puts))
+        return self._side_by_side(partial(put_one, self), puts)
+
+    def _side_by_side(self, action: Callable[[Item], Result], items: Iterable[Item]) -> Sequence[Result | StoreError]:
+        return list(self._executor().map(logs.carried(partial(answer, action)), items))
 
     def delete_many(
         self, keys: Iterable[str], *, if_match: Mapping[str, str] | None = None
@@ -159,11 +166,9 @@ class S3Store:
         batches = [good[start : start + _DELETE_BATCH] for start in range(0, len(good), _DELETE_BATCH)]
         answers = dict(refused)
         single = [key for key in every if key in etags and key not in refused]
-        alone = self._executor().map(partial(answer, partial(delete_one, self, etags)), single)
+        alone = self._side_by_side(partial(delete_one, self, etags), single)
         answers |= {key: failed for key, failed in zip(single, alone, strict=True) if failed is not None}
-        for batch, failed in zip(
-            batches, self._executor().map(partial(answer, self._delete_batch), batches), strict=True
-        ):
+        for batch, failed in zip(batches, self._side_by_side(self._delete_batch, batches), strict=True):
             if failed is not None:
                 answers |= dict.fromkeys(batch, failed)
         return [answers.get(key) for key in every]
@@ -193,6 +198,7 @@ class S3Store:
                     raise Conflict(key=key) from error
                 if not failure.retryable:
                     raise failure from error
+            _LOG.warning("a write of %s is tried again: %s", key, failure.message)
             time.sleep(pause)
         raise failure or Unavailable(address=self._address, reason="no attempt was made")
 
@@ -206,6 +212,7 @@ class S3Store:
             raise Conflict(key=key) from None
         attributes: Any = there.attributes
         if attributes.get(_WRITER) == nonce:
+            _LOG.debug("refused, but an earlier attempt had written %s already", key)
             return str(there.meta["e_tag"])
         if if_match is None:
             raise AlreadyExists(key=key)
@@ -230,6 +237,7 @@ class S3Store:
             failure = self._errors.from_status(status, reason, key)
             if not failure.retryable:
                 raise failure
+            _LOG.warning("the deletion of %s is tried again: %s", key, failure.message)
             time.sleep(pause)
         raise failure or Unavailable(address=self._address, reason="no attempt was made")
 
@@ -264,6 +272,7 @@ class S3Store:
             status, text = self._send("HEAD", f"{self._endpoint}/", {}, header="date", timeout=_DATE_TIMEOUT)
             if text and status:
                 return text
+            _LOG.warning("the server is asked for the time again: %s", text or f"status {status}")
             time.sleep(pause)
         raise Unavailable(address=self._address, reason=text or "it does not tell the time")
 
@@ -282,7 +291,8 @@ class S3Store:
             response = self._http.request(method, url, headers=headers, timeout=httpx2.Timeout(timeout, connect=5))
         except httpx2.HTTPError as error:
             return 0, str(error) or type(error).__name__
-        return response.status_code, response.headers.get(header, "") if header else response.text
+        said = response.headers.get(header, "") if header else response.text
+        return response.status_code, said
 
 
 def _pauses() -> Iterator[float]:

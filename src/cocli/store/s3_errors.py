@@ -83,7 +83,8 @@ class S3Errors:
             return StoreFull(address=self.address, reason=_brief(text), key=key)
         if status and 400 <= status < 500 and status not in (408, 409, 429):
             return StoreError(key=key, reason=f"{self.address}: {_brief(text)}")
-        reason = ("" if status else _why_no_answer(text)) or _brief(text) or "no answer"
+        why = "" if status else _why_no_answer(text)
+        reason = why or _brief(text) or "no answer"
         if status or _METADATA_HOST in text:  # not the network: who asks may be the trouble
             reason = f"{reason} (credentials: {self.credentials})"
         return Unavailable(address=self.address, reason=reason, key=key)

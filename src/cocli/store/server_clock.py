@@ -1,6 +1,6 @@
 """A server's clock, asked now and then and carried on by this machine's count of elapsed time.
 
-The wall clock of this machine is never looked at: it may be wrong, and may jump.
+The wall clock of this machine decides nothing: it may be wrong, and may jump. That it is wrong is logged.
 """
 
 from __future__ import annotations
@@ -11,10 +11,16 @@ from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 
+from cocli import logs
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+_LOG = logs.get_logger(__name__)
+
 _KEEP_SECONDS = 300.0
+_SKEW_SECONDS = 60.0
+"""By which this machine's clock may differ before somebody should look at it."""
 
 
 def elapsed() -> float:
@@ -43,5 +49,8 @@ class ServerClock:
     def _read(self) -> tuple[float, datetime]:
         before = elapsed()
         answered = parsedate_to_datetime(self._ask()).astimezone(UTC)
+        skew = (datetime.now(UTC) - answered).total_seconds()
+        if abs(skew) > _SKEW_SECONDS:
+            _LOG.warning("this machine's clock is %+.0f s off the store's", skew)
         # The header has whole seconds, cut off: half a second is the best guess for the rest.
         return (before + elapsed()) / 2, answered + timedelta(seconds=0.5)

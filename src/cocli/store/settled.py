@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cocli import logs
 from cocli.errors import AlreadyExists, Conflict, NotFound, StoreError, Unavailable
 
 if TYPE_CHECKING:
@@ -15,14 +16,18 @@ if TYPE_CHECKING:
 
     from cocli.store.base import Put, Store
 
+_LOG = logs.get_logger(__name__)
+
 
 def create(store: Store, key: str, data: bytes) -> str | None:
     """Create an object: its etag, or None if somebody else's is there."""
     try:
         return store.put(key, data, if_absent=True)
     except AlreadyExists:
+        _LOG.debug("not created: %s is there already", key)
         return None
-    except Unavailable:
+    except Unavailable as error:
+        _warn(error, key)
         try:
             there = store.get(key)
         except NotFound:
@@ -37,8 +42,10 @@ def swap(store: Store, key: str, data: bytes, etag: str) -> str | None:
     try:
         return store.put(key, data, if_match=etag)
     except Conflict:
+        _LOG.debug("not replaced: somebody else changed %s first", key)
         return None
-    except Unavailable:
+    except Unavailable as error:
+        _warn(error, key)
         try:
             there = store.get(key)
         except NotFound:
@@ -60,6 +67,7 @@ def _settled(store: Store, put: Put, answer: str | StoreError) -> str | StoreErr
         return None
     if not isinstance(answer, Unavailable):
         return answer
+    _warn(answer, put.key)
     try:
         there = store.get(put.key)  # every object carries a nonce: bytes that equal ours are ours
     except NotFound:
@@ -67,3 +75,7 @@ def _settled(store: Store, put: Put, answer: str | StoreError) -> str | StoreErr
     except StoreError as error:
         return error
     return there.etag if there.data == put.data else None
+
+
+def _warn(error: Unavailable, key: str) -> None:
+    _LOG.warning("no answer to a write of %s, so it is read again: %s", key, error.message)
