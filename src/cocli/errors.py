@@ -34,6 +34,7 @@
     │   └── BrokerUnavailable       retryable: Kafka did not answer, or did not take a message
     ├── IndexProblem
     │   ├── IndexDamaged            what the index needs is missing or not what its name says
+    │   ├── LossesNotAccepted       rows are lost, and a person has to say that this is so
     │   ├── UnknownIndex
     │   ├── UnknownVersion          no such version is kept
     │   └── QueryError              the SQL is wrong, or asks for more than the indexes
@@ -488,6 +489,14 @@ class IndexDamaged(IndexProblem):
     code = "index_damaged"
     exit_code = ExitCode.DATA
     remedy = "Look with: cocli index verify {index}; mend with: cocli index repair {index}"
+
+
+class LossesNotAccepted(IndexProblem):
+    """Index {index} goes on without {rows} rows that are lost. Nothing is collected until that is accepted"""
+
+    code = "losses_not_accepted"
+    exit_code = ExitCode.DATA
+    remedy = "Look with: cocli index verify {index}; if they are lost: cocli index gc {index} --accept-losses"
 
 
 class UnknownIndex(IndexProblem):

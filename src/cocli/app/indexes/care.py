@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cocli.app.workspace import Progress, no_progress
+from cocli.errors import LossesNotAccepted
 from cocli.index.care.audit import AuditReport, audit
 from cocli.index.care.garbage import CollectionReport, Collector
 from cocli.index.care.repair import RepairReport, repair
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from cocli.app.indexes.indexes import Indexes
+    from cocli.index.index import Index
     from cocli.keys.paths import IndexRef
 
 
@@ -51,8 +53,32 @@ def repair_index(indexes: Indexes, ref: IndexRef) -> RepairReport:
 
 
 def collect_garbage(
-    indexes: Indexes, ref: IndexRef, *, keep_versions: int, keep: timedelta, grace: timedelta, dry_run: bool
+    indexes: Indexes,
+    ref: IndexRef,
+    *,
+    keep_versions: int,
+    keep: timedelta,
+    grace: timedelta,
+    dry_run: bool,
+    accept_losses: bool = False,
 ) -> CollectionReport:
-    """Condemn what no kept version needs, and delete what was condemned long enough ago."""
-    collector = Collector(indexes.open(ref), keep_versions=keep_versions, keep=keep, grace=grace)
-    return collector.look() if dry_run else collector.collect()
+    """Condemn what no kept version needs, and delete what was condemned long enough ago.
+
+    An index that goes on without some of its rows is left alone until a person accepts that they are lost: what looks
+    like garbage may be where they are.
+    """
+    index = indexes.open(ref)
+    collector = Collector(index, keep_versions=keep_versions, keep=keep, grace=grace)
+    if dry_run:
+        return collector.look()
+    if not accept_losses and (lost := _lost_rows(index)):
+        raise LossesNotAccepted(index=index.label, rows=lost)
+    return collector.collect()
+
+
+def _lost_rows(index: Index[Any]) -> int:
+    pointer = read_pointer(index)
+    if pointer is None or pointer.latest.manifest is None:
+        return 0
+    losses = index.objects.manifest(pointer.latest.manifest).losses
+    return sum(loss.rows - loss.restored for loss in losses)

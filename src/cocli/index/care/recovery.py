@@ -41,15 +41,28 @@ class VersionCandidate:
 
 def find_candidates(index: Index[Any]) -> list[VersionCandidate]:
     """The newest whole version first, then everything that may know more than it. Empty if nothing can be read."""
-    sizes = _shard_sizes(index)
-    candidates = [_candidate(index, stored, sizes) for stored in _stored_manifests(index)]
-    readable = [one for one in candidates if one is not None]
+    readable = readable_manifests(index, _LOOKED_AT)
     # Of one version one that removed records on purpose, if there is one: what was removed must not come back.
-    readable.sort(key=lambda one: (one.whole, one.ref.version, one.manifest.removed, one.manifest.rows, one.ref.sha256))
+    readable.sort(
+        key=lambda found: (
+            found.whole,
+            found.ref.version,
+            found.manifest.removed,
+            found.manifest.rows,
+            found.ref.sha256,
+        )
+    )
     if not readable:
         return []
     chosen = readable.pop()
-    return [chosen, *(one for one in reversed(readable) if one.ref.version >= chosen.ref.version)]
+    return [chosen, *(other for other in reversed(readable) if other.ref.version >= chosen.ref.version)]
+
+
+def readable_manifests(index: Index[Any], newest: int | None = None) -> list[VersionCandidate]:
+    """Every manifest that is what its name says; or only so many of the newest."""
+    sizes = shard_sizes(index)
+    candidates = [_candidate(index, stored, sizes) for stored in _stored_manifests(index, newest)]
+    return [candidate for candidate in candidates if candidate is not None]
 
 
 def newer_records(index: Index[Any], chosen: Manifest, other: Manifest, note: Callable[[str], None]) -> list[Any]:
@@ -94,7 +107,8 @@ def _parent(index: Index[Any], manifest: Manifest) -> Manifest | None:
         return None  # then everything that differs from the chosen version is taken
 
 
-def _shard_sizes(index: Index[Any]) -> dict[str, int]:
+def shard_sizes(index: Index[Any]) -> dict[str, int]:
+    """What lies in the folder of shards: name → size."""
     sizes: dict[str, int] = {}
     for info in index.store.list(index_folder(index.ref, "shards")):
         if ShardKey.fits(info.key):
@@ -102,10 +116,11 @@ def _shard_sizes(index: Index[Any]) -> dict[str, int]:
     return sizes
 
 
-def _stored_manifests(index: Index[Any]) -> list[StoredObject]:
+def _stored_manifests(index: Index[Any], newest: int | None) -> list[StoredObject]:
     keys = [info.key for info in index.store.list(index_folder(index.ref, "manifests")) if ManifestKey.fits(info.key)]
     stored: list[StoredObject] = []
-    for answer in index.store.get_many(sorted(keys)[-_LOOKED_AT:]):
+    chosen = sorted(keys) if newest is None else sorted(keys)[-newest:]
+    for answer in index.store.get_many(chosen):
         if isinstance(answer, StoredObject):
             stored.append(answer)
         elif not isinstance(answer, NotFound):

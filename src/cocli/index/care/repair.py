@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from cocli.errors import Conflict, FormatError, IndexDamaged, NotFound
 from cocli.formats import json_records, usv
+from cocli.index.care.orphans import adopt_orphans
 from cocli.index.care.recovery import VersionCandidate, find_candidates, newer_records
 from cocli.index.care.verification import count_keys
 from cocli.index.changes import Changes
+from cocli.index.compaction import Compactor
 from cocli.index.consumed import ConsumedObject, read_consumed
-from cocli.index.latest import Latest, Pointer, read_pointer
-from cocli.index.manifest import Loss, Manifest
+from cocli.index.keys import EMPTY_SUM
+from cocli.index.latest import Latest, Pointer, read_pointer, swap_pointer
+from cocli.index.manifest import Loss, Manifest, empty_manifest
 from cocli.index.objects import DamagedShard
 from cocli.index.publication import publish
 from cocli.index.shards import content_name
@@ -42,22 +45,34 @@ class RepairReport:
     appended: int = 0
     """Records of versions that could not be taken over as a whole, written as a batch for the next compaction."""
     losses: list[Loss] = field(default_factory=list)
+    missing: int = 0
+    """Rows that LATEST counted and that are nowhere any more, beside those of the losses."""
     notes: list[str] = field(default_factory=list)
+
+    @property
+    def lost(self) -> int:
+        """Rows that could not be found again."""
+        return self.missing + sum(loss.rows - loss.restored for loss in self.losses)
 
 
 def repair(index: Index[Any]) -> RepairReport:
     """Mend what can be mended. Where nothing is wrong, nothing is written."""
     report = RepairReport()
+    known: Pointer | None = None
     try:
-        pointer = read_pointer(index)
+        pointer = known = read_pointer(index)
         if pointer is None:
             return report  # there is no index yet, and nothing that says there was one
         _restore_manifest(index, pointer, report)
     except IndexDamaged as error:
-        pointer = _point_anew(index, error.message, report)
+        pointer = _point_anew(index, error.message, known, report)
     report.version = pointer.latest.version
     if pointer.latest.manifest is not None:
         _mend_shards(index, pointer, index.objects.manifest(pointer.latest.manifest), report)
+    if report.appended:
+        Compactor(index).compact()
+        packed = read_pointer(index)
+        report.version = packed.latest.version if packed else report.version
     return report
 
 
@@ -86,16 +101,37 @@ def _is_whole(index: Index[Any], key: str, name: str) -> bool:
         return False
 
 
-def _point_anew(index: Index[Any], reason: str, report: RepairReport) -> Pointer:
+def _point_anew(index: Index[Any], reason: str, known: Pointer | None, report: RepairReport) -> Pointer:
     candidates = find_candidates(index)
-    if not candidates:
+    chosen = candidates[0] if candidates else None
+    if chosen is None and known is None:
         raise IndexDamaged(index=index.label, reason=f"{reason}; and no manifest can be read")
-    chosen, others = candidates[0], candidates[1:]
+    manifest = chosen.manifest if chosen else empty_manifest(index.ref, index.spec.model.schema_id, index.store.now())
     # Before the pointer: once it is there, compaction goes on, and collection may remove what these came from.
-    report.appended = _append(index, chosen.manifest, others, report)
-    pointer = _write_pointer(index, chosen)
-    report.pointer = f"{reason}; it now points at version {chosen.ref.version}"
+    report.appended = _append(index, manifest, candidates[1:], report)
+    if known is not None:
+        _adopt(index, manifest, known.latest, report)
+    pointer = _write_pointer(index, chosen, known)
+    report.pointer = f"{reason}; it now points at version {pointer.latest.version}"
     return pointer
+
+
+def _adopt(index: Index[Any], manifest: Manifest, known: Latest, report: RepairReport) -> None:
+    """LATEST named a manifest that is gone. The shards that only it named are still there: their rows are taken."""
+    adopted = adopt_orphans(index, manifest, known)
+    report.appended += adopted.records
+    rows = manifest.rows + len(adopted.keys)
+    if adopted.shards:
+        found = f"{adopted.records} records that version {manifest.version} lacks"
+        report.notes.append(f"{found} were found in {len(adopted.shards)} shards that no manifest names")
+    if str(adopted.key_sum) == known.key_sum:
+        report.notes.append(f"all {rows} rows that LATEST counted are there")
+        return
+    report.missing = max(known.rows - rows, 0)
+    if report.missing:
+        report.notes.append(f"LATEST counted {known.rows} rows, {rows} were found: {report.missing} are lost")
+    elif known.rows != rows:
+        report.notes.append(f"LATEST counted {known.rows} rows, {rows} were found: removed records may be back")
 
 
 def _append(index: Index[Any], chosen: Manifest, others: Iterable[VersionCandidate], report: RepairReport) -> int:
@@ -108,18 +144,22 @@ def _append(index: Index[Any], chosen: Manifest, others: Iterable[VersionCandida
     return count
 
 
-def _write_pointer(index: Index[Any], chosen: VersionCandidate) -> Pointer:
-    key, manifest = str(LatestKey(index.ref)), chosen.manifest
+def _write_pointer(index: Index[Any], chosen: VersionCandidate | None, known: Pointer | None) -> Pointer:
+    """Point at the chosen version, or at none. Nothing stays condemned: what is garbage is decided anew, in a while."""
+    if known is not None:
+        swapped = swap_pointer(index, known, **_pointing_at(chosen), condemned=())
+        if swapped is None:
+            raise Conflict(key=str(LatestKey(index.ref)))  # somebody else repaired it at the same time
+        return swapped
+    key = str(LatestKey(index.ref))
     latest = Latest(
         index=index.ref.name,
         campaign=index.ref.campaign,
-        sequence=manifest.sequence + 1,
+        sequence=chosen.manifest.sequence + 1 if chosen else 1,
         nonce=index.nonce(),
-        manifest=chosen.ref,
-        rows=manifest.rows,
-        key_sum=manifest.key_sum,
         updated_at=index.store.now(),
         writer=index.writer,
+        **_pointing_at(chosen),
     )
     data = json_records.render(latest)
     try:
@@ -131,6 +171,12 @@ def _write_pointer(index: Index[Any], chosen: VersionCandidate) -> Pointer:
     if etag is None:
         raise Conflict(key=key)  # somebody else repaired it at the same time
     return Pointer(latest, etag)
+
+
+def _pointing_at(chosen: VersionCandidate | None) -> dict[str, Any]:
+    if chosen is None:
+        return {"manifest": None, "rows": 0, "key_sum": EMPTY_SUM}
+    return {"manifest": chosen.ref, "rows": chosen.manifest.rows, "key_sum": chosen.manifest.key_sum}
 
 
 # --- shards and lists
