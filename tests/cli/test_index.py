@@ -372,6 +372,23 @@ def test_damage_is_named_and_repaired(packed: Any, store: Store, home: Path) -> 
     assert len(rows(packed("query", "from prospects", "--json"))) == 3
 
 
+def test_lost_rows_are_said_by_the_exit_code_and_keep_collection_away(packed: Any, store: Store, home: Path) -> None:
+    for file in (home / ".cache").rglob("*"):
+        if file.is_file():
+            file.unlink()
+    for key in shards(store):
+        store.delete(key)
+    mended = packed("repair", "prospects", "--json")
+    assert mended.code == 8
+    assert mended.json["lost_rows"] == 3
+    refused = packed("gc", "prospects")
+    assert refused.code == 8
+    assert "3 rows that are lost" in refused.err
+    assert "cocli index gc prospects -c plumbers --accept-losses" in refused.err
+    assert packed("gc", "prospects", "--dry-run").code == 0
+    assert packed("gc", "prospects", "--accept-losses").code == 0
+
+
 def test_a_damaged_shard_stops_a_query_unless_it_may_be_left_out(packed: Any, store: Store, home: Path) -> None:
     for file in (home / ".cache").rglob("*.usv"):
         file.unlink()

@@ -22,6 +22,7 @@ from cocli.cli.kit.options import (
 )
 from cocli.cli.kit.output import count_shown, size_shown
 from cocli.errors import UsageError
+from cocli.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from cocli.app.indexes.indexes import Indexes
@@ -37,6 +38,9 @@ _KeepDays = Annotated[float, typer.Option("--keep-days", metavar="DAYS", help="A
 _GraceHours = Annotated[
     float, typer.Option("--grace-hours", metavar="HOURS", help="Between naming and deleting.", min=0)
 ]
+_AcceptLosses = Annotated[
+    bool, typer.Option("--accept-losses", help="Collect although a repair went on without some rows.")
+]
 
 
 @app.command(
@@ -51,6 +55,7 @@ def gc(
     keep_versions: _KeepVersions = 10,
     keep_days: _KeepDays = 1,
     grace_hours: _GraceHours = 1,
+    accept_losses: _AcceptLosses = False,
 ) -> None:
     """Collect garbage: shards and manifests that no kept version needs. Records are never touched.
 
@@ -66,7 +71,13 @@ def gc(
             (
                 ref.name,
                 collect_garbage(
-                    indexes, ref, keep_versions=keep_versions, keep=keep, grace=grace, dry_run=call.dry_run
+                    indexes,
+                    ref,
+                    keep_versions=keep_versions,
+                    keep=keep,
+                    grace=grace,
+                    dry_run=call.dry_run,
+                    accept_losses=accept_losses,
                 ),
             )
             for ref in indexes.chosen(index)
@@ -117,7 +128,8 @@ def repair(call: Call, index: IndexArgument) -> None:
     """Mend an index: a lost or damaged LATEST, missing or damaged shards. Where nothing is wrong, nothing is written.
 
     What the cache of this machine has is put back. What nobody has is looked for in earlier versions and in what is
-    left of the file; what cannot be found is named in the manifest.
+    left of the file. Shards that only a lost manifest named are read, and their rows are packed again. What cannot be
+    found is named, and the exit code is 8.
     """
     from cocli.app.indexes.care import repair_index, verify_index
 
@@ -138,10 +150,12 @@ def repair(call: Call, index: IndexArgument) -> None:
     status = "repaired" if report.pointer or report.restored or report.losses or report.notes else "already_sound"
     if output.as_json:
         output.document({"index": ref.name, "campaign": ref.campaign, "status": status, **_repaired(report)})
-        return
-    output.line(status)
-    _show_repaired(output, report)
-    output.hint(f"cocli index verify {ref.name}{indexes.options}")
+    else:
+        output.line(status)
+        _show_repaired(output, report)
+        output.hint(f"cocli index verify {ref.name}{indexes.options}")
+    if report.lost:
+        raise typer.Exit(ExitCode.DATA)
 
 
 def _repaired(report: RepairReport) -> dict[str, Any]:
@@ -151,6 +165,7 @@ def _repaired(report: RepairReport) -> dict[str, Any]:
         "restored": report.restored,
         "appended": report.appended,
         "losses": [loss.model_dump(mode="json") for loss in report.losses],
+        "lost_rows": report.lost,
         "notes": report.notes,
     }
 

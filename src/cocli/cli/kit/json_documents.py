@@ -126,7 +126,7 @@ DOCUMENTS = {
     "cocli index gc": '{"campaign", "status": "collected" or "would_collect", "indexes": [{"index", "kept_versions", '
     '"live", "young", "condemned", "deleted", "freed_bytes", "strangers"}]}',
     "cocli index repair": '{"index", "campaign", "status": "repaired" or "already_sound", "version", "pointer", '
-    '"restored", "appended", "losses", "notes"}, with --dry-run "would_repair" and "problems"',
+    '"restored", "appended", "losses", "lost_rows", "notes"}, with --dry-run "would_repair" and "problems"',
     "cocli index purge": '{"campaign", "status": "removed", "already_gone" or "would_remove", "removed", "indexes": '
     '[{"index", "rows", "files", "kept", "campaigns": {campaign: count}}]}',
     **{
