@@ -26,6 +26,7 @@
     │   ├── StoreFull               no space or quota left; nothing was written
     │   ├── Denied
     │   ├── BucketMissing
+    │   ├── ForeignServer           something answers there, and it is no store
     │   ├── InvalidKey
     │   └── UnsafeStore             the store does not honour conditional writes
     ├── QueueError
@@ -73,6 +74,7 @@
     ├── SyncError                   a folder and a bucket cannot be brought together as they are
     │   ├── SyncBusy                another sync of the same two is running
     │   ├── TooManyDeletions        more would be deleted than anybody may have meant
+    │   ├── SideEmptied             one side has nothing any more: that is never taken for deletions
     │   ├── ChangedWhileRead        a file moved under the reader's eyes: the next run takes it
     │   └── ChangedMeanwhile        somebody else was faster: the next run looks again
     ├── WorkerError                 a worker or a supervisor cannot go on
@@ -318,6 +320,14 @@ class BucketMissing(StoreError):
     code = "bucket_missing"
     exit_code = ExitCode.NOT_FOUND
     remedy = "Create the bucket {bucket}, or correct [storage] in the campaign's config.toml."
+
+
+class ForeignServer(StoreError):
+    """What answers at {address} is no S3 server: {reason}"""
+
+    code = "foreign_server"
+    exit_code = ExitCode.UNAVAILABLE
+    remedy = "Check the endpoint. A log-in page of the network you are in may answer for every address."
 
 
 class InvalidKey(StoreError):
@@ -614,6 +624,14 @@ class TooManyDeletions(SyncError):
     code = "too_many_deletions"
     exit_code = ExitCode.CONFLICT
     remedy = "Look with --dry-run; if it is meant, repeat it with --yes."
+
+
+class SideEmptied(SyncError):
+    """The {where} is empty now, and {known} files were there at the last sync. Nothing is deleted because of that"""
+
+    code = "side_emptied"
+    exit_code = ExitCode.CONFLICT
+    remedy = "Fill it again with --restore. If it is meant to be empty, delete the files on the other side yourself."
 
 
 class ChangedWhileRead(SyncError):

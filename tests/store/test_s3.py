@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -16,6 +19,7 @@ from cocli.errors import (
     ConfigError,
     Conflict,
     Denied,
+    ForeignServer,
     NotFound,
     StoreUrlError,
     Unavailable,
@@ -140,6 +144,54 @@ def test_a_server_that_is_not_there_is_unavailable() -> None:
         assert "127.0.0.1:1" in unavailable.value.message
         assert unavailable.value.retryable
     store.close()
+
+
+@contextmanager
+def web_page(*, everywhere: bool) -> Iterator[str]:
+    """A server that is none of S3: it shows a page at every address, or only where a bucket would be listed."""
+
+    class Page(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body = b"<html><body>Please log in</body></html>"
+            self.send_response(200 if everywhere or "list-type" in self.path else 404)
+            self.send_header("Content-Type", "text/html")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Page)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@pytest.mark.parametrize("everywhere", [True, False])
+def test_a_web_page_was_once_taken_for_an_empty_bucket(everywhere: bool) -> None:
+    """A sync that follows deletions then deleted every local file."""
+    with web_page(everywhere=everywhere) as endpoint:
+        store = through(endpoint)
+        with pytest.raises(ForeignServer, match="no S3 server"):
+            list(store.list())
+        with pytest.raises(ForeignServer):
+            list(store.list("companies/"))
+        store.close()
+
+
+def test_an_empty_listing_is_doubted_once_a_while(seaweedfs: S3Server) -> None:
+    with fault_proxy(seaweedfs.endpoint) as proxy:
+        store = through(proxy.endpoint)
+        for _ in range(5):
+            assert list(store.list()) == []
+        assert proxy.counts == {"GET": 6}
+        store.close()
 
 
 def test_a_vanished_bucket_is_said_and_is_not_an_empty_store(seaweedfs: S3Server) -> None:

@@ -268,7 +268,7 @@ class SyncScenario(Scenario):
             for number in range(8 if world.calm else 12):
                 direction = Direction.BOTH if world.calm else world.random.choice(self.directions)
                 try:
-                    report = self.make_syncer(pair, direction).run(many_deletions=True)
+                    report = self.make_syncer(pair, direction).run(many_deletions=True, emptied=True)
                 except Unavailable:
                     world.record("gave_up")
                 else:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.kit.faulty_store import Fault, FaultKind, FaultyStore, Operation
 
-from cocli.errors import Unavailable
+from cocli.errors import SideEmptied, Unavailable
 from cocli.keys.paths import CompletedKey, LeaseKey, TaskKey
 from cocli.store import Store
 from cocli.sync.pair import Direction
@@ -29,6 +29,33 @@ def test_a_second_identical_sync_deletes_nothing(laptop: Any, bucket: Store) -> 
     report = laptop.sync(Direction.PUSH, many_deletions=True)
     assert report.did_nothing
     assert sorted(keys(bucket)) == sorted(names)
+
+
+@pytest.mark.parametrize("direction", [Direction.BOTH, Direction.PULL])
+def test_a_bucket_that_is_empty_now_once_emptied_the_folder(laptop: Any, bucket: Store, direction: Direction) -> None:
+    """`--yes` covers many deletions. It never covers a side that has nothing any more: that is a wrong address."""
+    for number in range(5):
+        laptop.write(f"people/p{number}.md", "text")
+    laptop.sync()
+    bucket.delete_many(keys(bucket))
+    with pytest.raises(SideEmptied, match="bucket is empty now, and 5 files were there") as refused:
+        laptop.sync(direction, many_deletions=True)
+    assert "--restore" in str(refused.value.hint)
+    assert [laptop.read(f"people/p{number}.md") for number in range(5)] == ["text"] * 5
+    laptop.sync(Direction.PUSH, restore=True)
+    assert len(keys(bucket)) == 5
+
+
+@pytest.mark.parametrize("direction", [Direction.BOTH, Direction.PUSH])
+def test_a_folder_that_is_not_mounted_empties_no_bucket(laptop: Any, bucket: Store, direction: Direction) -> None:
+    for number in range(5):
+        laptop.write(f"people/p{number}.md", "text")
+    laptop.sync()
+    for number in range(5):
+        laptop.remove(f"people/p{number}.md")
+    with pytest.raises(SideEmptied, match="folder is empty now"):
+        laptop.sync(direction, many_deletions=True)
+    assert len(keys(bucket)) == 5
 
 
 def test_a_change_of_the_same_size_is_not_skipped(laptop: Any, bucket: Store) -> None:

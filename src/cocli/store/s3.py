@@ -23,14 +23,14 @@ import obstore
 from obstore.store import S3Store as Client
 
 from cocli import logs
-from cocli.errors import AlreadyExists, Conflict, NotFound, StoreError, Unavailable
+from cocli.errors import AlreadyExists, Conflict, ForeignServer, NotFound, StoreError, Unavailable
 from cocli.keys.parts import check_key, check_prefix, is_key
 from cocli.store.base import ObjectInfo, StoredObject
 from cocli.store.bulk import answer, delete_one, put_one
 from cocli.store.conditions import check_put
 from cocli.store.credentials import find_credentials
 from cocli.store.s3_errors import FOREIGN_ERRORS, REFUSED, S3Errors
-from cocli.store.server_clock import ServerClock
+from cocli.store.server_clock import ServerClock, elapsed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -49,6 +49,8 @@ _CONCURRENCY = 64
 _DELETE_BATCH = 1000
 _LIST_PAGE = 1000
 _TRIES = 6
+_NOWHERE = "nowhere-"
+_PROOF_SECONDS = 60.0
 _FIRST_WAIT = 0.1
 _SIGNED_FOR = timedelta(minutes=1)
 _DATE_TIMEOUT = 10.0  # a header is a small answer
@@ -86,6 +88,7 @@ class S3Store:
         self._lock = threading.Lock()
         self._pool: ThreadPoolExecutor | None = None
         self._http: httpx2.Client | None = None
+        self._proved_at: float | None = None
 
     @property
     def address(self) -> str:
@@ -126,13 +129,18 @@ class S3Store:
 
     def list(self, prefix: str = "", *, start_after: str | None = None) -> Iterator[ObjectInfo]:
         check_prefix(prefix)
+        is_empty = True
         with self._errors.mapped(prefix):
             for page in obstore.list(
                 self._patient, prefix.rstrip("/") or None, offset=start_after, chunk_size=_LIST_PAGE
             ):
+                is_empty = is_empty and not page
                 for meta in page:
                     if is_key(meta["path"]):  # what other programs put into the bucket is not ours to show
                         yield ObjectInfo(meta["path"], meta["size"], meta["last_modified"], meta["e_tag"])
+
+        if is_empty:
+            self._check_server()
 
     def now(self) -> datetime:
         return self._clock.now()
@@ -251,6 +259,28 @@ class S3Store:
         except NotFound:
             return False
         return True
+
+    # --- is it S3?
+
+    def _check_server(self) -> None:
+        """The client library takes any page that comes with status 200 for a listing without objects.
+
+        So whoever says that there is nothing is asked for an object that cannot be there. S3 answers `NoSuchKey`; the
+        log-in page of a network, and a server for something else, answer otherwise. One question a while is enough.
+        """
+        if self._proved_at is not None and elapsed() - self._proved_at < _PROOF_SECONDS:
+            return
+        try:
+            obstore.get(self._patient, f"{_NOWHERE}{secrets.token_hex(12)}")
+        except FileNotFoundError as error:
+            if "NoSuchKey" not in str(error):
+                self._errors.check_bucket(str(error))
+                raise ForeignServer(address=self._address, reason="it does not say NoSuchKey") from error
+        except FOREIGN_ERRORS as error:
+            raise self._errors.translate(error, _NOWHERE) from error
+        else:
+            raise ForeignServer(address=self._address, reason="it has an object of every name")
+        self._proved_at = elapsed()
 
     # --- plumbing
 

@@ -63,10 +63,12 @@ class Syncer:
                 plan.failed[f"{folder}LATEST"] = error
         return found
 
-    def run(self, *, many_deletions: bool = False) -> SyncReport:
-        """Do it. `TooManyDeletions`, before anything was done, unless they are said to be meant."""
+    def run(self, *, many_deletions: bool = False, emptied: bool = False) -> SyncReport:
+        """Do it. `TooManyDeletions` and `SideEmptied`, before anything was done, unless they are said to be meant."""
         started = self._pair.monotonic()
         plan = self.plan()
+        if not emptied:
+            plan.check_sides()
         if not many_deletions:
             plan.check_deletions()
         report = SyncReport(failed=plan.failed, skipped=plan.skipped, unchanged=plan.unchanged)

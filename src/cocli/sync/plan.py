@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from cocli.errors import ChangedWhileRead, CocliError, NotFound, StoreError, TooManyDeletions
+from cocli.errors import ChangedWhileRead, CocliError, NotFound, SideEmptied, StoreError, TooManyDeletions
 from cocli.keys.parts import is_key
 from cocli.store.base import ObjectInfo
 from cocli.store.etag import content_etag
@@ -85,6 +85,16 @@ class SyncPlan:
     @property
     def does_nothing(self) -> bool:
         return not self.of(*_DONE)
+
+    def check_sides(self) -> None:
+        """Refuse to take a side that has nothing any more for one on which somebody deleted everything.
+
+        A disk that is not mounted, a bucket of another account and a wrong prefix look the same.
+        """
+        sides = ((Action.DELETE_THERE, "folder", self.here), (Action.DELETE_HERE, "bucket", self.there))
+        for action, where, there in sides:
+            if not there and len(self.of(action)) > 1:
+                raise SideEmptied(key="", reason="", where=where, known=self.known)
 
     def check_deletions(self) -> None:
         """Refuse to go on where more is to be deleted than anybody may have meant."""
