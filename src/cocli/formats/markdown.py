@@ -90,46 +90,56 @@ class MarkdownFile:
 
     def with_program(self, values: Mapping[str, Any] | None) -> MarkdownFile:
         """The same file with other lines under the program's key. The values are plain data."""
+        text = None if values is None else yaml_text.block(PROGRAM_KEY, values, self._newline)
+        return self._with_lines(PROGRAM_KEY, text, None if values is None else dict(values))
+
+    def with_value(self, name: str, value: Any) -> MarkdownFile:
+        """The same file with another value of one key, on one line; None takes the key away."""
+        text = None if value is None else yaml_text.line(name, value, self._newline)
+        return self._with_lines(name, text, value)
+
+    @property
+    def _newline(self) -> str:
+        return "\r\n" if (self.opening or self.body).partition("\n")[0].endswith("\r") else "\n"
+
+    def _with_lines(self, name: str, text: str | None, expected: Any) -> MarkdownFile:
         lines = _LINE.findall(self.front_text)
-        newline = "\r\n" if (self.opening or self.body).partition("\n")[0].endswith("\r") else "\n"
-        new = [] if values is None else [yaml_text.block(PROGRAM_KEY, values, newline)]
-        first, last = self._program_lines(len(lines))
+        new = [] if text is None else [text]
+        first, last = self._lines_of(name, len(lines))
         front = "".join([*lines[:first], *new, *lines[last:]])
         changed = MarkdownFile(
             file=self.file,
             bom=self.bom,
-            opening=self.opening or (f"---{newline}" if new else ""),
+            opening=self.opening or (f"---{self._newline}" if new else ""),
             front_text=front,
-            closing=self.closing or (f"---{newline}" if new else ""),
+            closing=self.closing or (f"---{self._newline}" if new else ""),
             body=self.body,
         )
-        self._check_others_untouched(changed, values)
+        self._check_others_untouched(changed, name, expected)
         return changed
 
-    def _program_lines(self, end: int) -> tuple[int, int]:
-        """The lines of the program's key, or the empty place after the last line."""
+    def _lines_of(self, name: str, end: int) -> tuple[int, int]:
+        """The lines of a key, or the empty place after the last line."""
         node = _compose(self.front_text, self.file)
         if node is None:
             return end, end
         if node.flow_style:
             reason = "the front matter is written in braces; write one key per line"
             raise FormatError(file=self.file, line=2, reason=reason)
-        ours = [(key, value) for key, value in node.value if key.value == PROGRAM_KEY]
-        if len(ours) > 1:
-            raise FormatError(
-                file=self.file, line=ours[1][0].start_mark.line + 2, reason=f"{PROGRAM_KEY}: occurs twice"
-            )
-        if not ours:
+        found = [(key, value) for key, value in node.value if key.value == name]
+        if len(found) > 1:
+            raise FormatError(file=self.file, line=found[1][0].start_mark.line + 2, reason=f"{name}: occurs twice")
+        if not found:
             return end, end
-        key, value = ours[0]
+        key, value = found[0]
         return key.start_mark.line, max(key.end_mark.line, _last_line(value)) + 1
 
-    def _check_others_untouched(self, changed: MarkdownFile, values: Mapping[str, Any] | None) -> None:
-        """An anchor inside the program's lines that is used elsewhere, say, would break: then nothing is changed."""
-        others = [name for name in self.front if name != PROGRAM_KEY]
-        kept = [name for name in changed.front if name != PROGRAM_KEY]
-        if others != kept or changed.front.get(PROGRAM_KEY) != (None if values is None else dict(values)):
-            reason = f"the lines of {PROGRAM_KEY}: cannot be replaced without touching others"
+    def _check_others_untouched(self, changed: MarkdownFile, name: str, expected: Any) -> None:
+        """An anchor inside the lines that is used elsewhere, say, would break: then nothing is changed."""
+        others = [key for key in self.front if key != name]
+        kept = [key for key in changed.front if key != name]
+        if others != kept or changed.front.get(name) != expected:
+            reason = f"the lines of {name}: cannot be replaced without touching others"
             raise FormatError(file=self.file, line=1, reason=reason)
 
 

@@ -77,6 +77,13 @@ def block(key: str, values: Mapping[str, Any], newline: str) -> str:
     return f"{key}:{newline}" + "".join(f"  {name}: {_scalar(value)}{newline}" for name, value in values.items())
 
 
+def line(key: str, value: Any, newline: str) -> str:
+    """A top-level key with its value on the same line."""
+    name = key if _BARE.fullmatch(key) else _scalar(key)
+    return f"{name}: {_scalar(value)}{newline}"
+
+
+_BARE = re.compile(r"(?!(?:true|false|null)\Z)[a-z][\w-]*", re.IGNORECASE | re.ASCII)
 _UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _EXPONENT = re.compile(r"(?<![\w.])(-?[0-9]+)(?=e[-+]?[0-9])")
 

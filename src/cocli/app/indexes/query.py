@@ -21,6 +21,8 @@ from cocli.pipeline.indexes import COMPLETIONS, spec_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from duckdb import DuckDBPyRelation
+
     from cocli.app.indexes.indexes import Indexes
     from cocli.index.objects import DamagedShard
     from cocli.index.reader import IndexReader
@@ -103,6 +105,11 @@ class Query:
 
     def result(self) -> QueryResult:
         found: QueryResult = self.session.run(self.sql, self._rows)
+        return found
+
+    def relation(self) -> DuckDBPyRelation:
+        """The answer as a relation of DuckDB; it lives as long as the query is open."""
+        found: DuckDBPyRelation = self.session.relation(self.sql, self._rows)
         return found
 
     def write_parquet(self, path: str) -> int:

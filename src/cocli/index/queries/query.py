@@ -126,6 +126,12 @@ class QuerySession:
         with _mapped_errors():
             return QueryResult(self._connection.execute(statement))
 
+    def relation(self, sql: str, source: Sources) -> duckdb.DuckDBPyRelation:
+        """The answer as a relation, to be asked further. It lives as long as this session is open."""
+        statement = self._prepare(sql, source)
+        with _mapped_errors():
+            return self._connection.sql(statement)
+
     def write_parquet(self, sql: str, source: Sources, path: str) -> int:
         """Write the answer into a file, and return how many rows it has."""
         statement = self._prepare(sql, source, writes=path)

@@ -1,0 +1,81 @@
+"""The documents of an account: every page that was fetched, and what each step made of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cocli.app.documents import documents as use
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from cocli.app.documents.documents import Documents
+    from cocli.documents.document import Document
+    from cocli.documents.receipt import Receipt
+    from cocli.documents.repository import DocumentRepository
+    from cocli.models.document import PipeDoc
+
+_PAGE = 1000
+
+
+class DocumentAccess:
+    """The documents of a campaign's account, or of the user's own."""
+
+    def __init__(self, documents: Documents) -> None:
+        self._documents = documents
+
+    @property
+    def account(self) -> str:
+        return self._documents.account
+
+    @property
+    def repository(self) -> DocumentRepository:
+        """What this stands on, for whoever needs more; it is not part of the stable surface."""
+        return self._documents.repository
+
+    def find(self, *, datasource: str | None = None, edition: str | None = None) -> Iterator[PipeDoc]:
+        """The row of every state that is alive, in the order of document, edition and node; read page by page."""
+        after = None
+        while True:
+            page = self.repository.documents(
+                self.account, datasource=datasource, cluster=edition, after=after, limit=_PAGE
+            )
+            yield from page.items
+            after = page.next
+            if after is None:
+                return
+
+    def states(self, doc: str) -> list[PipeDoc]:
+        """The rows of one document: as it came in, and what each node of each edition made of it."""
+        return use.states_of(self._documents, doc)
+
+    def get(
+        self,
+        doc: str,
+        *,
+        node: str | None = None,
+        edition: str | None = None,
+        datasource: str | None = None,
+        digest: str | None = None,
+        blobs: bool = True,
+    ) -> Document:
+        """A document as it came in, or what a node made of it. `DocumentNotFound` if there is none."""
+        row = use.find_state(self._documents, doc, node=node, cluster=edition, datasource=datasource)
+        return use.read_state(self._documents, row, digest=digest, blobs=blobs)
+
+    def save(self, document: Document, *, publish: Sequence[str] = ()) -> Receipt:
+        """Save a state. The same content again writes nothing; other content is a new version."""
+        return use.save_document(self._documents, document, publish)
+
+    def upload(
+        self,
+        data: bytes,
+        doc: str,
+        *,
+        uri: str | None = None,
+        mime_type: str | None = None,
+        filename: str | None = None,
+    ) -> Receipt:
+        """Save bytes as a document that came in."""
+        file = use.Upload(data, doc, uri=uri, mime_type=mime_type, filename=filename)
+        return use.upload(self._documents, file)
