@@ -12,13 +12,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cocli.config.version import __version__
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from os import PathLike
 
     from cocli.api.data import Data
 
-__version__ = "0.1.0"
 __all__ = ["__version__", "open"]
 
 

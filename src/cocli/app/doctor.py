@@ -97,7 +97,7 @@ def _fix(hint: str | None) -> str | None:
 
 
 def _python() -> DoctorCheck:
-    from cocli import __version__
+    from cocli.config.version import __version__
 
     return DoctorCheck("cocli", Status.OK, f"{__version__} on Python {sys.version.split()[0]}")
 

@@ -15,7 +15,7 @@ def main(arguments: list[str] | None = None) -> int:
         if not words or words[0] in ("-h", "--help"):
             return _say(overview())
         if words[0] in ("--version", "-V"):
-            from cocli import __version__
+            from cocli.config.version import __version__
 
             return _say(f"cocli {__version__}\n")
     # Records are checked by us alone; to look for plugins in every package that is installed costs each command 10 ms.

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from cocli import __version__
 from cocli.app.campaigns.coverage import measure_coverage
 from cocli.app.indexes.indexes import campaign_indexes, needed_campaign
 from cocli.app.indexes.query import QueryOptions, opened_query
 from cocli.app.queues.queues import queue_names, queue_status
 from cocli.app.whole_file import absolute, whole_file
 from cocli.app.workspace import location, no_progress
+from cocli.config.version import __version__
 from cocli.errors import Conflict, Denied, FormatError, NotFound, UsageError
 from cocli.formats import json_records
 from cocli.index.reader import open_reader

@@ -9,9 +9,9 @@ import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from cocli import __version__
 from cocli.app.websites.fetcher import chosen_proxy
 from cocli.config.places import state_home
+from cocli.config.version import __version__
 from cocli.pipeline.sources.google_maps.browser.pace import Pace, PaceLimits
 from cocli.pipeline.sources.google_maps.browser.reader import MapsReader
 from cocli.pipeline.sources.google_maps.browser.session import BrowserSession
