@@ -12,4 +12,5 @@ layers name. The schema is `cocli.models.campaign.CampaignConfig`, for both file
     edit.py       changes to a file that keep its comments and order
     template.py   the file that a new campaign or a new user starts with
     places.py     where the data and the user's file are on this machine
+    version.py    which version of the program this is
 """
