@@ -323,6 +323,7 @@ EXAMPLES = {
     "fetch.allow_ports": "[8081]",
     "fetch.timeout_seconds": "2.5",
     "fetch.max_page_bytes": "4096",
+    "documents.events": "queue",
     "google_maps.url": "https://maps.example",
     "google_maps.pause_seconds": "2.5",
     "google_maps.timeout_seconds": "2.5",

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -30,6 +32,11 @@ def test_the_demo_finds_everything_and_says_so(tmp_path: Path, capsys: pytest.Ca
     (report,) = [line.removeprefix("The report: ") for line in said if line.startswith("The report: ")]
     assert "<svg" in Path(report).read_text("utf-8")
     assert len(list((folder / "data" / "companies").iterdir())) == 305
+    (catalog,) = folder.rglob("catalog.sqlite3")
+    with closing(sqlite3.connect(catalog)) as database:
+        counted = [database.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("outbox", "pipedocs")]
+    assert counted[0] == 0, "nobody reads events, so none is written"
+    assert counted[1] > 1000
 
 
 def test_the_demo_leaves_foreign_folders_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

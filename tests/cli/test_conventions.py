@@ -145,6 +145,7 @@ RUNS: dict[str, tuple[str, ...]] = {
     "cocli documents jobs": ("-c", "plumbers"),
     "cocli documents job": ("last", "-c", "plumbers"),
     "cocli documents token": ("-c", "plumbers"),
+    "cocli documents work": ("page", "-c", "plumbers", "--until-empty"),
     "cocli enrich": ("gmail.com",),
     "cocli source add": ("shops.json",),
     "cocli source ls": (),
@@ -211,6 +212,8 @@ def test_json_is_one_document_with_the_documented_keys(
         assert plumbers("campaign", "enqueue-batch", "plumbers", "again.csv", "--batch", "again").code == 0
     if command == "cocli command show":
         assert plumbers("command", "send", "pause", "-c", "plumbers").code == 0
+    if command == "cocli documents work":
+        assert plumbers("campaign", "edit", "plumbers", "--set", "documents.events=queue").code == 0
     if command == "cocli documents restore":
         assert plumbers("documents", "rm", "a", "-c", "plumbers").code == 0
     if command.startswith(("cocli company", "cocli person", "cocli note", "cocli meeting", "cocli import")):

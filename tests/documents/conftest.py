@@ -11,6 +11,7 @@ from tests.kit.postgres import PostgresServer, postgres
 
 from cocli.documents import Blob, Document, DocumentRepository, DocumentSource, open_catalog
 from cocli.documents.catalog.sql import SqlCatalog
+from cocli.documents.subscriptions import EVERYBODY
 from cocli.store.counting import CountingStore
 from cocli.store.memory import MemoryStore
 
@@ -66,7 +67,7 @@ def store() -> CountingStore:
 
 @pytest.fixture
 def repository(store: CountingStore, catalog: SqlCatalog, clock: Clock) -> DocumentRepository:
-    return DocumentRepository(store, catalog, clock=clock, inline_limit=100)
+    return DocumentRepository(store, catalog, clock=clock, inline_limit=100, subscriptions=EVERYBODY)
 
 
 MakePage = Callable[..., Document]

@@ -17,6 +17,7 @@ from cocli.documents import Blob, Document, DocumentRepository, Event, Relay, co
 from cocli.documents.care import fsck as checking
 from cocli.documents.catalog.sql import SqlCatalog
 from cocli.documents.places import DocumentPlace
+from cocli.documents.subscriptions import EVERYBODY
 from cocli.errors import (
     CatalogUnavailable,
     DocumentContested,
@@ -89,7 +90,9 @@ class SharedCatalog(Scenario):
 
     def repository(self, world: Any) -> DocumentRepository:
         catalog: Any = _Travelling(self.catalog(world.name), world)
-        return DocumentRepository(world.store, catalog, clock=lambda: self._time(world), inline_limit=100)
+        return DocumentRepository(
+            world.store, catalog, clock=lambda: self._time(world), inline_limit=100, subscriptions=EVERYBODY
+        )
 
     def _time(self, world: Any) -> datetime:
         return datetime(2026, 11, 15, tzinfo=UTC) + timedelta(seconds=world.clock.monotonic() % 10**6)
@@ -142,7 +145,11 @@ class SharedCatalog(Scenario):
         world.clock.sleep(600)  # requests of those who died may still be under way
         for name in sorted(self._catalogs):
             repository = DocumentRepository(
-                world.store, self._catalogs[name], clock=lambda: self._time(world), inline_limit=100
+                world.store,
+                self._catalogs[name],
+                clock=lambda: self._time(world),
+                inline_limit=100,
+                subscriptions=EVERYBODY,
             )
             checking.check(repository, repair=True, grace=timedelta(0))
             checking.check(repository, repair=True, grace=timedelta(0))
@@ -167,7 +174,11 @@ class SharedCatalog(Scenario):
     def check_end(self, store: Any, history: Any) -> None:
         for name in sorted(self._catalogs):
             repository = DocumentRepository(
-                store, self._catalogs[name], clock=lambda: datetime(2027, 1, 1, tzinfo=UTC), inline_limit=100
+                store,
+                self._catalogs[name],
+                clock=lambda: datetime(2027, 1, 1, tzinfo=UTC),
+                inline_limit=100,
+                subscriptions=EVERYBODY,
             )
             report = checking.check(repository, deep=True, grace=timedelta(0))
             assert report.clean, f"{name}: {report.findings}"
@@ -243,7 +254,7 @@ class WritesTheRowFirst(Mutant):
                 from cocli.documents.outbox import events_of
 
                 state = codec.decode(data, etag="?")
-                made.catalog.commit([state.row()], events_of(state))
+                made.catalog.commit([state.row()], events_of(state, made.subscriptions))
                 return objects.create(place, data)
 
         saver._objects = RowFirst()

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from cocli.documents import Blob, Document, DocumentRepository, Event, Relay, open_catalog
 from cocli.documents.care import fsck as checking
+from cocli.documents.subscriptions import EVERYBODY
 from cocli.errors import DocumentDeleted, DocumentInvalid, DocumentNotFound
 from cocli.store import open_store
 
@@ -27,7 +28,9 @@ DOCS = [f"https://example.com/{number}" for number in range(4)]
 def open_repository(folder: str) -> DocumentRepository:
     store = open_store(f"{folder}/store", fsync="never")
     catalog = open_catalog(f"{folder}/catalog.sqlite3", durable=False)
-    return DocumentRepository(store, catalog, clock=lambda: datetime.now(UTC), inline_limit=1000)
+    return DocumentRepository(
+        store, catalog, clock=lambda: datetime.now(UTC), inline_limit=1000, subscriptions=EVERYBODY
+    )
 
 
 def page(doc: str, rng: random.Random) -> Document:

@@ -23,6 +23,7 @@ from cocli.documents.care import fsck as checking
 from cocli.documents.care.findings import FsckProblem
 from cocli.documents.care.survey import kind_of
 from cocli.documents.catalog.sql import SqlCatalog
+from cocli.documents.subscriptions import EVERYBODY
 from cocli.errors import CatalogUnavailable, DocumentNotFound, Unavailable
 from cocli.store.memory import MemoryStore
 
@@ -69,7 +70,7 @@ class World:
     def process(self, point: CrashPoint | None = None) -> DocumentRepository:
         store = point.store(self.store) if point else self.store
         catalog = point.catalog(self.catalog) if point else self.catalog
-        return DocumentRepository(store, catalog, clock=self.clock, inline_limit=100)
+        return DocumentRepository(store, catalog, clock=self.clock, inline_limit=100, subscriptions=EVERYBODY)
 
     def relay(self, point: CrashPoint | None = None) -> None:
         self.log.point = point
@@ -271,7 +272,11 @@ def test_a_deletion_that_overtakes_a_save() -> None:
         world.process().save(page(b"one").at("lister", "main"))
         deleting = _Interrupting(moment, partial(world.process().delete, "acct", DOC))
         repository = DocumentRepository(
-            deleting.around(world.store), deleting.around(world.catalog), clock=world.clock, inline_limit=100
+            deleting.around(world.store),
+            deleting.around(world.catalog),
+            clock=world.clock,
+            inline_limit=100,
+            subscriptions=EVERYBODY,
         )
         with suppress(Exception):
             repository.save(parsed(BIG))
@@ -317,7 +322,11 @@ def test_two_writers_at_once_lose_nothing() -> None:
         world.process().save(page(b"one"))
         other = _Interrupting(moment, partial(world.process().save, page(b"theirs")))
         repository = DocumentRepository(
-            other.around(world.store), other.around(world.catalog), clock=world.clock, inline_limit=100
+            other.around(world.store),
+            other.around(world.catalog),
+            clock=world.clock,
+            inline_limit=100,
+            subscriptions=EVERYBODY,
         )
         mine = repository.save(page(b"mine"))
         if not other.done:

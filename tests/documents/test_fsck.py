@@ -14,6 +14,7 @@ from cocli.documents.care import fsck as checking
 from cocli.documents.care.findings import UNREPAIRABLE, FsckProblem, FsckReport
 from cocli.documents.outbox import event_id
 from cocli.documents.places import DocumentPlace
+from cocli.documents.subscriptions import EVERYBODY
 from cocli.errors import DocumentDamaged, DocumentDeleted, DocumentNotFound
 from cocli.models.document import PipeDoc
 from cocli.store.counting import CountingStore
@@ -107,7 +108,9 @@ def resurrected(bench: Bench) -> None:
     """A machine that did not know of the deletion saved a state that was never there before."""
     bench.repository.delete("acct", "other")
     catalog = open_catalog("sqlite://:memory:")
-    unaware = DocumentRepository(bench.store, catalog, clock=lambda: bench.other.row.saved_at, inline_limit=100)
+    unaware = DocumentRepository(
+        bench.store, catalog, clock=lambda: bench.other.row.saved_at, inline_limit=100, subscriptions=EVERYBODY
+    )
     unaware.save(bench.page("other", b"late").at("parser", "main"))
     catalog.close()
 
@@ -115,7 +118,9 @@ def resurrected(bench: Bench) -> None:
 def resurrected_after_purge(bench: Bench) -> None:
     bench.repository.purge("acct", "other")
     catalog = open_catalog("sqlite://:memory:")
-    unaware = DocumentRepository(bench.store, catalog, clock=lambda: bench.other.row.saved_at, inline_limit=100)
+    unaware = DocumentRepository(
+        bench.store, catalog, clock=lambda: bench.other.row.saved_at, inline_limit=100, subscriptions=EVERYBODY
+    )
     unaware.save(bench.page("other", BIG).at("parser", "main"))
     catalog.close()
 
@@ -267,7 +272,9 @@ def test_a_second_machine_does_not_announce_everything_again(bench: Bench) -> No
 
 def replace_catalog(bench: Bench) -> DocumentRepository:
     catalog = open_catalog("sqlite://:memory:")
-    return DocumentRepository(bench.store, catalog, clock=lambda: bench.other.row.saved_at, inline_limit=100)
+    return DocumentRepository(
+        bench.store, catalog, clock=lambda: bench.other.row.saved_at, inline_limit=100, subscriptions=EVERYBODY
+    )
 
 
 def test_a_save_under_way_is_no_finding(bench: Bench, store: CountingStore, page: MakePage) -> None:

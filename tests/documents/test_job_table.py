@@ -11,6 +11,7 @@ from cocli.documents import Document, DocumentRepository, Memo
 from cocli.documents.catalog.job_rows import Advance, DocumentOutcome, Job, JobState, OutcomeRow
 from cocli.documents.catalog.jobs import JobTable
 from cocli.documents.catalog.sql import SqlCatalog
+from cocli.documents.subscriptions import EVERYBODY
 from cocli.errors import LeaseLost
 from cocli.store.memory import MemoryStore
 
@@ -101,7 +102,7 @@ def test_a_stretch_is_written_whole_or_not_at_all(any_catalog: SqlCatalog, clock
 
 
 def test_the_digests_of_a_range_of_documents(any_catalog: SqlCatalog, clock: Any) -> None:
-    repository = DocumentRepository(MemoryStore(clock=clock), any_catalog, clock=clock)
+    repository = DocumentRepository(MemoryStore(clock=clock), any_catalog, clock=clock, subscriptions=EVERYBODY)
     for doc in ("d1", "d2", "d3"):
         page = Document.intake(account="acct", connector="web", doc=doc)
         repository.save(page)

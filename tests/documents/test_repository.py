@@ -26,6 +26,7 @@ from cocli.documents import (
 )
 from cocli.documents.care import fsck as checking
 from cocli.documents.catalog.sql import SqlCatalog
+from cocli.documents.subscriptions import EVERYBODY
 from cocli.errors import (
     CocliError,
     DocumentDamaged,
@@ -157,7 +158,9 @@ def test_a_row_that_is_missing_is_adopted_from_the_object(
     """Another machine saved it, or we did and were killed: the same receipt, the same event, no write."""
     first = repository.save(page(body=BIG), publish=["parser"])
     events = repository.catalog.waiting(10)
-    other = DocumentRepository(store, open_catalog("sqlite://:memory:"), clock=clock, inline_limit=100)
+    other = DocumentRepository(
+        store, open_catalog("sqlite://:memory:"), clock=clock, inline_limit=100, subscriptions=EVERYBODY
+    )
     before = keys(store)
     adopted = other.save(page(body=BIG), publish=["parser"])
     assert adopted == replace(first, outcome="unchanged")
@@ -171,7 +174,9 @@ def test_a_machine_that_lags_behind_goes_on_from_the_object(
     repository: DocumentRepository, store: CountingStore, page: MakePage, clock: Any
 ) -> None:
     repository.save(page(body=b"one"))
-    other = DocumentRepository(store, open_catalog("sqlite://:memory:"), clock=clock, inline_limit=100)
+    other = DocumentRepository(
+        store, open_catalog("sqlite://:memory:"), clock=clock, inline_limit=100, subscriptions=EVERYBODY
+    )
     other.save(page(body=b"two"))
     third = repository.save(page(body=b"three"))
     assert third.version == 3
@@ -360,7 +365,7 @@ def test_another_machine_learns_of_a_deletion_from_the_object(
     repository: DocumentRepository, store: CountingStore, page: MakePage, clock: Any
 ) -> None:
     repository.save(page())
-    other = DocumentRepository(store, open_catalog("sqlite://:memory:"), clock=clock)
+    other = DocumentRepository(store, open_catalog("sqlite://:memory:"), clock=clock, subscriptions=EVERYBODY)
     other.save(page())
     repository.delete("acct", page().doc)
     with pytest.raises(DocumentDeleted):
@@ -556,7 +561,9 @@ def test_odd_document_ids_are_encoded_safely(
 def test_a_key_that_would_grow_too_long_with_its_first_update_is_refused_at_once(
     store: CountingStore, catalog: SqlCatalog, clock: Any, page: MakePage
 ) -> None:
-    repository = DocumentRepository(store, catalog, clock=clock, prefix="/".join(["p" * 190] * 2))
+    repository = DocumentRepository(
+        store, catalog, clock=clock, prefix="/".join(["p" * 190] * 2), subscriptions=EVERYBODY
+    )
     long = {"account": "a" * 195, "connector": "c" * 195, "datasource": "d" * 110}
     with pytest.raises(InvalidKey, match="1024 bytes"):
         repository.save(page("x" * 1000, **long))
@@ -626,7 +633,7 @@ def real_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store
 def test_the_whole_life_of_a_document_on_real_stores_and_databases(
     real_store: Store, any_catalog: SqlCatalog, page: MakePage, clock: Any
 ) -> None:
-    repository = DocumentRepository(real_store, any_catalog, clock=clock, inline_limit=100)
+    repository = DocumentRepository(real_store, any_catalog, clock=clock, inline_limit=100, subscriptions=EVERYBODY)
     first = repository.save(page(body=BIG), publish=["parser"])
     state = repository.save(page(body=BIG).at("parser", "main").with_data("parser", {"a": 1}))
     second = repository.save(page(body=b"two"))
@@ -675,7 +682,7 @@ def test_a_bulk_store_that_fails_on_a_blob_leaves_the_others(page: MakePage, clo
         def put_one(self, put: Put) -> str:
             return self.put(put.key, put.data, if_absent=put.if_absent, if_match=put.if_match)
 
-    repository = DocumentRepository(Full(), catalog, clock=clock, inline_limit=100)
+    repository = DocumentRepository(Full(), catalog, clock=clock, inline_limit=100, subscriptions=EVERYBODY)
     answers = repository.save_many([(page("a", BIG), ()), (page("b", b"small"), ())])
     assert [getattr(one, "outcome", None) for one in answers] == ["created", "created"]
     assert checking.check(repository, grace=timedelta(0)).clean

@@ -12,6 +12,7 @@ from tests.kit.effort import effort
 
 from cocli.documents import Blob, Document, DocumentRepository, open_catalog
 from cocli.documents.care import fsck as checking
+from cocli.documents.subscriptions import EVERYBODY
 from cocli.errors import DocumentDeleted, DocumentInvalid, DocumentNotFound
 from cocli.models.document import DocumentReference
 from cocli.store.memory import MemoryStore
@@ -34,7 +35,9 @@ class Model(RuleBasedStateMachine):
         self.purged: set[str] = set()
 
     def open(self) -> DocumentRepository:
-        return DocumentRepository(self.store, open_catalog("sqlite://:memory:"), clock=self.clock, inline_limit=100)
+        return DocumentRepository(
+            self.store, open_catalog("sqlite://:memory:"), clock=self.clock, inline_limit=100, subscriptions=EVERYBODY
+        )
 
     def clock(self) -> datetime:
         self.now += timedelta(seconds=1)

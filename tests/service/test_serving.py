@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import datetime as dt
 import ipaddress
+import json
 import signal
 import socket
 import ssl
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -155,3 +157,20 @@ def test_a_new_secret_ends_all_tokens_and_the_old_one_is_never_shown(start: Any,
             assert client.documents().items == []
         assert secret.read_text().strip() not in (tmp_path / "home" / "log").read_text()
         assert token not in (tmp_path / "home" / "log").read_text()
+
+
+def test_events_are_sent_by_the_service_where_somebody_reads_them(start: Any, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    config = home / "data" / "campaigns" / "plumbers" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text('[campaign]\nname = "plumbers"\n\n[documents]\nevents = "queue"\n')
+    waiting = home / "data" / "campaigns" / "plumbers" / "queues" / "page--main" / "pending"
+    with start(home, "-c", "plumbers") as service, service.client("alice") as client:
+        for doc in ("sent", "kept"):
+            page = Document.intake(account="alice", connector="web", doc=doc).with_blob("body", Blob.of(b"x"))
+            client.save(page, publish=["pipestream.main.page"] if doc == "sent" else [])
+        until = time.monotonic() + 30
+        while not list(waiting.rglob("task.json")) and time.monotonic() < until:
+            time.sleep(0.05)
+    (task,) = (json.loads(path.read_text()) for path in waiting.rglob("task.json"))
+    assert (task["document"]["account"], task["document"]["doc"]) == ("alice", "sent")

@@ -1,7 +1,7 @@
 """Events: what there is to tell of a version. Their ids follow from it: telling it twice is telling it once.
 
-The events of a version can be computed from its header alone. They are written in the transaction of its row; who
-publishes them is `relay`.
+The events of a version can be computed from its header alone. They are written in the transaction of its row, where
+somebody reads them (`subscriptions`); who publishes them is `relay`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from cocli.documents.header import DocumentState
+    from cocli.documents.subscriptions import Subscriptions
     from cocli.models.document import DocumentReference
 
 __all__ = ["Event", "Operation", "event_id", "events_of"]
@@ -43,8 +44,9 @@ def event_id(uuid: str, cluster: str | None, version: int, digest: str, operatio
     return hashlib.sha256(name.encode()).hexdigest()[:_ID_DIGITS]
 
 
-def events_of(state: DocumentState, *, also: Iterable[str] = ()) -> list[Event]:
-    """Every event that there has to be for this version: the plain one, and one per destination."""
+def events_of(state: DocumentState, subscriptions: Subscriptions, *, also: Iterable[str] = ()) -> list[Event]:
+    """The events that there have to be for this version: the plain one, and one per destination, as far as somebody
+    reads them."""
     document, header = state.document, state.header
     reference = document.reference.model_copy(update={"digest": header.digest})
     operation = header.operation
@@ -59,4 +61,5 @@ def events_of(state: DocumentState, *, also: Iterable[str] = ()) -> list[Event]:
             header.saved_at,
         )
         for destination in dict.fromkeys(("", *header.destinations, *also))
+        if subscriptions.reads(destination)
     ]

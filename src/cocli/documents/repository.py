@@ -13,6 +13,7 @@ from cocli.documents.limits import INLINE_LIMIT
 from cocli.documents.objects import DocumentObjects
 from cocli.documents.places import DocumentPlace
 from cocli.documents.saving import Saver
+from cocli.documents.subscriptions import NOBODY
 from cocli.errors import DocumentDamaged, DocumentDeleted, DocumentNotFound, UsageError
 from cocli.models.record import render_utc
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from cocli.documents.document import Document
     from cocli.documents.header import DocumentState, PurgeProof
     from cocli.documents.receipt import Receipt
+    from cocli.documents.subscriptions import Subscriptions
     from cocli.errors import CocliError
     from cocli.models.document import DocumentReference, PipeDoc
     from cocli.store.base import Store
@@ -32,7 +34,10 @@ MAX_PAGE = 10_000
 
 
 class DocumentRepository:
-    """`prefix` is the folder in the store, `inline_limit` the size from which a blob is an object of its own."""
+    """`prefix` is the folder in the store, `inline_limit` the size from which a blob is an object of its own.
+
+    `subscriptions` says who reads events: what nobody reads is not written.
+    """
 
     def __init__(
         self,
@@ -42,13 +47,17 @@ class DocumentRepository:
         clock: Callable[[], datetime],
         prefix: str = "uploads",
         inline_limit: int = INLINE_LIMIT,
+        subscriptions: Subscriptions = NOBODY,
     ) -> None:
         self.objects = DocumentObjects(store, prefix=prefix, inline_limit=inline_limit)
         self.catalog = catalog
-        self._build = partial(type(self), store, clock=clock, prefix=prefix, inline_limit=inline_limit)
-        self.tombstones = Tombstones(self.objects, catalog, clock=clock)
-        self.purger = Purger(self.objects, catalog, self.tombstones, clock=clock)
-        self._saver = Saver(self.objects, catalog, self.tombstones, clock=clock)
+        self.subscriptions = subscriptions
+        self._build = partial(
+            type(self), store, clock=clock, prefix=prefix, inline_limit=inline_limit, subscriptions=subscriptions
+        )
+        self.tombstones = Tombstones(self.objects, catalog, clock=clock, subscriptions=subscriptions)
+        self.purger = Purger(self.objects, catalog, self.tombstones, clock=clock, subscriptions=subscriptions)
+        self._saver = Saver(self.objects, catalog, self.tombstones, clock=clock, subscriptions=subscriptions)
 
     def with_catalog(self, catalog: Catalog) -> DocumentRepository:
         """The same documents, seen through another catalogue."""
@@ -59,7 +68,7 @@ class DocumentRepository:
     def save(self, document: Document, *, publish: Sequence[str] = ()) -> Receipt:
         """Save a state. The same content again writes nothing; other content is a new version, and the old one stays.
 
-        `publish` names destinations: each gets one event, beside the plain one that every version has.
+        `publish` names destinations. Each gets one event, beside the plain one of every version, where it is read.
         """
         return self._saver.save(document, publish)
 

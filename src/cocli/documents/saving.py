@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from cocli.documents.objects import DocumentObjects
     from cocli.documents.outbox import Event
     from cocli.documents.places import DocumentPlace
+    from cocli.documents.subscriptions import Subscriptions
     from cocli.models.document import PipeDoc
 
 TRIES = 20
@@ -49,12 +50,19 @@ class _Wish:
 
 class Saver:
     def __init__(
-        self, objects: DocumentObjects, catalog: Catalog, tombstones: Tombstones, *, clock: Callable[[], datetime]
+        self,
+        objects: DocumentObjects,
+        catalog: Catalog,
+        tombstones: Tombstones,
+        *,
+        clock: Callable[[], datetime],
+        subscriptions: Subscriptions,
     ) -> None:
         self._objects = objects
         self._catalog = catalog
         self._tombstones = tombstones
         self._clock = clock
+        self._subscriptions = subscriptions
 
     def save(self, document: Document, publish: Sequence[str]) -> Receipt:
         place, intake = self._objects.place(document), _intake(document)
@@ -102,7 +110,7 @@ class Saver:
         """The content is known; a destination may be new."""
         operation = Operation.CREATED if row.version == 1 else Operation.UPDATED
         header = Header(row.version, row.digest, row.saved_at, operation, tuple(publish))
-        wanted = [event for event in events_of(DocumentState(header, document)) if event.destination]
+        wanted = [event for event in self._events(DocumentState(header, document)) if event.destination]
         known = self._catalog.known_events([event.event_id for event in wanted])
         missing = [event for event in wanted if event.event_id not in known]
         if missing:
@@ -128,7 +136,7 @@ class Saver:
                 continue
             there, stored = read
             # Nobody told of this version yet, as far as we know: its writer may have died before it could.
-            untold = events_of(there) if row is None or row.version < there.header.version else []
+            untold = self._events(there) if row is None or row.version < there.header.version else []
             if there.header.deleted_at is not None:
                 self._catalog.commit([there.row()], untold)
                 raise DocumentDeleted(doc=wish.document.doc, deleted_at=render_utc(there.header.deleted_at))
@@ -144,17 +152,20 @@ class Saver:
     def _adopt(self, wish: _Wish, there: DocumentState, untold: Sequence[Event]) -> Receipt:
         """The store has this content already: another machine wrote it, or we did and died. Only the row is missing."""
         row = there.row()
-        events = {event.event_id: event for event in (*untold, *events_of(there, also=wish.publish))}
+        events = {event.event_id: event for event in (*untold, *self._events(there, wish.publish))}
         if not self._commit(wish, row, list(events.values())):
             self._bury(wish)
         return Receipt.of(row, "unchanged")
 
     def _finish(self, wish: _Wish, state: DocumentState, etag: str, untold: Sequence[Event]) -> Receipt:
         row = written_row(wish.row, state, etag)
-        if not self._commit(wish, row, [*untold, *events_of(state)]):
+        if not self._commit(wish, row, [*untold, *self._events(state)]):
             self._bury(wish)
         outcome: Outcome = "created" if state.header.version == 1 else "updated"
         return Receipt.of(row, outcome)
+
+    def _events(self, state: DocumentState, also: Sequence[str] = ()) -> list[Event]:
+        return events_of(state, self._subscriptions, also=also)
 
     def _commit(self, wish: _Wish, row: PipeDoc, events: Sequence[Event]) -> bool:
         return self._catalog.commit([row], events, intake=None if wish.document.is_intake else wish.intake)
@@ -200,7 +211,7 @@ class Saver:
             if isinstance(etag, str) and wish.document.is_intake:
                 row = written_row(wish.row, wish.first, etag)
                 rows.append(row)
-                events += events_of(wish.first)
+                events += self._events(wish.first)
                 answers[number] = Receipt.of(row, "created")
             elif isinstance(etag, str):
                 answers[number] = _answer(self._finish, wish, wish.first, etag, [])

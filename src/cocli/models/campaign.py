@@ -126,6 +126,11 @@ class DocumentsSection(RecordPart):
     """The folder of the documents in the store."""
     inline_limit: Annotated[int, Field(ge=0, le=1_048_576)] = 65_536
     """Bytes from which on a blob is an object of its own."""
+    events: Literal["none", "queue", "kafka"] = "none"
+    """Who carries references to the nodes of graphs: nobody, the campaign's queues, or Kafka. Where nobody does, no
+    event is written."""
+    kafka_servers: Text | None = None
+    """`host:port` of Kafka, several with commas; for `events = "kafka"`."""
     host: Label = "127.0.0.1"
     """Where the service listens. Beyond this machine it needs a certificate."""
     grpc_port: Annotated[int, Field(ge=0, le=65_535)] = 8788

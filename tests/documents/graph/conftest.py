@@ -22,6 +22,7 @@ from cocli.documents.graph.transports.base import MessageTransport
 from cocli.documents.graph.transports.kafka import KafkaTransport
 from cocli.documents.graph.transports.queue import QueueTransport
 from cocli.documents.graph.worker import NodeWorker
+from cocli.documents.subscriptions import EVERYBODY
 from cocli.queue.leased.queue import LeasedQueue
 from cocli.store.base import Store
 from cocli.store.counting import CountingStore
@@ -128,7 +129,9 @@ def make_world() -> Iterator[MakeWorld]:
         inner = wrap(inner) if wrap else inner
         counting = CountingStore(inner)
         opened = open_catalog("sqlite://:memory:")
-        world = World(time, inner, counting, opened, DocumentRepository(counting, opened, clock=time.now))
+        world = World(
+            time, inner, counting, opened, DocumentRepository(counting, opened, clock=time.now, subscriptions=EVERYBODY)
+        )
         made.append(world)
         return world
 

@@ -28,6 +28,7 @@ from cocli.documents.graph.run import GraphRun
 from cocli.documents.graph.transports.kafka import KafkaTransport
 from cocli.documents.graph.transports.queue import QueueTransport
 from cocli.documents.graph.worker import NodeWorker
+from cocli.documents.subscriptions import EVERYBODY
 from cocli.queue.leased.queue import LeasedQueue
 from cocli.store import Store, open_store
 
@@ -95,7 +96,7 @@ class Pausing:
 
 def main(store_url: str, catalog_url: str, log: str, how: str, option: str) -> None:
     store, catalog = open_store(store_url, fsync="never"), open_catalog(catalog_url)
-    repository = DocumentRepository(store, catalog, clock=lambda: datetime.now(UTC))
+    repository = DocumentRepository(store, catalog, clock=lambda: datetime.now(UTC), subscriptions=EVERYBODY)
     transport: Any
     if how == "queue":
         cluster, transport = "prod", open_queues(store, f"w{os.getpid()}")

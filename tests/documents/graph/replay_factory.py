@@ -53,9 +53,10 @@ def main(store: str, catalog: str, jobs: str) -> None:
     from cocli.documents.replay.jobs import Hold, run_job
     from cocli.documents.replay.plan import ReplayPlan
     from cocli.documents.replay.replay import plan_replay
+    from cocli.documents.subscriptions import EVERYBODY
     from cocli.errors import JobBusy
 
-    place = Workplace(store, catalog, FACTORY, "prod", fsync="never")
+    place = Workplace(store, catalog, FACTORY, "prod", fsync="never", subscriptions=EVERYBODY)
 
     def now() -> datetime:
         return datetime.now(UTC)

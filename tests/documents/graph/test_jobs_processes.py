@@ -23,6 +23,7 @@ from cocli.documents.replay.engines.workplace import Workplace
 from cocli.documents.replay.jobs import find_job, list_jobs, list_outcomes, run_job
 from cocli.documents.replay.plan import ReplayPlan
 from cocli.documents.replay.replay import plan_replay
+from cocli.documents.subscriptions import EVERYBODY
 from cocli.errors import CrewLost, UsageError
 from cocli.store import open_store
 
@@ -43,13 +44,13 @@ def filled(folder: Path, count: int) -> Workplace:
         for number in range(count):
             doc = f"https://example.com/{number:03d}"
             documents.save(Document.intake(account="acct", connector="web", doc=doc, source=DocumentSource(uri=doc)))
-    return Workplace(store, catalog, FACTORY, "prod", fsync="never")
+    return Workplace(store, catalog, FACTORY, "prod", fsync="never", subscriptions=EVERYBODY)
 
 
 @contextmanager
 def repository(store: str, catalog: str) -> Iterator[DocumentRepository]:
     opened, rows = open_store(store, fsync="never"), open_catalog(catalog, durable=False)
-    yield DocumentRepository(opened, rows, clock=lambda: datetime.now(UTC))
+    yield DocumentRepository(opened, rows, clock=lambda: datetime.now(UTC), subscriptions=EVERYBODY)
     rows.close()
     opened.close()
 

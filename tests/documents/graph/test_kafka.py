@@ -22,6 +22,7 @@ from cocli.documents.graph.node import NodeContext
 from cocli.documents.graph.transports.base import NodeMessage
 from cocli.documents.graph.transports.kafka import KafkaTransport
 from cocli.documents.ids import node_uuid
+from cocli.documents.subscriptions import EVERYBODY
 from cocli.errors import BrokerUnavailable, LeaseLost, MissingExtra
 from cocli.formats import json_records
 from cocli.models.document import DocumentReference
@@ -242,7 +243,10 @@ def test_killed_between_work_and_commit_the_message_comes_again_and_does_no_harm
 
     catalog = open_catalog(str(tmp_path / "catalog.sqlite3"))
     repository = DocumentRepository(
-        open_store(str(tmp_path / "store"), fsync="never"), catalog, clock=lambda: datetime.now(UTC)
+        open_store(str(tmp_path / "store"), fsync="never"),
+        catalog,
+        clock=lambda: datetime.now(UTC),
+        subscriptions=EVERYBODY,
     )
     engine = make_engine(repository, cluster, None)
     engine.run(Document.intake(account="acct", connector="web", doc="d"))
@@ -268,7 +272,10 @@ def test_a_message_that_kills_its_workers_goes_into_quarantine(
 
     catalog = open_catalog(str(tmp_path / "catalog.sqlite3"))
     repository = DocumentRepository(
-        open_store(str(tmp_path / "store"), fsync="never"), catalog, clock=lambda: datetime.now(UTC)
+        open_store(str(tmp_path / "store"), fsync="never"),
+        catalog,
+        clock=lambda: datetime.now(UTC),
+        subscriptions=EVERYBODY,
     )
     engine = make_engine(repository, cluster, None)
     engine.run(Document.intake(account="acct", connector="web", doc="d"))

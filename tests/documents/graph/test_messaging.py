@@ -28,6 +28,7 @@ from cocli.documents.graph.node import Node, NodeContext
 from cocli.documents.graph.publisher import GraphPublisher
 from cocli.documents.graph.run import Ending
 from cocli.documents.graph.transports.queue import QueueTransport
+from cocli.documents.subscriptions import EVERYBODY
 from cocli.errors import Denied, DocumentNotFound, Unavailable
 from cocli.queue.base import NewTask
 from cocli.queue.leased.queue import LeasedQueue
@@ -179,7 +180,7 @@ def test_how_documents_travel_changes_nothing_about_where_they_arrive(
     found = []
     for inline in (True, False):
         store, catalog = MemoryStore(clock=lambda: now), open_catalog("sqlite://:memory:")
-        repository = DocumentRepository(store, catalog, clock=lambda: now)
+        repository = DocumentRepository(store, catalog, clock=lambda: now, subscriptions=EVERYBODY)
         transport = QueueTransport(lambda name, store=store: LeasedQueue(store, "c", name), sleep=lambda _: None)  # type: ignore[misc]
         engine = Engine(build(written, inline=inline), repository, cluster="prod", clock=lambda: now)
         relay = Relay(catalog, GraphPublisher(transport), clock=lambda: now)
@@ -357,7 +358,7 @@ def machine(store: Path, catalog: Path) -> tuple[Any, DocumentRepository, Engine
 
     opened = open_store(str(store), fsync="never")
     table = open_catalog(str(catalog))
-    repository = DocumentRepository(opened, table, clock=lambda: datetime.now(UTC))
+    repository = DocumentRepository(opened, table, clock=lambda: datetime.now(UTC), subscriptions=EVERYBODY)
     return table, repository, make_engine(repository, "prod", None), make_relay(table, open_queues(opened, "test"))
 
 

@@ -16,6 +16,7 @@ from cocli.config.places import state_home
 from cocli.documents.catalog.opening import open_catalog
 from cocli.documents.document import Blob, Document, DocumentSource
 from cocli.documents.repository import DocumentRepository
+from cocli.documents.subscriptions import NOBODY, NODES
 from cocli.errors import DocumentInvalid, DocumentNotFound, InvalidKey, NotFound, UsageError
 from cocli.models.campaign import DocumentsSection
 
@@ -87,7 +88,12 @@ def opened_documents(workspace: Workspace, campaign: str | None) -> Iterator[Doc
     catalog = open_catalog(address)
     try:
         repository = DocumentRepository(
-            store, catalog, clock=store.now, prefix=section.prefix, inline_limit=section.inline_limit
+            store,
+            catalog,
+            clock=store.now,
+            prefix=section.prefix,
+            inline_limit=section.inline_limit,
+            subscriptions=NOBODY if section.events == "none" else NODES,
         )
         account, cluster = (str(settings.values[leaf].value) for leaf in (("campaign", "account"), ("cluster", "id")))
         where = (str(settings.store.value), address, state)
@@ -102,7 +108,7 @@ def documents_section(settings: Settings) -> DocumentsSection:
     return DocumentsSection.model_validate({name: settings.values["documents", name].value for name in names})
 
 
-def upload(documents: Documents, file: Upload) -> Receipt:
+def upload(documents: Documents, file: Upload, *, publish: Sequence[str] = ()) -> Receipt:
     """Save a raw file as a document that came in. The same file again changes nothing."""
     source = DocumentSource(
         uri=file.uri,
@@ -118,7 +124,7 @@ def upload(documents: Documents, file: Upload) -> Receipt:
         source=source,
     )
     body = Blob.of(file.data, file.mime_type or _MIME_TYPE, filename=file.filename)
-    return documents.repository.save(document.with_blob(BODY, body))
+    return documents.repository.save(document.with_blob(BODY, body), publish=publish)
 
 
 def save_document(documents: Documents, document: Document, publish: Sequence[str]) -> Receipt:

@@ -131,6 +131,7 @@ def _crew(
         cluster=engine.cluster,
         prefix=documents.section.prefix,
         inline_limit=documents.section.inline_limit,
+        subscriptions=documents.repository.subscriptions,
     )
     if ray is not None:
         from cocli.documents.replay.engines.ray import RayCrew

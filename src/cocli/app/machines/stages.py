@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from cocli.app.documents.documents import opened_documents
+from cocli.app.documents.events import relaying
 from cocli.app.indexes.indexes import campaign_indexes
 from cocli.fleet.commands import WORKED, worked_queue
 from cocli.index.writer import IndexWriter
@@ -48,6 +49,7 @@ def open_stage(workspace: Workspace, campaign: Campaign, name: str, *, worker: s
     worked_queue(name)
     with ExitStack() as stack:
         documents = stack.enter_context(opened_documents(workspace, campaign.name))
+        stack.enter_context(relaying(documents))
         indexes = campaign_indexes(workspace, campaign.name)
         if name == "gm-list":
             stage: Stage = _listing(stack, workspace, campaign, documents, indexes, worker)

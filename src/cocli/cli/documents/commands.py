@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 from cocli.cli.documents import changes as documents_changes
 from cocli.cli.documents import jobs as documents_jobs
 from cocli.cli.documents import service as documents_service
+from cocli.cli.documents import work as documents_work
 from cocli.cli.documents.options import ClusterOption, DatasourceOption, DeletedOption, DocArgument, chosen_documents
 
 app = command_group("The pages behind every value: save, look, check, replay and compare them, and serve them.")
@@ -59,9 +60,14 @@ def save(
         str | None,
         typer.Option("--datasource", metavar="ID", help="Its datasource.", show_default="by account and connector"),
     ] = None,
+    send_to: Annotated[
+        list[str] | None,
+        typer.Option("--send-to", metavar="NODE", help="Also send it to this node of the graph.", show_default=False),
+    ] = None,
 ) -> None:
     """Save a file as a document that came in. The same content again changes nothing; other is a new version."""
     from cocli.app.documents.documents import Upload, upload
+    from cocli.app.documents.events import node_addresses
     from cocli.cli.documents.views import receipt_document
 
     output = call.output
@@ -71,7 +77,7 @@ def save(
         raise UsageError(reason="What is it called?", hint="Say so with --uri ADDRESS or --doc ID.")
     wish = Upload(_read(call, file), identity, connector, datasource, uri, mime_type or _guessed(name), name)
     with chosen_documents(call) as documents:
-        receipt = upload(documents, wish)
+        receipt = upload(documents, wish, publish=node_addresses(documents, send_to or ()))
     if output.as_json:
         output.document({"account": documents.account, **receipt_document(receipt)})
         return
@@ -243,3 +249,4 @@ def ls(
 app.add_typer(documents_changes.app)
 app.add_typer(documents_jobs.app)
 app.add_typer(documents_service.app)
+app.add_typer(documents_work.app)

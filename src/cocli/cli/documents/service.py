@@ -34,8 +34,9 @@ def serve(
     """Serve the documents by gRPC, and take raw files by HTTP, until Ctrl-C. Prints where it listens.
 
     Callers need a token (`cocli documents token`) and see the documents of its account only. Addresses, certificate
-    and limits are set in [documents].
+    and limits are set in [documents]. Where events says who carries them, they are sent from here.
     """
+    from cocli.app.documents.events import relaying
     from cocli.app.documents.tokens import load_tokens
     from cocli.service.documents.server import ServerSettings, serving
 
@@ -44,7 +45,10 @@ def serve(
     with chosen_documents(call) as documents:
         tokens = load_tokens(documents, create=True)
         wish = ServerSettings(grpc=grpc, http=http, insecure=insecure, graph=graph)
-        with serving(documents, tokens, wish, clock=lambda: datetime.now(UTC), log=log) as served:
+        with (
+            relaying(documents),
+            serving(documents, tokens, wish, clock=lambda: datetime.now(UTC), log=log) as served,
+        ):
             for name, address in (("grpc", served.grpc), ("http", served.http)):
                 if address is not None:
                     output.line(f"{name} {address}{' tls' if served.tls else ''}")

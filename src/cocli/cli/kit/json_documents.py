@@ -137,6 +137,7 @@ DOCUMENTS = {
             '"parent_digest", "source": {"uri", "mime_type", "fetched_at", "http_status", "headers", "filename"}, '
             '"blobs": {name: {"sha256", "size", "mime_type", "filename"}}, "data": {node: {…}}, "steps": [{"node", '
             '"code_digest", "input_digest", "at"}], "errors": [{"node", "code", "message", "retryable", "at"}]}',
+            "work": '{"cluster", "nodes": [{"node", "messages": {outcome: count}, "endings": {ending: count}}]}',
             "states": f'{{"account", "doc", "states": [{{{_DOCUMENT_ROW}}}]}}',
             "ls": f'{{"account", "states": [{{{_DOCUMENT_ROW}}}], "next"}}',
             "rm": f'{{"account", "dry_run", "states": [{{{_DOCUMENT_ROW}}}]}}',

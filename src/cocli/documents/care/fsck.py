@@ -163,7 +163,7 @@ class Fsck:
         wanted: dict[str, Event] = {}
         for one in (*survey.states, *survey.versions):
             if self._pruned_before is None or one.state.header.saved_at >= self._pruned_before:
-                wanted |= {event.event_id: event for event in events_of(one.state)}
+                wanted |= {event.event_id: event for event in events_of(one.state, self._repository.subscriptions)}
         known = self._catalog.known_events(wanted)
         missing = [event for event in wanted.values() if event.event_id not in known]
         if missing and not self._options.repair:

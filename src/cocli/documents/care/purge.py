@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from cocli.documents.catalog.base import Catalog
     from cocli.documents.objects import DocumentObjects
     from cocli.documents.places import DocumentPlace
+    from cocli.documents.subscriptions import Subscriptions
     from cocli.store.base import ObjectInfo
 
 _TRIES = 20
@@ -31,12 +32,19 @@ _TRIES = 20
 
 class Purger:
     def __init__(
-        self, objects: DocumentObjects, catalog: Catalog, tombstones: Tombstones, *, clock: Callable[[], datetime]
+        self,
+        objects: DocumentObjects,
+        catalog: Catalog,
+        tombstones: Tombstones,
+        *,
+        clock: Callable[[], datetime],
+        subscriptions: Subscriptions,
     ) -> None:
         self._objects = objects
         self._catalog = catalog
         self._tombstones = tombstones
         self._clock = clock
+        self._subscriptions = subscriptions
 
     def purge(self, account: str, doc: str, by: str, reason: str) -> list[PurgeProof]:
         rows = self._catalog.states(account, doc, EVERY, deleted=True)
@@ -106,7 +114,7 @@ class Purger:
             for row in self._catalog.states(place.account, place.doc, EVERY, deleted=True)
             if (row.connector, row.datasource) == (place.connector, place.datasource)
         ]
-        self._catalog.replace([stub.row()], events_of(stub), remove=gone)
+        self._catalog.replace([stub.row()], events_of(stub, self._subscriptions), remove=gone)
 
 
 def _removed(info: ObjectInfo) -> RemovedObject:

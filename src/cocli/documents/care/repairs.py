@@ -33,6 +33,7 @@ class Mending:
         self._catalog = repository.catalog
         self._tombstones = repository.tombstones
         self._purger = repository.purger
+        self._subscriptions = repository.subscriptions
 
     def set_aside(self, stored: StoredObject, kind: ObjectKind | None) -> str | None:
         """Keep the bytes under a name that nobody reads, then remove them from where they were."""
@@ -64,7 +65,7 @@ class Mending:
 
     def adopt(self, state: DocumentState) -> str:
         """The row and the events follow the object, also where the row claims to be newer."""
-        self._catalog.replace([state.row()], events_of(state))
+        self._catalog.replace([state.row()], events_of(state, self._subscriptions))
         return "the row was written from the object"
 
     def tell(self, events: Sequence[Event]) -> str:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from cocli.documents.catalog.base import Catalog, Selection
     from cocli.documents.objects import DocumentObjects
+    from cocli.documents.subscriptions import Subscriptions
     from cocli.models.document import PipeDoc
 
 _TRIES = 20
@@ -31,10 +32,18 @@ EMPTY_DIGEST = "0" * 64
 
 
 class Tombstones:
-    def __init__(self, objects: DocumentObjects, catalog: Catalog, *, clock: Callable[[], datetime]) -> None:
+    def __init__(
+        self,
+        objects: DocumentObjects,
+        catalog: Catalog,
+        *,
+        clock: Callable[[], datetime],
+        subscriptions: Subscriptions,
+    ) -> None:
         self._objects = objects
         self._catalog = catalog
         self._clock = clock
+        self._subscriptions = subscriptions
 
     def delete(self, account: str, doc: str, cluster: Selection, by: str) -> list[Receipt]:
         rows = self._catalog.states(account, doc, EVERY, deleted=True)
@@ -145,8 +154,9 @@ class Tombstones:
     def _tell(self, state: DocumentState, etag: str, before: DocumentState | None) -> DocumentState:
         """Row and events. Those of the version before as well: its writer may have died before it could."""
         written = replace(state, etag=etag)
-        untold = events_of(before) if before is not None else []
-        self._catalog.commit([written.row()], [*untold, *events_of(written)])
+        states = [written] if before is None else [before, written]
+        events = [event for told in states for event in events_of(told, self._subscriptions)]
+        self._catalog.commit([written.row()], events)
         return written
 
 

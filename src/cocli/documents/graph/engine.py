@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cocli.documents.graph.destination import check_cluster
+from cocli.documents.graph.destination import Destination, check_cluster
 from cocli.documents.graph.journey import DocumentJourney, EngineOptions
 from cocli.documents.graph.memory import Memory
 from cocli.documents.graph.node import INTAKE
@@ -65,11 +65,11 @@ class Engine:
         if at == INTAKE and not document.is_intake:
             hint = "Begin at a node, or with the document as it came in."
             raise UsageError(reason=f"this state of {document.doc} was made by {document.address}", hint=hint)
-        return DocumentJourney(self, manner or EngineOptions()).run(document, at)
+        return self._journey(manner).run(document, at)
 
     def receive(self, reference: DocumentReference, node: str, *, manner: EngineOptions | None = None) -> GraphRun:
         """Take the document that a message points at through a node and what follows it."""
-        return DocumentJourney(self, manner or EngineOptions()).receive(reference, node)
+        return self._journey(manner).receive(reference, node)
 
     def set_aside(self, reference: DocumentReference, node: str, error: CocliError) -> GraphRun:
         """Put a document into quarantine without running it: its workers died of it."""
@@ -90,3 +90,13 @@ class Engine:
         if not failed_again:
             self.quarantine.mark_released(entry)
         return result
+
+    def _journey(self, manner: EngineOptions | None) -> DocumentJourney:
+        """Refused where it would send what nobody carries: the document would end there, and look as if it went on."""
+        chosen = manner or EngineOptions()
+        if not chosen.follow:
+            for node in self.graph.receivers():
+                if not self.repository.subscriptions.reads(str(Destination(self.cluster, node))):
+                    reason = f"the graph {self.graph.name} sends messages to {node}, and nobody carries them"
+                    raise UsageError(reason=reason, hint='Set events under [documents] to "queue" or "kafka".')
+        return DocumentJourney(self, chosen)

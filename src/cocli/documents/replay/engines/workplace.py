@@ -13,6 +13,7 @@ from cocli.documents.graph.engine import HOP_LIMIT, Engine
 from cocli.documents.graph.graph import Graph
 from cocli.documents.limits import INLINE_LIMIT
 from cocli.documents.repository import DocumentRepository
+from cocli.documents.subscriptions import NOBODY, Subscriptions
 from cocli.errors import UsageError
 from cocli.store.opening import open_store
 
@@ -39,6 +40,7 @@ class Workplace:
     inline_limit: int = INLINE_LIMIT
     fsync: Literal["always", "never"] = "always"
     hop_limit: int = HOP_LIMIT
+    subscriptions: Subscriptions = NOBODY
 
     @contextmanager
     def opened(self, clock: Callable[[], datetime] = _now) -> Iterator[Engine]:
@@ -49,7 +51,12 @@ class Workplace:
         catalog = open_catalog(self.catalog)
         try:
             repository = DocumentRepository(
-                store, catalog, clock=clock, prefix=self.prefix, inline_limit=self.inline_limit
+                store,
+                catalog,
+                clock=clock,
+                prefix=self.prefix,
+                inline_limit=self.inline_limit,
+                subscriptions=self.subscriptions,
             )
             yield Engine(graph, repository, cluster=self.cluster, clock=clock, hop_limit=self.hop_limit)
         finally:

@@ -1,0 +1,119 @@
+"""Events of documents: how references get to the nodes that read them, by `events` of `[documents]`.
+
+The campaigns of a store share one catalogue and its outbox: whoever relays sends what waits there, whoever saved it.
+"""
+
+from __future__ import annotations
+
+import random
+import secrets
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from cocli.documents.graph.destination import Destination
+from cocli.documents.graph.node import name_fault
+from cocli.documents.graph.publisher import GraphPublisher
+from cocli.documents.relay import Relay, RelayLoop
+from cocli.documents.subscriptions import NOBODY
+from cocli.errors import ConfigError, UsageError
+from cocli.queue.runtime import ThreadRuntime
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from cocli.app.documents.documents import Documents
+    from cocli.documents.graph.transports.base import MessageTransport
+    from cocli.models.campaign import DocumentsSection
+    from cocli.queue.base import Queue
+
+_TURN_SECONDS = 2.0
+
+
+@contextmanager
+def relaying(documents: Documents) -> Iterator[None]:
+    """While the block runs, what waits in the outbox is sent every few seconds; at its end once more.
+
+    Where nobody reads events, nothing is done.
+    """
+    if documents.repository.subscriptions == NOBODY:
+        yield
+        return
+    with opened_transport(documents) as transport:
+        loop = RelayLoop(
+            relay_of(documents, transport),
+            monotonic=time.monotonic,
+            rng=random.Random(secrets.randbits(64)),  # noqa: S311 - spreads waits, hides nothing
+        )
+        activity = ThreadRuntime().every(_TURN_SECONDS, loop.turn)
+        try:
+            yield
+        finally:
+            activity.stop()
+            loop.send()
+
+
+def node_addresses(documents: Documents, nodes: Sequence[str]) -> list[str]:
+    """Where to send what is for these nodes of the cluster. Refused where nobody carries it."""
+    if nodes:
+        _check_carried(documents.section)
+    return [str(Destination(documents.cluster, _checked(node))) for node in nodes]
+
+
+def _checked(node: str) -> str:
+    if fault := name_fault(node):
+        raise UsageError(reason=f'"{node}" is not the name of a node: {fault}')
+    return node
+
+
+def relay_of(documents: Documents, transport: MessageTransport) -> Relay:
+    return Relay(documents.repository.catalog, GraphPublisher(transport), clock=documents.store.now)
+
+
+@contextmanager
+def opened_transport(documents: Documents, *, worker: str | None = None) -> Iterator[MessageTransport]:
+    """Who carries messages between nodes, as it is configured. `worker` is what others see a claim's holder as."""
+    transport = _transport(documents, worker)
+    try:
+        yield transport
+    finally:
+        transport.close()
+
+
+def _transport(documents: Documents, worker: str | None) -> MessageTransport:
+    section = documents.section
+    _check_carried(section)
+    if section.events == "kafka":
+        return _kafka(section.kafka_servers)
+    return _queues(documents, worker)
+
+
+def _check_carried(section: DocumentsSection) -> None:
+    if section.events == "none":
+        hint = 'Set events under [documents] to "queue" or "kafka".'
+        raise ConfigError(reason="nobody carries messages between nodes: documents.events is none", hint=hint)
+
+
+def _kafka(servers: str | None) -> MessageTransport:
+    from cocli.documents.graph.transports.kafka import KafkaTransport
+
+    if servers is None:
+        hint = "Set kafka_servers under [documents] to host:port."
+        raise ConfigError(reason="documents.events is kafka, and documents.kafka_servers is not set", hint=hint)
+    return KafkaTransport(servers)
+
+
+def _queues(documents: Documents, worker: str | None) -> MessageTransport:
+    from cocli.documents.graph.transports.queue import QueueTransport
+    from cocli.queue.providers import get_queue
+
+    campaign = documents.campaign
+    if campaign is None:
+        hint = "Name the campaign with --campaign NAME, or set CAMPAIGN_NAME."
+        raise ConfigError(reason="documents.events is queue, and queues belong to a campaign", hint=hint)
+    config = campaign.settings.model()
+
+    def opened(name: str) -> Queue:
+        return get_queue(config, campaign.store, name, worker=worker)
+
+    return QueueTransport(opened)

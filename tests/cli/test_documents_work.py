@@ -1,0 +1,131 @@
+"""`cocli documents work`: nodes of a graph run as workers; events are written and sent where it is configured."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+FACTORY = "nodes_factory:sizes"
+FOLDER = str(Path(__file__).parent)
+
+
+@pytest.fixture
+def carried(plumbers: Any, home: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A campaign whose queues carry messages between nodes, with a file to save."""
+    monkeypatch.syspath_prepend(FOLDER)
+    monkeypatch.setenv("PYTHONPATH", FOLDER)
+    plumbers("campaign", "edit", "plumbers", "--set", "documents.events=queue")
+    (home / "page.html").write_bytes(b"12345")
+    return plumbers
+
+
+def save(cocli: Any, home: Path, doc: str, *words: str) -> Any:
+    return cocli("documents", "save", str(home / "page.html"), "--doc", doc, "-c", "plumbers", *words)
+
+
+def work(cocli: Any, *words: str) -> Any:
+    return cocli("documents", "work", *words, "--graph", FACTORY, "-c", "plumbers", "--until-empty", "--json")
+
+
+def outbox(home: Path) -> list[tuple[str, bool]]:
+    (catalog,) = home.rglob("catalog.sqlite3")
+    with closing(sqlite3.connect(catalog)) as database:
+        return [
+            (destination, published is not None)
+            for destination, published in database.execute("SELECT destination, published_at FROM outbox")
+        ]
+
+
+def test_a_document_goes_from_node_to_node(carried: Any, home: Path) -> None:
+    for doc in ("a", "b"):
+        assert save(carried, home, doc, "--send-to", "parse").code == 0
+    assert save(carried, home, "c").code == 0
+    assert outbox(home) == [("pipestream.main.parse", False)] * 2
+    done = work(carried, "parse", "double")
+    assert (done.code, done.err) == (0, "")
+    assert done.json == {
+        "cluster": "main",
+        "nodes": [
+            {"node": "parse", "messages": {"done": 2}, "endings": {"sent": 2}},
+            {"node": "double", "messages": {"done": 2}, "endings": {"finished": 2}},
+        ],
+    }
+    assert outbox(home) == [("pipestream.main.parse", True)] * 2 + [("pipestream.main.double", True)] * 2
+    state = carried("documents", "get", "a", "--node", "double", "-c", "plumbers", "--json").json
+    assert state["data"]["double"] == {"bytes": 10}
+    status = carried("queue", "status", "plumbers", "--queue", "double--main", "--json").json["queues"][0]
+    assert (status["pending"], status["completed"]) == (0, 2)
+    again = work(carried, "parse", "double").json["nodes"]
+    assert [(node["node"], node["messages"]) for node in again] == [("parse", {}), ("double", {})]
+
+
+def test_one_node_at_a_time_on_other_machines(carried: Any, home: Path) -> None:
+    save(carried, home, "a", "--send-to", "parse")
+    assert work(carried, "parse").json["nodes"][0]["endings"] == {"sent": 1}
+    assert work(carried, "double").json["nodes"][0]["endings"] == {"finished": 1}
+
+
+def test_a_worker_ends_what_it_has_in_hand(carried: Any, home: Path, tmp_path: Path) -> None:
+    save(carried, home, "a", "--send-to", "parse")
+    save(carried, home, "b", "--send-to", "parse")
+    mark = tmp_path / "mark"
+    command = [sys.executable, "-m", "cocli", "documents", "work", "parse", "--graph", FACTORY, "-c", "plumbers"]
+    environ = {**os.environ, "COCLI_TEST_MARK": str(mark)}
+    process = subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    until = time.monotonic() + 60
+    while not mark.exists() and process.poll() is None and time.monotonic() < until:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    assert "done 1" in out
+    assert work(carried, "parse", "double").json["nodes"][0]["messages"] == {"done": 1}
+    ends = [carried("documents", "get", doc, "--node", "double", "-c", "plumbers").code for doc in ("a", "b")]
+    assert ends == [0, 0]
+
+
+def test_where_nobody_carries_messages_nothing_is_written_and_work_is_refused(plumbers: Any, home: Path) -> None:
+    (home / "page.html").write_bytes(b"12345")
+    assert save(plumbers, home, "a").code == 0
+    assert outbox(home) == []
+    sent = save(plumbers, home, "b", "--send-to", "parse")
+    worked = plumbers("documents", "work", "page", "-c", "plumbers")
+    for refused in (sent, worked):
+        assert refused.code == 3
+        assert "documents.events is none" in refused.err
+        assert 'Set events under [documents] to "queue" or "kafka".' in refused.err
+    assert plumbers("documents", "get", "b", "-c", "plumbers").code == 4
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("work", "nope", "-c", "plumbers"), 4, "nope"),
+        (("work", "page", "page", "-c", "plumbers"), 2, "a node is named twice"),
+        (("save", "page.html", "--send-to", "No Name", "-c", "plumbers"), 2, "is not the name of a node"),
+    ],
+)
+def test_mistakes(
+    carried: Any, home: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], code: int, said: str
+) -> None:
+    monkeypatch.chdir(home)
+    result = carried("documents", *words)
+    assert (result.code, said in result.err) == (code, True), result.err
+
+
+def test_what_the_transport_needs_is_said(carried: Any, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COCLI_DOCUMENTS_EVENTS", "queue")
+    without = carried("documents", "work", "page")
+    assert (without.code, "queues belong to a campaign" in without.err) == (3, True)
+    monkeypatch.setenv("COCLI_DOCUMENTS_EVENTS", "kafka")
+    without = carried("documents", "work", "page", "-c", "plumbers")
+    assert (without.code, "documents.kafka_servers is not set" in without.err) == (3, True)
