@@ -14,13 +14,15 @@ from tests.documents.conftest import MakePage
 from cocli.documents import DocumentRepository, open_catalog
 from cocli.documents.care import fsck
 from cocli.documents.catalog.sql import SqlCatalog
+from cocli.documents.graph.subscriptions import NodeSubscriptions
 from cocli.documents.outbox import Event
 from cocli.documents.relay import KEPT, Relay, RelayLoop
-from cocli.documents.subscriptions import EVERYBODY, NOBODY, NODES, Subscriptions
+from cocli.documents.subscriptions import EVERYBODY, NOBODY, Subscriptions
 from cocli.errors import BrokerUnavailable, DocumentInvalid
 from cocli.store.memory import MemoryStore
 
 NODE = "pipestream.main.emails"
+NODES = NodeSubscriptions()
 
 
 def rows(catalog: SqlCatalog) -> list[str]:

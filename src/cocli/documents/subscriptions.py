@@ -6,24 +6,25 @@ Where nobody subscribes there is nothing to send: a save writes its object and i
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
-from cocli.documents.graph.destination import Destination
+
+class Subscriptions(Protocol):
+    """Plain values that can be compared and sent to another process, which opens the same documents."""
+
+    def reads(self, destination: str) -> bool:
+        """Whether somebody reads events for a destination; the empty one is whoever listens to everything."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
-class Subscriptions:
-    """Plain values: other processes that open the same documents are told them."""
+class _Everyone:
+    listens: bool
 
-    everything: bool = False
-    """Somebody reads every event: the plain one of each version, and those for any destination."""
-    nodes: bool = False
-    """A transport carries references to the nodes of graphs."""
-
-    def reads(self, destination: str) -> bool:
-        """The empty destination is whoever listens to everything."""
-        return self.everything or (self.nodes and Destination.parse(destination) is not None)
+    def reads(self, destination: str) -> bool:  # noqa: ARG002  all of them, or none
+        return self.listens
 
 
-NOBODY = Subscriptions()
-NODES = Subscriptions(nodes=True)
-EVERYBODY = Subscriptions(everything=True)
+NOBODY: Subscriptions = _Everyone(listens=False)
+EVERYBODY: Subscriptions = _Everyone(listens=True)
+"""The plain event of every version, and those for any destination."""

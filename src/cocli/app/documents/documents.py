@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 from cocli.config.places import state_home
 from cocli.documents.catalog.opening import open_catalog
 from cocli.documents.document import Blob, Document, DocumentSource
+from cocli.documents.graph.subscriptions import NodeSubscriptions
 from cocli.documents.repository import DocumentRepository
-from cocli.documents.subscriptions import NOBODY, NODES
+from cocli.documents.subscriptions import NOBODY
 from cocli.errors import DocumentInvalid, DocumentNotFound, InvalidKey, NotFound, UsageError
 from cocli.models.campaign import DocumentsSection
 
@@ -93,7 +94,7 @@ def opened_documents(workspace: Workspace, campaign: str | None) -> Iterator[Doc
             clock=store.now,
             prefix=section.prefix,
             inline_limit=section.inline_limit,
-            subscriptions=NOBODY if section.events == "none" else NODES,
+            subscriptions=NOBODY if section.events == "none" else NodeSubscriptions(),
         )
         account, cluster = (str(settings.values[leaf].value) for leaf in (("campaign", "account"), ("cluster", "id")))
         where = (str(settings.store.value), address, state)
