@@ -25,6 +25,7 @@ import pytest
 
 from cocli.demo.town import MapsBehaviour, MapsSite, Town, build_town, by_tile, serve_maps
 from cocli.documents import DocumentRepository, open_catalog
+from cocli.documents.graph.engine import Engine
 from cocli.errors import ParserAlarm
 from cocli.fleet.drain import Drain
 from cocli.fleet.stall import parser_problems
@@ -44,6 +45,7 @@ from cocli.models.witness import Witness
 from cocli.models.work import DetailsWork, ListWork
 from cocli.pipeline.exclusions import Exclusions
 from cocli.pipeline.indexes import open_index
+from cocli.pipeline.nodes import pipeline_graph
 from cocli.pipeline.sources.google_maps.browser.pace import Pace, PaceLimits
 from cocli.pipeline.sources.google_maps.browser.reader import MapsReader
 from cocli.pipeline.sources.google_maps.browser.session import BrowserSession
@@ -102,9 +104,13 @@ class Bench:
     def _writer(self, ref: IndexRef) -> IndexWriter[Any]:
         return IndexWriter(open_index(self.store, ref, MemoryCache()))
 
+    def _parsers(self) -> Engine:
+        return Engine(pipeline_graph(), self.repository, cluster="main", clock=now)
+
     def listing(self, needs_details: Callable[[Place], bool] = lambda place: place.website is None) -> Stage:
         sinks = ListSinks(
             self.repository,
+            self._parsers(),
             self._writer(IndexRef("prospects", "demo")),
             self._writer(IndexRef("scraped-tiles")),
             self.queue("gm-list"),
@@ -123,7 +129,8 @@ class Bench:
         return PatientStage(stage)
 
     def details(self, still_needed: Callable[[str], bool] = lambda _: True) -> Stage:
-        sinks = DetailsSinks(self.repository, self._writer(IndexRef("prospects", "demo")), self.queue("enrichment"))
+        prospects = self._writer(IndexRef("prospects", "demo"))
+        sinks = DetailsSinks(self.repository, self._parsers(), prospects, self.queue("enrichment"))
         stage = DetailsStage(
             self.reader,
             self.book("details"),

@@ -13,6 +13,9 @@ import pytest
 
 from cocli.demo.town import Town, Truth, build_town, truth_of, write_overture
 from cocli.documents import Blob, Document, DocumentRepository, DocumentSource, open_catalog
+from cocli.documents.graph.engine import Engine
+from cocli.documents.graph.graph import Graph
+from cocli.documents.graph.node import Node, NodeContext
 from cocli.index.cache import MemoryCache
 from cocli.index.index import Index
 from cocli.index.reader import open_reader
@@ -32,9 +35,11 @@ from cocli.models.work import DetailsWork, EnrichmentWork, ListWork
 from cocli.pipeline.exclusions import Exclusions
 from cocli.pipeline.indexes import open_index
 from cocli.pipeline.merge.settling import ProspectSettler, Settled
+from cocli.pipeline.nodes import MAPS_LIST, pipeline_graph
 from cocli.pipeline.sources.capture import Capture
 from cocli.pipeline.sources.categories import open_categories
 from cocli.pipeline.sources.open_places import Claims, Library, OpenPlaces
+from cocli.pipeline.sources.place_states import with_places
 from cocli.pipeline.stages.listing import ListSinks, ListStage
 from cocli.pipeline.stages.open_places import OpenPlacesSource
 from cocli.queue.base import NewTask
@@ -62,10 +67,12 @@ class Bench:
     witnesses: Index[Witness]
     domains: Index[Domain]
     excluded: ExcludeSection = field(default_factory=ExcludeSection)
+    graph: Graph = field(default_factory=lambda: pipeline_graph(Node(MAPS_LIST, told_places, keep=True)))
 
     def stage(self, **sources: Any) -> ListStage:
         sinks = ListSinks(
             self.repository,
+            Engine(self.graph, self.repository, cluster="main", clock=lambda: NOON),
             IndexWriter(self.prospects),
             IndexWriter(self.witnesses),
             self.queues["gm-list"],
@@ -221,8 +228,11 @@ class Recorded:
         captured = document.with_blob("places", Blob.of(lines.encode(), "application/x-ndjson"))
         return Capture(captured, reach, None)  # type: ignore[arg-type]
 
-    def parse(self, document: Document) -> list[Place]:
-        return [Place.model_validate_json(line) for line in document.blobs["places"].content.splitlines()]
+
+def told_places(document: Document, context: NodeContext) -> Document:
+    """The node that reads such answers."""
+    lines = document.blobs["places"].content.splitlines()
+    return with_places(document, context.node, [Place.model_validate_json(line) for line in lines])
 
 
 def place(number: int, **values: Any) -> Place:

@@ -142,7 +142,7 @@ def _sites(
         before = sites.website(domain)
         if stored is None or before is None or stored.state.status != "alive":
             continue
-        yield stored, owners, before, rebuild_website(*where, domain, facts_in=wish.cluster)
+        yield stored, owners, before, rebuild_website(*where, domain, read_in=wish.cluster)
 
 
 def _differs(before: Website, after: Website) -> bool:

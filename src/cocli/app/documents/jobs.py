@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from cocli.app.documents.graph import PAGE_FACTS
 from cocli.documents.graph.engine import Engine
 from cocli.documents.graph.node import INTAKE
 from cocli.documents.ids import check_parts
@@ -20,6 +19,7 @@ from cocli.documents.replay.plan import ReplayPlan
 from cocli.documents.replay.selection import DocumentQuery
 from cocli.errors import UsageError
 from cocli.models.record import explain
+from cocli.pipeline.nodes import PIPELINE
 
 if TYPE_CHECKING:
     import threading
@@ -69,7 +69,7 @@ def engine_of(documents: Documents, wish: ReplayOptions) -> Engine:
                 raise UsageError(reason="a cluster may not be called intake: that is the folder of what came in")
     if wish.rate is not None and not (wish.rate > 0 and math.isfinite(wish.rate)):
         raise UsageError(reason=f"a rate is a number of documents in a second, not {wish.rate}")
-    graph = make_graph(wish.graph or PAGE_FACTS, {})
+    graph = make_graph(wish.graph or PIPELINE, {})
     return Engine(graph, documents.repository, cluster=cluster, clock=documents.store.now)
 
 
@@ -127,7 +127,7 @@ def _crew(
     workplace = Workplace(
         store=documents.store_address,
         catalog=documents.catalog_address,
-        factory=wish.graph or PAGE_FACTS,
+        factory=wish.graph or PIPELINE,
         cluster=engine.cluster,
         prefix=documents.section.prefix,
         inline_limit=documents.section.inline_limit,

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from cocli.app.documents.documents import Documents
     from cocli.app.indexes.indexes import Indexes
     from cocli.app.workspace import Campaign, Workspace
+    from cocli.documents.graph.engine import Engine
     from cocli.models.place import Place
     from cocli.pipeline.stages.enrichment import Enrichment
     from cocli.pipeline.stages.enrichment_loop import EnrichmentStage
@@ -65,6 +66,14 @@ def campaign_queue(campaign: Campaign, name: str, *, worker: str | None = None, 
     return get_queue(campaign.settings.model(), campaign.store, name, worker=worker, check=check)
 
 
+def parsers_of(documents: Documents) -> Engine:
+    """The graph that reads what this campaign's workers fetch."""
+    from cocli.documents.graph.engine import Engine
+    from cocli.pipeline.nodes import pipeline_graph
+
+    return Engine(pipeline_graph(), documents.repository, cluster=documents.cluster, clock=documents.store.now)
+
+
 # --- gm-list
 
 
@@ -76,6 +85,7 @@ def _listing(
 
     sinks = ListSinks(
         documents.repository,
+        parsers_of(documents),
         IndexWriter(indexes.open(IndexRef("prospects", campaign.name))),
         IndexWriter(indexes.open(IndexRef("scraped-tiles"))),
         *(_closed_with(stack, campaign_queue(campaign, name)) for name in WORKED),
@@ -144,6 +154,7 @@ def _details(stack: ExitStack, campaign: Campaign, documents: Documents, indexes
 
     sinks = DetailsSinks(
         documents.repository,
+        parsers_of(documents),
         IndexWriter(indexes.open(IndexRef("prospects", campaign.name))),
         _closed_with(stack, campaign_queue(campaign, "enrichment")),
     )

@@ -67,6 +67,13 @@ class Engine:
             raise UsageError(reason=f"this state of {document.doc} was made by {document.address}", hint=hint)
         return self._journey(manner).run(document, at)
 
+    def parse(self, document: Document, *, keep: bool = True) -> Document | None:
+        """For whoever just fetched a document: the state that its node makes of it, as a replay would make it.
+
+        Errors are raised. Nodes behind the first one are not run. Without `keep`, nothing is written.
+        """
+        return DocumentJourney(self, EngineOptions()).parse(document, keep=keep)
+
     def receive(self, reference: DocumentReference, node: str, *, manner: EngineOptions | None = None) -> GraphRun:
         """Take the document that a message points at through a node and what follows it."""
         return self._journey(manner).receive(reference, node)

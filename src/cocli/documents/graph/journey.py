@@ -86,6 +86,21 @@ class DocumentJourney:
             raise self._postponed
         return self.result
 
+    def parse(self, document: Document, *, keep: bool) -> Document | None:
+        """What the graph's first node makes of a document; whatever goes wrong is raised, and nothing is put aside.
+
+        None where no node takes such a document, or where the node lets nothing through.
+        """
+        for edge in matching_edges(self._graph.out(INTAKE), document):
+            node = self._graph.node(edge.target)
+            loaded = self._with_blobs(document)
+            output = call(node, loaded, self._context(node, loaded))
+            if keep and output is not None and self._saves(node):
+                self._engine.repository.save(output)
+                self._engine.memory.keep(node, loaded, output)
+            return output
+        return None
+
     def receive(self, reference: DocumentReference, at: str) -> GraphRun:
         node = self._graph.node(at)
         done = self._recall(node, reference)
@@ -142,6 +157,7 @@ class DocumentJourney:
             cluster=self._engine.cluster,
             now=self._engine.clock(),
             input_digest=document.digest,
+            repository=self._engine.repository,
             check=self._manner.check,
         )
 
@@ -188,7 +204,7 @@ class DocumentJourney:
         """Save where that is asked for, then go every way whose condition holds."""
         edges = self._graph.out(name)
         try:
-            matched = _matching(edges, output)
+            matched = matching_edges(edges, output)
             receipt = self._save(name, given, output, matched)
         except DocumentDeleted as error:
             self._end(name, Ending.DELETED, detail=error.message)
@@ -244,7 +260,7 @@ class DocumentJourney:
         self.result.outcomes.append(RunOutcome(node, ending, document, reference, detail))
 
 
-def _matching(edges: Sequence[Edge], document: Document) -> list[Edge]:
+def matching_edges(edges: Sequence[Edge], document: Document) -> list[Edge]:
     """All conditions are answered before the first way is gone: one that cannot be answered stops them all."""
     if all(edge.condition is None for edge in edges):
         return list(edges)

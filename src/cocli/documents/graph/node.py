@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from cocli.documents.document import Document
+    from cocli.documents.repository import DocumentRepository
 
 INTAKE = "intake"
 """Where documents come in: edges leave it, none leads to it."""
@@ -41,7 +42,10 @@ def nothing_to_check() -> None:
 
 @dataclass(frozen=True, slots=True)
 class NodeContext:
-    """What a node is told besides the document. `check` raises once the work is somebody else's: a moment to stop."""
+    """What a node is told besides the document. `check` raises once the work is somebody else's: a moment to stop.
+
+    `repository` is for a node that needs other documents than its own: those that its document names by their digests.
+    """
 
     node: str
     version: str
@@ -49,6 +53,7 @@ class NodeContext:
     cluster: str
     now: datetime
     input_digest: str
+    repository: DocumentRepository
     check: Callable[[], None] = nothing_to_check
 
 

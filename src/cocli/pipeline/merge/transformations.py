@@ -127,6 +127,16 @@ def place_to_prospect(
     )
 
 
+def sighted_prospect(place: Place, campaign: str) -> Prospect:
+    """What a worker writes of a place that it saw.
+
+    Branches share a domain, and no worker sees them all: each is known by its own name and address until `reconcile`
+    looks at all of them.
+    """
+    company = company_hash(place_identity(place, domain_is_free=False))
+    return place_to_prospect(place, campaign, company=company)
+
+
 def website_to_prospect(website: Website, prospect: Prospect) -> Prospect:
     """What a crawl of its website says of a prospect: the same business, only the values that the pages gave.
 

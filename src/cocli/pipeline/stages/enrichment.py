@@ -16,10 +16,11 @@ from cocli.errors import UsageError
 from cocli.models.document import DocumentReference
 from cocli.pipeline.exclusions import is_excluded
 from cocli.pipeline.merge.site_records import RecordCounts, theirs
+from cocli.pipeline.nodes import websites_graph
 from cocli.pipeline.stages.enrichment_verdict import verdict_of
-from cocli.pipeline.websites.page.document import page_graph, read_document, with_facts
+from cocli.pipeline.websites.page.document import read_document, with_facts
 from cocli.pipeline.websites.page.url import given_url
-from cocli.pipeline.websites.site.document import site_document, site_uuid
+from cocli.pipeline.websites.site.document import VisitedPage, site_document, site_uuid, visit_document
 from cocli.pipeline.websites.site.page_shelf import PageShelf
 from cocli.pipeline.websites.site.record import pages_of, state_of, website_of
 from cocli.pipeline.websites.site.site import SiteReading, SiteSettings, read_site
@@ -162,22 +163,22 @@ class Enrichment:
         mx: Mapping[str, MxAnswer],
     ) -> tuple[RecordCounts, list[DocumentReference]]:
         """What the pages say, then the records, then the site. It blocks."""
-        references = self._keep_pages(keeping, reading)
+        facts = {page.kept.document.digest: page.facts for page in reading.pages}
+        docs = [page.kept.document.doc for page in reading.pages]
+        site = site_document(keeping.account, keeping.cluster, state, docs, website)
+        graph = websites_graph(_ReadyPages(facts), lambda *_: site)
+        engine = Engine(graph, keeping.repository, cluster=keeping.cluster, clock=self._clock)
+        for page in reading.pages:
+            engine.run(page.kept.document)
+        references = [page.kept.document.reference for page in reading.pages]
         written = keeping.records.write(website, prospects, at=self._clock(), mx=mx)
         if not (reading.triage and reading.triage.retryable):
             # What may be otherwise tomorrow does not replace what was read before.
-            docs = [page.kept.document.doc for page in reading.pages]
-            site = site_document(keeping.account, keeping.cluster, state, docs, website)
-            references.append(keeping.repository.save(site).reference)
+            pages = [VisitedPage.of(page.kept) for page in reading.pages]
+            visit = visit_document(keeping.account, state, pages, at=self._clock())
+            keeping.repository.save(visit)
+            references.append((engine.parse(visit) or site).reference)
         return written, references
-
-    def _keep_pages(self, keeping: SiteSinks, reading: SiteReading) -> list[DocumentReference]:
-        """What each page says becomes the state of the node `page`, as a replay would make it."""
-        ready = {page.kept.document.digest: page.facts for page in reading.pages}
-        engine = Engine(page_graph(_Ready(ready)), keeping.repository, cluster=keeping.cluster, clock=self._clock)
-        for page in reading.pages:
-            engine.run(page.kept.document)
-        return [page.kept.document.reference for page in reading.pages]
 
     # --- mail
 
@@ -201,7 +202,7 @@ class Enrichment:
 
 
 @dataclass(frozen=True, slots=True)
-class _Ready:
+class _ReadyPages:
     """The function of the node `page`, for pages that were just read: they are not read twice."""
 
     facts: Mapping[str, PageFacts]

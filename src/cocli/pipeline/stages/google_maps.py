@@ -8,22 +8,21 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from cocli.errors import PageUnread
-from cocli.keys.identities import company_hash
 from cocli.models.completion import Blocked, Failed, Ok
 from cocli.models.record import explain
 from cocli.models.task import TaskError
 from cocli.models.work import DetailsWork
 from cocli.pipeline.exclusions import is_excluded
-from cocli.pipeline.merge import place_to_prospect
-from cocli.pipeline.merge.transformations import place_identity
-from cocli.pipeline.sources.google_maps.parser.parse import parse
+from cocli.pipeline.merge.transformations import sighted_prospect
 from cocli.pipeline.sources.google_maps.quality import PageFill
 from cocli.pipeline.stages.listing import website_tasks
+from cocli.pipeline.stages.parsing import read_places
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from cocli.documents import Document, DocumentRepository
+    from cocli.documents import DocumentRepository
+    from cocli.documents.graph.engine import Engine
     from cocli.index.writer import IndexWriter
     from cocli.keys.tile import Tile
     from cocli.models.place import Place
@@ -53,9 +52,6 @@ class GoogleMapsSource:
             self._book.add(PageFill.of(reading.places))
         return capture
 
-    def parse(self, document: Document) -> list[Place]:
-        return parse(document)
-
 
 class PatientStage:
     """A stage around another one: a page that did not load is a failed attempt at its task, and never no result."""
@@ -82,6 +78,8 @@ class DetailsSinks:
     """Where the stage writes."""
 
     documents: DocumentRepository
+    parsers: Engine
+    """The graph that reads what came in, and keeps what it read."""
     prospects: IndexWriter[Prospect]
     enrichment: Queue
 
@@ -124,7 +122,8 @@ class DetailsStage:
         if visit.gone:
             reason = "Maps has no business of this id any more"
             return Failed(error=TaskError(code="place_gone", message=reason, retryable=False))
-        place = visit.reading.places[0].with_changes(phrase=wanted.phrase, tile=wanted.tile)
+        (seen,) = read_places(self._sinks.parsers, visit.document)
+        place = seen.with_changes(phrase=wanted.phrase, tile=wanted.tile)
         self._book.add(PageFill.of([place]))
         found = self._write(place)
         return Ok(result={"website": place.website, "excluded": found is None}, documents=(receipt.reference,), count=1)
@@ -135,8 +134,7 @@ class DetailsStage:
     def _write(self, place: Place) -> Prospect | None:
         if is_excluded(place, self._exclusions) is not None:
             return None
-        company = company_hash(place_identity(place, domain_is_free=False))
-        prospect = place_to_prospect(place, self._campaign, company=company)
+        prospect = sighted_prospect(place, self._campaign)
         self._sinks.prospects.append([prospect])
         self._sinks.enrichment.put_many(website_tasks([prospect]))
         return prospect

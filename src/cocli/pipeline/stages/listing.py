@@ -12,15 +12,14 @@ from typing import TYPE_CHECKING, Protocol
 
 from pydantic import ValidationError
 
-from cocli.keys.identities import company_hash
 from cocli.keys.tile import Tile
 from cocli.models.completion import Blocked, Empty, Failed, Ok
 from cocli.models.task import TaskError
 from cocli.models.witness import Witness
 from cocli.models.work import DetailsWork, EnrichmentWork, ListWork
 from cocli.pipeline.exclusions import is_excluded
-from cocli.pipeline.merge import place_to_prospect
-from cocli.pipeline.merge.transformations import place_identity
+from cocli.pipeline.merge.transformations import sighted_prospect
+from cocli.pipeline.stages.parsing import read_places
 from cocli.pipeline.websites.hosts.shared import own_domain
 from cocli.queue.base import NewTask
 
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from cocli.documents import Document, DocumentRepository, Receipt
+    from cocli.documents.graph.engine import Engine
     from cocli.index.writer import IndexWriter
     from cocli.models.place import Place
     from cocli.models.prospect import Prospect
@@ -46,11 +46,7 @@ class ListSource(Protocol):
     """One source of places."""
 
     def read(self, tile: Tile, phrase: str) -> Capture:
-        """Ask it. What it answered, and how far that got."""
-        ...
-
-    def parse(self, document: Document) -> Sequence[Place]:
-        """The places in an answer; a pure function of the document."""
+        """Ask it. What it answered, and how far that got. What is in the answer is said by its node of the graph."""
         ...
 
 
@@ -59,6 +55,8 @@ class ListSinks:
     """Where the stage writes."""
 
     documents: DocumentRepository
+    parsers: Engine
+    """The graph that reads what came in, and keeps what it read."""
     prospects: IndexWriter[Prospect]
     witnesses: IndexWriter[Witness]
     listing: Queue
@@ -125,22 +123,25 @@ class ListStage:
 
     def _read(self, name: str, source: ListSource, wanted: ListWork) -> SourcePass:
         capture = source.read(wanted.tile, wanted.phrase)
-        before = self._earlier_places(source, capture.document)
+        before = self._earlier_places(capture.document)
         receipt = self._sinks.documents.save(capture.document)
-        places = [] if capture.reach == "blocked" else source.parse(capture.document)
+        places = read_places(self._sinks.parsers, capture.document)
+        if capture.reach == "blocked":
+            places = []
         earlier, again = _recaptured(before, places, receipt)
         return SourcePass(name, capture, places, capture.document.uuid, earlier, again)
 
-    def _earlier_places(self, source: ListSource, document: Document) -> set[str] | None:
+    def _earlier_places(self, document: Document) -> set[str] | None:
         """The ids that the pass before this one found; None if there was none."""
         before = self._sinks.documents.stored(document, blobs=True)
         if before is None:
             return None
-        return {place.source_id for place in source.parse(before)} or None  # it was blocked, or says nothing
+        places = read_places(self._sinks.parsers, before, keep=False)
+        return {place.source_id for place in places} or None  # it was blocked, or says nothing
 
     def _write(self, done: SourcePass, wanted: ListWork) -> None:
         welcome = [place for place in done.places if is_excluded(place, self._exclusions) is None]
-        prospects = [self._prospect(place.with_changes(document=done.document)) for place in welcome]
+        prospects = [sighted_prospect(place, self._campaign) for place in welcome]
         if prospects:
             self._sinks.prospects.append(_by_company(prospects))
         self._sinks.enrichment.put_many(website_tasks(prospects))
@@ -149,12 +150,6 @@ class ListStage:
         if done.capture.reach == "cut_short" and wanted.tile.size > Tile.FLOOR:
             self._sinks.listing.put_many(_quarters(wanted, done.source))
         self._sinks.witnesses.put(self._witness(done, wanted))
-
-    def _prospect(self, place: Place) -> Prospect:
-        # Branches share a domain, and no worker sees them all: each is known by its own name and address until
-        # `reconcile` looks at all of them.
-        company = company_hash(place_identity(place, domain_is_free=False))
-        return place_to_prospect(place, self._campaign, company=company)
 
     def _witness(self, done: SourcePass, wanted: ListWork) -> Witness:
         return Witness(

@@ -5,12 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cocli.pipeline.sources.open_places import parse
-
 if TYPE_CHECKING:
-    from cocli.documents import Document
     from cocli.keys.tile import Tile
-    from cocli.models.place import Place
     from cocli.pipeline.sources.capture import Capture
     from cocli.pipeline.sources.open_places import OpenPlaces
 
@@ -23,6 +19,3 @@ class OpenPlacesSource:
 
     def read(self, tile: Tile, phrase: str) -> Capture:
         return self.places.find(tile, phrase)
-
-    def parse(self, document: Document) -> list[Place]:
-        return parse(document)

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 PAGE = "page"
 ANSWER = "answer-"
-_LIST, _PLACE = "list/", "place/"
+LIST_DOC, PLACE_DOC = "list/", "place/"
+"""What the ids of documents begin with."""
 
 
 def list_document(
@@ -32,7 +33,7 @@ def list_document(
     headers: Mapping[str, str] | None = None,
 ) -> Document:
     """What was received for a phrase at a tile. `url` is where the browser stood in the end."""
-    doc = f"{_LIST}{tile}/{_escaped(phrase)}"
+    doc = f"{LIST_DOC}{tile}/{_escaped(phrase)}"
     return _document(account, doc, _source(url, fetched_at, http_status, headers), html, answers)
 
 
@@ -48,7 +49,7 @@ def details_document(
     headers: Mapping[str, str] | None = None,
 ) -> Document:
     """What was received for one place."""
-    doc = f"{_PLACE}{_escaped(place_id)}"
+    doc = f"{PLACE_DOC}{_escaped(place_id)}"
     return _document(account, doc, _source(url, fetched_at, http_status, headers), html, answers)
 
 
@@ -92,12 +93,12 @@ def answers_of(document: Document) -> Iterator[bytes]:
 def asked_of(document: Document) -> tuple[Tile | None, str | None, str | None]:
     """Which question a document answers: a tile and a phrase, or a place id."""
     kind, _, rest = document.doc.partition("/")
-    if f"{kind}/" == _PLACE:
+    if f"{kind}/" == PLACE_DOC:
         return None, None, _unescaped(rest)
     name, _, phrase = rest.partition("/")
     lat, _, lon = name.partition("_")
     try:
-        tile = Tile.parse(lat, lon) if f"{kind}/" == _LIST else None
+        tile = Tile.parse(lat, lon) if f"{kind}/" == LIST_DOC else None
     except IdentityError:  # a document of another layout: what was asked is not known
         tile = None
     return tile, (_unescaped(phrase) or None) if tile else None, None

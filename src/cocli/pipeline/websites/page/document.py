@@ -13,7 +13,7 @@ from cocli.documents.graph.edge import Edge
 from cocli.documents.graph.graph import Graph
 from cocli.documents.graph.node import INTAKE, Node
 from cocli.pipeline.websites.facts.facts import EXTRACTOR_VERSION, facts_of_page
-from cocli.pipeline.websites.facts.stored_facts import facts_to_json, storable
+from cocli.pipeline.websites.facts.stored_facts import facts_from_json, facts_to_json, storable
 from cocli.pipeline.websites.fetch.capture import BODY
 from cocli.pipeline.websites.fetch.journey import charset_of
 from cocli.pipeline.websites.page.charset import decode
@@ -61,8 +61,18 @@ def with_facts(document: Document, facts: PageFacts) -> Document:
     return document.with_data(PAGE, facts_to_json(facts))
 
 
+def page_node(function: NodeFunction = page_states) -> Node:
+    """Its states are kept. Its version is that of the extractors: a new one reads every page again."""
+    return Node(PAGE, function, version=EXTRACTOR_VERSION, keep=True)
+
+
+def facts_in(state: Document) -> PageFacts:
+    """What the state of a page says."""
+    return facts_from_json(state.data[PAGE])
+
+
 def page_graph(function: NodeFunction = page_states) -> Graph:
-    """One node, whose states are kept. Its version is that of the extractors: a new one reads every page again."""
-    node = Node(PAGE, function, version=EXTRACTOR_VERSION, keep=True)
+    """The node `page` alone."""
     has_a_body = Presence(path=f"/blobs/{BODY}", op="exists")
-    return Graph("page-facts", [node], [Edge(source=INTAKE, target=PAGE, condition=has_a_body)])
+    edge = Edge(source=INTAKE, target=PAGE, condition=has_a_body)
+    return Graph("page-facts", [page_node(function)], [edge])

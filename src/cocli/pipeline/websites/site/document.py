@@ -1,44 +1,90 @@
-"""The state of a whole site in the document repository: which pages it was read from, and what that came to.
+"""A whole site in the document repository: the visit, which names its pages, and the state that was made of them.
 
-The document is called `site:{domain}`, the node `site`. It holds no time, so a visit that finds nothing new writes
-nothing; and with its pages it is enough to make the website's record again, without one request.
+The document is called `site:{domain}`. What came in is the visit: what was asked, what answered, and which pages were
+read, each by its digest. The node `site` makes the website's record of that, without one request. Neither holds the
+time of the visit, so one that finds nothing new writes nothing.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from cocli.documents.document import Document, DocumentSource
 from cocli.documents.ids import node_uuid
 from cocli.errors import DocumentDeleted, DocumentNotFound, RecordError
 from cocli.keys.identities import datasource_id
+from cocli.models.record import render_utc
 from cocli.models.website import Website
-from cocli.pipeline.websites.facts.stored_facts import facts_from_json
 from cocli.pipeline.websites.fetch.capture import CONNECTOR
-from cocli.pipeline.websites.page.document import PAGE, page_graph, read_document
+from cocli.pipeline.websites.page.document import PAGE, facts_in, page_node, read_document
 from cocli.pipeline.websites.site.page_shelf import find_page
 from cocli.pipeline.websites.site.record import ReadPage, SiteState, website_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
+    from collections.abc import Iterator, Sequence
 
+    from cocli.documents.graph.node import Node
     from cocli.documents.repository import DocumentRepository
+    from cocli.models.document import PipeDoc
     from cocli.pipeline.websites.facts.facts import PageFacts
     from cocli.pipeline.websites.site.shelf import Kept
 
 SITE = "site"
 """The node that makes a site of its pages."""
+VISIT = "visit"
+"""The entry of a site's document that says what came of asking for it."""
+SITE_DOC = "site:"
+"""What the ids of sites begin with."""
+
+_ROWS = 1_000
 
 
 def site_doc(domain: str) -> str:
-    return f"site:{domain}"
+    return f"{SITE_DOC}{domain}"
 
 
 def site_uuid(domain: str, account: str) -> str:
     """Known before it is saved: the records name it."""
     return node_uuid(site_doc(domain), SITE, account)
+
+
+@dataclass(frozen=True, slots=True)
+class VisitedPage:
+    """A page as a visit found it: its document, its very content, and since when it says so."""
+
+    doc: str
+    digest: str
+    since: datetime
+
+    @classmethod
+    def of(cls, kept: Kept) -> VisitedPage:
+        return cls(kept.document.doc, kept.document.digest, kept.saved_at)
+
+
+def visit_document(account: str, state: SiteState, pages: Sequence[VisitedPage], *, at: datetime) -> Document:
+    """A site as it came in. `at` is the time of the visit; the same visit another day is the same document."""
+    data: dict[str, Any] = {
+        "domain": state.domain,
+        "asked": state.asked,
+        "status": state.status,
+        "evidence": list(state.evidence),
+        "final_url": state.final_url,
+        "pages": [{"doc": page.doc, "digest": page.digest, "since": render_utc(page.since)} for page in pages],
+    }
+    source = DocumentSource(uri=state.final_url or state.asked, fetched_at=at)
+    document = Document.intake(account=account, connector=CONNECTOR, doc=site_doc(state.domain), source=source)
+    return document.with_data(VISIT, data)
+
+
+def visit_in(document: Document) -> tuple[SiteState, list[VisitedPage]]:
+    """What the document of a site says of the visit."""
+    data = document.data[VISIT]
+    names = ("domain", "asked", "status", "final_url")
+    state = SiteState(**{name: data[name] for name in names}, evidence=tuple(data["evidence"]))
+    pages = [VisitedPage(one["doc"], one["digest"], datetime.fromisoformat(one["since"])) for one in data["pages"]]
+    return state, pages
 
 
 def site_document(account: str, cluster: str, state: SiteState, pages: Sequence[str], website: Website) -> Document:
@@ -108,26 +154,25 @@ def stored_site(repository: DocumentRepository, account: str, cluster: str, doma
 
 
 def rebuild_website(
-    repository: DocumentRepository, account: str, cluster: str, domain: str, *, facts_in: str | None = None
+    repository: DocumentRepository, account: str, cluster: str, domain: str, *, read_in: str | None = None
 ) -> Website:
     """The record of a site, made again from its stored pages with the extractors of today. Nothing is asked for.
 
-    `facts_in` is the cluster into which the pages were replayed, where that is another one.
+    `read_in` is the cluster into which the pages were replayed, where that is another one.
     """
     stored = stored_site(repository, account, cluster, domain)
     if stored is None:
         raise DocumentNotFound(doc=site_doc(domain), place=f"{cluster}/{SITE}")
     pages = []
     for kept in stored.pages(repository):
-        facts = _stored_facts(repository, kept, facts_in or cluster) or _read_again(repository, kept)
+        page = page_node()
+        facts = stored_facts(repository, kept.document, page, read_in or cluster) or _read_again(repository, kept)
         pages.append(ReadPage(facts, kept.uuid, kept.saved_at))
     return website_of(stored.state, pages, at=stored.saved_at, document=site_uuid(domain, account))
 
 
-def _stored_facts(repository: DocumentRepository, kept: Kept, cluster: str) -> PageFacts | None:
-    """What the node `page` made of this very content, with the extractors of today."""
-    document = kept.document
-    node = page_graph().node(PAGE)
+def stored_facts(repository: DocumentRepository, document: Document, node: Node, cluster: str) -> PageFacts | None:
+    """What the node `page` of a cluster made of this very content, with this very code."""
     memo = repository.recall(
         document.account,
         document.doc,
@@ -140,10 +185,28 @@ def _stored_facts(repository: DocumentRepository, kept: Kept, cluster: str) -> P
         return None
     reference = document.reference.with_changes(address=PAGE, cluster=cluster, digest=memo.output_digest)
     try:
-        return facts_from_json(repository.get(document.account, reference).data[PAGE])
+        return facts_in(repository.get(document.account, reference))
     except (DocumentNotFound, DocumentDeleted, KeyError, RecordError):  # not there as expected: read the page itself
         return None
 
 
 def _read_again(repository: DocumentRepository, kept: Kept) -> PageFacts:
     return read_document(repository.load(kept.document))
+
+
+def sites_without_visit(repository: DocumentRepository, account: str, cluster: str) -> Iterator[StoredSite]:
+    """Sites that were read before a visit was a document of its own: all that is known of them is their state."""
+    after = None
+    while True:
+        page = repository.documents(account, cluster=cluster, after=after, limit=_ROWS)
+        for row in page.items:
+            if row.address == SITE and not _came_in(repository, row):
+                stored = stored_site(repository, account, cluster, row.doc.removeprefix(SITE_DOC))
+                if stored is not None:
+                    yield stored
+        if (after := page.next) is None:
+            return
+
+
+def _came_in(repository: DocumentRepository, row: PipeDoc) -> bool:
+    return bool(repository.states(row.account, row.doc, cluster=None, deleted=True))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from cocli.errors import PageUnread
 from cocli.pipeline.sources.google_maps.parser.sighting import SOURCE
+from cocli.pipeline.sources.google_maps.parser.verdicts import NOT_TO_BE_READ
 
 if TYPE_CHECKING:
     from cocli.documents import Document
@@ -20,7 +21,7 @@ ONE_ANSWER = 20
 def reach_of(document: Document, reading: MapsReading, seen: SeenPage) -> tuple[Reach, str | None]:
     """And why. `PageUnread` where the page did not load: then another attempt may bring it."""
     verdict, found = reading.verdict, len(reading.places)
-    if verdict.kind in ("blocked", "consent", "limited_view"):
+    if verdict.kind in NOT_TO_BE_READ:
         return "blocked", verdict.reason
     if seen.refused:
         return "blocked", seen.refused

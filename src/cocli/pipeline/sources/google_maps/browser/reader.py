@@ -12,6 +12,7 @@ from cocli.pipeline.sources.google_maps.browser.search_url import place_url, sea
 from cocli.pipeline.sources.google_maps.documents import details_document, list_document
 from cocli.pipeline.sources.google_maps.parser.parse import MapsReading, read
 from cocli.pipeline.sources.google_maps.parser.sighting import SOURCE
+from cocli.pipeline.sources.google_maps.parser.verdicts import NOT_TO_BE_READ
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,7 +86,7 @@ class MapsReader:
         )
         reading = read(document)
         verdict = reading.verdict
-        blocked = verdict.kind in ("blocked", "consent", "limited_view")
+        blocked = verdict.kind in NOT_TO_BE_READ
         self._pace.answered(blocked=blocked)
         if blocked or seen.refused:
             return Visit(document, reading, blocked=seen.refused or verdict.reason)

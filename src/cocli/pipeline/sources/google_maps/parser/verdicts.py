@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from cocli.pipeline.sources.google_maps.parser.sighting import Sighting
 
 Kind = Literal["list", "single", "empty", "area", "consent", "limited_view", "blocked", "error", "shell"]
+NOT_TO_BE_READ: frozenset[Kind] = frozenset({"blocked", "consent", "limited_view"})
+"""Pages that say nothing of what is there, or only a part of it: their places are not counted."""
 LOG_LIMITED_VIEW = "295516"
 """What Maps calls the link that explains the limited view."""
 RATED_AT_LEAST = 4

@@ -1,0 +1,26 @@
+"""The nodes that read Google Maps: a list of results, and the page of one place. The parser itself is `parser`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cocli.pipeline.sources.google_maps.parser.parse import read
+from cocli.pipeline.sources.google_maps.parser.verdicts import NOT_TO_BE_READ
+from cocli.pipeline.sources.place_states import with_places
+
+if TYPE_CHECKING:
+    from cocli.documents.document import Document
+    from cocli.documents.graph.node import NodeContext
+
+MAPS_LIST = "maps-list"
+MAPS_PLACE = "maps-place"
+PARSER_VERSION = "1"
+"""Whoever changes what is read from a page of Maps changes this: then a replay reads every page again."""
+
+
+def maps_states(document: Document, context: NodeContext) -> Document:
+    """From what a browser received to the places in it, and what kind of page it was: the function of both nodes."""
+    reading = read(document)
+    kind = reading.verdict.kind
+    places = () if kind in NOT_TO_BE_READ else reading.places
+    return with_places(document, context.node, places, page=kind)
