@@ -187,7 +187,7 @@ def test_doing_it_twice_is_doing_it_once(bench: Bench, places: OpenPlaces, truth
 
 def _address(bench: Bench, known: dict[str, Prospect]) -> tuple[str, str]:
     """Every value names a document that there is."""
-    (row,) = bench.repository.documents("default").items
+    (row,) = bench.repository.documents("default", kind="intake").items
     uuids = {origin.document for one in known.values() for origin in one.origins}
     assert uuids == {row.uuid}
     return row.doc, row.address

@@ -16,6 +16,7 @@ from cocli.app.documents import jobs as documents_jobs
 from cocli.app.workspace import no_progress
 from cocli.documents.catalog.job_rows import JobState
 from cocli.documents.graph.engine import Engine
+from cocli.documents.replay.compare import Comparison
 from cocli.documents.replay.selection import DocumentQuery
 from cocli.errors import UsageError
 from cocli.keys.identities import datasource_id
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
     from cocli.pipeline.websites.site.document import StoredSite
 
 STAGING = "staging"
+_PAGES = "http"
+"""What the ids of pages begin with; sites are made of them."""
 _FIELDS = ("/page/emails", "/page/phones", "/page/socials", "/page/contact_ways")
 
 
@@ -107,16 +110,17 @@ def _replay_wish(sites: CampaignSites, wish: ReextractionOptions) -> documents_j
             reason=f"{wish.cluster} is the cluster that the campaign lives in: there would be nothing to compare with",
             hint="Name another one with --cluster NAME; --apply writes what is new into the campaign.",
         )
-    query = DocumentQuery(datasource=datasource_id(documents.account, CONNECTOR))
+    query = DocumentQuery(datasource=datasource_id(documents.account, CONNECTOR), doc_prefix=_PAGES)
     return documents_jobs.ReplayOptions(query=query, cluster=wish.cluster)
 
 
 def _compared_pages(sites: CampaignSites, wish: ReextractionOptions) -> dict[str, Any]:
     documents = sites.documents
     datasource = datasource_id(documents.account, CONNECTOR)
-    found = documents_jobs.compare(
-        documents, documents.cluster, wish.cluster, datasource=datasource, examples=wish.examples
-    )
+    found = Comparison(documents.cluster, wish.cluster)
+    for page in documents_jobs.compare_each(documents, documents.cluster, wish.cluster, datasource=datasource):
+        if page.doc.startswith(_PAGES):
+            found.add(page, wish.examples)
     facts = []
     for kind in _FIELDS:
         summed = [one for one in found.sorted_fields() if one.path == kind or one.path.startswith(f"{kind}/")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
@@ -18,14 +18,18 @@ from cocli.documents.replay.engines.workplace import Workplace, make_graph
 from cocli.documents.replay.plan import ReplayPlan
 from cocli.documents.replay.selection import DocumentQuery
 from cocli.errors import UsageError
+from cocli.keys.identities import datasource_id
 from cocli.models.record import explain
 from cocli.pipeline.nodes import PIPELINE
+from cocli.pipeline.websites.fetch.capture import CONNECTOR
+from cocli.pipeline.websites.site.document import VisitedPage, site_doc, sites_without_visit, visit_document
 
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Iterator, Mapping
 
     from cocli.app.documents.documents import Documents
+    from cocli.documents import Document
     from cocli.documents.catalog.job_rows import DocumentOutcome, Job, OutcomeRow
     from cocli.documents.replay.compare import Comparison, DocumentComparison
     from cocli.documents.replay.crew import ReplayCrew
@@ -80,13 +84,28 @@ def _plan(engine: Engine, wish: ReplayOptions) -> ReplayPlan:
 def forecast(documents: Documents, wish: ReplayOptions) -> Forecast:
     """What a replay would find. Nothing is written."""
     engine = engine_of(documents, wish)
-    return replay.preview_replay(engine, documents.account, _plan(engine, wish))
+    found = replay.preview_replay(engine, documents.account, _plan(engine, wish))
+    return replace(found, documents=found.documents + sum(1 for _ in older_visits(documents, wish)))
 
 
 def plan(documents: Documents, wish: ReplayOptions) -> Job:
     """The job of a replay; one of the same plan that is not done yet is gone on with."""
     engine = engine_of(documents, wish)
+    for visit in older_visits(documents, wish):
+        documents.repository.save(visit)
     return replay.plan_replay(engine, documents.account, _plan(engine, wish))
+
+
+def older_visits(documents: Documents, wish: ReplayOptions) -> Iterator[Document]:
+    """The visits of sites that were read before a visit was a document of its own, as far as the query is for them."""
+    if wish.start != INTAKE or wish.query.datasource not in (None, datasource_id(documents.account, CONNECTOR)):
+        return
+    repository, account = documents.repository, documents.account
+    for site in sites_without_visit(repository, account, documents.cluster):
+        doc, query = site_doc(site.state.domain), wish.query
+        if query.doc in (None, doc) and doc.startswith(query.doc_prefix or ""):
+            pages = [VisitedPage.of(kept) for kept in site.pages(repository)]
+            yield visit_document(account, site.state, pages, at=site.saved_at)
 
 
 def plan_seed(documents: Documents, wish: ReplayOptions, datasource: str) -> Job:
@@ -157,6 +176,12 @@ def job_of(documents: Documents, job: str) -> Job:
 
 def jobs_of(documents: Documents, limit: int) -> list[Job]:
     return jobs.list_jobs(documents.repository, documents.account, limit=limit)
+
+
+def without_node(documents: Documents, job: Job, limit: int = EXAMPLES) -> tuple[int, list[str]]:
+    """How many documents of a job no node of its graph takes, and the first of them."""
+    where = documents.repository, documents.account, job.job
+    return sum(jobs.count_without_node(*where).values()), jobs.list_without_node(*where, limit)
 
 
 def pause(documents: Documents, job: str) -> Job:

@@ -12,6 +12,7 @@ import typer
 from cocli.cli.documents.options import DatasourceOption, GraphOption, chosen_documents
 from cocli.cli.kit.context import Call
 from cocli.cli.kit.options import CAMPAIGN, DRY_RUN, JSON, QUIET, STORE, examples, shared
+from cocli.cli.kit.output import count_shown
 from cocli.errors import UsageError
 from cocli.exit_codes import ExitCode
 
@@ -114,7 +115,7 @@ def replay(
         if job:
             wish = ReplayOptions(graph=graph, cluster=planned.cluster)
         done = _run(output, documents, planned, wish, processes, engine)
-    _report(output, documents, done)
+        _report(output, documents, done)
 
 
 @app.command(
@@ -145,7 +146,7 @@ def seed(
             return
         planned = plan_seed(documents, wish, datasource)
         done = _run(output, documents, planned, wish, processes, engine)
-    _report(output, documents, done)
+        _report(output, documents, done)
 
 
 @app.command(
@@ -278,18 +279,27 @@ def _show_jobs(output: Output, found: list[Job]) -> None:
 def _show_forecast(output: Output, documents: Documents, total: int, skipped: int) -> None:
     if output.as_json:
         forecast = {"documents": total, "skipped": skipped, "to_do": total - skipped}
-        output.document({"account": documents.account, "dry_run": True, "forecast": forecast, "job": None})
+        output.document(
+            {"account": documents.account, "dry_run": True, "forecast": forecast, "job": None, "without_node": None}
+        )
         return
     output.table(("documents", "skipped", "to do"), [(total, skipped, total - skipped)])
     output.talk("Nothing was done; what is skipped went through this very graph before.")
 
 
 def _report(output: Output, documents: Documents, done: Job) -> None:
+    from cocli.app.documents.jobs import without_node
+
+    unread, examples = without_node(documents, done)
     if output.as_json:
         document = {"account": documents.account, "dry_run": False, "forecast": None}
-        output.document({**document, "job": job_document(done)})
+        missing = {"count": unread, "examples": examples}
+        output.document({**document, "job": job_document(done), "without_node": missing})
     else:
         _show_jobs(output, [done])
+        if unread:
+            named = ", ".join(examples)
+            output.talk(f"Of those skipped, no node of the graph takes {count_shown(unread, 'document')}: {named}")
         if done.state.value == "done" and not done.failed:
             output.hint(f"cocli documents compare OTHER {done.cluster}{documents.options}")
         elif done.failed:

@@ -8,6 +8,10 @@ _JOB = (
     '{"id", "kind", "state", "cluster", "total", "done", "unchanged", "skipped", "failed", "error", "planned_at", '
     '"finished_at"}'
 )
+_REPLAYED = (
+    '{"account", "dry_run", "forecast": {"documents", "skipped", "to_do"}, "job": ' + _JOB + ', "without_node": '
+    '{"count", "examples"}}'
+)
 _SYNC_RUN = (
     '{"direction", "folder", "bucket", "campaign", "dry_run", "counts": {"uploaded", "downloaded", "merged", '
     '"kept_both", "deleted_there", "deleted_here", "held_here", "held_there", "behind", "ahead", "adopted", '
@@ -146,8 +150,8 @@ DOCUMENTS = {
             '"purged_at", "purged_by", "reason", "removed": [{"kind", "cluster", "uuid", "digest", "size"}]}]}',
             "fsck": '{"account", "documents", "objects", "blobs", "rows", "events", "open", "findings": [{"problem", '
             '"account", "doc", "detail", "repaired"}]}',
-            "replay": f'{{"account", "dry_run", "forecast": {{"documents", "skipped", "to_do"}}, "job": {_JOB}}}',
-            "seed": f'{{"account", "dry_run", "forecast": {{"documents", "skipped", "to_do"}}, "job": {_JOB}}}',
+            "replay": _REPLAYED,
+            "seed": _REPLAYED,
             "compare": '{"account", "left", "right", "documents", "identical", "different", "only_left", "only_right", '
             '"unreadable", "fields": [{"path", "same", "changed", "gained", "lost", "examples": [{"doc", "verdict", '
             '"left", "right"}]}], "examples_only_left", "examples_only_right", "problems"}',

@@ -60,6 +60,14 @@ class JobTable:
             rows = session.rows(self._statements["list_outcomes"], values)
         return [read_outcome(columns, self._database.read_time) for columns in rows]
 
+    def count_outcomes(self, account: str, job: str, outcome: DocumentOutcome, code: str) -> dict[str, int]:
+        """How many documents of a job ended so, by the address that they were taken from."""
+        values = {"account": account, "job": job, "outcome": outcome.value, "code": code}
+        with self._database.read() as session:
+            return {
+                str(address): int(count) for address, count in session.rows(self._statements["count_outcomes"], values)
+            }
+
     def _one(self, name: str, values: Mapping[str, object]) -> Job | None:
         with self._database.read() as session:
             rows = session.rows(self._statements[name], values)

@@ -22,6 +22,7 @@ from cocli.documents.replay.chunks import CHUNK, chunks, starting_rows
 from cocli.documents.replay.crew import Alone, work_through
 from cocli.documents.replay.glance import Glance
 from cocli.documents.replay.plan import ReplayPlan, graph_digest
+from cocli.documents.replay.work import NO_NODE
 from cocli.errors import CocliError, CrewLost, JobBusy, JobError, LeaseLost, UnknownJob
 from cocli.models.record import render_utc
 from cocli.queue.runtime import Runtime, ThreadRuntime
@@ -88,6 +89,24 @@ def list_outcomes(
     find_job(repository, account, job)
     behind = (after.doc, after.address) if after else ("", "")
     return job_table(repository).outcomes(account, job, outcome=outcome, after=behind, limit=limit)
+
+
+def count_without_node(repository: DocumentRepository, account: str, job: str) -> dict[str, int]:
+    """How many documents the graph of a job has no node for, by the datasource that brought them."""
+    return job_table(repository).count_outcomes(account, job, DocumentOutcome.SKIPPED, NO_NODE)
+
+
+def list_without_node(repository: DocumentRepository, account: str, job: str, limit: int) -> list[str]:
+    """Which documents these are; the first of them."""
+    found: list[str] = []
+    after: OutcomeRow | None = None
+    while len(found) < limit:
+        rows = list_outcomes(repository, account, job, outcome=DocumentOutcome.SKIPPED, after=after, limit=1_000)
+        found += [row.doc for row in rows if row.code == NO_NODE]
+        if len(rows) < 1_000:
+            break
+        after = rows[-1]
+    return found[:limit]
 
 
 def pause_job(repository: DocumentRepository, account: str, job: str, *, clock: Callable[[], datetime]) -> Job:
@@ -243,7 +262,7 @@ class _Runner:
             if row.cluster == self._plan.cluster and row.doc in chunk.states:
                 chunk.states[row.doc][row.address] = row.digest
         for row, result in zip(chunk.waiting, work.results, strict=True):
-            if result.outcome is not DocumentOutcome.FAILED:
+            if result.outcome is not DocumentOutcome.FAILED and result.code != NO_NODE:
                 yield self._glance.memo(row, chunk.states[row.doc], at)
 
     def _bury(self, advanced: Advanced) -> None:

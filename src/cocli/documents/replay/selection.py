@@ -23,6 +23,8 @@ class DocumentQuery(RecordPart):
     """All that is said has to hold. `saved_from` is included, `saved_before` is not: when the state was saved."""
 
     doc: AddressPart | None = None
+    doc_prefix: Text | None = None
+    """What the id begins with."""
     datasource: AddressPart | None = None
     uri_prefix: Text | None = None
     http_status: Annotated[int, Field(ge=100, le=999)] | None = None
@@ -34,6 +36,7 @@ class DocumentQuery(RecordPart):
     def matches(self, row: PipeDoc) -> bool:
         return (
             (self.doc is None or row.doc == self.doc)
+            and (self.doc_prefix is None or row.doc.startswith(self.doc_prefix))
             and (self.datasource is None or row.datasource == self.datasource)
             and (self.uri_prefix is None or (row.source_uri or "").startswith(self.uri_prefix))
             and (self.http_status is None or row.http_status == self.http_status)

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from cocli.documents.replay.plan import ReplayPlan
     from cocli.models.document import DocumentReference
 
+NO_NODE = "no_node"
+"""The code of an outcome: the graph has no node for such a document."""
 _FAILED = (Ending.QUARANTINED, Ending.DELETED)
 
 
@@ -70,7 +72,14 @@ def _one(engine: Engine, plan: ReplayPlan, reference: DocumentReference, ledger:
         return WorkResult(DocumentOutcome.FAILED, code if quarantined else "document_deleted", message or failed.detail)
     if any(commit.rows for commit in ledger.commits[before:]):
         return WorkResult(DocumentOutcome.DONE)
+    if _found_no_node(run):
+        return WorkResult(DocumentOutcome.SKIPPED, NO_NODE, f"no node of {engine.graph.name} takes it")
     return WorkResult(DocumentOutcome.UNCHANGED if run.ran else DocumentOutcome.SKIPPED)
+
+
+def _found_no_node(run: GraphRun) -> bool:
+    """Whether no edge from the intake was for this document."""
+    return any(way.node == INTAKE for way in run.ended(Ending.UNMATCHED))
 
 
 def _run(engine: Engine, plan: ReplayPlan, document: Document) -> GraphRun:

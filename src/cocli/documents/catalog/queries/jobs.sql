@@ -51,6 +51,11 @@ WHERE account = :account AND job = :job AND (:outcome = '' OR outcome = :outcome
     AND (doc, address) > (:after_doc, :after_address)
 ORDER BY doc, address LIMIT :limit;
 
+-- name: count_outcomes
+SELECT address, count(*) FROM job_outcomes
+WHERE account = :account AND job = :job AND outcome = :outcome AND code = :code
+GROUP BY address ORDER BY address;
+
 -- name: forget_outcomes
 DELETE FROM job_outcomes WHERE account = :account AND doc = :doc;
 

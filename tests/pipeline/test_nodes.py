@@ -1,0 +1,108 @@
+"""The graph of the pipeline: which node takes which document, and what a state keeps of what a node read."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from cocli.documents import Blob, Document, DocumentRepository, DocumentSource, open_catalog
+from cocli.documents.catalog.job_rows import JobState
+from cocli.documents.graph.engine import Engine
+from cocli.documents.graph.node import INTAKE, Node
+from cocli.documents.graph.run import Ending
+from cocli.documents.replay.jobs import count_without_node, list_without_node, run_job
+from cocli.documents.replay.plan import ReplayPlan
+from cocli.documents.replay.replay import plan_replay
+from cocli.keys.tile import Tile
+from cocli.models.place import Place
+from cocli.pipeline.nodes import MAPS_LIST, MAPS_PLACE, OPEN_PLACES, PAGE, SITE, pipeline_graph
+from cocli.pipeline.sources.google_maps.documents import details_document, list_document
+from cocli.pipeline.sources.place_states import places_in, with_places
+from cocli.pipeline.websites.page.document import page_node
+from cocli.pipeline.websites.site.document import visit_document
+from cocli.pipeline.websites.site.record import SiteState
+from cocli.store.memory import MemoryStore
+
+NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
+TILE = Tile(38_500, -101_100)
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> DocumentRepository:
+    return DocumentRepository(
+        MemoryStore(), open_catalog(str(tmp_path / "documents.sqlite3"), durable=False), clock=lambda: NOON
+    )
+
+
+def documents() -> dict[str, Document]:
+    given = {"account": "acct", "url": "https://maps.example/", "html": "<p>nothing</p>", "fetched_at": NOON}
+    rows = Document.intake(account="acct", connector="overture", doc="2026/38.5_-101.1/x", source=_source())
+    page = Document.intake(account="acct", connector="web", doc="https://a.example/", source=_source())
+    return {
+        MAPS_LIST: list_document(tile=TILE, phrase="dentist", **given),
+        MAPS_PLACE: details_document(place_id="ChIJ", **given),
+        OPEN_PLACES: rows.with_blob("rows", Blob.of(b"")),
+        PAGE: page.with_blob("body", Blob.of(b"<p>a@a.example</p>", "text/html")),
+        SITE: visit_document("acct", SiteState("a.example", "https://a.example/", "dead"), [], at=NOON),
+    }
+
+
+def _source() -> DocumentSource:
+    return DocumentSource(uri="https://a.example/", fetched_at=NOON)
+
+
+def test_every_document_of_the_pipeline_has_one_node(repository: DocumentRepository) -> None:
+    graph = pipeline_graph()
+    assert {node.name for node in graph.nodes} >= set(documents())
+    engine = Engine(graph, repository, cluster="main", clock=lambda: NOON)
+    for name, document in documents().items():
+        repository.save(document)
+        run = engine.run(document)
+        assert [(way.node, way.ending) for way in run.outcomes] == [(name, Ending.FINISHED)]
+        assert repository.current("acct", document.doc, name, "main").data[name]
+
+
+def test_a_state_keeps_places_without_the_time_and_the_bytes_of_the_capture() -> None:
+    place = Place(
+        source="overture",
+        source_id="7",
+        name="Shop",
+        tile=TILE,
+        observed_at=NOON,
+        document="0" * 8 + "-0000-0000-0000-" + "0" * 12,
+    )
+    capture = documents()[OPEN_PLACES].with_blob("rows", Blob.of(b"x" * 100))
+    state = with_places(capture.at(OPEN_PLACES, "main"), OPEN_PLACES, [place])
+    assert not state.blobs
+    assert places_in(state) == [place.with_changes(document=capture.uuid)]
+    later = with_places(
+        capture.with_source(DocumentSource(uri="https://a.example/", fetched_at=NOON.replace(hour=13))).at(
+            OPEN_PLACES, "main"
+        ),
+        OPEN_PLACES,
+        [place.with_changes(observed_at=NOON.replace(hour=13))],
+    )
+    assert later.digest == state.digest
+
+
+def test_a_new_version_of_the_page_reader_makes_sites_anew() -> None:
+    def site(page: Node) -> str:
+        return pipeline_graph(page).node(SITE).code_digest
+
+    newer = Node(PAGE, page_node().function, version="another", keep=True)
+    assert site(page_node()) == pipeline_graph().node(SITE).code_digest != site(newer)
+
+
+def test_a_document_that_no_node_takes_is_counted_and_named(repository: DocumentRepository) -> None:
+    known, stranger = documents()[OPEN_PLACES], Document.intake(account="acct", connector="fax", doc="fax/1")
+    for document in (known, stranger):
+        repository.save(document)
+    engine = Engine(pipeline_graph(), repository, cluster="main", clock=lambda: NOON)
+    for _ in range(2):  # the second time nothing is to be done, and the stranger is still named
+        job = plan_replay(engine, "acct", ReplayPlan.of(engine))
+        assert run_job(engine, "acct", job.job).state is JobState.DONE
+        assert sum(count_without_node(repository, "acct", job.job).values()) == 1
+        assert list_without_node(repository, "acct", job.job, 10) == ["fax/1"]
+    assert [edge.source for edge in engine.graph.edges] == [INTAKE] * len(engine.graph.nodes)
