@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,11 +18,13 @@ from cocli.documents.replay.plan import ReplayPlan
 from cocli.documents.replay.replay import plan_replay
 from cocli.keys.tile import Tile
 from cocli.models.place import Place
-from cocli.pipeline.nodes import MAPS_LIST, MAPS_PLACE, OPEN_PLACES, PAGE, SITE, pipeline_graph
+from cocli.pipeline.nodes import pipeline_graph
 from cocli.pipeline.sources.google_maps.documents import details_document, list_document
+from cocli.pipeline.sources.google_maps.nodes import MAPS_LIST, MAPS_PLACE
+from cocli.pipeline.sources.open_places.node import OPEN_PLACES
 from cocli.pipeline.sources.place_states import places_in, with_places
-from cocli.pipeline.websites.page.document import page_node
-from cocli.pipeline.websites.site.document import visit_document
+from cocli.pipeline.websites.page.document import PAGE, page_node
+from cocli.pipeline.websites.site.document import SITE, visit_document
 from cocli.pipeline.websites.site.record import SiteState
 from cocli.store.memory import MemoryStore
 
@@ -37,7 +40,7 @@ def repository(tmp_path: Path) -> DocumentRepository:
 
 
 def documents() -> dict[str, Document]:
-    given = {"account": "acct", "url": "https://maps.example/", "html": "<p>nothing</p>", "fetched_at": NOON}
+    given: dict[str, Any] = {"account": "acct", "url": "https://maps.example/", "html": "<p>-</p>", "fetched_at": NOON}
     rows = Document.intake(account="acct", connector="overture", doc="2026/38.5_-101.1/x", source=_source())
     page = Document.intake(account="acct", connector="web", doc="https://a.example/", source=_source())
     return {

@@ -35,9 +35,10 @@ from cocli.models.work import DetailsWork, EnrichmentWork, ListWork
 from cocli.pipeline.exclusions import Exclusions
 from cocli.pipeline.indexes import open_index
 from cocli.pipeline.merge.settling import ProspectSettler, Settled
-from cocli.pipeline.nodes import MAPS_LIST, pipeline_graph
+from cocli.pipeline.nodes import pipeline_graph
 from cocli.pipeline.sources.capture import Capture
 from cocli.pipeline.sources.categories import open_categories
+from cocli.pipeline.sources.google_maps.nodes import MAPS_LIST
 from cocli.pipeline.sources.open_places import Claims, Library, OpenPlaces
 from cocli.pipeline.sources.place_states import with_places
 from cocli.pipeline.stages.listing import ListSinks, ListStage
