@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 MAX_JOBS = 256
 LAST = "last"
 ALL = DocumentQuery()
+DEFAULT_GRAPH = PIPELINE
+"""The graph where no other one is named: that of the pipeline."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ def engine_of(documents: Documents, wish: ReplayOptions) -> Engine:
                 raise UsageError(reason="a cluster may not be called intake: that is the folder of what came in")
     if wish.rate is not None and not (wish.rate > 0 and math.isfinite(wish.rate)):
         raise UsageError(reason=f"a rate is a number of documents in a second, not {wish.rate}")
-    graph = make_graph(wish.graph or PIPELINE, {})
+    graph = make_graph(wish.graph or DEFAULT_GRAPH, {})
     return Engine(graph, documents.repository, cluster=cluster, clock=documents.store.now)
 
 
@@ -146,7 +148,7 @@ def _crew(
     workplace = Workplace(
         store=documents.store_address,
         catalog=documents.catalog_address,
-        factory=wish.graph or PIPELINE,
+        factory=wish.graph or DEFAULT_GRAPH,
         cluster=engine.cluster,
         prefix=documents.section.prefix,
         inline_limit=documents.section.inline_limit,

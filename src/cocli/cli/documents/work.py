@@ -43,7 +43,7 @@ def work(
     work for a node. Ctrl-C or SIGTERM ends what is in hand, and takes nothing more.
     """
     from cocli.app.documents.events import relaying
-    from cocli.app.documents.graph import PAGE_FACTS
+    from cocli.app.documents.jobs import DEFAULT_GRAPH
     from cocli.app.documents.nodes import NodeWorkOptions, work_for_nodes
     from cocli.app.machines.workers import worker_name
 
@@ -51,7 +51,7 @@ def work(
     stop = stopped_by_signals()
     with chosen_documents(call) as documents:
         options = NodeWorkOptions(
-            nodes, graph or PAGE_FACTS, cluster or documents.cluster, worker_name(), until_empty=until_empty
+            nodes, graph or DEFAULT_GRAPH, cluster or documents.cluster, worker_name(), until_empty=until_empty
         )
         output.talk(f"Working for {', '.join(nodes)} in {options.cluster}. Ctrl-C ends it.")
         with relaying(documents):
