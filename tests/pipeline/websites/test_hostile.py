@@ -38,6 +38,9 @@ TREES: dict[str, Callable[[int], str]] = {
     "tags that never end": lambda n: "<a b='" * n,
     "scripts that never end": lambda n: "<script>" * n,
     "frames in frames": lambda n: "<iframe srcdoc='" + "&lt;iframe srcdoc=&quot;x&quot;>" * n + "'>",
+    "options": lambda n: "<select>" + "<option>a@b.de</option>" * (4 * n) + "</select>",
+    "options without an end": lambda n: "<form><select>" + "<option>Jena<optgroup>" * (2 * n),
+    "hosts of many labels": lambda n: f"<a href='https://{'a.' * n * 5}com/x'>x</a>" * 3,
     "style sheets": lambda n: "<style>" + ".a{display:none}" * n + "{" * n + "</style>" + "<p>x",
 }
 TEXTS: dict[str, Callable[[int], str]] = {
@@ -80,6 +83,8 @@ SCRIPTS: dict[str, Callable[[int], str]] = {
     "slashes": lambda n: "@" + "/" * n,
     "half regexes": lambda n: "@=" + "/[a" * n,
     "half comments": lambda n: "@" + "/*" * n,
+    "half comments with blanks": lambda n: "x='@';" + "/* " * n,
+    "half classes": lambda n: "x='@';" + "=/[" * n,
     "pieces": lambda n: "f('a','b'," * n,
     "typo3": lambda n: "linkTo_UnCryptMailto('" * n + "@",
     "eeb": lambda n: "ml='" * n + ",mi=",

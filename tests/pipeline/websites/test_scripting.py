@@ -60,3 +60,21 @@ def test_tokens_of_an_unfinished_string_end_there() -> None:
 )
 def test_deep_and_long_scripts(script: str) -> None:
     strings_of(script)
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "x = 'a@b.de'.replace(/a[^]/, 'b')",
+        "x = [105].map(c => String.fromCharCode(c-08)).join('') + '@'",
+        "x = 'in\\ud800fo' + '@b.de'",
+        "x = '@'; /* a comment that never ends /* /* x = '@'",
+        "x = '@'; y = /[a/ /[b/ /[",
+    ],
+)
+def test_ordinary_and_broken_scripts_are_read_without_an_error(script: str) -> None:
+    list(strings_of(script))
+
+
+def test_a_comment_that_never_ends_is_the_rest_of_the_script() -> None:
+    assert [token.text for token in tokens("a /* b */ c /* d c")] == ["a", "c"]

@@ -30,6 +30,8 @@ HostKind = Literal[
     "template-link",
 ]
 KINDS: frozenset[str] = frozenset(get_args(HostKind))
+LONGEST_HOST = 253
+"""Characters that a name can have in the domain name system. A page can write longer ones: they lead nowhere."""
 FILE = Path(__file__).parents[1] / "data" / "hosts.csv"
 
 
@@ -80,6 +82,8 @@ def _kinds() -> dict[str, frozenset[str]]:
 
 def listed(host: str, kind: HostKind) -> str | None:
     """The host of this kind that a host is, or lies below: `de.linkedin.com` → `linkedin.com`."""
+    if len(host) > LONGEST_HOST:
+        return None
     hosts = hosts_of(kind)
     while host:
         if host in hosts:

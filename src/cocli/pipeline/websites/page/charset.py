@@ -27,6 +27,16 @@ _WIDER = {
     "x-euc-jp": "euc_jp",
 }
 """What browsers take for a name: a charset that holds it, and what else stands in pages that say so."""
+_OF_THE_WEB = frozenset(
+    codecs.lookup(name).name
+    for name in (
+        *("utf-8", "utf-16-le", "utf-16-be", "gbk", "gb18030", "big5", "big5hkscs", "euc-jp", "iso2022-jp"),
+        *("cp932", "cp949", "euc-kr", "koi8-r", "koi8-u", "mac-roman", "mac-cyrillic", "cp866", "cp874", "latin-1"),
+        *(f"cp{number}" for number in range(1250, 1259)),
+        *(f"iso-8859-{number}" for number in (2, 3, 4, 5, 6, 7, 8, 10, 13, 14, 15, 16)),
+    )
+)
+"""The encodings of the WHATWG standard, by Python's names. `punycode`, `idna` or `unicode_escape` are no charsets."""
 _UTF8 = frozenset(("utf-8", "utf8", "unicode-1-1-utf-8"))
 _SYLLABLES = re.compile(r"[\u3041-\u30fe]")
 _SYLLABLES_NEEDED = 5
@@ -90,7 +100,9 @@ def _japanese(body: bytes) -> list[str]:
 
 
 def _decoded(body: bytes, name: str) -> str | None:
+    """None for a name that no browser takes for a charset. Python knows more, and some of them take forever."""
     try:
-        return body.decode(name, "replace")
-    except (LookupError, ValueError):  # a charset that nobody knows, or one that is no charset of text: try the next
+        codec = codecs.lookup(name).name
+    except (LookupError, ValueError):  # nobody knows it: the next one
         return None
+    return body.decode(codec, "replace") if codec in _OF_THE_WEB else None

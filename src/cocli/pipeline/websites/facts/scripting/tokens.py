@@ -12,9 +12,10 @@ from cocli.pipeline.websites.page.encodings import unescaped_literal
 from cocli.pipeline.websites.page.wordlist import words
 
 MAX_TOKENS = 40_000
+_LONGEST_REGEX = 2_000
 
 _TOKEN = re.compile(
-    r"""(?P<space>\s++|//[^\n]*+|/\*(?>[^*]++|\*(?!/))*+\*/|<!--|-->)
+    r"""(?P<space>\s++|//[^\n]*+|<!--|-->)
     |(?P<string>"(?>[^"\\\n]++|\\.)*+"|'(?>[^'\\\n]++|\\.)*+')
     |(?P<template>`(?>[^`\\]++|\\.)*+`)
     |(?P<number>0[xX][0-9a-fA-F]++|[0-9]++(?>\.[0-9]++)?+)
@@ -39,15 +40,21 @@ def tokens(script: str) -> list[Token]:
     found: list[Token] = []
     at = 0
     while at < len(script) and len(found) < MAX_TOKENS:
+        if script.startswith("/*", at):
+            end = script.find("*/", at + 2)
+            if end < 0:
+                break  # a comment that never ends is the rest of the script
+            at = end + 2
+            continue
         if script[at] == "/" and _regex_may_begin(found):
-            regex = _REGEX.match(script, at)
+            regex = _REGEX.match(script, at, at + _LONGEST_REGEX)
             if regex:
                 found.append(Token("regex", regex[0], at))
                 at = regex.end()
                 continue
         match = _TOKEN.match(script, at)
         if match is None:
-            if script[at] in "\"'`" or script.startswith("/*", at):
+            if script[at] in "\"'`":
                 break
             at += 1
             continue

@@ -146,7 +146,10 @@ def _replaced(text: str, arguments: list[Value], inner: Sequence[Token]) -> Valu
         if not safe:
             return UNKNOWN
         flags = re.IGNORECASE if "i" in safe[2] else re.NOFLAG
-        return _bounded(re.sub(safe[1], lambda _: new, text, count=0 if "g" in safe[2] else 1, flags=flags))
+        try:
+            return _bounded(re.sub(safe[1], lambda _: new, text, count=0 if "g" in safe[2] else 1, flags=flags))
+        except re.error:  # a regular expression of JavaScript that is none here, such as `[^]`
+            return UNKNOWN
     return _bounded(text.replace(arguments[0], new)) if isinstance(arguments[0], str) and arguments[0] else UNKNOWN
 
 
@@ -175,7 +178,7 @@ def _mapped_codes(values: list[Value], inner: Sequence[Token]) -> Value:
     operator, offset = "+", 0
     for mark, number in pairwise(tail):
         if mark.kind == "mark" and mark.text in "+-^" and number.kind == "number":
-            operator, offset = mark.text, int(number.text, 0) if number.text.isdigit() else 0
+            operator, offset = mark.text, int(number.text) if number.text.isdigit() else 0
     moved = [added(value, offset, operator) if isinstance(value, (int, float)) else UNKNOWN for value in values]
     characters = [from_codes([value]) for value in moved]
     return list(characters)
