@@ -480,12 +480,12 @@ def test_places_written_as_tables_are_edited_as_tables() -> None:
     )
     place = '{name = "C", lat = 3.0, lon = 4.0}'
     more = apply_changes(file, [parse_change(f"prospecting.locations+={place}")])
-    assert [one["name"] for one in more.data["prospecting"]["locations"]] == ["A", "B", "C"]
+    assert [location["name"] for location in more.data["prospecting"]["locations"]] == ["A", "B", "C"]
     assert more.text.count("[[prospecting.locations]]") == 3
     assert "# Where: one of locations" in more.text
     gone = '{name = "A", lat = 1.0, lon = 2.0, radius_miles = 3.0}'
     less = apply_changes(more, [parse_change(f"prospecting.locations-={gone}")])
-    assert [one["name"] for one in less.data["prospecting"]["locations"]] == ["B", "C"]
+    assert [location["name"] for location in less.data["prospecting"]["locations"]] == ["B", "C"]
     none = apply_changes(less, [parse_unset("prospecting.locations")])
     assert "locations" not in none.data["prospecting"]
 

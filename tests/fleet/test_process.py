@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 import os
 import secrets
 import sys
@@ -16,6 +18,7 @@ from cocli.app.campaigns.campaign import new_campaign
 from cocli.app.workspace import open_workspace
 from cocli.config.resolve import Flags
 from cocli.fleet.process import WorkerProcess
+from cocli.logs.output import turn_off, turn_on
 from cocli.queue.base import NewTask
 from cocli.queue.leased.queue import LeasedQueue
 
@@ -72,3 +75,31 @@ def test_a_real_worker_reports_and_ends_when_nobody_holds_it(tmp_path: Path, end
         wait_for(lambda: process.exit_code() is not None)
         assert process.exit_code() == 0, said
         assert said == []
+
+
+LOGGING = """
+import sys
+from cocli import logs
+from cocli.logs.output import turn_on
+
+turn_on({"COCLI_LOG": "info", "COCLI_LOG_FORMAT": "json"}, sys.stderr)
+with logs.bound(campaign="plumbers", queue="details"):
+    logs.get_logger("cocli.example").info("of the child")
+print("error: a complaint", file=sys.stderr, flush=True)
+"""
+
+
+def test_the_log_of_a_worker_is_passed_on_and_is_no_complaint() -> None:
+    said: list[str] = []
+    stream = io.StringIO()
+    turn_on({"COCLI_LOG": "info", "COCLI_LOG_FORMAT": "json"}, stream)
+    try:
+        process = WorkerProcess([sys.executable, "-c", LOGGING], os.environ, on_complaint=said.append)
+        wait_for(lambda: process.exit_code() is not None)
+        wait_for(lambda: said)
+    finally:
+        turn_off()
+    assert said == ["a complaint"]
+    assert process.last_error == "a complaint"
+    passed_on = [json.loads(line) for line in stream.getvalue().splitlines()]
+    assert {"campaign": "plumbers", "queue": "details", "message": "of the child"}.items() <= passed_on[0].items()

@@ -101,7 +101,9 @@ def test_a_sound_index_has_no_findings(index: Index[Any], store: Store) -> None:
 
 
 def test_rows_of_another_campaign(index: Index[Any]) -> None:
-    publish_rows(index, sorted([prospect("a"), prospect("b", campaign="roofers")], key=lambda one: one.company_hash))
+    publish_rows(
+        index, sorted([prospect("a"), prospect("b", campaign="roofers")], key=lambda record: record.company_hash)
+    )
     report = audit(index)
     assert found(report) == {"foreign": 1}
     assert "campaign roofers" in report.examples[AuditFinding.FOREIGN][0].detail
@@ -111,7 +113,7 @@ def test_ids_that_do_not_belong_together(index: Index[Any]) -> None:
     wrong_hash = prospect("someone else", place_id=PLACE)
     wrong_feature = prospect(OTHER_PLACE, place_id=OTHER_PLACE).with_extras({"feature_id": "0x1:0x2", "cid": None})
     merged = prospect("moved", place_id=OTHER_PLACE, merged_into=company_hash(OTHER_PLACE))
-    publish_rows(index, sorted([wrong_hash, wrong_feature, merged], key=lambda one: one.company_hash))
+    publish_rows(index, sorted([wrong_hash, wrong_feature, merged], key=lambda record: record.company_hash))
     assert found(audit(index)) == {"mismatched": 2}
 
 
@@ -127,13 +129,13 @@ def test_a_row_that_is_superseded_is_nobodys_mistake(index: Index[Any]) -> None:
 
 def test_duplicates_by_key_and_by_place(index: Index[Any]) -> None:
     twins = [prospect(PLACE, place_id=PLACE), prospect("twin", place_id=PLACE)]
-    rows = sorted([*twins, prospect("a"), prospect("a", city="x")], key=lambda one: one.company_hash)
+    rows = sorted([*twins, prospect("a"), prospect("a", city="x")], key=lambda record: record.company_hash)
     publish_rows(index, rows)
     assert found(audit(index)) == {"duplicate": 2, "mismatched": 1}
 
 
 def test_rows_in_the_wrong_shard(index: Index[Any]) -> None:
-    rows = sorted([prospect("a"), prospect("b"), prospect("c")], key=lambda one: one.company_hash)
+    rows = sorted([prospect("a"), prospect("b"), prospect("c")], key=lambda record: record.company_hash)
     publish_rows(index, rows, last=rows[1].company_hash)
     assert found(audit(index)) == {"misplaced": 1}
     unsorted = [rows[1], rows[0], rows[2]]
@@ -142,7 +144,7 @@ def test_rows_in_the_wrong_shard(index: Index[Any]) -> None:
 
 
 def test_rows_that_do_not_fit_are_counted_and_the_rest_is_read(index: Index[Any]) -> None:
-    rows = sorted([prospect("a"), prospect("b"), prospect("c")], key=lambda one: one.company_hash)
+    rows = sorted([prospect("a"), prospect("b"), prospect("c")], key=lambda record: record.company_hash)
     publish_rows(index, rows)
     (info,) = index.store.list("campaigns/plumbers/indexes/prospects/shards/")
     lines = index.store.get(info.key).data.split(b"\n")

@@ -73,7 +73,7 @@ def test_a_bad_row_of_a_batch_is_set_aside_and_its_batch_is_kept(
 
     again = Compactor(prospects).compact()
     assert (again.rounds, again.records) == (0, 0), "it is remembered, and not read again"
-    assert [one.object for one in again.set_aside] == [key]
+    assert [consumed.object for consumed in again.set_aside] == [key]
     assert reason in str(again.set_aside[0].rejected)
 
 
@@ -125,7 +125,7 @@ def test_a_batch_that_was_cut_off_gives_its_whole_rows_and_is_kept(prospects: In
     prospects.store.put(key, data[:-20])
     report = Compactor(prospects).compact()
     assert (report.added, report.deleted) == (1, 0)
-    assert {one.reason for one in report.rejected} == {
+    assert {row.reason for row in report.rejected} == {
         "the content is not what its name says",
         "the file ends within this record",
     }
@@ -175,9 +175,9 @@ def test_a_damaged_shard_is_named_and_the_rest_is_served_where_that_is_asked_for
     damaged: list[DamagedShard] = []
     reader = open_reader(cold(index), on_damaged=damaged.append)
     assert sum(1 for _ in reader.scan()) == 20 - entry.rows
-    assert [(one.entry.first, one.entry.rows) for one in damaged] == [(entry.first, entry.rows)]
+    assert [(shard.entry.first, shard.entry.rows) for shard in damaged] == [(entry.first, entry.rows)]
     report = verify(cold(index))
-    assert [one.entry.sha256 for one in report.damaged] == [entry.sha256]
+    assert [shard.entry.sha256 for shard in report.damaged] == [entry.sha256]
     # A machine that has it in its cache serves it, and can put it back as it was.
     assert sum(1 for _ in open_reader(index).scan()) == 20
     mended = repair(index)
@@ -197,7 +197,9 @@ def test_a_shard_that_nobody_has_is_taken_from_the_version_before_and_from_what_
     index.store.put(key, b"\n".join([header, first, b"cut o"]))
 
     report = repair(cold(index))
-    assert [(one.sha256, one.rows, one.restored) for one in report.losses] == [(entry.sha256, entry.rows, entry.rows)]
+    assert [(loss.sha256, loss.rows, loss.restored) for loss in report.losses] == [
+        (entry.sha256, entry.rows, entry.rows)
+    ]
     after = open_reader(cold(index))
     assert after.manifest.rows == 20
     assert after.manifest.losses == tuple(report.losses)
@@ -214,7 +216,7 @@ def test_rows_that_are_nowhere_any_more_are_named_and_the_index_goes_on(
     entry = open_reader(index).manifest.base[1]
     index.store.delete(str(ShardKey(index.ref, entry.sha256)))
     report = repair(cold(index))
-    assert [(one.first, one.last, one.rows, one.restored) for one in report.losses] == [
+    assert [(loss.first, loss.last, loss.rows, loss.restored) for loss in report.losses] == [
         (entry.first, entry.last, entry.rows, 0)
     ]
     assert open_reader(cold(index)).manifest.rows == 20 - entry.rows

@@ -119,8 +119,8 @@ def test_versions_can_be_read_compared_and_listed(index: Index[Prospect], prospe
     with pytest.raises(UnknownVersion):
         open_reader(index, number=9)
 
-    found = {one.key: one for one in diff(index, version(index, 1), version(index, 3))}
-    assert {(one.kind, one.key) for one in found.values()} == {
+    found = {change.key: change for change in diff(index, version(index, 1), version(index, 3))}
+    assert {(change.kind, change.key) for change in found.values()} == {
         ("added", prospect(77).company_hash),
         ("removed", prospect(5).company_hash),
         ("changed", prospect(3).company_hash),

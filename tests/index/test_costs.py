@@ -141,7 +141,7 @@ def test_a_fold_rewrites_only_the_base_shards_that_it_touches(store: BulkStore, 
     Compactor(index).compact()
     before = {entry.sha256 for entry in open_reader(index).manifest.base}
     index = replace(index, spec=replace(index.spec, fold_rows=3))
-    few = sorted((prospect(number, phone="1") for number in range(1000)), key=lambda one: one.company_hash)[:64]
+    few = sorted((prospect(number, phone="1") for number in range(1000)), key=lambda record: record.company_hash)[:64]
     IndexWriter(index).append(few)
     Compactor(index).compact()
     manifest = open_reader(index).manifest

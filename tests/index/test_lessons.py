@@ -255,7 +255,7 @@ def test_deleted_files_resurrected_by_sync(any_store: Store, prospect: Any) -> N
     left = Compactor(replace(prospects, store=NeverDeletes(prospects.store))).compact()
     assert (left.deleted, left.left) == (0, 2)
     Compactor(replace(prospects, store=NeverDeletes(prospects.store))).remove([prospect(1).company_hash])
-    assert all(isinstance(prospects.store.get(one.key), StoredObject) for one in kept), "leftovers are there"
+    assert all(isinstance(prospects.store.get(info.key), StoredObject) for info in kept), "leftovers are there"
     assert open_reader(prospects, fresh=True).get(prospect(1).company_hash) is None
     report = Compactor(prospects).compact()
     assert (report.deleted, report.rounds) == (2, 0)
@@ -273,7 +273,7 @@ def test_a_removed_record_comes_back_when_rounds_are_short(tmp_path: Path, prosp
     folder, ref = tmp_path / "store", IndexRef("prospects", "plumbers")
     index: Index[Prospect] = open_index(LocalStore(folder, fsync="never"), ref, MemoryCache())
     stuck = replace(index, store=NeverDeletes(folder, fsync="never"))
-    several = sorted((prospect(number) for number in range(4)), key=lambda one: one.company_hash)
+    several = sorted((prospect(number) for number in range(4)), key=lambda record: record.company_hash)
     last = several[-1]
     IndexWriter(index).put(last)
     Compactor(stuck).compact()
@@ -283,7 +283,9 @@ def test_a_removed_record_comes_back_when_rounds_are_short(tmp_path: Path, prosp
     for _ in range(3):
         Compactor(stuck, round_records=1)._round(CompactionReport(), frozenset())
     Compactor(index).compact()
-    assert {record.slug for record in open_reader(index, fresh=True).scan()} == {one.slug for one in several[:-1]}
+    assert {record.slug for record in open_reader(index, fresh=True).scan()} == {
+        kept_record.slug for kept_record in several[:-1]
+    }
 
 
 def test_a_cleanup_deletes_by_pattern(prospects: Index[Prospect], prospect: Any) -> None:

@@ -95,7 +95,7 @@ def test_sql_sees_what_a_reader_sees(
         copies = DerivedFolder(str(folder / "copies"))
         copies.build(manifest_name(reader.manifest), shard_rows(reader, Prospect))
     found = ask(reader, folder, "select company_hash, name, street, review_count from asked order by 1")
-    assert found == [(one.company_hash, one.name, one.street, one.review_count) for one in reader.scan()]
+    assert found == [(record.company_hash, record.name, record.street, record.review_count) for record in reader.scan()]
 
 
 def test_layers_hide_what_lies_below(tmp_path: Path) -> None:

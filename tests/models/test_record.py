@@ -56,12 +56,12 @@ def test_a_record_is_built_when_it_is_first_used_by_whichever_thread() -> None:
     assert not Outer.__pydantic_complete__
     with ThreadPoolExecutor(8) as pool:
         made = list(pool.map(lambda number: Outer.checked({"inner": {"count": number}}), range(64)))
-    assert [one.inner.count for one in made] == list(range(64))
+    assert [record.inner.count for record in made] == list(range(64))
     assert Outer.__pydantic_complete__
 
 
 def test_every_record_can_be_built() -> None:
-    for model in (one for one in CLASSES if issubclass(one, RecordPart)):
+    for model in (kind for kind in CLASSES if issubclass(kind, RecordPart)):
         model.model_rebuild()
         assert model.__pydantic_complete__
 

@@ -76,8 +76,8 @@ class QueueScenario(Scenario):
         queue = self.make_queue(world)
         for _ in range(3):
             world.clock.sleep(world.random.uniform(0, 400))
-            for one in queue.recover():
-                world.record("recovered", task=one.task_id, outcome=one.outcome)
+            for recovered in queue.recover():
+                world.record("recovered", task=recovered.task_id, outcome=recovered.outcome)
 
     def _work(self, world: Any) -> None:
         queue, idle, following = self.make_queue(world), 0, None
@@ -348,7 +348,7 @@ class ReadsTheTaskBeforeItLeases(Mutant):
             return leasing(folder)
 
         queue._leasing = read_first
-        queue._leased = lambda one, etag, stored: leased(one, etag, read.get(one.folder, stored))
+        queue._leased = lambda leasing, etag, stored: leased(leasing, etag, read.get(leasing.folder, stored))
 
 
 class MakesSureOfOneOfMany(Mutant):

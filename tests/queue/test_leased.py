@@ -217,7 +217,11 @@ def test_a_failure_waits_and_is_tried_again_then_set_aside(make_queue: MakeQueue
     view = queue.inspect(ID)
     assert view.states == [TaskPlace.SIDELINED]
     assert view.task is not None
-    assert [one.error.message for one in view.task.history if one.error] == ["attempt 1", "attempt 2", "attempt 3"]
+    assert [attempt.error.message for attempt in view.task.history if attempt.error] == [
+        "attempt 1",
+        "attempt 2",
+        "attempt 3",
+    ]
 
 
 def test_backoff_grows_and_is_respected(make_queue: MakeQueue, time: ManualTime, store: MemoryStore) -> None:
@@ -264,7 +268,7 @@ def test_silent_workers_use_up_the_attempts(make_queue: MakeQueue, time: ManualT
     assert queue.inspect(ID).states == [TaskPlace.SIDELINED]
     view = queue.inspect(ID)
     assert view.task is not None
-    assert [one.outcome for one in view.task.history][:3] == ["expired"] * 3
+    assert [attempt.outcome for attempt in view.task.history][:3] == ["expired"] * 3
 
 
 def test_recover_gives_fresh_attempts(make_queue: MakeQueue, time: ManualTime, store: MemoryStore) -> None:
@@ -273,11 +277,15 @@ def test_recover_gives_fresh_attempts(make_queue: MakeQueue, time: ManualTime, s
     while claim := queue.claim():
         queue.ack(claim, final() if claim.task.task_id == "c.com" else again())
     assert queue.stats().sidelined == {"attempts": 2, "failed": 1}
-    assert [one.outcome for one in queue.recover(category="attempts", dry_run=True)] == ["would_recover"] * 2
+    assert [recovered.outcome for recovered in queue.recover(category="attempts", dry_run=True)] == [
+        "would_recover"
+    ] * 2
     assert queue.stats().pending == 0
     (one,) = queue.recover(task_ids=[ID])
     assert (one.task_id, one.category, one.outcome) == (ID, "attempts", "recovered")
-    assert {(one.task_id, one.outcome) for one in queue.recover(task_ids=["b.com", "nothing.com"])} == {
+    assert {
+        (recovered.task_id, recovered.outcome) for recovered in queue.recover(task_ids=["b.com", "nothing.com"])
+    } == {
         ("b.com", "recovered"),
         ("nothing.com", "not_found"),
     }
@@ -296,7 +304,7 @@ def test_recover_finds_what_was_completed_after_all(make_queue: MakeQueue, store
     queue.ack(claimed(queue), Ok())
     queue.close()
     store.put(str(SidelinedKey("c", "enrichment", "attempts", ID)), aside)
-    assert [one.outcome for one in queue.recover()] == ["already_completed"]
+    assert [recovered.outcome for recovered in queue.recover()] == ["already_completed"]
     assert keys(store) == [COMPLETED]
 
 
@@ -323,7 +331,7 @@ def test_malformed_objects_are_set_aside_and_the_others_go_on(
     assert view.sidelined.reason
     assert view.task is not None
     assert json.dumps(view.task.payload)
-    assert [one.outcome.split(":")[0] for one in queue.recover()] == ["skipped"]
+    assert [recovered.outcome.split(":")[0] for recovered in queue.recover()] == ["skipped"]
 
 
 def test_a_task_that_vanished_after_it_was_listed(make_queue: MakeQueue, store: MemoryStore) -> None:
@@ -447,20 +455,20 @@ def test_conditions_protect_even_against_a_person(make_queue: MakeQueue, store: 
 def test_task_ids_of_any_kind(make_queue: MakeQueue) -> None:
     queue = make_queue()
     ids = {"33.7_-118.3_coffee shop", "ChIJyUzh2kXqwoARUtNFG8VjnYQ", "a/b/../c", "ü" * 300, "x" * 500, ".", "a\nb"}
-    assert queue.put_many(NewTask(one) for one in ids).queued == len(ids)
+    assert queue.put_many(NewTask(task_id) for task_id in ids).queued == len(ids)
     done = set()
     while claim := queue.claim():
         queue.ack(claim, Ok())
         done.add(claim.task.task_id)
     assert done == ids
-    assert all(queue.put(NewTask(one)) is PutOutcome.ALREADY_COMPLETED for one in ids)
+    assert all(queue.put(NewTask(task_id)) is PutOutcome.ALREADY_COMPLETED for task_id in ids)
 
 
 def test_every_starting_point_finds_every_task(any_store: Store) -> None:
     """A round may start behind any shard; on a server that lists folder by folder, none may be passed over."""
     queue = LeasedQueue(any_store, "c", "enrichment", worker="w1", margin=0.1)
     ids = {f"site{n}.com" for n in range(40)}
-    queue.put_many(NewTask(one) for one in ids)
+    queue.put_many(NewTask(task_id) for task_id in ids)
     for shard in "0123456789abcdef":
         queue._discovery._random = random.Random(shard)
         queue._discovery._random.choice = lambda _, shard=shard: shard  # type: ignore[method-assign, misc]

@@ -78,7 +78,7 @@ def test_requests_are_no_more_than_one_by_one(make_queue: MakeQueue, store: Memo
             done += 1
         else:
             claims = queue.claim_many(at_a_time)
-            queue.ack_many([(one, Ok()) for one in claims])
+            queue.ack_many([(claim, Ok()) for claim in claims])
             done += len(claims)
     counts = counting.counts
     assert counts["put"] <= 2 * done + 1
@@ -104,8 +104,8 @@ def test_threads_of_one_queue_do_not_wait_in_line() -> None:
 
     started = clock.monotonic()
     with ThreadPoolExecutor(8) as pool:
-        for one in [pool.submit(work) for _ in range(8)]:
-            one.result()
+        for future in [pool.submit(work) for _ in range(8)]:
+            future.result()
     assert sorted(done) == sorted(names)
     assert clock.monotonic() - started < 64 * 3 * 0.02 / 2
     queue.close()
@@ -208,7 +208,7 @@ def test_an_ack_that_fails_can_be_repeated(make_queue: MakeQueue, store: MemoryS
     queue = make_queue(store=FaultyStore(store, fail))
     claims = queue.claim_many(2)
     down[0] = True
-    assert [type(one) for one in queue.ack_many([(claim, Ok()) for claim in claims])] == [Unavailable] * 2
+    assert [type(outcome) for outcome in queue.ack_many([(claim, Ok()) for claim in claims])] == [Unavailable] * 2
     down[0] = False
     assert queue.ack_many([(claim, Ok()) for claim in claims]) == [AckOutcome.COMPLETED] * 2
 

@@ -28,6 +28,6 @@ def test_keys_are_those_of_the_namespace(task_id: str) -> None:
         str(CompletedKey(campaign, queue, task_id, form)) for form in ("json", "usv")
     ]
     assert places.completions_at(places.spot(task_id)) == places.completions(task_id)
-    assert places.sidelines(task_id) == [str(SidelinedKey(campaign, queue, one, task_id)) for one in Category]
+    assert places.sidelines(task_id) == [str(SidelinedKey(campaign, queue, category, task_id)) for category in Category]
     assert places.sidelines_at(places.spot(task_id)) == places.sidelines(task_id)
     assert places.spot_of_completion(places.completion(task_id, batch=False)) == places.spot(task_id)

@@ -51,7 +51,7 @@ def test_killed_workers_lose_nothing_and_do_nothing_twice(url: str, tmp_path: Pa
     # A worker that was killed between the end of a task and that of its lease leaves the lease, which holds up nobody.
     keys = [info.key for info in store.list() if not LeaseKey.fits(info.key)]
     completed = [json_records.read(Completion, store.get(key).data) for key in keys]
-    assert sorted(one.task_id for one in completed) == sorted(f"site{n}.example" for n in range(tasks)), (
+    assert sorted(completion.task_id for completion in completed) == sorted(f"site{n}.example" for n in range(tasks)), (
         "lost or left over"
     )
     accepted = Counter(line for path in log.glob("w*") for line in path.read_text().split())

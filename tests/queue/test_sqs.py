@@ -514,7 +514,7 @@ def test_a_malformed_message_is_set_aside_with_its_text(place: Place) -> None:
     assert "not JSON" in reasons
     assert "belongs to the queue enrichment" in reasons
     assert place.messages() == 1
-    assert {one.outcome.partition(":")[0] for one in queue.recover()} == {"skipped"}
+    assert {recovered.outcome.partition(":")[0] for recovered in queue.recover()} == {"skipped"}
 
 
 def test_a_malformed_note_sets_its_task_aside(place: Place) -> None:
@@ -575,10 +575,16 @@ def test_recovered_tasks_start_anew(place: Place) -> None:
     for _ in range(2):
         queue.ack(claimed(queue), RETRYABLE)
     would = queue.recover(category="attempts", dry_run=True)
-    assert {(one.task_id, one.outcome) for one in would} == {("a", "would_recover"), ("b", "would_recover")}
+    assert {(recovered.task_id, recovered.outcome) for recovered in would} == {
+        ("a", "would_recover"),
+        ("b", "would_recover"),
+    }
     assert place.messages() == 0
     report = queue.recover(task_ids=["a", "nobody"])
-    assert [(one.task_id, one.outcome) for one in report] == [("a", "recovered"), ("nobody", "not_found")]
+    assert [(recovered.task_id, recovered.outcome) for recovered in report] == [
+        ("a", "recovered"),
+        ("nobody", "not_found"),
+    ]
     claim = claimed(queue)
     assert (claim.task.task_id, claim.task.recoveries, claim.attempt) == ("a", 1, 1)
     assert claim.token == 2, "it goes on where it was"
@@ -595,7 +601,7 @@ def test_what_was_completed_meanwhile_is_not_recovered(place: Place) -> None:
     done = queue._completion(claim, Ok())
     queue.ack(claim, FINAL)
     place.store.put(place.places.completion("a", batch=False), done)
-    assert [one.outcome for one in queue.recover()] == ["already_completed"]
+    assert [recovered.outcome for recovered in queue.recover()] == ["already_completed"]
     assert place.keys("sideline") == []
     assert place.messages() == 0
 

@@ -43,7 +43,7 @@ def write_for_ever(folder: str, seed: int, fsync: Fsync) -> None:
             elif action == 2:
                 store.put(key, content(rng), if_match=store.get(key).etag)
             elif action == 3:
-                store.put_many([Put(one, content(rng)) for one in KEYS])
+                store.put_many([Put(key, content(rng)) for key in KEYS])
             elif action == 4:
                 store.delete(key, if_match=store.get(key).etag)
             else:

@@ -77,7 +77,7 @@ def main(url: str, keys: int) -> None:
         gate = manager.Barrier(PROCESSES)
         with context.Pool(PROCESSES) as pool:
             results = pool.starmap(take_part, [(url, number, keys, gate) for number in range(PROCESSES)])
-    wins = {kind: [sum(won) for won in zip(*(one[kind] for one in results), strict=True)] for kind in RACES}
+    wins = {kind: [sum(won) for won in zip(*(result[kind] for result in results), strict=True)] for kind in RACES}
     print(json.dumps(wins))
 
 

@@ -160,7 +160,7 @@ def test_listing_is_in_byte_order(store: Store) -> None:
 
 def test_listing_of_more_than_one_page(store: Store) -> None:
     names = [f"page/{n:05d}" for n in range(2345)]
-    assert not [one for one in store.put_many(Put(name, b"") for name in names) if not isinstance(one, str)]
+    assert not [answer for answer in store.put_many(Put(name, b"") for name in names) if not isinstance(answer, str)]
     assert keys(store, "page/") == names
     assert keys(store, "page/", start_after=names[2000]) == names[2001:]
     assert set(store.delete_many(names)) == {None}
@@ -178,16 +178,21 @@ def test_bulk_answers_stand_in_order(store: Store) -> None:
             Put("free", b"5"),
         ]
     )
-    kinds = [type(one) for one in answers]
+    kinds = [type(answer) for answer in answers]
     assert kinds == [str, AlreadyExists, Conflict, InvalidKey, str]
     got = store.get_many(["new", "missing", "there", "free"])
-    assert [one.data if isinstance(one, StoredObject) else type(one) for one in got] == [b"1", NotFound, b"old", b"5"]
+    assert [answer.data if isinstance(answer, StoredObject) else type(answer) for answer in got] == [
+        b"1",
+        NotFound,
+        b"old",
+        b"5",
+    ]
 
 
 def test_one_bad_key_does_not_stop_the_others(store: Store) -> None:
     store.put_many([Put("a", b""), Put("b", b"")])
     answers = store.delete_many(["a", "../x", "b", "gone"])
-    assert [type(one) for one in answers] == [type(None), InvalidKey, type(None), type(None)]
+    assert [type(answer) for answer in answers] == [type(None), InvalidKey, type(None), type(None)]
     assert keys(store) == []
 
 
@@ -197,7 +202,7 @@ def test_many_are_deleted_only_if_they_are_what_was_read(store: Store) -> None:
     store.delete("d/gone")
     store.put("d/free", b"whatever")
     answers = store.delete_many([*read, "d/free", "../x"], if_match={**read, "../x": "etag"})
-    assert [type(one) for one in answers] == [type(None), Conflict, type(None), type(None), InvalidKey]
+    assert [type(answer) for answer in answers] == [type(None), Conflict, type(None), type(None), InvalidKey]
     assert keys(store) == ["d/changed"]
 
 

@@ -63,7 +63,7 @@ def test_a_symlinked_folder_is_not_followed(store: LocalStore, folder: Path, tmp
     ):
         with pytest.raises(InvalidKey, match="symbolic link"):
             call()
-    assert [isinstance(one, InvalidKey) for one in store.put_many([Put("link/a", b"1")] * 5)] == [True] * 5
+    assert [isinstance(answer, InvalidKey) for answer in store.put_many([Put("link/a", b"1")] * 5)] == [True] * 5
     assert list(store.list()) == []
     assert sorted(os.listdir(outside)) == ["secret"]
     assert (outside / "secret").read_bytes() == b"s"
@@ -286,7 +286,7 @@ def test_many_are_deleted_with_their_folders(folder: Path, fsync: str) -> None:
     store.put_many([Put(key, b"1") for key in keys])
     (folder / "q/0/0/My note.md").write_bytes(b"person's")
     answers = store.delete_many(["q/1", *keys, "q/none/at/all", "../up"])
-    assert [type(one) for one in answers if one is not None] == [InvalidKey, InvalidKey]
+    assert [type(answer) for answer in answers if answer is not None] == [InvalidKey, InvalidKey]
     assert [str(path.relative_to(folder)) for path in folder.rglob("*.md")] == ["q/0/0/My note.md"]
     assert list(store.list()) == []
     assert sorted(os.listdir(folder / "q")) == ["0"]

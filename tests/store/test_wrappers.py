@@ -67,7 +67,7 @@ def test_faults_can_be_placed_between_the_parts_of_a_bulk_operation() -> None:
 
     store = FaultyStore(MemoryStore(), plan)
     answers = store.put_many([Put("a", b""), Put("b", b""), Put("c", b"")])
-    assert [type(one).__name__ for one in answers] == ["str", "Unavailable", "str"]
+    assert [type(answer).__name__ for answer in answers] == ["str", "Unavailable", "str"]
     assert seen == [(1, "put", "a"), (2, "put", "b"), (3, "put", "c")]
 
 

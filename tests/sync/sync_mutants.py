@@ -153,8 +153,8 @@ class InfersDeletions(Mutant):
         class Presuming(SyncState):
             def rows(self) -> dict[str, SyncRow]:
                 objects: Mapping[str, Any] = scenario.everything.objects
-                there = {key[len("bucket/") :]: one for key, one in objects.items() if key.startswith("bucket/")}
-                presumed = {key: SyncRow(0, 0, 0, 0, 0, "", one.etag) for key, one in there.items()}
+                there = {key[len("bucket/") :]: stored for key, stored in objects.items() if key.startswith("bucket/")}
+                presumed = {key: SyncRow(0, 0, 0, 0, 0, "", stored.etag) for key, stored in there.items()}
                 return presumed | super().rows()
 
         return Presuming(str(path))
@@ -173,7 +173,7 @@ class SwapsAgainstTheNewestPointer(Mutant, IndexScenario):  # type: ignore[misc,
 
         class CarelessSyncer(Syncer):
             def _index(self, folder: str) -> IndexSyncer:
-                return Careless(self._pair, folder, self._wishes.direction, self._throttle)
+                return Careless(self._pair, folder, self._options.direction, self._throttle)
 
         return CarelessSyncer(pair, Selection(), SyncOptions(direction, delete=True))
 

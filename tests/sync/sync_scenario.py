@@ -82,7 +82,7 @@ class Below:
 
     def get_many(self, keys: Iterable[str]) -> Sequence[StoredObject | StoreError]:
         found = self._inner.get_many([self._prefix + key for key in keys])
-        return [one if isinstance(one, StoreError) else self._cut(one) for one in found]
+        return [answer if isinstance(answer, StoreError) else self._cut(answer) for answer in found]
 
     def put_many(self, puts: Iterable[Put]) -> Sequence[str | StoreError]:
         whole = [Put(self._prefix + put.key, put.data, put.if_absent, put.if_match) for put in puts]
@@ -417,8 +417,8 @@ class IndexScenario(SyncScenario):
 
     def _note(self, world: Any, report: Any) -> None:
         super()._note(world, report)
-        for one in report.indexes:
-            world.record(one.outcome)
+        for moved in report.indexes:
+            world.record(moved.outcome)
 
     def verify(self) -> None:
         """Looked at in the end: a record may be in a shard, a batch, or both."""

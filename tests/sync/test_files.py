@@ -31,10 +31,10 @@ def test_what_is_here_goes_there_and_to_everybody_else(laptop: Any, other: Any, 
 
 def test_a_second_run_does_nothing(laptop: Any, other: Any) -> None:
     laptop.write(ACME, "Acme")
-    for one in (laptop, other, laptop, other):
-        one.sync()
-    for one in (laptop, other):
-        report = one.sync()
+    for machine in (laptop, other, laptop, other):
+        machine.sync()
+    for machine in (laptop, other):
+        report = machine.sync()
         assert report.did_nothing
         assert report.unchanged == 1
 
@@ -100,8 +100,8 @@ def test_two_people_edit_one_file_and_both_edits_are_kept(laptop: Any, other: An
 
 
 def test_a_first_sync_of_equal_folders_moves_nothing(laptop: Any, other: Any, bucket: Any) -> None:
-    for one in (laptop, other):
-        one.write(ACME, "Acme")
+    for machine in (laptop, other):
+        machine.write(ACME, "Acme")
     laptop.sync()
     bucket.reset()
     report = other.sync()
@@ -179,8 +179,8 @@ def test_an_edit_outlives_a_deletion(laptop: Any, other: Any) -> None:
     other.write(keys[0], "edited")
     other.remove(keys[1])
     laptop.write(keys[1], "edited too")
-    for one in (laptop, other, laptop, other):
-        one.sync()
+    for machine in (laptop, other, laptop, other):
+        machine.sync()
     assert laptop.files() == other.files()
     assert laptop.read(keys[0]) == "edited"
     assert laptop.read(keys[1]) == "edited too"
@@ -249,8 +249,8 @@ def test_an_edit_while_the_other_side_renames_is_kept(laptop: Any, other: Any) -
     data = laptop.root / "data"
     (data / keys[0]).rename(data / "people/renamed.md")
     other.write(keys[0], "edited")
-    for one in (laptop, other, laptop, other):
-        one.sync()
+    for machine in (laptop, other, laptop, other):
+        machine.sync()
     assert laptop.files() == other.files()
     assert laptop.read(keys[0]) == "edited"
     assert laptop.read("people/renamed.md") == keys[0]

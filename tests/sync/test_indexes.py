@@ -55,7 +55,7 @@ def domains(index: Index[Any]) -> list[str]:
 
 
 def outcomes(report: Any) -> list[str]:
-    return [one.outcome for one in report.indexes]
+    return [moved.outcome for moved in report.indexes]
 
 
 def test_a_version_is_pushed_and_pulled_by_its_manifest(laptop: Any, other: Any, bucket: Any) -> None:
@@ -65,8 +65,8 @@ def test_a_version_is_pushed_and_pulled_by_its_manifest(laptop: Any, other: Any,
     assert outcomes(other.sync()) == ["pulled"]
     assert domains(here(other)) == ["a.example", "b.example"]
     assert not verify(here(other)).problems
-    for one in (laptop, other):
-        assert one.sync().did_nothing
+    for machine in (laptop, other):
+        assert machine.sync().did_nothing
 
 
 def test_only_the_missing_shards_are_fetched(laptop: Any, other: Any, bucket: Any) -> None:
@@ -115,8 +115,8 @@ def test_two_that_published_are_merged_and_both_keep_their_records(laptop: Any, 
         assert domains(index) == expected
         names = {record.domain: record.name for record in open_reader(index).scan()}
         assert names["common.example"] == "Acme & Sons"
-    for one in (laptop, other):
-        assert one.sync().did_nothing
+    for machine in (laptop, other):
+        assert machine.sync().did_nothing
 
 
 def test_two_that_never_met_are_merged(laptop: Any, other: Any, bucket: Any) -> None:

@@ -88,8 +88,8 @@ def test_deleted_files_are_not_resurrected_by_a_sync(laptop: Any, other: Any, bu
     other.sync()
     laptop.remove("people/p0.md")
     laptop.sync()
-    for one in (other, laptop, other, laptop):
-        one.sync()
+    for machine in (other, laptop, other, laptop):
+        machine.sync()
     assert not laptop.has("people/p0.md")
     assert not other.has("people/p0.md")
     assert "people/p0.md" not in keys(bucket)
@@ -135,8 +135,8 @@ def test_nothing_goes_into_another_campaign(laptop: Any, other: Any, bucket: Sto
 def test_nesting_is_not_doubled(laptop: Any, other: Any, bucket: Store) -> None:
     """`data/data/queues`: a key here is the key there, whichever folder was named."""
     laptop.write("companies/acme/_index.md", "Acme")
-    for one in (laptop, other, laptop, other):
-        one.sync()
+    for machine in (laptop, other, laptop, other):
+        machine.sync()
     assert keys(bucket) == list(laptop.files()) == list(other.files()) == ["companies/acme/_index.md"]
 
 
@@ -204,8 +204,8 @@ def test_of_two_documents_the_higher_version_wins_and_the_other_is_kept(
     for wanted in (b"one", b"first", b"second"):
         assert any(wanted in text for text in texts), "no version is lost"
     assert laptop.files_bytes() == other.files_bytes()
-    for one in (laptop, other):
-        assert one.sync().did_nothing
+    for machine in (laptop, other):
+        assert machine.sync().did_nothing
 
 
 @pytest.mark.parametrize("key", ["campaigns/c/config.toml", "campaigns/c/categories.csv"])

@@ -72,8 +72,10 @@ class Column:
     """Whether a JSON column holds nothing but lists or maps of what JSON itself knows."""
     brackets: str
     """What every JSON text of the column begins and ends with; empty where that is not known."""
-    one: TypeAdapter[Any] = field(repr=False)
+    adapter: TypeAdapter[Any] = field(repr=False)
+    """Of one value."""
     many: TypeAdapter[list[Any]] = field(repr=False)
+    """Of a whole column."""
 
     def parser(self, *, trusted: bool = False) -> Parser:
         """A reader of this column, for one file: it remembers the lists and maps that it has seen.
@@ -94,7 +96,9 @@ class Column:
 
     def render(self, values: Sequence[Any]) -> Sequence[Cell]:
         """Write a whole column. Raises ValueError or TypeError for a value that is not of the column's type."""
-        return _RENDERERS[self.kind](self, values) if values else []
+        if not values:
+            return []
+        return _RENDERERS[self.kind](self, values)
 
 
 @cache
@@ -104,7 +108,9 @@ def columns_of(model: type[Record]) -> tuple[Column, ...]:
 
 
 def _column(name: str, info: FieldInfo) -> Column:
-    annotation: Any = Annotated[(info.annotation, *info.metadata)] if info.metadata else info.annotation
+    annotation: Any = info.annotation
+    if info.metadata:
+        annotation = Annotated[(info.annotation, *info.metadata)]
     inner, nullable = _without_null(info.annotation)
     base, metadata = _without_annotations(inner)
     metadata = (*metadata, *info.metadata)
@@ -121,7 +127,7 @@ def _column(name: str, info: FieldInfo) -> Column:
         sharing=_sharing(base),
         plain=_plain(base),
         brackets=_brackets(base),
-        one=TypeAdapter(annotation, config=None if own_config else config),
+        adapter=TypeAdapter(annotation, config=None if own_config else config),
         many=TypeAdapter(Annotated[list[annotation], Strict(False)], config=config),
     )
 
@@ -132,7 +138,8 @@ def _without_null(annotation: Any) -> tuple[Any, bool]:
         return annotation, False
     members = get_args(base)
     rest = tuple(member for member in members if member is not type(None))
-    return (rest[0] if len(rest) == 1 else Union[rest]), len(rest) < len(members)  # noqa: UP007  built at run time
+    inner = rest[0] if len(rest) == 1 else Union[rest]  # noqa: UP007  built at run time
+    return inner, len(rest) < len(members)
 
 
 def _without_annotations(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
@@ -236,13 +243,18 @@ def _without_nulls(cells: Sequence[Cell]) -> Sequence[Cell]:
     return cells
 
 
+def _joined(cells: Sequence[Cell]) -> str:
+    """A column of JSON texts as one JSON list."""
+    return f"[{','.join(['null' if cell is None else cell for cell in cells])}]"
+
+
 def _scalar_parser(column: Column, _trusted: bool) -> Parser:
     # Numbers and booleans are JSON as they stand, so one call reads and checks the column. A cell cannot pass for two
     # or for none: each gives at least one value, and the count has to agree.
     validate = column.many.validator.validate_json
 
     def parse(cells: Sequence[Cell]) -> Sequence[Any]:
-        values: list[Any] = validate(f"[{','.join(['null' if cell is None else cell for cell in cells])}]")
+        values: list[Any] = validate(_joined(cells))
         if len(values) != len(cells):
             raise ValueError("a cell holds more than one value")
         return values
@@ -293,20 +305,27 @@ class _Memory(dict[Cell, Any]):
 
 
 def _name_parser(column: Column, _trusted: bool) -> Parser:
-    memory = _Memory(column, column.one.validator.validate_python)
+    memory = _Memory(column, column.adapter.validator.validate_python)
     return lambda cells: [memory[cell] for cell in cells]
 
 
 def _json_parser(column: Column, trusted: bool) -> Parser:
-    validate = column.one.validator.validate_json
+    validate = column.adapter.validator.validate_json
     memory = _Memory(column, validate)
     one_by_one = _json_cells_parser(column, validate)
     if column.sharing is Sharing.SINGLE or (column.sharing is Sharing.COPIED and column.nullable):
         return one_by_one
     many = _plain_json_parser(column) if trusted and column.plain else one_by_one
-    if column.sharing is Sharing.SHARED:
-        return lambda cells: many(cells) if memory.is_full else [memory[cell] for cell in cells]
-    return lambda cells: many(cells) if memory.is_full else [memory[cell].copy() for cell in cells]
+    shared = column.sharing is Sharing.SHARED
+
+    def parse(cells: Sequence[Cell]) -> Sequence[Any]:
+        if memory.is_full:
+            return many(cells)
+        if shared:
+            return [memory[cell] for cell in cells]
+        return [memory[cell].copy() for cell in cells]
+
+    return parse
 
 
 def _json_cells_parser(column: Column, validate: Callable[[Any], Any]) -> Parser:
@@ -325,10 +344,12 @@ def _plain_json_parser(column: Column) -> Parser:
     as_tuple = column.brackets == "[]"
 
     def parse(cells: Sequence[Cell]) -> Sequence[Any]:
-        values = from_json(f"[{','.join(['null' if cell is None else cell for cell in cells])}]")
+        values: list[Any] = from_json(_joined(cells))
         if len(values) != len(cells):
             raise ValueError("a cell holds more than one value")
-        return [None if value is None else tuple(value) for value in values] if as_tuple else values
+        if not as_tuple:
+            return values
+        return [None if value is None else tuple(value) for value in values]
 
     return parse
 
@@ -356,7 +377,9 @@ def _render_scalars(column: Column, values: Sequence[Any]) -> Sequence[Cell]:
     if "N" in text or "I" in text:
         raise ValueError("NaN and Infinity are not numbers that a file can hold")
     cells = text.split(",")
-    return [None if cell == "null" else cell for cell in cells] if "null" in text else cells
+    if "null" not in text:
+        return cells
+    return [None if cell == "null" else cell for cell in cells]
 
 
 _TIMES: TypeAdapter[list[datetime | None]] = TypeAdapter(list[datetime | None])
@@ -381,7 +404,7 @@ def _render_json(column: Column, values: Sequence[Any]) -> Sequence[Cell]:
         cells = _dump(column, values)[1:-1].split(f"{closing},{opening}")
         if len(cells) == len(values):
             return [f"{opening}{cell}{closing}" for cell in cells]
-    dump = column.one.serializer.to_json
+    dump = column.adapter.serializer.to_json
     return [None if value is None else dump(value, warnings="error").decode() for value in values]
 
 

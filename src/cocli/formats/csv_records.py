@@ -94,13 +94,17 @@ def render(model: type[R], records: Iterable[R]) -> bytes:
 def _field(cell: Cell) -> str:
     if cell is None:
         return NULL
-    return f"\\{cell}" if _LOOKS_NULL.fullmatch(cell) else cell
+    if _LOOKS_NULL.fullmatch(cell):
+        return f"\\{cell}"
+    return cell
 
 
 def _text(field_text: str) -> Cell:
     if field_text == NULL:
         return None
-    return field_text[1:] if _LOOKS_NULL.fullmatch(field_text) else field_text
+    if _LOOKS_NULL.fullmatch(field_text):
+        return field_text[1:]
+    return field_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,7 @@ def datapackage(
     resource = {
         "name": name,
         "profile": "tabular-data-resource",
-        "path": list(paths) if len(paths) != 1 else paths[0],
+        "path": paths[0] if len(paths) == 1 else list(paths),
         "scheme": "file",
         "format": "csv",
         "mediatype": "text/csv",
@@ -69,7 +69,9 @@ def table_schema(model: type[Record], *, extra_columns: Sequence[str] = ()) -> d
     fields = [_field(column) for column in columns_of(model)]
     fields.extend({"name": column, "type": "string"} for column in extra_columns)
     schema: dict[str, Any] = {"fields": fields, "missingValues": [NULL]}
-    return schema | ({"primaryKey": list(model.key)} if model.key else {})
+    if model.key:
+        schema["primaryKey"] = list(model.key)
+    return schema
 
 
 def render(package: dict[str, Any]) -> bytes:
@@ -85,7 +87,9 @@ def _field(column: Column) -> dict[str, Any]:
     constraints: dict[str, Any] = {} if column.nullable else {"required": True}
     if column.kind in (ColumnKind.TEXT, ColumnKind.INTEGER, ColumnKind.NUMBER):
         constraints |= _constraints(column)
-    return described | ({"constraints": constraints} if constraints else {})
+    if constraints:
+        described["constraints"] = constraints
+    return described
 
 
 def _type(column: Column) -> str:
@@ -95,7 +99,7 @@ def _type(column: Column) -> str:
 
 
 def _constraints(column: Column) -> dict[str, Any]:
-    schema = column.one.json_schema()
+    schema = column.adapter.json_schema()
     alternatives = [part for part in schema.get("anyOf", [schema]) if part.get("type") != "null"]
     if len(alternatives) != 1:
         return {}

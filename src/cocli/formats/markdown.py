@@ -90,8 +90,10 @@ class MarkdownFile:
 
     def with_program(self, values: Mapping[str, Any] | None) -> MarkdownFile:
         """The same file with other lines under the program's key. The values are plain data."""
-        text = None if values is None else yaml_text.block(PROGRAM_KEY, values, self._newline)
-        return self._with_lines(PROGRAM_KEY, text, None if values is None else dict(values))
+        if values is None:
+            return self._with_lines(PROGRAM_KEY, None, None)
+        text = yaml_text.block(PROGRAM_KEY, values, self._newline)
+        return self._with_lines(PROGRAM_KEY, text, dict(values))
 
     def with_value(self, name: str, value: Any) -> MarkdownFile:
         """The same file with another value of one key, on one line; None takes the key away."""
@@ -100,19 +102,21 @@ class MarkdownFile:
 
     @property
     def _newline(self) -> str:
-        return "\r\n" if (self.opening or self.body).partition("\n")[0].endswith("\r") else "\n"
+        first_line = (self.opening or self.body).partition("\n")[0]
+        return "\r\n" if first_line.endswith("\r") else "\n"
 
     def _with_lines(self, name: str, text: str | None, expected: Any) -> MarkdownFile:
         lines = _LINE.findall(self.front_text)
         new = [] if text is None else [text]
+        fence = f"---{self._newline}" if new else ""
         first, last = self._lines_of(name, len(lines))
         front = "".join([*lines[:first], *new, *lines[last:]])
         changed = MarkdownFile(
             file=self.file,
             bom=self.bom,
-            opening=self.opening or (f"---{self._newline}" if new else ""),
+            opening=self.opening or fence,
             front_text=front,
-            closing=self.closing or (f"---{self._newline}" if new else ""),
+            closing=self.closing or fence,
             body=self.body,
         )
         self._check_others_untouched(changed, name, expected)
@@ -181,8 +185,11 @@ def _load(text: str, file: str) -> Mapping[Any, Any]:
 
 def _last_line(node: yaml.Node) -> int:
     """The last line that a value stands on. The end that YAML reports for a block lies past its trailing comments."""
-    children = [part for pair in node.value for part in pair] if isinstance(node, yaml.MappingNode) else node.value
+    children = node.value
+    if isinstance(node, yaml.MappingNode):
+        children = [part for pair in node.value for part in pair]
     if isinstance(node, yaml.CollectionNode) and not node.flow_style and children:
         return max(map(_last_line, children))
     end = node.end_mark
-    return max(node.start_mark.line, end.line - 1 if end.column == 0 else end.line)
+    last = end.line - 1 if end.column == 0 else end.line
+    return max(node.start_mark.line, last)

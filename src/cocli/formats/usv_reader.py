@@ -166,14 +166,18 @@ def _cells(fields: Sequence[str], bad: dict[int, str]) -> Sequence[Cell]:
     if "\\" not in "".join(fields):
         return fields
     try:
-        return [field if "\\" not in field else None if field == NULL else unescape(field) for field in fields]
+        return [_unescaped(field) if "\\" in field else field for field in fields]
     except ValueError:
         return [_unescape_or_blame(field, index, bad) for index, field in enumerate(fields)]
 
 
+def _unescaped(field: str) -> Cell:
+    return None if field == NULL else unescape(field)
+
+
 def _unescape_or_blame(field: str, index: int, bad: dict[int, str]) -> Cell:
     try:
-        return None if field == NULL else unescape(field)
+        return _unescaped(field)
     except ValueError as error:
         bad.setdefault(index, str(error))
         return None
@@ -210,7 +214,7 @@ def _record_blocks(chunks: Iterator[bytes]) -> Iterator[_Block]:
             begun.append(chunk[:end])
             yield from _within_limit(b"".join(begun), size + chunk.find(b"\n"))
             begun, size = [], 0
-        rest = chunk[end:] if end else chunk
+        rest = chunk[end:]
         # Of a record that is too long only the head is kept, until its end is found.
         if rest and size <= RECORD_LIMIT:
             begun.append(rest)

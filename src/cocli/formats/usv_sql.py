@@ -35,7 +35,7 @@ def read_usv(model: type[Record], files: str | Iterable[str], *, header: Sequenc
     `header` is what the files' first line says; the model's own columns where it is not given. All files of one call
     have one header.
     """
-    names = list(header) if header is not None else [column.name for column in columns_of(model)]
+    names = _header(model, header)
     columns = ", ".join(f"{quote_text(name)}: 'VARCHAR'" for name in names)
     paths = [files] if isinstance(files, str) else list(files)
     options = (
@@ -47,7 +47,7 @@ def read_usv(model: type[Record], files: str | Iterable[str], *, header: Sequenc
 
 def select_usv(model: type[Record], files: str | Iterable[str], *, header: Sequence[str] | None = None) -> str:
     """A whole query over our files: columns decoded and typed; a column that the files lack is NULL."""
-    names = set(header) if header is not None else {column.name for column in columns_of(model)}
+    names = set(_header(model, header))
     known = [_typed(column, column.name in names) for column in columns_of(model)]
     ours = {column.name for column in columns_of(model)}
     extras = [
@@ -66,12 +66,20 @@ def decode_expression(field: str) -> str:
     return f"CASE WHEN contains({field}, {quote_text(chr(92))}) THEN {decoded} ELSE {field} END"
 
 
+def _header(model: type[Record], header: Sequence[str] | None) -> list[str]:
+    if header is None:
+        return [column.name for column in columns_of(model)]
+    return list(header)
+
+
 def _typed(column: Column, present: bool) -> str:
     name, sql_type = quote_name(column.name), SQL_TYPES[column.kind]
     if not present:
         return f"NULL::{sql_type} AS {name}"
     text = decode_expression(name) if column.kind in _ESCAPED_KINDS else name
-    return f"{text} AS {name}" if sql_type == "VARCHAR" else f"CAST({text} AS {sql_type}) AS {name}"
+    if sql_type != "VARCHAR":
+        text = f"CAST({text} AS {sql_type})"
+    return f"{text} AS {name}"
 
 
 def quote_text(text: str) -> str:

@@ -68,8 +68,9 @@ class FolderCache:
     def get(self, name: str) -> Buffer | None:
         try:
             with open(self.path(name), "rb") as file:
-                # An empty file cannot be mapped, and is nothing that was ever kept.
-                return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if os.fstat(file.fileno()).st_size else None
+                if os.fstat(file.fileno()).st_size == 0:
+                    return None  # an empty file cannot be mapped, and is nothing that was ever kept
+                return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         except OSError:
             return None  # not there, or not readable: it is fetched
 

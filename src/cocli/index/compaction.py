@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from cocli import logs
 from cocli.errors import Conflict, IndexDamaged, UsageError
 from cocli.index.changes import Changes
 from cocli.index.consumed import ConsumedObject, read_consumed
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from cocli.index.latest import Latest, Pointer
 
 R = TypeVar("R", bound=Record)
+
+_LOG = logs.get_logger(__name__)
 
 ROUND_RECORDS = 50_000
 _ROUND_BYTES = 64 << 20
@@ -121,6 +124,7 @@ class Compactor(Generic[R]):
                     raise
                 latest = None  # this process stood still so long that its version was collected meanwhile
             if latest is None:
+                _LOG.debug("compaction begins again: somebody else was faster", extra=self._index.log_fields)
                 report.conflicts += 1
                 continue
             report.version, report.rows = latest.version, latest.rows
@@ -135,9 +139,12 @@ class Compactor(Generic[R]):
         What says nothing new to this version may be news to the one that followed it: so that is looked at.
         """
         objects = self._objects_to_remember(current)
-        if current.changes.is_empty and not any(one.rejected for one in objects if self._is_new(one, current)):
+        newly_rejected = any(consumed.rejected for consumed in objects if self._is_new(consumed, current))
+        if current.changes.is_empty and not newly_rejected:
             at_stake = current.read or current.leftovers or current.changes.wants_removals
-            return current.pointer.latest if not at_stake or is_current(self._index, current.pointer.latest) else None
+            if at_stake and not is_current(self._index, current.pointer.latest):
+                return None
+            return current.pointer.latest
         published = publish(
             self._index, current.pointer, current.view, current.changes, objects, removed=current.changes.removed
         )
@@ -197,7 +204,7 @@ class Compactor(Generic[R]):
             if contents.is_batch or contents.reason is not None or not self._index.spec.keeps_loose
         ]
         # A round may end before it comes to a leftover that only reading can tell (a folder lists no etags).
-        seen = {contents.key for contents in current.read} | {one.object for one in current.leftovers}
+        seen = {contents.key for contents in current.read} | {leftover.object for leftover in current.leftovers}
         unread = [
             current.consumed[info.key]
             for info in current.listing.waiting
@@ -205,9 +212,9 @@ class Compactor(Generic[R]):
         ]
         return [*current.leftovers, *unread, *kept]
 
-    def _is_new(self, one: ConsumedObject, current: _Round[R]) -> bool:
-        known = current.consumed.get(one.object)
-        return known is None or known.etag != one.etag
+    def _is_new(self, consumed: ConsumedObject, current: _Round[R]) -> bool:
+        known = current.consumed.get(consumed.object)
+        return known is None or known.etag != consumed.etag
 
     def _account(self, report: CompactionReport, current: _Round[R]) -> None:
         report.records += sum(len(contents.records) for contents in current.read)
@@ -215,23 +222,27 @@ class Compactor(Generic[R]):
         report.changed += current.changes.changed
         report.removed += current.changes.removed
         report.foreign = current.listing.foreign
-        report.set_aside = [one for one in current.leftovers if one.rejected is not None]
+        report.set_aside = [leftover for leftover in current.leftovers if leftover.rejected is not None]
         for contents in current.read:
+            if contents.reason is not None:
+                _LOG.warning("%s is set aside: %s", contents.key, contents.reason, extra=self._index.log_fields)
             report.rejected_count += len(contents.rejected)
             report.rejected.extend(contents.rejected[: _KEPT_REJECTS - len(report.rejected)])
 
     def _clean(self, current: _Round[R], report: CompactionReport) -> None:
         """Delete what is in the version now: exactly what was read, and nothing of which a part was set aside."""
-        done = [(one.object, one.etag) for one in current.leftovers if one.rejected is None]
+        done = [(leftover.object, leftover.etag) for leftover in current.leftovers if leftover.rejected is None]
         done += [(contents.key, contents.etag) for contents in current.read if contents.reason is None]
         batches = [key for key, _ in done if WalKey.fits(key)]
-        loose = [] if self._index.spec.keeps_loose else [one for one in done if not WalKey.fits(one[0])]
+        loose: dict[str, str] = {}
+        if not self._index.spec.keeps_loose:
+            loose = {key: etag for key, etag in done if not WalKey.fits(key)}
         store = self._index.store
         # One that was rewritten since it was read waits for the next round, as does one that cannot be deleted now:
         # the version's list has its name.
         for answer in (
             *store.delete_many(batches),
-            *store.delete_many([key for key, _ in loose], if_match=dict(loose)),
+            *store.delete_many(loose, if_match=loose),
         ):
             report.deleted += answer is None
             report.left += answer is not None

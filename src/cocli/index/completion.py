@@ -1,7 +1,7 @@
 """A door for rows by the million: give a version the rows that it lacks, without making records of them.
 
 For plans, which are made of few values in many combinations: whoever has them in key order can write a million rows in
-seconds. What is there already stays as it is. It is one version, published as every other one (`publishing`); if
+seconds. What is there already stays as it is. It is one version, published as every other one (`publication`); if
 somebody else is first, it is compared again with theirs.
 """
 
@@ -67,7 +67,8 @@ def complete(
         latest = pointer.latest if pointer else current_version(index)[0]
         try:
             view = VersionView(index, manifest_of(index, latest))
-            compared = _Compared(index, view, rows(), surplus if on_surplus else None)
+            noted = surplus if on_surplus else None
+            compared = _Compared(index, view, rows(), noted)
             additions = _Additions(index, view, compared.missing())
             if pointer is None or additions.is_empty:
                 for _row in additions.rows_in_order():

@@ -7,6 +7,7 @@ does not come back out of it.
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from cocli.formats import usv
@@ -38,11 +39,12 @@ def read_consumed(index: Index[Any], manifest: Manifest) -> dict[str, ConsumedOb
     if manifest.consumed is None:
         return {}
     data = index.objects.read_list(manifest.consumed.sha256)
-    return {one.object: one for one in usv.read(ConsumedObject, data, file=manifest.consumed.sha256, trusted=True)}
+    rows = usv.read(ConsumedObject, data, file=manifest.consumed.sha256, trusted=True)
+    return {consumed.object: consumed for consumed in rows}
 
 
 def write_consumed(index: Index[Any], consumed: Iterable[ConsumedObject]) -> ConsumedRef | None:
-    rows = sorted(consumed, key=lambda one: one.object)
+    rows = sorted(consumed, key=attrgetter("object"))
     if not rows:
         return None
     data = usv.render(ConsumedObject, rows)

@@ -49,7 +49,8 @@ def _ranges(old: Manifest, new: Manifest) -> list[tuple[str, str]]:
     """Where the versions may differ: the ranges of shards that are not in both, joined where they overlap."""
     ours = {(run, entry.sha256): entry for run in ("base", "delta") for entry in getattr(old, run)}
     theirs = {(run, entry.sha256): entry for run in ("base", "delta") for entry in getattr(new, run)}
-    changed = [(ours | theirs)[one] for one in set(ours) ^ set(theirs)]
+    both = ours | theirs
+    changed = [both[run_and_name] for run_and_name in set(ours) ^ set(theirs)]
     ranges: list[tuple[str, str]] = []
     for low, high in sorted((entry.first, entry.last) for entry in changed):
         if ranges and low <= ranges[-1][1]:
@@ -88,4 +89,6 @@ def _changed(key: str, old: R, new: R) -> Iterator[Difference[R]]:
 
 
 def _value(record: Record, name: str) -> Any:
-    return getattr(record, name) if name in type(record).model_fields else record.extras.get(name)
+    if name in type(record).model_fields:
+        return getattr(record, name)
+    return record.extras.get(name)

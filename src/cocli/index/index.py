@@ -38,7 +38,14 @@ class Index(Generic[R]):
     @property
     def label(self) -> str:
         """The index by name, for messages and commands."""
-        return self.ref.name if self.ref.campaign is None else f"{self.ref.name} -c {self.ref.campaign}"
+        if self.ref.campaign is None:
+            return self.ref.name
+        return f"{self.ref.name} -c {self.ref.campaign}"
+
+    @property
+    def log_fields(self) -> dict[str, object]:
+        """What a log record about this index carries."""
+        return {"campaign": self.ref.campaign, "index": self.ref.name, "writer": self.writer}
 
     @property
     def objects(self) -> IndexObjects:

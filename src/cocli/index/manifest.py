@@ -135,7 +135,9 @@ class ShardRun:
     def holder(self, key: str) -> ShardEntry | None:
         """The shard that may hold a key."""
         at = bisect_right(self._firsts, key) - 1
-        return self.entries[at] if at >= 0 and self.entries[at].may_hold(key) else None
+        if at < 0 or not self.entries[at].may_hold(key):
+            return None
+        return self.entries[at]
 
     def between(self, low: str | None, high: str | None) -> Sequence[ShardEntry]:
         """The shards with keys from `low` to `high`, both included."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cocli import logs
 from cocli.errors import FormatError, IndexDamaged, NotFound, StoreError
 from cocli.formats import json_records
 from cocli.index.manifest import Manifest, ManifestRef
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from cocli.index.manifest import ShardEntry
     from cocli.index.shards import Buffer
     from cocli.store.base import Store
+
+_LOG = logs.get_logger(__name__)
 
 FETCH_BYTES = 256 << 20
 """Fetched in one go, about: what is under way is held in memory."""
@@ -73,6 +76,7 @@ class IndexObjects:
     def cached(self, entry: ShardEntry) -> Buffer | None:
         data = self._cache.get(_file(entry.sha256))
         if data is not None and len(data) != entry.bytes:
+            _LOG.warning("shard %s is damaged in the cache and is fetched again", entry.sha256)
             self._cache.drop(_file(entry.sha256))  # a power cut can leave a file without its content
             return None
         return data
@@ -84,7 +88,9 @@ class IndexObjects:
         except NotFound as error:
             return DamagedShard(entry, _damage(entry.sha256, error) or "")
         reason = _damage(entry.sha256, stored)
-        return stored.data if reason is None else DamagedShard(entry, reason)
+        if reason is not None:
+            return DamagedShard(entry, reason)
+        return stored.data
 
     def write(self, contents: Sequence[tuple[str, bytes]]) -> None:
         """Create shards. Always uploaded: that one is there already is no reason to skip it, it may be about to go."""

@@ -97,7 +97,9 @@ class PendingContents(Generic[R]):
         if not self.rejected:
             return None
         first = self.rejected[0].reason[:500]
-        return first if len(self.rejected) == 1 else f"{len(self.rejected)} rows; the first: {first}"
+        if len(self.rejected) == 1:
+            return first
+        return f"{len(self.rejected)} rows; the first: {first}"
 
 
 def read_pending(index: Index[R], infos: Iterable[ObjectInfo]) -> Iterator[PendingContents[R]]:
@@ -118,7 +120,7 @@ def read_pending(index: Index[R], infos: Iterable[ObjectInfo]) -> Iterator[Pendi
 
 
 class PendingMemory(Generic[R]):
-    """For who looks again and again at what waits: an object that is listed as it was before is not read twice."""
+    """For callers that look again and again at what waits: an object that is listed as before is not read twice."""
 
     def __init__(self) -> None:
         self._known: dict[ObjectInfo, PendingContents[R]] = {}
@@ -176,9 +178,11 @@ def _read_loose(index: Index[R], stored: StoredObject, contents: PendingContents
     spec = index.spec
     record = spec.read_loose(stored.data, file=stored.key)
     reason = spec.misfit(index.ref, record)
-    former = None if spec.former_key is None or reason else spec.former_key(index.ref, record)
-    if reason is None and (expected := spec.loose_key(index.ref, record)) != stored.key != former:
-        reason = f"its place does not follow from its content: expected {expected}"
+    if reason is None:
+        expected = spec.loose_key(index.ref, record)
+        former = spec.former_key(index.ref, record) if spec.former_key else None
+        if stored.key not in (expected, former):
+            reason = f"its place does not follow from its content: expected {expected}"
     if reason is None:
         contents.records.append(record)
     else:

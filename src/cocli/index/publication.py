@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from cocli import logs
 from cocli.index.consumed import ConsumedObject, write_consumed
 from cocli.index.latest import Latest, Named, Pointer, short, swap_pointer
 from cocli.index.manifest import Loss, Manifest, ShardEntry
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from cocli.index.changes import Changes
     from cocli.index.index import Index
     from cocli.index.view import VersionView, ViewRow
+
+_LOG = logs.get_logger(__name__)
 
 FOLD_SHARE = 16
 
@@ -70,7 +73,12 @@ def publish(
         key_sum=manifest.key_sum,
         condemned=without(pointer.latest.condemned, needed),
     )
-    return None if swapped is None else Published(swapped.latest, runs.written)
+    if swapped is None:
+        _LOG.debug("version %d is dropped: somebody else published first", manifest.version, extra=index.log_fields)
+        return None
+    written = {"rows": manifest.rows, "shards_written": runs.written}
+    _LOG.info("version %d published", manifest.version, extra=index.log_fields | written)
+    return Published(swapped.latest, runs.written)
 
 
 def without(groups: Iterable[Named], names: set[str]) -> tuple[Named, ...]:

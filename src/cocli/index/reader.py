@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
+from cocli import logs
 from cocli.errors import Conflict, FileUnusable, IndexDamaged
 from cocli.index.cache import FolderCache
 from cocli.index.consumed import read_consumed
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from cocli.index.view import ViewRow
 
 R = TypeVar("R", bound=Record)
+
+_LOG = logs.get_logger(__name__)
 
 _TRIES = 20
 _SCANNED_AT_ONCE = 100
@@ -81,7 +84,10 @@ class IndexReader(Generic[R]):
         if key in self._overlay:
             return self._overlay[key]
         found = self._view.find(key)
-        return None if found is None else found[1].record(found[0])
+        if found is None:
+            return None
+        line, rows = found
+        return rows.record(line)
 
     def get_many(self, keys: Iterable[str]) -> dict[str, R]:
         """The records of those keys that there are."""
@@ -117,19 +123,15 @@ class IndexReader(Generic[R]):
             raise TypeError("files need a cache that is a folder")
         self._view.fetch(self.manifest.shards)
         files = []
-        for run, entries in (("base", self.manifest.base), ("delta", self.manifest.delta)):
+        runs: list[tuple[Literal["base", "delta"], Iterable[ShardEntry]]] = [
+            ("base", self.manifest.base),
+            ("delta", self.manifest.delta),
+        ]
+        for run, entries in runs:
             for entry in entries:
                 shard = self._view.shard(entry)
                 if shard is not None:
-                    path = cache.path(name := f"{entry.sha256}.usv")
-                    if not cache.has(name):
-                        raise FileUnusable(
-                            file=f"The cache {cache.folder}",
-                            done="written",
-                            reason="its disk is full, or read-only",
-                            hint="Free some space, or name another place in COCLI_CACHE_HOME.",
-                        )
-                    files.append(ShardFile(path, "base" if run == "base" else "delta", shard.rows.header, entry))
+                    files.append(ShardFile(_path_in(cache, entry), run, shard.rows.header, entry))
         return files
 
     def waiting(self) -> dict[str, R]:
@@ -150,6 +152,18 @@ class IndexReader(Generic[R]):
                     records = self._view.reader_of(part[0].header).records([row.line for row in part])
                     yield from zip([row.key for row in part], records, strict=True)
                     begin = end
+
+
+def _path_in(cache: FolderCache, entry: ShardEntry) -> str:
+    name = f"{entry.sha256}.usv"
+    if not cache.has(name):
+        raise FileUnusable(
+            file=f"The cache {cache.folder}",
+            done="written",
+            reason="its disk is full, or read-only",
+            hint="Free some space, or name another place in COCLI_CACHE_HOME.",
+        )
+    return cache.path(name)
 
 
 def _within(key: str, low: str | None, high: str | None) -> bool:
@@ -188,6 +202,7 @@ def open_reader(
             if failure is not None:
                 raise failure
             return IndexReader(index, manifest, overlay=overlay, on_damaged=on_damaged)
+        _LOG.debug("a fresh reader looks again: a new version came meanwhile", extra=index.log_fields)
     raise Conflict(key=str(LatestKey(index.ref)))
 
 
@@ -206,7 +221,8 @@ def _overlay(
         keys = {info.key: spec.key_of_loose(info.key) for info in infos if spec.is_loose(info.key)}
         packed = view.find_many(keys.values())
         infos = [info for info in infos if keys.get(info.key) not in packed]
-    for contents in memory.read(index, infos) if memory is not None else read_pending(index, infos):
+    pending = read_pending(index, infos) if memory is None else memory.read(index, infos)
+    for contents in pending:
         known = consumed.get(contents.key)
         if known is not None and known.etag == contents.etag:
             continue

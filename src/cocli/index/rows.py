@@ -61,8 +61,8 @@ class RowReader(Generic[R]):
     def key(self, line: bytes) -> str:
         try:
             if self._cuts == 1:  # the key is the first column, as in most indexes: nothing else is looked at
-                end = line.find(_CUT)
-                return self._key_text(unescape((line[:end] if end >= 0 else line).decode()))
+                first, _, _ = line.partition(_CUT)
+                return self._key_text(unescape(first.decode()))
             fields = line.split(_CUT, self._cuts)
             return self._key_text(*[unescape(fields[at].decode()) for at in self._key_columns])
         except (LookupError, ValueError) as error:
@@ -97,7 +97,11 @@ class RowReader(Generic[R]):
 def _cells(fields: Sequence[str]) -> Sequence[Cell]:
     if "\\" not in "".join(fields):
         return fields
-    return [field if "\\" not in field else None if field == NULL else unescape(field) for field in fields]
+    return [_unescaped(field) if "\\" in field else field for field in fields]
+
+
+def _unescaped(field: str) -> Cell:
+    return None if field == NULL else unescape(field)
 
 
 def common_header(model: type[Record], headers: Sequence[Header]) -> Header:
@@ -131,4 +135,5 @@ def _mover(model: type[Record], header: Header, wanted: Header) -> Callable[[byt
 
 def _default(column: Column) -> bytes:
     cell = None if column.default is None else column.render([column.default()])[0]
-    return (NULL if cell is None else escape(cell)).encode()
+    text = NULL if cell is None else escape(cell)
+    return text.encode()

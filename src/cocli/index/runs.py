@@ -79,13 +79,14 @@ class RunWriter:
     def _cut(self) -> None:
         if not self._waiting:
             return
-        header = common_header(self._model, [one for one, _ in self._waiting])
-        body = b"".join([mapped(self._model, part, one, header) for one, part in self._waiting])
+        header = common_header(self._model, [own for own, _ in self._waiting])
+        body = b"".join([mapped(self._model, part, own, header) for own, part in self._waiting])
         pieces = max(1, round(self._rows / self._target), -(-self._bytes // SHARD_BYTES))
         begin = 0
         for number in range(1, pieces + 1):
             # At a line feed, so there may be fewer pieces than asked for: a line is never cut.
-            end = len(body) if number == pieces else body.find(b"\n", len(body) * number // pieces) + 1
+            is_last = number == pieces
+            end = len(body) if is_last else body.find(b"\n", len(body) * number // pieces) + 1
             if end > begin:
                 self._emit(header, body[begin:end])
                 begin = end
@@ -96,6 +97,7 @@ class RunWriter:
         data = render_header(header) + b"\n" + body
         rows: RowReader[Any] = RowReader(self._index.spec, header, file=name)
         lines = body[:-1].split(b"\n")
+        prints = Fingerprints.render(map(rows.key, lines)) if self._with_prints else None
         self.entries.append(
             ShardEntry(
                 sha256=name,
@@ -103,7 +105,7 @@ class RunWriter:
                 bytes=len(data),
                 first=rows.key(lines[0]),
                 last=rows.key(lines[-1]),
-                prints=Fingerprints.render(map(rows.key, lines)) if self._with_prints else None,
+                prints=prints,
             )
         )
         self.written += 1
@@ -157,8 +159,8 @@ def rewrite(
 ) -> None:
     """Bring changes into a run. A shard is opened if a change falls into its range, or to join it with a small one."""
     waiting = _Changes(changes)
-    for position, entry in enumerate(entries):
-        following = entries[position + 1].first if position + 1 < len(entries) else None
+    firsts: list[str | None] = [*(entry.first for entry in entries[1:]), None]
+    for entry, following in zip(entries, firsts, strict=False):
         if not waiting.is_before(following) and not writer.is_small:
             writer.keep(entry)
             continue

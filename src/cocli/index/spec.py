@@ -1,6 +1,6 @@
 """What makes one kind of index: its record, its key, where its loose records lie, how two of one key become one.
 
-Which kinds there are is said in `registry`; everything else in this package works on any of them.
+`cocli.pipeline.indexes` says which kinds there are; everything else in this package works on any of them.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class IndexSpec(Generic[R]):
 
     def misfit(self, ref: IndexRef, record: R) -> str | None:
         """Why a record does not belong into this index; None if it does."""
-        owner = getattr(record, "campaign", None) if ref.campaign is not None else None
+        owner = owner_of(record, ref)
         if owner not in (None, ref.campaign):
             return f"it belongs to campaign {owner}, not to {ref.campaign}"
         try:
@@ -99,4 +99,14 @@ class IndexSpec(Generic[R]):
             key = self.key_of(record)
         except (IdentityError, InvalidKey) as error:
             return f"its key cannot be written: {error.message}"
-        return None if key and key.isascii() and key.isprintable() else "its key cannot be written"
+        if not key or not key.isascii() or not key.isprintable():
+            return "its key cannot be written"
+        return None
+
+
+def owner_of(record: object, ref: IndexRef) -> str | None:
+    """The campaign that a record names. Records of an index that campaigns share belong to none."""
+    if ref.campaign is None:
+        return None
+    owner: str | None = getattr(record, "campaign", None)
+    return owner

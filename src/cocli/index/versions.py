@@ -44,7 +44,9 @@ def current_version(index: Index[Any]) -> tuple[Latest | None, Manifest]:
 def is_current(index: Index[Any], latest: Latest | None) -> bool:
     """Whether a pointer still names the current version. If not, what its version needs may be collected by now."""
     pointer = read_pointer(index)
-    return (pointer.latest.manifest if pointer else None) == (latest.manifest if latest else None)
+    current = pointer.latest.manifest if pointer else None
+    looked_at = latest.manifest if latest else None
+    return current == looked_at
 
 
 def history(index: Index[Any], latest: Latest | None = None) -> Iterator[Manifest]:
@@ -69,5 +71,6 @@ def version(index: Index[Any], number: int | None = None, *, as_of: datetime | N
         if manifest.version == number or (as_of is not None and manifest.created_at <= as_of):
             return manifest
         kept.append(manifest.version)
-    wanted = number if number is not None else f"of {as_of}"
-    raise UnknownVersion(index=index.label, version=wanted, kept=f"{kept[-1]} to {kept[0]}" if kept else "none")
+    wanted = f"of {as_of}" if number is None else number
+    numbers = f"{kept[-1]} to {kept[0]}" if kept else "none"
+    raise UnknownVersion(index=index.label, version=wanted, kept=numbers)

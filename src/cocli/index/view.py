@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import OrderedDict, defaultdict
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
+from cocli import logs
 from cocli.errors import FormatError, IndexDamaged
 from cocli.index.manifest import Manifest, ShardEntry, ShardRun
 from cocli.index.rows import Header, RowReader
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from cocli.index.objects import DamagedShard
 
 R = TypeVar("R", bound=Record)
+
+_LOG = logs.get_logger(__name__)
 
 _OPEN_BYTES = 1 << 30
 """Shards that stay open for the next lookup. They are mapped files: the kernel takes their memory if it needs some."""
@@ -81,7 +84,7 @@ class VersionView(Generic[R]):
             raise IndexDamaged(index=self._index.label, reason=error.message) from error
 
     def _kept_shard(self, entry: ShardEntry) -> Shard[R] | None:
-        """The same for lookups here and there, which come back to it. Who goes through a run would only fill memory."""
+        """The same for single lookups, which come back to it. A walk through a whole run would only fill memory."""
         opened = self.shard(entry)
         if entry.sha256 in self._open:
             self._open.move_to_end(entry.sha256)
@@ -100,6 +103,7 @@ class VersionView(Generic[R]):
         if self._on_damaged is None:
             raise IndexDamaged(index=self._index.label, reason=str(damaged))
         if damaged.entry.sha256 not in self._damaged:
+            _LOG.warning("a damaged shard is left out: %s", damaged, extra=self._index.log_fields)
             self._damaged.add(damaged.entry.sha256)
             self._on_damaged(damaged)
 
@@ -109,9 +113,10 @@ class VersionView(Generic[R]):
         """The line of a key: at most one shard of the delta and one of the base are looked into."""
         for run in (self.delta, self.base):
             entry = run.holder(key)
-            shard = None if entry is None else self._kept_shard(entry)
-            line = None if shard is None else shard.find(key)
-            if shard is not None and line is not None:
+            if entry is None or (shard := self._kept_shard(entry)) is None:
+                continue
+            line = shard.find(key)
+            if line is not None:
                 return line, shard.rows
         return None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from cocli import logs
 from cocli.errors import Conflict, FormatError, NotFound, StoreError, UsageError
 from cocli.formats import usv
 from cocli.index.shards import content_name
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from cocli.index.index import Index
 
 R = TypeVar("R", bound=Record)
+
+_LOG = logs.get_logger(__name__)
 
 BATCH_RECORDS = 20_000
 """Records in one object of the WAL; more become several objects."""
@@ -46,7 +49,8 @@ class IndexWriter(Generic[R]):
                 existing = index.spec.read_loose(there.data, file=key)
             except NotFound:
                 continue  # packed and removed since: create it again
-            except FormatError:
+            except FormatError as error:
+                _LOG.warning("%s cannot be read: %s", key, error.message, extra=index.log_fields)
                 self.append([record])  # the file is kept as it is for people to look at; the record goes beside it
                 return
             merged = index.spec.merge(existing, record)
@@ -54,6 +58,7 @@ class IndexWriter(Generic[R]):
                 return
             if settled.swap(index.store, key, index.spec.render_loose(merged), there.etag) is not None:
                 return
+            _LOG.debug("%s is merged again: somebody else wrote it meanwhile", key, extra=index.log_fields)
         raise Conflict(key=key)
 
     def append(self, records: Iterable[R]) -> list[str]:

@@ -1,13 +1,13 @@
 """Sync: a folder and a bucket agree, and nobody's work is lost. Built on stores and indexes, told what to do by `app`.
 
-    pair = Pair(Folder(path), store, SyncState(file), host="laptop")                     pair, folder, state
-    syncer = Syncer(pair, Selection(), Wishes(Direction.BOTH, delete=True))                 engine, selection, deciding
-    plan = syncer.plan()          what would be done to which file, and how many bytes that is                      plan
-    report = syncer.run()         … done; the state advances per batch, after success                             report
+    pair = SyncPair(Folder(path), store, SyncState(file), host="laptop")                 pair, folder, state
+    syncer = Syncer(pair, Selection(), SyncOptions(Direction.BOTH, delete=True))         engine, selection, decision
+    plan = syncer.plan()          what would be done to which file, and how many bytes that is           plan
+    report = syncer.run()         … done; the state advances per batch, after success                    report
 
 What a key is decides what happens to it: `kinds` is the one table. Three-way: `state` remembers what both sides had
-when they last agreed, `folder` and `remote` say what they have now, `deciding` compares. `transfers` copies, always
-with a condition, `exchange` replaces files that editors may be saving, `conflicts` and `merging` settle what changed on
-both sides, `indexes` moves published versions by their manifests, `pacing` holds the bandwidth.
+when they last agreed, `folder` and `remote` say what they have now, `decision` compares. `transfers` copies, always
+with a condition, `exchange` replaces files that editors may be saving, `conflicts` and `merge` settle what changed on
+both sides, `indexes` moves published versions by their manifests, `pace` holds the bandwidth.
 `docs/sync.md` has the protocol, and what a crash leaves between any two steps.
 """

@@ -10,6 +10,7 @@ import hashlib
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
+from cocli import logs
 from cocli.errors import (
     AlreadyExists,
     ChangedMeanwhile,
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from cocli.sync.pair import Direction, SyncPair
     from cocli.sync.plan import SyncStep
     from cocli.sync.report import SyncReport
+
+_LOG = logs.get_logger(__name__)
 
 _LONGEST_HOST = 40
 
@@ -62,7 +65,9 @@ def copy_key(key: str, host: str, stamp: Stamp, digest: str = "") -> str:
     if not stem:
         stem, dot, ending = name, "", ""
     mark = f".conflict-{encode_part(host)[:_LONGEST_HOST].replace('%', '_')}-{edited}"
-    return f"{folder}{slash}{stem[:120]}{mark}{f'-{digest[:8]}' if digest else ''}{dot}{ending}"
+    if digest:
+        mark += f"-{digest[:8]}"
+    return f"{folder}{slash}{stem[:120]}{mark}{dot}{ending}"
 
 
 class ConflictSettler:
@@ -81,9 +86,7 @@ class ConflictSettler:
         for step in steps:
             try:
                 self._settle(step)
-            except NotFound:
-                self._report.failed[step.key] = ChangedMeanwhile(key=step.key)
-            except (Conflict, AlreadyExists):
+            except (NotFound, Conflict, AlreadyExists):
                 self._report.failed[step.key] = ChangedMeanwhile(key=step.key)
             except (StoreError, ChangedWhileRead) as error:
                 self._report.failed[step.key] = error
@@ -91,7 +94,7 @@ class ConflictSettler:
     def _settle(self, step: SyncStep) -> None:
         looked = self._pair.folder.now_ns()
         here = self._pair.folder.read(step.key, looked)
-        etag = step.there.etag if step.there is not None else None
+        etag = step.etag_there
         if etag is not None and is_content(etag, here.data):
             self._adopt(step.key, here, etag, looked)
             return
@@ -135,6 +138,7 @@ class ConflictSettler:
         copy = self._make_copy(facing)
         self.copies.append(copy)
         self._replace_here(facing, facing.there.data, facing.there.etag)
+        _LOG.warning("both sides changed %s: ours is kept beside it as %s", step.key, copy)
         self._report.kept_both.append(KeptBoth(step.key, copy))
         self._report.counts["kept_both"] += 1
 
@@ -158,10 +162,12 @@ class ConflictSettler:
         step = facing.step
         try:
             choice = choose(step.key, step.kind.rule, facing.here.data, facing.there.data)
-        except CocliError:
-            self._keep_both(facing)  # not readable as what it should be: then a person has to look
+        except CocliError as error:  # not readable as what it should be: then a person has to look
+            _LOG.warning("%s cannot be merged: %s", step.key, error.message)
+            self._keep_both(facing)
             return
         theirs_holds = choice.data == facing.there.data
+        _LOG.debug("both sides changed %s: settled by its rule", step.key, extra={"rule": step.kind.rule})
         if theirs_holds or step.kind.pull_only:
             self._take_theirs(facing, choice)
         elif self._direction.up:

@@ -56,45 +56,49 @@ class SyncOptions(NamedTuple):
     """Whether deletions are undone: what was deleted here is fetched again, what was deleted there sent again."""
 
 
-def decide(here: SideChange, there: SideChange, kind: SyncKind, wishes: SyncOptions) -> Action:
+def decide(here: SideChange, there: SideChange, kind: SyncKind, options: SyncOptions) -> Action:
     """What to do about a key; `here` and `there` are each compared with what both had."""
-    up, down = wishes.direction.up and not kind.pull_only, wishes.direction.down
+    up, down = options.direction.up and not kind.pull_only, options.direction.down
+    sent = Action.UPLOAD if up else Action.AHEAD
+    fetched = Action.DOWNLOAD if down else Action.BEHIND
     if here is SideChange.GONE and there is SideChange.GONE:
         return Action.FORGET
     if there in (SideChange.NEVER, SideChange.GONE) and here in (SideChange.NEW, SideChange.CHANGED):
-        return Action.UPLOAD if up else Action.AHEAD  # an edit outlives a deletion
+        return sent  # an edit outlives a deletion
     if here in (SideChange.NEVER, SideChange.GONE) and there in (SideChange.NEW, SideChange.CHANGED):
-        return Action.DOWNLOAD if down else Action.BEHIND
+        return fetched
     if here is SideChange.GONE:
-        return _deleted_here(kind, wishes, up=up, down=down)
+        return _deleted_here(kind, options, up=up, down=down)
     if there is SideChange.GONE:
-        return _deleted_there(kind, wishes, up=up, down=down)
-    return _both_there(here, there, kind, up=up, down=down)
+        return _deleted_there(kind, options, up=up, down=down)
+    return _both_there(here, there, kind, sent=sent, fetched=fetched)
 
 
-def _deleted_here(kind: SyncKind, wishes: SyncOptions, *, up: bool, down: bool) -> Action:
-    if wishes.restore and down:
+def _deleted_here(kind: SyncKind, options: SyncOptions, *, up: bool, down: bool) -> Action:
+    if options.restore and down:
         return Action.DOWNLOAD
     if not up:
         return Action.HOLD
-    return Action.DELETE_THERE if wishes.delete or kind.consumed else Action.HOLD
+    follows = options.delete or kind.consumed
+    return Action.DELETE_THERE if follows else Action.HOLD
 
 
-def _deleted_there(kind: SyncKind, wishes: SyncOptions, *, up: bool, down: bool) -> Action:
-    if wishes.restore and up and not kind.consumed:
+def _deleted_there(kind: SyncKind, options: SyncOptions, *, up: bool, down: bool) -> Action:
+    if options.restore and up and not kind.consumed:
         return Action.UPLOAD
     if not down:
         return Action.HOLD
-    return Action.DELETE_HERE if wishes.delete or kind.consumed else Action.HOLD
+    follows = options.delete or kind.consumed
+    return Action.DELETE_HERE if follows else Action.HOLD
 
 
-def _both_there(here: SideChange, there: SideChange, kind: SyncKind, *, up: bool, down: bool) -> Action:
+def _both_there(here: SideChange, there: SideChange, kind: SyncKind, *, sent: Action, fetched: Action) -> Action:
     if here is SideChange.SAME and there is SideChange.SAME:
         return Action.NOTHING
     if kind.rule is SyncRule.IMMUTABLE:
         return Action.ADOPT  # whatever its stamp says: the name is the content
     if there is SideChange.SAME:
-        return Action.UPLOAD if up else Action.AHEAD
+        return sent
     if here is SideChange.SAME:
-        return Action.DOWNLOAD if down else Action.BEHIND
+        return fetched
     return Action.SETTLE

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cocli import logs
 from cocli.errors import CocliError, StoreError
 from cocli.sync.conflicts import ConflictSettler
 from cocli.sync.decision import Action, SyncOptions
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from cocli.sync.report import SyncWatcher
     from cocli.sync.selection import Selection
 
+_LOG = logs.get_logger(__name__)
+
 
 class Syncer:
     """`indexes` names folders of indexes that may exist, for runs that list nothing; `bandwidth` is bytes a second."""
@@ -34,7 +37,7 @@ class Syncer:
         self,
         pair: SyncPair,
         selection: Selection,
-        wishes: SyncOptions,
+        options: SyncOptions,
         *,
         indexes: Iterable[str] = (),
         bandwidth: float | None = None,
@@ -42,7 +45,7 @@ class Syncer:
     ) -> None:
         self._pair = pair
         self._selection = selection
-        self._wishes = wishes
+        self._options = options
         self._indexes = tuple(indexes)
         self._throttle = Throttle(bandwidth, sleep=pair.sleep, monotonic=pair.monotonic)
         self._watcher = watcher
@@ -51,7 +54,7 @@ class Syncer:
         """What a run would do to files. `look_at_indexes` says it of indexes."""
         if self._selection.only_versions:
             return SyncPlan()
-        return make_plan(self._pair, self._selection, self._wishes)
+        return make_plan(self._pair, self._selection, self._options)
 
     def look_at_indexes(self, plan: SyncPlan) -> list[IndexMoved]:
         """What a run would do to the versions of indexes."""
@@ -65,6 +68,12 @@ class Syncer:
 
     def run(self, *, many_deletions: bool = False, emptied: bool = False) -> SyncReport:
         """Do it. `TooManyDeletions` and `SideEmptied`, before anything was done, unless they are said to be meant."""
+        with logs.bound(host=self._pair.host, campaign=self._selection.campaign):
+            report = self._run(many_deletions, emptied)
+            _log_outcome(report, self._options)
+        return report
+
+    def _run(self, many_deletions: bool, emptied: bool) -> SyncReport:
         started = self._pair.monotonic()
         plan = self.plan()
         if not emptied:
@@ -72,7 +81,7 @@ class Syncer:
         if not many_deletions:
             plan.check_deletions()
         report = SyncReport(failed=plan.failed, skipped=plan.skipped, unchanged=plan.unchanged)
-        _Run(self._pair, self._wishes, plan, report, self._throttle, self._watcher).files_and(self._move_indexes)
+        _Run(self._pair, self._options, plan, report, self._throttle, self._watcher).files_and(self._move_indexes)
         report.seconds = self._pair.monotonic() - started
         self._remember(report)
         return report
@@ -101,11 +110,11 @@ class Syncer:
     def _index(self, folder: str) -> IndexSyncer:
         from cocli.sync.indexes import IndexSyncer  # here, because all of the index comes with it
 
-        return IndexSyncer(self._pair, folder, self._wishes.direction, self._throttle)
+        return IndexSyncer(self._pair, folder, self._options.direction, self._throttle)
 
     def _remember(self, report: SyncReport) -> None:
         now = fact_time(self._pair.now())
-        facts = {"last_run": now, "last_direction": self._wishes.direction.value}
+        facts = {"last_run": now, "last_direction": self._options.direction.value}
         if not report.failed:
             facts["last_whole_run"] = now
         self._pair.state.remember(facts)
@@ -117,7 +126,7 @@ class _Run:
     def __init__(
         self,
         pair: SyncPair,
-        wishes: SyncOptions,
+        options: SyncOptions,
         plan: SyncPlan,
         report: SyncReport,
         throttle: Throttle,
@@ -129,8 +138,8 @@ class _Run:
         self._throttle = throttle
         self._watcher = watcher
         self._transfers = Transfers(pair, report, throttle)
-        self._settler = ConflictSettler(pair, report, throttle, wishes.direction)
-        self._wishes = wishes
+        self._settler = ConflictSettler(pair, report, throttle, options.direction)
+        self._options = options
         self._of_files = len(plan.steps)
         self._of_bytes = plan.bytes
         self._files = self._bytes = 0
@@ -154,7 +163,7 @@ class _Run:
 
     def _send_copies(self) -> None:
         """What was kept beside something is sent at once, so that a second run has nothing to do."""
-        if not self._wishes.direction.up:
+        if not self._options.direction.up:
             return
         copies = [
             SyncStep(key, kind_of(key), Action.UPLOAD, self._pair.folder.stamp(key), None, None)
@@ -188,17 +197,19 @@ class _Run:
         if standing is None:
             # Not looked at because neither pointer moved, or there is none: then it was not packed but removed.
             settled = f"{folder}LATEST" in self._plan.here and folder not in self._plan.pointers
-            may = settled or self._wishes.delete
+            may = settled or self._options.delete
         else:
             may = standing.there_has_ours if step.action is Action.DELETE_THERE else standing.here_has_theirs
         if not may:
-            self._report.counts["held_here" if step.action is Action.DELETE_THERE else "held_there"] += 1
+            held = "held_here" if step.action is Action.DELETE_THERE else "held_there"
+            self._report.counts[held] += 1
         return may
 
     def _count_what_is_left(self) -> None:
         for step in self._plan.steps:
             if step.action is Action.HOLD:
-                self._report.counts["held_here" if step.stamp is None else "held_there"] += 1
+                held = "held_here" if step.stamp is None else "held_there"
+                self._report.counts[held] += 1
             elif step.action in (Action.BEHIND, Action.AHEAD):
                 self._report.counts[step.action.value] += 1
 
@@ -216,6 +227,16 @@ class _Run:
             self._bytes += sum(step.size for step in batch)
             self._watcher(RunStanding(self._files, self._of_files, self._bytes, self._of_bytes))
         return contested
+
+
+def _log_outcome(report: SyncReport, options: SyncOptions) -> None:
+    for key, error in report.failed.items():
+        _LOG.warning("%s was not brought over: %s", key, error.message)
+    for moved in report.indexes:
+        _LOG.debug("index %s: %s, version %d", moved.folder, moved.outcome, moved.version)
+    told = {name: count for name, count in report.counts.items() if count}
+    told |= {"bytes_up": report.bytes_up, "bytes_down": report.bytes_down, "failed": len(report.failed)}
+    _LOG.info("sync done: %s, %.1f s", options.direction.value, report.seconds, extra=told)
 
 
 def _fresh(steps: Iterable[SyncStep]) -> list[SyncStep]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from cocli import logs
 from cocli.errors import ChangedMeanwhile, IndexDamaged, NotFound, StoreError
 from cocli.index.compaction import Compactor
 from cocli.index.diff import diff
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from cocli.sync.folder import Stamp
     from cocli.sync.pace import Throttle
     from cocli.sync.pair import Direction, SyncPair
+
+_LOG = logs.get_logger(__name__)
 
 _CHAIN = 1000
 _BROUGHT = 20
@@ -109,9 +112,10 @@ class IndexSyncer:
             ours_new, theirs_new = self._is_new_there(view, known), self._is_new_here(view, known)
             step = self._outcome(ours_new, theirs_new)
             if step in ("behind", "ahead"):
-                return self._moved(step if outcome == "unchanged" else outcome, view.ours), Whereabouts(
-                    there_has_ours=not ours_new, here_has_theirs=not theirs_new
-                )
+                told = step if outcome == "unchanged" else outcome
+                standing = Whereabouts(there_has_ours=not ours_new, here_has_theirs=not theirs_new)
+                return self._moved(told, view.ours), standing
+            _LOG.debug("index %s will be %s", self._folder, step)
             self._do(step, view, known)
             outcome = "merged" if "merged" in (step, outcome) else step
         raise ChangedMeanwhile(key=f"{self._folder}LATEST")
@@ -141,7 +145,7 @@ class IndexSyncer:
 
     def _descends(self, young: ManifestRef | None, old: ManifestRef) -> bool:
         """Whether a version came out of another one: then it has all of it."""
-        return any(one == old for one, _ in self._chain(young, old.version))
+        return any(ref == old for ref, _ in self._chain(young, old.version))
 
     def _chain(self, ref: ManifestRef | None, down_to: int) -> Iterator[tuple[ManifestRef, Manifest | None]]:
         """A version and those before it, as far as they are kept on either side; here first, where it costs nothing."""
@@ -150,17 +154,18 @@ class IndexSyncer:
                 return
             manifest = _manifest(self._here, ref) or _manifest(self._there, ref)
             yield ref, manifest
-            ref = manifest.parent if manifest is not None else None
+            ref = None if manifest is None else manifest.parent
 
     # --- doing
 
     def _do(self, step: str, view: _View, known: KnownVersions) -> None:
         up = step == "pushed" or (step == "merged" and self._direction.up)
-        source, target = (self._here, self._there) if up else (self._there, self._here)
-        ref, other = (view.ours, view.theirs) if up else (view.theirs, view.ours)
+        if up:
+            source, target, pointer, ref, other = self._here, self._there, view.there, view.ours, view.theirs
+        else:
+            source, target, pointer, ref, other = self._there, self._here, view.here, view.theirs, view.ours
         if ref is None:
             raise ChangedMeanwhile(key=f"{self._folder}LATEST")
-        pointer = view.there if up else view.here
         if step == "merged" or not self._bring(source, target, ref, pointer):
             self._merge(source, target, ref, other)
             name = _name(ref)
@@ -177,8 +182,9 @@ class IndexSyncer:
         needed = {short(name) for name in (*manifest.names, ref.sha256)}
         if needed & pointer.latest.doomed:
             return False
-        current = target.objects.manifest(pointer.latest.manifest) if pointer.latest.manifest else None
-        live = current.names if current is not None else set()
+        live: set[str] = set()
+        if pointer.latest.manifest:
+            live = set(target.objects.manifest(pointer.latest.manifest).names)
         self._copy(source, target, [str(ShardKey(target.ref, name)) for name in sorted(manifest.names - live)])
         self._copy(source, target, self._manifest_keys(source, target, ref))
         swap_pointer(  # against the pointer that was decided upon: what was published since then is looked at again
@@ -194,10 +200,12 @@ class IndexSyncer:
     def _manifest_keys(self, source: Index[Any], target: Index[Any], ref: ManifestRef) -> list[str]:
         """The manifests that the target lacks, oldest first: a chain never has a hole that was not there before."""
         missing: list[str] = []
-        for one, manifest in islice(self._chain(ref, 0), _BROUGHT):
-            if manifest is None or _manifest(source, one) is None or (missing and _manifest(target, one) is not None):
+        for version, manifest in islice(self._chain(ref, 0), _BROUGHT):
+            if manifest is None or _manifest(source, version) is None:
                 break
-            missing.append(str(ManifestKey(target.ref, one.version, one.sha256)))
+            if missing and _manifest(target, version) is not None:
+                break
+            missing.append(str(ManifestKey(target.ref, version.version, version.sha256)))
         return missing[::-1]
 
     def _copy(self, source: Index[Any], target: Index[Any], keys: list[str]) -> None:
@@ -230,6 +238,7 @@ class IndexSyncer:
         try:
             records, removed = _changes(source, base, manifest)
         except IndexDamaged:
+            _LOG.warning("index %s: the version that both came from is gone, all records are merged", self._folder)
             base = None  # the version they have in common was collected: then everything is offered
             records, removed = _changes(source, None, manifest)
         self._records += len(records)
@@ -241,9 +250,9 @@ class IndexSyncer:
 
     def _base(self, ref: ManifestRef, other: ManifestRef | None) -> Manifest | None:
         """The last version that both came out of."""
-        ancestors = {_name(one) for one, _ in self._chain(other, 0)}
-        for one, manifest in self._chain(ref, 0):
-            if _name(one) in ancestors:
+        ancestors = {_name(ancestor) for ancestor, _ in self._chain(other, 0)}
+        for version, manifest in self._chain(ref, 0):
+            if _name(version) in ancestors:
                 return manifest
         return None
 
@@ -273,8 +282,8 @@ class IndexSyncer:
             self._pair.state.advance({key: row_of(view.stamp, view.looked, view.here.etag, view.there.etag)})
 
     def _moved(self, outcome: str, ref: ManifestRef | None) -> IndexMoved:
-        copied = self._copied
-        return IndexMoved(self._folder, outcome, ref.version if ref else 0, copied.objects, copied.bytes, self._records)
+        copied, version = self._copied, ref.version if ref else 0
+        return IndexMoved(self._folder, outcome, version, copied.objects, copied.bytes, self._records)
 
 
 def _manifest(index: Index[Any], ref: ManifestRef) -> Manifest | None:
@@ -290,9 +299,9 @@ def _changes(index: Index[Any], base: Manifest | None, manifest: Manifest) -> tu
         return list(IndexReader(index, manifest).scan()), {}
     changed: list[Any] = []
     removed: dict[str, Any] = {}
-    for one in diff(index, base, manifest):
-        if one.new is not None:
-            changed.append(one.new)
-        elif one.old is not None:
-            removed[one.key] = one.old
+    for change in diff(index, base, manifest):
+        if change.new is not None:
+            changed.append(change.new)
+        elif change.old is not None:
+            removed[change.key] = change.old
     return changed, removed

@@ -90,13 +90,16 @@ _FOLDERS_OF_A_DOCUMENT = 6
 def kind_of(key: str) -> SyncKind:
     """What a key is. Whatever is not known belongs to a person: of that both sides are kept."""
     if original_of(key) is not None:
-        return MARKDOWN if key.startswith(("companies/", "people/")) else OTHER
+        is_crm = key.startswith(("companies/", "people/"))
+        return MARKDOWN if is_crm else OTHER
     first, _, rest = key.partition("/")
     if first == "campaigns":
         return _of_campaign(rest.partition("/")[2])
     if first == "indexes":
         name, _, below = rest.partition("/")
-        return _of_index(name, below) if name in GLOBAL_INDEXES else OTHER
+        if name not in GLOBAL_INDEXES:
+            return OTHER
+        return _of_index(name, below)
     if first in _FIRST:
         return _FIRST[first]
     return _document(key)
@@ -107,7 +110,9 @@ def original_of(key: str) -> str | None:
     if ".conflict-" not in key:
         return None
     found = _CONFLICT.search(key)
-    return key[: found.start()] + (found["ending"] or "") if found else None
+    if found is None:
+        return None
+    return key[: found.start()] + (found["ending"] or "")
 
 
 def index_of(key: str) -> str | None:
@@ -116,7 +121,9 @@ def index_of(key: str) -> str | None:
     if first == "indexes":
         return f"indexes/{rest.partition('/')[0]}/"
     parts = key.split("/", 4)
-    return "/".join(parts[:4]) + "/" if len(parts) > 4 and first == "campaigns" and parts[2] == "indexes" else None
+    if len(parts) < 5 or first != "campaigns" or parts[2] != "indexes":
+        return None
+    return "/".join(parts[:4]) + "/"
 
 
 _FIRST = {"companies": MARKDOWN, "people": MARKDOWN, "status": HEARTBEAT, "probes": PROBE}
@@ -126,9 +133,10 @@ def _of_campaign(below: str) -> SyncKind:
     folder, _, rest = below.partition("/")
     match folder:
         case "config.toml" | "categories.csv":
-            return CONFIG if not rest else OTHER
+            return OTHER if rest else CONFIG
         case "queues":
-            return COMPLETION if rest.split("/", 2)[1:2] == ["completed"] else QUEUE_STATE
+            is_completed = rest.split("/", 2)[1:2] == ["completed"]
+            return COMPLETION if is_completed else QUEUE_STATE
         case "indexes":
             name, _, inside = rest.partition("/")
             return _of_index(name, inside) if inside else OTHER
@@ -145,7 +153,9 @@ def _of_index(name: str, inside: str) -> SyncKind:
         return BATCH
     if not below:
         return {"LATEST": VERSION, "datapackage.json": DESCRIPTION}.get(folder, OTHER)
-    return LOOSE if inside.endswith((".usv", ".csv")) and name else OTHER
+    if name and inside.endswith((".usv", ".csv")):
+        return LOOSE
+    return OTHER
 
 
 def _document(key: str) -> SyncKind:

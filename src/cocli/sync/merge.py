@@ -41,7 +41,8 @@ def _merged(key: str, here: bytes, there: bytes) -> bytes:
 def index_ref(folder: str) -> IndexRef:
     """The index in a folder."""
     parts = folder.rstrip("/").split("/")
-    return IndexRef(decode_part(parts[-1]), decode_part(parts[1]) if parts[0] == "campaigns" else None)
+    campaign = decode_part(parts[1]) if parts[0] == "campaigns" else None
+    return IndexRef(decode_part(parts[-1]), campaign)
 
 
 def _newest(here: bytes, there: bytes) -> bytes:
@@ -57,8 +58,10 @@ def _time_in(data: bytes) -> str:
         return ""  # no JSON: it says nothing of its age
     if not isinstance(values, dict):
         return ""
-    found = next((values[name] for name in _TIMES if isinstance(values.get(name), str)), None)
-    return found if found is not None else f"{values.get('cocli:version', ''):>12}"
+    for name in _TIMES:
+        if isinstance(values.get(name), str):
+            return str(values[name])
+    return f"{values.get('cocli:version', ''):>12}"
 
 
 def _document(key: str, here: bytes, there: bytes) -> Choice:

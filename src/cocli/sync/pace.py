@@ -21,7 +21,10 @@ _POWERS = {"": 0, "k": 1, "K": 1, "M": 2, "G": 3, "T": 4}
 def parse_rate(text: str) -> float:
     """`2MB/s`, `500k`, `1.5MiB/s` → bytes per second."""
     found = _RATE.match(text.strip())
-    rate = float(found["number"]) * (1024 if found["binary"] else 1000) ** _POWERS[found["unit"]] if found else 0.0
+    rate = 0.0
+    if found:
+        thousand = 1024 if found["binary"] else 1000
+        rate = float(found["number"]) * thousand ** _POWERS[found["unit"]]
     if rate <= 0:
         raise UsageError(reason=f'"{text}" is no bandwidth', hint="Write for example: --bandwidth 2MB/s")
     return rate
@@ -48,7 +51,9 @@ class Throttle:
     @property
     def batch_bytes(self) -> int:
         """About a second's worth, so that a limit is held within a second as well as on average."""
-        return BATCH_BYTES if self.rate is None else max(1, min(BATCH_BYTES, int(self.rate)))
+        if self.rate is None:
+            return BATCH_BYTES
+        return max(1, min(BATCH_BYTES, int(self.rate)))
 
 
 def batches(steps: Sequence[SyncStep], most_bytes: int) -> Iterator[list[SyncStep]]:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from cocli import logs
 from cocli.errors import ChangedWhileRead, CocliError, NotFound, SideEmptied, StoreError, TooManyDeletions
 from cocli.keys.parts import is_key
 from cocli.store.base import ObjectInfo
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from cocli.sync.folder import Stamp
     from cocli.sync.pair import SyncPair
     from cocli.sync.selection import Selection
+
+_LOG = logs.get_logger(__name__)
 
 DELETION_LIMIT = 20
 """Per cent of what both had. More in one run is more likely a mistake than a wish."""
@@ -46,13 +49,25 @@ class SyncStep:
     @property
     def size(self) -> int:
         """The bytes that it moves, about."""
+        here = self.stamp.size if self.stamp else 0
+        there = self.there.size if self.there else 0
         if self.action is Action.UPLOAD:
-            return self.stamp.size if self.stamp else 0
+            return here
         if self.action is Action.DOWNLOAD:
-            return self.there.size if self.there else 0
+            return there
         if self.action is Action.SETTLE:
-            return max(self.stamp.size if self.stamp else 0, self.there.size if self.there else 0)
+            return max(here, there)
         return 0
+
+    @property
+    def etag_there(self) -> str | None:
+        """The object there, as it was listed."""
+        return None if self.there is None else self.there.etag
+
+    @property
+    def known_digest(self) -> str:
+        """What both sides had; empty where that is not known."""
+        return "" if self.row is None else self.row.digest
 
 
 @dataclass(slots=True)
@@ -106,16 +121,16 @@ class SyncPlan:
                 )
 
 
-def make_plan(pair: SyncPair, selection: Selection, wishes: SyncOptions) -> SyncPlan:
+def make_plan(pair: SyncPair, selection: Selection, options: SyncOptions) -> SyncPlan:
     """Look at both sides and compare them with what they had."""
-    return _Planner(pair, selection, wishes).plan()
+    return _Planner(pair, selection, options).plan()
 
 
 class _Planner:
-    def __init__(self, pair: SyncPair, selection: Selection, wishes: SyncOptions) -> None:
+    def __init__(self, pair: SyncPair, selection: Selection, options: SyncOptions) -> None:
         self._pair = pair
         self._selection = selection
-        self._wishes = wishes
+        self._options = options
         self._plan = SyncPlan()
         self._choose = selection.chooser()
         self._looked = 0
@@ -146,7 +161,7 @@ class _Planner:
             found.update({key: stamp for key in keys if (stamp := pair.folder.stamp(key)) is not None})
             return found
 
-        if self._wishes.direction is Direction.PUSH and not self._wishes.restore:
+        if self._options.direction is Direction.PUSH and not self._options.restore:
             plan.here = here()
             self._there_is_as_it_was = len(plan.here.keys() - rows.keys()) <= max(_FEW, len(rows) // 10)
             if not self._there_is_as_it_was:
@@ -194,7 +209,7 @@ class _Planner:
         plan = self._plan
         plan.known += plan.unchanged
         infos = [info for key in chosen if (info := plan.there.get(key)) is not None and info.etag is None]
-        tags = remote.etags(self._pair.bucket, infos, plan.failed.__setitem__) if infos else {}
+        tags = remote.etags(self._pair.bucket, infos, plan.failed.__setitem__)
         for key, kind in chosen.items():
             if kind is None or key in plan.failed:
                 continue
@@ -214,10 +229,11 @@ class _Planner:
             self._plan.failed[key] = error
             return None
         there = _change_there(kind, info, row)
-        action = decide(here, there, kind, self._wishes)
+        action = decide(here, there, kind, self._options)
         if action is Action.NOTHING:
             self._plan.unchanged += 1
             return None
+        _LOG.debug("%s: %s (%s here, %s there)", key, action, here, there)
         return SyncStep(key, kind, action, stamp, info, row)
 
     def _change_here(self, key: str, kind: SyncKind, stamp: Stamp | None, row: SyncRow | None) -> SideChange:
@@ -271,4 +287,6 @@ def _change_there(kind: SyncKind, info: ObjectInfo | None, row: SyncRow | None) 
         return SideChange.NEVER if row is None else SideChange.GONE
     if row is None:
         return SideChange.NEW
-    return SideChange.SAME if kind.rule is SyncRule.IMMUTABLE or info.etag == row.etag else SideChange.CHANGED
+    if kind.rule is SyncRule.IMMUTABLE or info.etag == row.etag:
+        return SideChange.SAME
+    return SideChange.CHANGED

@@ -58,7 +58,7 @@ class SyncReport:
         """Whether both sides were as they should be already."""
         moved = ("uploaded", "downloaded", "merged", "deleted_here", "deleted_there", "kept_both")
         return not any(self.counts[name] for name in moved) and all(
-            one.outcome in ("unchanged", "behind", "ahead") for one in self.indexes
+            moved.outcome in ("unchanged", "behind", "ahead") for moved in self.indexes
         )
 
 

@@ -79,24 +79,29 @@ class Selection:
         for part in SyncPart:
             if part in self.parts:
                 found.update(dict.fromkeys(self._folders_of(part, campaign)))
-        return [one for one in found if not any(one != other and one.startswith(other) for other in found)]
+        return [folder for folder in found if not any(folder != above and folder.startswith(above) for above in found)]
 
     def single_keys(self) -> list[str]:
         """Single keys that are looked at beside the folders."""
-        wanted = self.campaign is not None and SyncPart.CONFIG in self.parts and self.folders() != [""]
-        return [str(CampaignConfigKey(self.campaign))] if wanted and self.campaign is not None else []
+        if self.campaign is None or SyncPart.CONFIG not in self.parts or self.folders() == [""]:
+            return []
+        return [str(CampaignConfigKey(self.campaign))]
 
     def _folders_of(self, part: SyncPart, campaign: str) -> list[str]:
-        inside = "" if self.campaign is None else campaign
-        return {
-            SyncPart.CONFIG: [] if inside else [campaign],
-            SyncPart.INDEXES: [],
-            SyncPart.RECORDS: [f"{inside}indexes/" if inside else campaign, "indexes/"],
+        shared = {
             SyncPart.COMPANIES: ["companies/", "people/"],
-            SyncPart.COMPLETIONS: [f"{inside}queues/" if inside else campaign],
             SyncPart.DOCUMENTS: [f"{self.documents}/"],
-            SyncPart.REPORTS: [f"{inside}exports/", f"{inside}reports/"] if inside else [campaign],
             SyncPart.STATUS: ["status/"],
+        }
+        if part in shared:
+            return shared[part]
+        if self.campaign is None:  # of every campaign: all below `campaigns/`
+            of_all = {SyncPart.RECORDS: [campaign, "indexes/"], SyncPart.INDEXES: []}
+            return of_all.get(part, [campaign])
+        return {
+            SyncPart.RECORDS: [f"{campaign}indexes/", "indexes/"],
+            SyncPart.COMPLETIONS: [f"{campaign}queues/"],
+            SyncPart.REPORTS: [f"{campaign}exports/", f"{campaign}reports/"],
         }.get(part, [])
 
     @property
@@ -105,4 +110,6 @@ class Selection:
 
 
 def _pattern(patterns: tuple[str, ...]) -> re.Pattern[str] | None:
-    return re.compile("|".join(translate(one) for one in patterns)) if patterns else None
+    if not patterns:
+        return None
+    return re.compile("|".join(map(translate, patterns)))

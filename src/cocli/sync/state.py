@@ -15,11 +15,14 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
+from cocli import logs
 from cocli.errors import SyncBusy, SyncError
 from cocli.sync.folder import Stamp
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+
+_LOG = logs.get_logger(__name__)
 
 _SCHEMA = """
 create table if not exists files (
@@ -102,7 +105,7 @@ class SyncState:
         every = self._connection.execute(
             "select key, size, modified_ns, changed_ns, inode, looked_ns, digest, etag from files"
         )
-        return {one[0]: make(one[1:]) for one in every}
+        return {key: make(fields) for key, *fields in every}
 
     def advance(self, rows: Mapping[str, SyncRow], gone: Iterable[str] = ()) -> None:
         """Remember files as both sides have them now, and forget what both have not. All of it, or nothing."""
@@ -124,7 +127,7 @@ class SyncState:
             transaction.execute("insert or replace into indexes values (?, ?, ?)", (folder, *known))
 
     def indexes(self) -> list[str]:
-        return [one for (one,) in self._connection.execute("select folder from indexes order by folder")]
+        return [folder for (folder,) in self._connection.execute("select folder from indexes order by folder")]
 
     # --- facts for people
 
@@ -152,6 +155,7 @@ class SyncState:
         except sqlite3.DatabaseError:
             # Set aside, not removed: without a state nothing is deleted, so going on is safe.
             self.was_damaged = True
+            _LOG.warning("the state of the sync is damaged; it is set aside as %s.damaged", self.path)
             for ending in ("", "-wal", "-shm"):
                 if os.path.exists(self.path + ending):
                     os.replace(self.path + ending, f"{self.path}.damaged{ending}")
@@ -175,7 +179,7 @@ def _connect(path: str) -> sqlite3.Connection:
 
 
 def _unusable(path: str, error: Exception) -> SyncError:
-    reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+    reason = getattr(error, "strerror", None) or str(error)
     hint = (
         "Free some space, or name another folder with COCLI_STATE_HOME; what was brought over stays, nothing is lost."
     )

@@ -108,19 +108,18 @@ class Transfers:
         replaced = [(step, stored) for step, stored in fetched if step.stamp is not None]
         answers += [self._replace(step, stored) for step, stored in replaced]
         for (step, stored), answer in zip([*created, *replaced], answers, strict=True):
-            stamp = folder.stamp(step.key) if isinstance(answer, str) else None
-            if stamp is not None and isinstance(answer, str):
-                rows[step.key] = row_of(stamp, looked, answer, stored.etag)
+            if isinstance(answer, str):
+                if (stamp := folder.stamp(step.key)) is not None:
+                    rows[step.key] = row_of(stamp, looked, answer, stored.etag)
             elif isinstance(answer, (AlreadyExists, Conflict)):
                 contested.append(step)
-            elif isinstance(answer, StoreError):
+            else:
                 self._report.failed[step.key] = answer
         return contested, rows
 
     def _replace(self, step: SyncStep, stored: StoredObject) -> str | StoreError:
-        digest = step.row.digest if step.row is not None else ""
         try:
-            self._pair.folder.replace(step.key, stored.data, digest)
+            self._pair.folder.replace(step.key, stored.data, step.known_digest)
         except StoreError as error:
             return error
         return content_etag(stored.data)
@@ -136,9 +135,8 @@ class Transfers:
     def _delete_there(self, step: SyncStep) -> CocliError | None:
         if self._pair.folder.stamp(step.key) is not None:
             return ChangedMeanwhile(key=step.key)  # made again since the walk
-        etag = step.there.etag if step.there is not None else None
         try:
-            self._pair.bucket.delete(step.key, if_match=etag)
+            self._pair.bucket.delete(step.key, if_match=step.etag_there)
         except Conflict:
             return ChangedMeanwhile(key=step.key)
         except StoreError as error:
@@ -147,7 +145,7 @@ class Transfers:
 
     def _delete_here(self, step: SyncStep) -> CocliError | None:
         try:
-            digest = step.row.digest if step.row is not None else ""
+            digest = step.known_digest
             if step.kind.rule is SyncRule.IMMUTABLE:
                 digest = content_etag(self._pair.folder.store.get(step.key).data)
             self._pair.folder.remove(step.key, digest)

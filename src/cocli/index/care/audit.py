@@ -1,6 +1,6 @@
 """The audit of an index: every row is read and held against its model, its key, its place and its campaign.
 
-`verifying` asks whether the files are what was written; this asks whether what was written is right. Nothing is
+`verification` asks whether the files are what was written; this asks whether what was written is right. Nothing is
 changed. Every kind of finding is counted, and some of each are kept as examples.
 """
 
@@ -17,6 +17,7 @@ from cocli.formats import usv
 from cocli.index.consumed import read_consumed
 from cocli.index.pending import list_pending, read_pending
 from cocli.index.rows import render_header, standard_header
+from cocli.index.spec import owner_of
 from cocli.index.versions import version
 from cocli.index.view import VersionView
 from cocli.keys.identities import check_same_place, company_hash
@@ -109,12 +110,13 @@ class _Auditor:
 
     def packed(self, manifest: Manifest) -> None:
         self.report.version = manifest.version
-        view: VersionView[Any] = VersionView(self._index, manifest, on_damaged=lambda one: self._damaged(str(one)))
+        view: VersionView[Any] = VersionView(self._index, manifest, on_damaged=lambda shard: self._damaged(str(shard)))
         superseded = self._keys_of_delta(view, manifest)
         for run, entries in (("delta", manifest.delta), ("base", manifest.base)):
             before = ""
+            hidden = superseded if run == "base" else frozenset()
             for entry in entries:
-                before = self._shard(view, entry, before, superseded if run == "base" else frozenset())
+                before = self._shard(view, entry, before, hidden)
 
     def _keys_of_delta(self, view: VersionView[Any], manifest: Manifest) -> frozenset[str]:
         """Rows of the base that are superseded are not looked at: nobody reads them."""
@@ -143,7 +145,7 @@ class _Auditor:
         return max(before, entry.last)
 
     def _record(self, record: Record, where: str, key: str) -> None:
-        owner = getattr(record, "campaign", None) if self._index.ref.campaign is not None else None
+        owner = owner_of(record, self._index.ref)
         if owner not in (None, self._index.ref.campaign):
             self.report.add(AuditFinding.FOREIGN, where, f"{key} belongs to campaign {owner}")
         place = getattr(record, "place_id", None)
@@ -179,7 +181,8 @@ class _Auditor:
         if not self._spec.keeps_loose:
             for info in listing.waiting:
                 self._stale(info, now)
-            kept = [self._index.store.head(one.object) for one in listing.leftovers if one.rejected is not None]
+            rejected = [leftover for leftover in listing.leftovers if leftover.rejected is not None]
+            kept = [self._index.store.head(leftover.object) for leftover in rejected]
             infos |= {info.key: info for info in kept}
         for contents in read_pending(self._index, infos.values()):
             self._contents(contents)
@@ -199,7 +202,7 @@ class _Auditor:
 
     def _rejected(self, rejected: RejectedRow, *, is_batch: bool) -> None:
         record = readable(self._index, rejected, is_batch=is_batch)
-        owner = getattr(record, "campaign", None) if self._index.ref.campaign is not None else None
+        owner = owner_of(record, self._index.ref)
         if owner not in (None, self._index.ref.campaign):
             self.report.add(AuditFinding.FOREIGN, str(rejected.file), rejected.reason)
         elif record is not None and not is_batch:

@@ -12,10 +12,12 @@ condemning it was a swap.
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from cocli import logs
 from cocli.errors import Conflict, IndexDamaged, InvalidKey, StoreError
 from cocli.index.latest import Latest, Named, Pointer, read_pointer, short, swap_pointer
 from cocli.index.versions import history, is_current
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from cocli.index.index import Index
+
+_LOG = logs.get_logger(__name__)
 
 KEEP_VERSIONS = 10
 KEEP = timedelta(days=1)
@@ -109,11 +113,18 @@ class Collector:
             if (tuple(due), condemned, buried) != (latest.deleting, latest.condemned, latest.buried):
                 swapped = swap_pointer(self._index, pointer, deleting=tuple(due), condemned=condemned, buried=buried)
             if swapped is None:
+                _LOG.debug("collection begins again: somebody else changed the pointer", extra=self._index.log_fields)
                 continue  # somebody else changed what is live: look again
             found.report.condemned = [found.garbage[name][0] for name in fresh]
             self._delete(found, swapped, due)
+            self._log(found.report)
             return found.report
         raise Conflict(key=str(LatestKey(self._index.ref)))
+
+    def _log(self, report: CollectionReport) -> None:
+        counts = {"condemned": len(report.condemned), "deleted": len(report.deleted), "freed_bytes": report.freed_bytes}
+        level = logging.INFO if report.deleted else logging.DEBUG
+        _LOG.log(level, "garbage collected", extra=self._index.log_fields | counts)
 
     # --- the look
 

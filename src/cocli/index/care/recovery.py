@@ -1,10 +1,11 @@
 """Which version to go on with when the pointer is lost: what the manifests themselves tell.
 
 A manifest may have been written and never published (its compactor crashed, or lost the race), and nothing in it says
-so. Going on with such a one is harmless if it is the newest: what it consumed is only removed after publication, so it
-has everything that its parent has and more. Of several of one version only one was published; its inputs may be gone,
-the others' are not. So one is chosen; and of another one, if it consumed something that the chosen one did not and that
-is not there any more, the records that it changed are written again as a batch.
+so. To go on with such a manifest is harmless if it is the newest: what it consumed is only removed after publication,
+so it has everything that its parent has and more. Of several manifests of one version only one was published; its
+inputs may be gone, those of the others are still there. So one manifest is chosen. Another one may have consumed
+something that the chosen one did not, and that is gone now: then the records that it changed are written again as a
+batch.
 """
 
 from __future__ import annotations
@@ -43,15 +44,7 @@ def find_candidates(index: Index[Any]) -> list[VersionCandidate]:
     """The newest whole version first, then everything that may know more than it. Empty if nothing can be read."""
     readable = readable_manifests(index, _LOOKED_AT)
     # Of one version one that removed records on purpose, if there is one: what was removed must not come back.
-    readable.sort(
-        key=lambda found: (
-            found.whole,
-            found.ref.version,
-            found.manifest.removed,
-            found.manifest.rows,
-            found.ref.sha256,
-        )
-    )
+    readable.sort(key=_preference)
     if not readable:
         return []
     chosen = readable.pop()
@@ -63,6 +56,11 @@ def readable_manifests(index: Index[Any], newest: int | None = None) -> list[Ver
     sizes = shard_sizes(index)
     candidates = [_candidate(index, stored, sizes) for stored in _stored_manifests(index, newest)]
     return [candidate for candidate in candidates if candidate is not None]
+
+
+def _preference(candidate: VersionCandidate) -> tuple[bool, int, int, int, str]:
+    manifest = candidate.manifest
+    return candidate.whole, candidate.ref.version, manifest.removed, manifest.rows, candidate.ref.sha256
 
 
 def newer_records(index: Index[Any], chosen: Manifest, other: Manifest, note: Callable[[str], None]) -> list[Any]:
@@ -85,11 +83,13 @@ def _knows_more(index: Index[Any], chosen: Manifest, other: Manifest, parent: Ma
     """Whether something is gone that only the other version consumed. What is still there will be read again."""
     try:
         mine, theirs = read_consumed(index, chosen), read_consumed(index, other)
-        carried = read_consumed(index, parent) if parent is not None else {}
+        carried = {} if parent is None else read_consumed(index, parent)
     except IndexDamaged:
         return True  # nobody can say: better twice than never
-    known = {(one.object, one.etag) for one in (*mine.values(), *carried.values())}
-    beyond = {one.object: one.etag for one in theirs.values() if (one.object, one.etag) not in known}
+    known = {(consumed.object, consumed.etag) for consumed in (*mine.values(), *carried.values())}
+    beyond = {
+        consumed.object: consumed.etag for consumed in theirs.values() if (consumed.object, consumed.etag) not in known
+    }
     for answer, etag in zip(index.store.get_many(beyond), beyond.values(), strict=True):
         if isinstance(answer, StoreError) and not isinstance(answer, NotFound):
             raise answer

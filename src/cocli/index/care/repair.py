@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from cocli import logs
 from cocli.errors import Conflict, FormatError, IndexDamaged, NotFound
 from cocli.formats import json_records, usv
 from cocli.index.care.orphans import adopt_orphans
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from cocli.index.index import Index
+
+_LOG = logs.get_logger(__name__)
 
 
 @dataclass
@@ -73,7 +76,17 @@ def repair(index: Index[Any]) -> RepairReport:
         Compactor(index).compact()
         packed = read_pointer(index)
         report.version = packed.latest.version if packed else report.version
+    _log(index, report)
     return report
+
+
+def _log(index: Index[Any], report: RepairReport) -> None:
+    if report.pointer:
+        _LOG.warning("the pointer was written anew: %s", report.pointer, extra=index.log_fields)
+    for loss in report.losses:
+        lost = {"rows": loss.rows, "restored": loss.restored}
+        _LOG.warning("shard %s is lost", loss.sha256, extra=index.log_fields | lost)
+    _LOG.info("repaired: %d objects put back", len(report.restored), extra=index.log_fields)
 
 
 # --- the pointer and its manifest
@@ -189,8 +202,8 @@ def _mend_shards(index: Index[Any], pointer: Pointer, manifest: Manifest, report
         return
     if lost:
         # What was consumed and is still there may hold what was lost: it is read again.
-        again = [one for one in consumed if one.rejected is None]
-        consumed = [one for one in consumed if one.rejected is not None]
+        again = [leftover for leftover in consumed if leftover.rejected is None]
+        consumed = [leftover for leftover in consumed if leftover.rejected is not None]
         if again:
             report.notes.append(f"{len(again)} objects that were consumed already are read again, if they are there")
     names = {damaged.entry.sha256 for damaged in lost}

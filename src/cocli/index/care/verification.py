@@ -81,7 +81,7 @@ def _verify_shard(index: Index[Any], entry: ShardEntry, report: VerifyReport) ->
     except FormatError as error:
         report.problems.append(error.message)
         return
-    if any(one >= other for one, other in pairwise(keys)):
+    if any(key >= following for key, following in pairwise(keys)):
         report.problems.append(f"shard {entry.sha256} is not sorted, or has a key twice")
     if (len(keys), keys[0], keys[-1], len(data)) != (entry.rows, entry.first, entry.last, entry.bytes):
         report.problems.append(f"shard {entry.sha256} does not have what the manifest says")

@@ -40,7 +40,9 @@ class DerivedFolder:
 
     def paths(self, ending: str) -> list[str]:
         """Every copy that there is, of whatever version."""
-        names = sorted(os.listdir(self.folder)) if os.path.isdir(self.folder) else []
+        if not os.path.isdir(self.folder):
+            return []
+        names = sorted(os.listdir(self.folder))
         return [os.path.join(self.folder, name) for name in names if name.endswith(f".{ending}")]
 
     def build(self, manifest: str, rows: Layer) -> str:

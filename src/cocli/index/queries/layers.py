@@ -21,11 +21,12 @@ def reader_rows(
     reader: IndexReader[Any], model: type[Record], copies: DerivedFolder, folder: str, *, where: str = ""
 ) -> Layer:
     """All that a reader sees. `folder` is for the file of what is not packed yet; the caller removes it."""
-    copy = copies.find(manifest_name(reader.manifest)) if reader.version else None
-    packed = shard_rows(reader, model) if copy is None else parquet_layer(copy)
-    layers = [packed] if reader.version else []
+    layers: list[Layer] = []
     if waiting := reader.waiting():
-        layers.insert(0, _written(model, list(waiting.values()), folder))
+        layers.append(_written(model, list(waiting.values()), folder))
+    if reader.version:
+        copy = copies.find(manifest_name(reader.manifest))
+        layers.append(shard_rows(reader, model) if copy is None else parquet_layer(copy))
     return stacked(model, layers, where=where)
 
 

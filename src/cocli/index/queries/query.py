@@ -88,7 +88,9 @@ def stacked(model: type[Record], layers: Sequence[Layer], *, where: str = "") ->
     parts: list[str] = []
     for number, layer in enumerate(layers):
         above = [f"SELECT {keys} FROM ({upper.sql})" for upper in layers[:number]]  # noqa: S608  quoted names
-        hidden = f" ANTI JOIN ({' UNION ALL '.join(above)}) AS above USING ({keys})" if above else ""
+        hidden = ""
+        if above:
+            hidden = f" ANTI JOIN ({' UNION ALL '.join(above)}) AS above USING ({keys})"
         parts.append(f"SELECT here.* FROM ({layer.sql}) AS here{hidden}")  # noqa: S608  built from quoted parts
     return _selected(side_by_side([Layer(sql) for sql in parts]).sql, where, layers)
 
@@ -157,7 +159,7 @@ class QuerySession:
             self._connection.execute(f"CREATE OR REPLACE VIEW {quote_name(name)} AS {sql}")
 
     def _lock(self, writes: str | None) -> None:
-        allowed = sorted(self._files) + ([writes] if writes else [])
+        allowed = [*sorted(self._files), *filter(None, [writes])]
         self._connection.execute("SET allowed_paths = ?", [allowed])
         self._connection.execute("SET enable_external_access = false")
         self._connection.execute("SET lock_configuration = true")

@@ -103,5 +103,7 @@ def _local_names(tree: object) -> Iterator[str]:
 
 def _unknown(name: str, known: Collection[str]) -> QueryError:
     meant = nearest(name, sorted(known))
-    hint = f"Did you mean: {meant}" if meant else 'See them with: cocli index query "show tables"'
+    hint = 'See them with: cocli index query "show tables"'
+    if meant:
+        hint = f"Did you mean: {meant}"
     return QueryError(reason=f'there is no view "{name}". Known views: {", ".join(sorted(known))}.', hint=hint)

@@ -1,0 +1,103 @@
+"""`COCLI_LOG` as an operator uses it: silent without it; with it records say whose they are, and hold no secret."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cocli.queue.base import NewTask
+from cocli.queue.leased.queue import LeasedQueue
+from cocli.store import open_store
+from tests.kit.servers import S3Server, credentials_environment
+
+QUIET = ("worker", "enrichment", "--once", "-q", "-c", "plumbers")
+HOSTILE = "nonsense\x1b[2J\n{}"
+
+
+def run(*words: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    program = [sys.executable, "-m", "cocli", *words]
+    return subprocess.run(program, env={**os.environ, **environ}, capture_output=True, text=True, check=False)
+
+
+def put_tasks(store: str, *task_ids: str) -> None:
+    opened = open_store(store)
+    LeasedQueue(opened, "plumbers", "enrichment").put_many(NewTask(task_id, {"a": 1}) for task_id in task_ids)
+    opened.close()
+
+
+def records(done: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in done.stderr.splitlines()]
+
+
+def test_a_worker_is_silent_by_default(plumbers: Any, home: Path) -> None:
+    put_tasks(str(home / "data"), "nonsense")
+    done = run(*QUIET, "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["ended"] == {"sidelined": 1}
+    assert done.stderr == ""
+
+
+def test_every_line_of_a_worker_says_whose_it_is(plumbers: Any, home: Path) -> None:
+    put_tasks(str(home / "data"), "nonsense", HOSTILE)
+    done = run(*QUIET, "--json", COCLI_LOG="debug", COCLI_LOG_FORMAT="json")
+    assert json.loads(done.stdout)["ended"] == {"sidelined": 2}, "the data stay where they were"
+    lines = records(done)
+    assert lines
+    for line in lines:
+        assert {"time", "level", "logger", "message", "campaign", "queue", "task", "host"} <= line.keys(), line
+        assert line["host"], line
+    of_queue = [line for line in lines if line["logger"].startswith("cocli.queue") and line["task"]]
+    assert {(line["campaign"], line["queue"]) for line in of_queue} == {("plumbers", "enrichment")}
+    for message in ("claim won", "task set aside"):
+        tasks = sorted(line["task"] for line in of_queue if line["message"] == message)
+        assert tasks == ["nonsense", "nonsense\\x1b[2J\\x0a{}"], message
+
+
+def test_text_is_one_line_a_record_whatever_a_task_is_called(plumbers: Any, home: Path) -> None:
+    put_tasks(str(home / "data"), HOSTILE)
+    done = run(*QUIET, COCLI_LOG="warning,queue=debug")
+    assert "\x1b" not in done.stderr
+    for line in done.stderr.splitlines():
+        assert line[:4].isdigit(), line
+        assert " cocli." in line
+    assert "claim won campaign=plumbers queue=enrichment" in done.stderr
+
+
+def test_a_secret_in_an_address_is_not_logged(home: Path) -> None:
+    url = "s3://me:hunter2@bucket/x?endpoint=http://you:hunter3@127.0.0.1:1"
+    done = run("campaign", "list", "--store", url, COCLI_LOG="debug")
+    assert done.returncode != 0
+    assert "hunter" not in done.stderr + done.stdout
+    masked = run("campaign", "list", "--store", f"{home}/x?token=hunter4", COCLI_LOG="debug")
+    assert "hunter" not in masked.stderr
+
+
+def test_the_keys_of_a_store_are_not_logged(home: Path, seaweedfs: S3Server) -> None:
+    url = seaweedfs.url("cocli-data-test", f"logging-{os.getpid()}")
+    assert run("campaign", "new", "plumbers", "--query", "plumber", "--store", url).returncode == 0
+    put_tasks(url, "nonsense")
+    done = run(*QUIET, "--store", url, COCLI_LOG="debug", COCLI_LOG_FORMAT="json")
+    assert done.returncode == 0, done.stderr
+    assert any(line["logger"] == "cocli.store.probe" for line in records(done))
+    for secret in credentials_environment().values():
+        assert secret not in done.stderr or len(secret) < 8
+    assert "X-Amz-Signature" not in done.stderr
+
+
+@pytest.mark.parametrize(("name", "value"), [("COCLI_LOG", "loud"), ("COCLI_LOG_FORMAT", "xml")])
+def test_a_mistake_in_the_variables_is_explained(home: Path, name: str, value: str) -> None:
+    done = run("campaign", "list", **{"COCLI_LOG": "info", name: value})
+    assert done.returncode == 3
+    assert f'{name}: "{value}" is not one of' in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_doctor_knows_the_variables(home: Path) -> None:
+    done = run("doctor", "--json", COCLI_LOG="info", COCLI_LOG_FORMAT="text")
+    assert "COCLI_LOG" not in done.stdout, "a variable that is not known would be named"
