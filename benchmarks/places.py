@@ -28,7 +28,8 @@ import duckdb
 from benchmarks.harness import Bench
 from cocli.keys.tile import Tile
 from cocli.pipeline.sources.categories import Categories, open_categories
-from cocli.pipeline.sources.open_places import Claims, Library, OpenPlaces, parse
+from cocli.pipeline.sources.open_places import Claims, Library, OpenPlaces
+from cocli.pipeline.sources.registry import category_schemes, file_kind, file_kinds, parse
 
 if TYPE_CHECKING:
     from cocli.pipeline.sources.open_places.library import Addition
@@ -71,14 +72,14 @@ def _measure(bench: Bench, folder: Path, layout: str, rows: int, tiles: int) -> 
 
 
 def _compare(bench: Bench, suffix: str, added: Addition, file: Path, tiles: list[Tile], conditions: str) -> None:
-    categories = open_categories()
+    categories = open_categories(category_schemes())
     plain = duckdb.connect(":memory:")
     plain.execute("SET parquet_metadata_cache = true")
     ours_s: list[float] = []
     plain_s: list[float] = []
     found = 0
     bench.note(f"asking {len(tiles)} tiles by turns")
-    with OpenPlaces("overture", [added.file], categories, account="bench") as places:
+    with OpenPlaces(file_kind("overture"), [added.file], categories, account="bench") as places:
         places.find(tiles[0], PHRASE)
         ask_plain(plain, file, tiles[0], categories)
         for tile in tiles:
@@ -125,7 +126,7 @@ def _add(file: Path, library: Path) -> tuple[Addition, float]:
 
 
 def _add_here(file: str, library: str) -> tuple[Addition, float]:
-    added = Library(library).add(file, Claims(release="2026-01-21.0"), datetime(2026, 1, 21, tzinfo=UTC))
+    added = Library(library, file_kinds()).add(file, Claims(release="2026-01-21.0"), datetime(2026, 1, 21, tzinfo=UTC))
     return added, _peak_mb()
 
 

@@ -19,7 +19,8 @@ from cocli.pipeline.sources.categories import open_categories
 from cocli.pipeline.sources.google_maps.documents import list_document
 from cocli.pipeline.sources.google_maps.parser.parse import parse as parse_maps
 from cocli.pipeline.sources.open_places import Claims, Library, OpenPlaces
-from cocli.pipeline.sources.open_places import parse as parse_open
+from cocli.pipeline.sources.registry import category_schemes, file_kind, file_kinds
+from cocli.pipeline.sources.registry import parse as parse_open
 
 NOW = datetime(2026, 11, 16, tzinfo=UTC)
 
@@ -39,12 +40,14 @@ def open_data(town: Town, truth: Truth, tmp_path_factory: pytest.TempPathFactory
     """The places of each tile and phrase."""
     folder: Path = tmp_path_factory.mktemp("town")
     write_overture(town, folder / "places.parquet")
-    library = Library(str(folder / "library"))
+    library = Library(str(folder / "library"), file_kinds())
     library.add(str(folder / "places.parquet"), Claims(release=RELEASE), NOW)
     tiles = {str(tile): tile for tile in town.region.tiles}
-    with OpenPlaces("overture", library.files("overture"), open_categories(), account="town") as places:
+    with OpenPlaces(
+        file_kind("overture"), library.files("overture"), open_categories(category_schemes()), account="town"
+    ) as places:
         return {
-            (one.tile, one.phrase): parse_open(places.find(tiles[one.tile], one.phrase).document)
+            (one.tile, one.phrase): list(parse_open(places.find(tiles[one.tile], one.phrase).document))
             for one in truth.searches
         }
 

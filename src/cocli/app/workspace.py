@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+from cocli.config.choices import offer
 from cocli.config.file import ConfigFile, Scope, read_config
 from cocli.config.resolve import Flags, Settings, load_user_file, resolve
 from cocli.config.schema import STORE_VARIABLE, nearest
@@ -18,6 +19,15 @@ if TYPE_CHECKING:
 
     from cocli.config.places import Environment
     from cocli.store.base import Store
+
+
+def _source_names() -> list[str]:
+    from cocli.pipeline.sources.registry import asked_sources  # here, because most commands need no names
+
+    return [source.name for source in asked_sources()]
+
+
+offer(("prospecting", "sources"), _source_names)
 
 
 class Progress(Protocol):

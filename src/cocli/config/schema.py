@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import BaseModel, ValidationError
 
+from cocli.config.choices import strangers
 from cocli.config.lines import Path, join_key
 from cocli.models.campaign import CampaignConfig
 
@@ -76,11 +77,13 @@ def section_model(section: str) -> type[BaseModel] | None:
 
 def problems(data: Mapping[str, Any]) -> list[SettingProblem]:
     """What is wrong with a document, in the schema's order."""
+    strange = {path: SettingProblem(path, reason) for path, reason in strangers(data)}
     try:
         CampaignConfig.model_validate(data)
     except ValidationError as error:
-        return [_problem(detail, data) for detail in error.errors()]
-    return []
+        found = [_problem(detail, data) for detail in error.errors()]
+        return [*(problem for problem in found if problem.path not in strange), *strange.values()]
+    return list(strange.values())
 
 
 def nearest(name: str, known: list[str]) -> str | None:

@@ -6,6 +6,8 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cocli.config.choices import choices
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -22,7 +24,10 @@ class TemplatePlace:
 
 def campaign_template(name: str, queries: Sequence[str] = (), places: Sequence[TemplatePlace] = ()) -> str:
     """A `config.toml` that is valid as it stands."""
-    return _CAMPAIGN.format(name=_text(name), queries=_queries(queries), locations=_locations(places), shared=_SHARED)
+    sources = ", ".join(choices(("prospecting", "sources")) or ("the sources to ask",))
+    return _CAMPAIGN.format(
+        name=_text(name), queries=_queries(queries), locations=_locations(places), sources=sources, shared=_SHARED
+    )
 
 
 def user_template() -> str:
@@ -74,7 +79,7 @@ name = {name}
 
 [prospecting]
 queries = {queries}
-# sources = ["overture"]         # overture, openstreetmap, foursquare, alltheplaces, google-maps
+# sources = ["overture"]         # {sources}
 # goal = 1000                    # how many prospects are enough
 # Where: one of locations, locations_csv and area.
 # locations_csv = "places.csv"

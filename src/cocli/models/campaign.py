@@ -28,7 +28,8 @@ CampaignName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9](?:[a-z0-9-]{
 
 QueueName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,62}$")]
 TimezoneName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_]+(?:/[A-Za-z0-9_+-]+)*$")]
-SourceName = Literal["overture", "openstreetmap", "foursquare", "alltheplaces", "google-maps"]
+SourceName = Label
+"""Which ones there are is known further up, where the sources are; `cocli.config` asks them (`choices`)."""
 Positive = Annotated[int, Field(ge=1)]
 
 

@@ -10,14 +10,8 @@ from cocli.documents.graph.condition import AllOf, Compare, Condition, Not, Pres
 from cocli.documents.graph.edge import Edge
 from cocli.documents.graph.graph import Graph
 from cocli.documents.graph.node import INTAKE, Node, NodeFunction
-from cocli.pipeline.sources.google_maps.documents import LIST_DOC, PLACE_DOC
-from cocli.pipeline.sources.google_maps.nodes import MAPS_LIST, MAPS_PLACE, maps_states
-from cocli.pipeline.sources.google_maps.nodes import PARSER_VERSION as MAPS_VERSION
-from cocli.pipeline.sources.google_maps.parser.sighting import SOURCE as GOOGLE_MAPS
+from cocli.pipeline.sources.graph_nodes import PlaceNode, place_nodes
 from cocli.pipeline.sources.imports import IMPORT
-from cocli.pipeline.sources.open_places.kinds import KIND_NAMES
-from cocli.pipeline.sources.open_places.node import OPEN_PLACES, open_places_states
-from cocli.pipeline.sources.open_places.node import PARSER_VERSION as OPEN_PLACES_VERSION
 from cocli.pipeline.websites.fetch.capture import BODY
 from cocli.pipeline.websites.page.document import PAGE, page_node
 from cocli.pipeline.websites.site.document import SITE, VISIT
@@ -25,8 +19,6 @@ from cocli.pipeline.websites.site.node import site_node
 
 PIPELINE = "cocli.pipeline.nodes:pipeline_graph"
 """The graph where no other one is named."""
-PLACE_NODES = (MAPS_LIST, MAPS_PLACE, OPEN_PLACES)
-"""The nodes whose states hold places."""
 
 
 def pipeline_graph(*changed: Node) -> Graph:
@@ -45,21 +37,14 @@ def websites_graph(page: NodeFunction, site: NodeFunction) -> Graph:
 
 
 def _sources() -> list[Node]:
-    return [
-        Node(MAPS_LIST, maps_states, version=MAPS_VERSION, keep=True),
-        Node(MAPS_PLACE, maps_states, version=MAPS_VERSION, keep=True),
-        Node(OPEN_PLACES, open_places_states, version=OPEN_PLACES_VERSION, keep=True),
-    ]
+    return [Node(reader.name, reader.states, version=reader.version, keep=True) for reader in place_nodes()]
 
 
 def _edges() -> list[Edge]:
     """By who brought a document, and by what it is called. A raw file that anybody else brought is a page."""
-    from_maps = _is("/connector", GOOGLE_MAPS)
     imported = _is("/connector", IMPORT)
     conditions: dict[str, Condition] = {
-        MAPS_LIST: AllOf(all=(from_maps, _begins("/doc", LIST_DOC))),
-        MAPS_PLACE: AllOf(all=(from_maps, _begins("/doc", PLACE_DOC))),
-        OPEN_PLACES: Compare(path="/connector", op="in", value=list(KIND_NAMES)),
+        **{reader.name: _captured_for(reader) for reader in place_nodes()},
         PAGE: AllOf(all=(Presence(path=f"/blobs/{BODY}", op="exists"), Not.model_validate({"not": imported}))),
         SITE: Presence(path=f"/data/{VISIT}", op="exists"),
     }
@@ -70,5 +55,9 @@ def _is(path: str, value: str) -> Compare:
     return Compare(path=path, op="eq", value=value)
 
 
-def _begins(path: str, value: str) -> Compare:
-    return Compare(path=path, op="starts_with", value=value)
+def _captured_for(reader: PlaceNode) -> Condition:
+    """Which documents a node reads: those of its sources, by how they are called where it does not read them all."""
+    connector = Compare(path="/connector", op="in", value=list(reader.readers))
+    if not reader.doc:
+        return connector
+    return AllOf(all=(connector, Compare(path="/doc", op="starts_with", value=reader.doc)))

@@ -5,13 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import get_args
 
 import pytest
 
-from cocli.models.campaign import SourceName
 from cocli.models.record import Record
 from cocli.pipeline.merge.rules import EXCEPTIONS, GRADES, MEANING, PAIRS, RULES, SOURCES, MergeRule
+from cocli.pipeline.sources.registry import sources
 
 PAGE = Path(__file__).parents[3] / "docs" / "merging.md"
 BEGIN, END = "<!-- rules -->", "<!-- end of rules -->"
@@ -72,7 +71,7 @@ def test_every_rule_is_used_and_explained() -> None:
 
 
 def test_every_source_that_a_campaign_may_name_is_ranked() -> None:
-    assert set(get_args(SourceName)) <= set(SOURCES)
+    assert {name for source in sources() for name in (source.name, source.row_name)} <= set(SOURCES)
 
 
 def test_the_page_shows_the_tables_of_the_code() -> None:

@@ -9,18 +9,19 @@ from importlib import resources
 import pytest
 
 from cocli.errors import FormatError
-from cocli.pipeline.sources.categories import SCHEMES, CategoryTable, like_pattern, open_categories, words_of
+from cocli.pipeline.sources.categories import CategoryTable, like_pattern, open_categories, words_of
 from cocli.pipeline.sources.open_places.tags import MAIN_KEYS
+from cocli.pipeline.sources.registry import category_schemes
 
 HEADER = "phrase,scheme,category\n"
 
 
 def test_the_packaged_table_knows_the_common_trades() -> None:
-    categories = open_categories()
+    categories = open_categories(category_schemes())
     main = {phrase for phrase, _ in categories.layers[-1].rows}
     assert len(main) >= 150
     for phrase in main:
-        for scheme in SCHEMES:
+        for scheme in category_schemes():
             assert categories.meaning(phrase, scheme).by == "categories", (phrase, scheme)
     for phrase in categories.phrases():
         assert categories.meaning(phrase, "overture").categories, f"{phrase} leads nowhere"
@@ -50,7 +51,7 @@ def test_the_packaged_table_is_in_the_words_of_the_sources() -> None:
     ],
 )
 def test_phrases_in_other_spellings_and_languages(phrase: str, overture: str, tag: str) -> None:
-    categories = open_categories()
+    categories = open_categories(category_schemes())
     assert overture in categories.meaning(phrase, "overture").categories
     assert tag in categories.meaning(phrase, "openstreetmap").categories
     assert tag in categories.meaning(phrase, "alltheplaces").categories
@@ -61,16 +62,20 @@ def test_a_table_above_decides_for_its_phrase_and_scheme_alone() -> None:
         HEADER
         + "plumber,overture,Pipe_Fitter\n# a comment,,\n\nRohrprofi,same-as,Plumbers\nplumber,alltheplaces,shop=pipes\n"
     )
-    categories = open_categories([(above, "mine.csv")])
+    categories = open_categories(category_schemes(), [(above, "mine.csv")])
     assert categories.meaning("plumber", "overture").categories == ("pipe_fitter",)
     assert categories.meaning("Rohrprofi", "overture").categories == ("pipe_fitter",)
     assert categories.meaning("plumber", "openstreetmap").categories == ("craft=plumber",)
     assert categories.meaning("plumber", "alltheplaces").categories == ("shop=pipes",)
-    assert categories.meaning("dentist", "overture") == open_categories().meaning("dentist", "overture")
+    assert categories.meaning("dentist", "overture") == open_categories(category_schemes()).meaning(
+        "dentist", "overture"
+    )
 
 
 def test_phrases_that_point_at_each_other_end() -> None:
-    categories = open_categories([(HEADER + "a thing,same-as,b thing\nb thing,same-as,a thing\n", "loop.csv")])
+    categories = open_categories(
+        category_schemes(), [(HEADER + "a thing,same-as,b thing\nb thing,same-as,a thing\n", "loop.csv")]
+    )
     meaning = categories.meaning("a thing", "overture")
     assert (meaning.by, meaning.words) == ("words", frozenset({"a", "thing"}))
 
@@ -88,7 +93,7 @@ def test_phrases_that_point_at_each_other_end() -> None:
 )
 def test_a_mistake_is_named_with_its_line(text: str, line: int, reason: str) -> None:
     with pytest.raises(FormatError) as caught:
-        CategoryTable.parse(text, "mine.csv")
+        CategoryTable.parse(text, "mine.csv", category_schemes())
     assert reason in caught.value.message
     assert f"mine.csv, line {line}" in caught.value.message
 

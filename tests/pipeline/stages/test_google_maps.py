@@ -50,12 +50,12 @@ from cocli.pipeline.sources.google_maps.browser.pace import Pace, PaceLimits
 from cocli.pipeline.sources.google_maps.browser.reader import MapsReader
 from cocli.pipeline.sources.google_maps.browser.session import BrowserSession
 from cocli.pipeline.sources.google_maps.browser.settings import BrowserSettings
+from cocli.pipeline.sources.google_maps.list_source import GoogleMapsSource
 from cocli.pipeline.sources.google_maps.quality import CONTACT, IDENTITY, PageFill
 from cocli.pipeline.sources.google_maps.quality_book import QualityBook, quality_of
 from cocli.pipeline.stages.google_maps import (
     DetailsSinks,
     DetailsStage,
-    GoogleMapsSource,
     PatientStage,
 )
 from cocli.pipeline.stages.listing import ListSinks, ListStage

@@ -38,11 +38,12 @@ from cocli.pipeline.merge.settling import ProspectSettler, Settled
 from cocli.pipeline.nodes import pipeline_graph
 from cocli.pipeline.sources.capture import Capture
 from cocli.pipeline.sources.categories import open_categories
+from cocli.pipeline.sources.file_source import FileSource
 from cocli.pipeline.sources.google_maps.nodes import MAPS_LIST
 from cocli.pipeline.sources.open_places import Claims, Library, OpenPlaces
 from cocli.pipeline.sources.place_states import with_places
+from cocli.pipeline.sources.registry import category_schemes, file_kind, file_kinds
 from cocli.pipeline.stages.listing import ListSinks, ListStage
-from cocli.pipeline.stages.open_places import OpenPlacesSource
 from cocli.queue.base import NewTask
 from cocli.queue.leased.queue import LeasedQueue
 from cocli.store.memory import MemoryStore
@@ -146,14 +147,16 @@ def truth(town: Town) -> Truth:
 def places(town: Town, tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenPlaces]:
     folder = tmp_path_factory.mktemp("places")
     write_overture(town, folder / "places.parquet")
-    library = Library(str(folder / "library"))
+    library = Library(str(folder / "library"), file_kinds())
     library.add(str(folder / "places.parquet"), Claims(release="2026-11-01.0"), NOON)
-    with OpenPlaces("overture", library.files("overture"), open_categories(), account="default") as opened:
+    with OpenPlaces(
+        file_kind("overture"), library.files("overture"), open_categories(category_schemes()), account="default"
+    ) as opened:
         yield opened
 
 
 def test_every_business_of_the_town_is_found_once(bench: Bench, places: OpenPlaces, truth: Truth) -> None:
-    stage = bench.stage(overture=OpenPlacesSource(places))
+    stage = bench.stage(overture=FileSource(places))
     kinds = set()
     for tile in truth.tiles:
         for phrase in truth.phrases:
@@ -170,7 +173,7 @@ def test_every_business_of_the_town_is_found_once(bench: Bench, places: OpenPlac
 def test_doing_it_twice_is_doing_it_once(bench: Bench, places: OpenPlaces, truth: Truth) -> None:
     search = next(one for one in truth.searches if len(one.overture) > 1)
     wanted = task(Tile.parse(*search.tile.split("_")), search.phrase)
-    stage = bench.stage(overture=OpenPlacesSource(places))
+    stage = bench.stage(overture=FileSource(places))
     first = stage.run(wanted, Held())
     before = set(bench.store.list(""))
     assert stage.run(wanted, Held()) == first
@@ -197,7 +200,7 @@ def _address(bench: Bench, known: dict[str, Prospect]) -> tuple[str, str]:
 def test_outside_of_the_data_nothing_is_known_which_is_not_the_same_as_nothing_there(
     bench: Bench, places: OpenPlaces
 ) -> None:
-    verdict = bench.stage(overture=OpenPlacesSource(places)).run(task(Tile(0, 0)), Held())
+    verdict = bench.stage(overture=FileSource(places)).run(task(Tile(0, 0)), Held())
     assert isinstance(verdict, Blocked)
     assert bench.witness().outcome == "blocked"
 

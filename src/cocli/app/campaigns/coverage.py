@@ -12,10 +12,11 @@ from cocli.app.indexes.query import QueryOptions, opened_query
 from cocli.app.workspace import no_progress
 from cocli.errors import UsageError
 from cocli.formats.usv_sql import quote_text
-from cocli.pipeline.plan.coverage import OPEN_DATA, PASSES, Coverage, CoverageState, Passed, Totals, judged
+from cocli.pipeline.plan.coverage import PASSES, Coverage, CoverageState, Passed, Totals, judged
 from cocli.pipeline.plan.coverage_files import render_geojson, render_kml
 from cocli.pipeline.plan.coverage_map import render_html, render_svg
 from cocli.pipeline.plan.recapture import Population, chapman
+from cocli.pipeline.sources.registry import file_names, source_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -96,14 +97,19 @@ def measure_coverage(
 
 def _pairs(indexes: Indexes, sources: tuple[str, ...], since: datetime) -> Iterator[TargetSource]:
     splits = read_splits(indexes, since)
-    sql = PASSES.format(sources=_listed(sources), open_data=_listed(OPEN_DATA))
+    sql = PASSES.format(sources=_listed(sources), open_data=_listed(file_names()))
     with opened_query(indexes, sql, QueryOptions(fresh=True)) as query:
         yield from judged(map(Passed._make, query.result().rows()), splits)
 
 
 def _overlaps(indexes: Indexes, sources: tuple[str, ...]) -> Iterator[Overlap]:
     for first, second in combinations(sources, 2):
-        names = {"first": first, "first_list": f"{first}-list", "second": second, "second_list": f"{second}-list"}
+        names = {
+            "first": first,
+            "first_list": source_named(first).row_name,
+            "second": second,
+            "second_list": source_named(second).row_name,
+        }
         sql = _BOTH.format(**{key: quote_text(name) for key, name in names.items()})
         with opened_query(indexes, sql, QueryOptions(fresh=True)) as query:
             mine, theirs, both = next(query.result().rows())

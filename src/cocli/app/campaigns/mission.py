@@ -19,6 +19,7 @@ from cocli.keys.parts import decode_part
 from cocli.keys.paths import task_folder
 from cocli.pipeline.plan.estimate import Estimate, estimate
 from cocli.pipeline.plan.mission import COUNT, LACKING, QUEUE, SPLIT, Lacking, Mission, MissionPass, Splits
+from cocli.pipeline.sources.registry import source_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -104,7 +105,8 @@ def estimate_all(campaign: Campaign, targets: int) -> Estimate:
 
 def _estimate(campaign: Campaign, tasks: int, asked: dict[str, int]) -> Estimate:
     workers = sum(counts.get(QUEUE, 0) for counts in campaign.settings.model().workers.values())
-    return estimate(tasks, asked, workers=workers, on_s3=campaign.store.address.startswith("s3://"))
+    costs = [(cost, times) for name, times in asked.items() if (cost := source_named(name).cost) is not None]
+    return estimate(tasks, costs, workers=workers, on_s3=campaign.store.address.startswith("s3://"))
 
 
 def micros(at: datetime) -> int:

@@ -15,6 +15,7 @@ from cocli.errors import WorkerGaveUp
 from cocli.fleet.commands import WORKED
 from cocli.fleet.slot import RestartSettings
 from cocli.fleet.supervisor import Supervisor, Wanted
+from cocli.pipeline.sources.registry import source_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -125,5 +126,6 @@ def working_hosts(campaign: Campaign) -> tuple[str, ...]:
 def own_counts(campaign: Campaign) -> dict[str, int]:
     config = campaign.settings.model()
     asked = {name: count for name, count in config.workers.get(socket.gethostname(), {}).items() if count}
-    needed = ("gm-list", "enrichment", *(("gm-details",) if "google-maps" in config.prospecting.sources else ()))
+    has_details = any(source_named(name).gives_details for name in config.prospecting.sources)
+    needed = ("gm-list", "enrichment", *(("gm-details",) if has_details else ()))
     return {name: asked.get(name, 1) for name in needed}

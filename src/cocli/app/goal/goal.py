@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -21,12 +21,11 @@ from cocli.app.goal.crew import CrewSettings, open_crew
 from cocli.app.goal.progress import Goal, GoalPace, GoalStanding, count_records, queue_states
 from cocli.app.indexes.indexes import campaign_indexes, needed_campaign
 from cocli.app.results.report import make_report
-from cocli.app.sources.sources import library_of, open_places
+from cocli.app.sources.sources import library_of, opening_of
 from cocli.app.workspace import open_workspace
 from cocli.errors import CocliError, SourceMissing, UsageError
 from cocli.fleet.drain import Drain
-from cocli.pipeline.sources.open_places.kinds import KIND_NAMES
-from cocli.pipeline.stages.listing import GOOGLE_MAPS
+from cocli.pipeline.sources.registry import OPEN_PLACES, asked_sources, source_choices, source_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
     from cocli.app.results.report import MadeReport
     from cocli.app.workspace import Campaign, Workspace
 
-OPEN_PLACES = "open-places"
 _SOURCES_VARIABLE = "COCLI_PROSPECTING_SOURCES"
 
 Ending = Literal["met", "exhausted", "budget", "interrupted"]
@@ -318,14 +316,16 @@ def _of_source(workspace: Workspace, name: str, source: str | None) -> Iterator[
 
 
 def _named(workspace: Workspace, name: str, source: str) -> list[str]:
-    if source == GOOGLE_MAPS:
-        return [GOOGLE_MAPS]
+    known = source_choices()
+    if source not in known:
+        raise UsageError(reason=f'There is no source "{source}"', hint=f"There are: {', '.join(known)}.")
     if source != OPEN_PLACES:
-        raise UsageError(reason=f'There is no source "{source}"', hint=f"There are: {OPEN_PLACES}, {GOOGLE_MAPS}.")
+        return [source]
     configured = workspace.campaign(name).settings.model().prospecting.sources
     library = library_of(workspace.settings.environ)
-    names: list[str] = [one for one in configured if one != GOOGLE_MAPS]
-    names = names or [kind for kind in KIND_NAMES if library.files(kind)]
+    on_file = [asked.name for asked in asked_sources() if asked.reads_files]
+    names = [name for name in configured if name in on_file]
+    names = names or [name for name in on_file if library.files(name)]
     if not names:
         raise SourceMissing(source="open places")
     return names
@@ -333,7 +333,8 @@ def _named(workspace: Workspace, name: str, source: str) -> list[str]:
 
 def _check_sources(workspace: Workspace, campaign: Campaign) -> None:
     """Say now what the workers would say one after the other."""
-    for source in campaign.settings.model().prospecting.sources:
-        if source != GOOGLE_MAPS:
-            with open_places(workspace, campaign, source):
+    opening = opening_of(workspace, campaign, "goal")
+    for source in map(source_named, campaign.settings.model().prospecting.sources):
+        if source.reads_files:
+            with closing(source.opened(opening)):
                 pass

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from cocli.app.workspace import Campaign, Workspace
     from cocli.documents.graph.engine import Engine
     from cocli.models.place import Place
+    from cocli.pipeline.sources.source import ListSource
     from cocli.pipeline.stages.enrichment import Enrichment
     from cocli.pipeline.stages.enrichment_loop import EnrichmentStage
-    from cocli.pipeline.stages.listing import ListSource
     from cocli.pipeline.stages.stage import Stage
     from cocli.pipeline.websites.fetch.fetcher import Fetcher
     from cocli.queue.base import Queue
@@ -55,7 +55,7 @@ def open_stage(workspace: Workspace, campaign: Campaign, name: str, *, worker: s
         if name == "gm-list":
             stage: Stage = _listing(stack, workspace, campaign, documents, indexes, worker)
         elif name == "gm-details":
-            stage = _details(stack, campaign, documents, indexes, worker)
+            stage = _details(stack, workspace, campaign, documents, indexes, worker)
         else:
             stage = _enrichment(campaign, documents, indexes, worker)
         stack.callback(stage.close)
@@ -105,24 +105,15 @@ def _listing(
 def _sources(stack: ExitStack, workspace: Workspace, campaign: Campaign, worker: str) -> dict[str, ListSource]:
     """Those that the campaign names, all of them: a task that asks for another one would be set aside. And whatever
     else this machine has files of, for tasks of an earlier plan."""
-    from cocli.app.sources.sources import library_of, open_places
-    from cocli.pipeline.sources.open_places.kinds import KIND_NAMES
-    from cocli.pipeline.stages.listing import GOOGLE_MAPS
-    from cocli.pipeline.stages.open_places import OpenPlacesSource
+    from cocli.app.sources.sources import opening_of
+    from cocli.pipeline.sources.registry import asked_sources
 
     wanted = campaign.settings.model().prospecting.sources
-    library = library_of(workspace.settings.environ)
+    opening = opening_of(workspace, campaign, worker)
     found: dict[str, ListSource] = {}
-    if GOOGLE_MAPS in wanted:
-        from cocli.app.sources.google_maps import open_book, open_maps
-        from cocli.pipeline.sources.google_maps.quality_book import LIST_PARSER
-        from cocli.pipeline.stages.google_maps import GoogleMapsSource
-
-        reader = _closed_with(stack, open_maps(campaign, worker))
-        found[GOOGLE_MAPS] = GoogleMapsSource(reader, open_book(campaign, LIST_PARSER))
-    for kind in KIND_NAMES:
-        if kind in wanted or library.files(kind):
-            found[kind] = OpenPlacesSource(stack.enter_context(open_places(workspace, campaign, kind)))
+    for source in asked_sources():
+        if source.name in wanted or (source.reads_files and opening.library.files(source.name)):
+            found[source.name] = _closed_with(stack, source.opened(opening))
     return found
 
 
@@ -142,12 +133,16 @@ def _lacks_website(records: SiteRecords) -> Callable[[Place], bool]:
 # --- gm-details
 
 
-def _details(stack: ExitStack, campaign: Campaign, documents: Documents, indexes: Indexes, worker: str) -> Stage:
-    from cocli.app.sources.google_maps import open_book, open_maps
+def _details(
+    stack: ExitStack, workspace: Workspace, campaign: Campaign, documents: Documents, indexes: Indexes, worker: str
+) -> Stage:
+    from cocli.app.sources.sources import opening_of
+    from cocli.pipeline.sources.google_maps.opening import open_book, open_maps
     from cocli.pipeline.sources.google_maps.quality_book import DETAILS_PARSER
     from cocli.pipeline.stages.google_maps import DetailsSinks, DetailsStage, PatientStage
 
     records = _site_records(indexes, campaign.name)
+    opening = opening_of(workspace, campaign, worker)
 
     def still_needed(place_id: str) -> bool:
         return not any(one.website for one in records.prospects([company_hash(place_id)]))
@@ -159,8 +154,8 @@ def _details(stack: ExitStack, campaign: Campaign, documents: Documents, indexes
         _closed_with(stack, campaign_queue(campaign, "enrichment")),
     )
     stage = DetailsStage(
-        _closed_with(stack, open_maps(campaign, worker)),
-        open_book(campaign, DETAILS_PARSER),
+        _closed_with(stack, open_maps(opening)),
+        open_book(opening, DETAILS_PARSER),
         sinks,
         campaign=campaign.name,
         exclusions=_exclusions(campaign),
@@ -173,11 +168,11 @@ def _details(stack: ExitStack, campaign: Campaign, documents: Documents, indexes
 
 
 def _enrichment(campaign: Campaign, documents: Documents, indexes: Indexes, worker: str) -> EnrichmentStage:
-    from cocli.app.websites.fetcher import chosen_proxy, open_fetcher
+    from cocli.app.websites.fetcher import open_fetcher
     from cocli.pipeline.stages.enrichment import Enrichment, SiteSinks
     from cocli.pipeline.stages.enrichment_loop import EnrichmentStage
     from cocli.pipeline.websites.fetch.browser import Browser, check_browser
-    from cocli.pipeline.websites.fetch.settings import FetchSettings
+    from cocli.pipeline.websites.fetch.settings import FetchSettings, chosen_proxy
     from cocli.pipeline.websites.site.mx import MailHosts, name_servers
 
     section = campaign.settings.model().fetch

@@ -14,17 +14,25 @@ from cocli.errors import FormatError, NotFound, UsageError
 from cocli.keys.paths import CategoriesKey
 from cocli.keys.tile import Tile
 from cocli.pipeline.sources.categories import Categories, open_categories
+from cocli.pipeline.sources.download import DownloadRequest
 from cocli.pipeline.sources.open_places import Box, Claims, Library, OpenPlaces
-from cocli.pipeline.sources.open_places.kinds import KIND_NAMES, kind_of
 from cocli.pipeline.sources.open_places.library import checked_copy
-from cocli.pipeline.sources.overture.download import OVERTURE, DownloadRequest, fetch_overture
+from cocli.pipeline.sources.opening import SourceOpening
+from cocli.pipeline.sources.registry import (
+    category_schemes,
+    download_names,
+    file_kind,
+    file_kinds,
+    file_names,
+    find_source,
+)
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from cocli.app.workspace import Campaign, Progress, Workspace
     from cocli.config.places import Environment
-    from cocli.models.campaign import SourceName
+    from cocli.pipeline.sources.download import Downloader
     from cocli.pipeline.sources.open_places.library import Addition
     from cocli.pipeline.sources.open_places.sorted_copy import BuiltCopy
     from cocli.pipeline.sources.open_places.source_file import AddedFile
@@ -52,14 +60,14 @@ class FileClaims:
                 reason=f'"{self.country}" is not a country', hint="Write its two letters, such as --country CH"
             )
         box = Box.parse(self.covers) if self.covers else None
-        return Claims(source=source_name(self.source), release=self.release or None, covers=box, country=country)
+        return Claims(source=_file_source(self.source), release=self.release or None, covers=box, country=country)
 
 
 @dataclass(frozen=True, slots=True)
 class PhraseMeaning:
     """What a phrase means to a source, and how many rows of the files here it finds; None where there are none."""
 
-    source: SourceName
+    source: str
     by: str
     categories: tuple[str, ...]
     words: tuple[str, ...]
@@ -69,11 +77,24 @@ class PhraseMeaning:
 
 def library_of(environ: Environment) -> Library:
     """The files of this machine. They are no part of the store: each machine reads its own."""
-    return Library(os.path.join(state_home(environ), "sources"))
+    return Library(os.path.join(state_home(environ), "sources"), file_kinds())
 
 
-def source_name(name: str | None) -> SourceName | None:
-    return None if name is None else kind_of(name).name
+def opening_of(workspace: Workspace, campaign: Campaign, worker: str) -> SourceOpening:
+    """What the sources of a campaign may need in order to be opened here."""
+    return SourceOpening(
+        campaign=campaign.name,
+        worker=worker,
+        config=campaign.settings.model(),
+        environ=campaign.settings.environ,
+        store=campaign.store,
+        library=library_of(workspace.settings.environ),
+        categories=lambda: categories_of(workspace, campaign),
+    )
+
+
+def _file_source(name: str | None) -> str | None:
+    return None if name is None else file_kind(name).name
 
 
 def list_sources(workspace: Workspace) -> list[AddedFile]:
@@ -91,7 +112,8 @@ def add_source(
 def check_source(workspace: Workspace, path: str, source: str | None, progress: Progress = no_progress) -> BuiltCopy:
     """What a file holds and which of its rows are unusable, without adding it."""
     folder = os.path.join(cache_home(workspace.settings.environ), "sources")
-    with checked_copy(os.path.abspath(os.path.expanduser(path)), source_name(source), folder, progress) as built:
+    path = os.path.abspath(os.path.expanduser(path))
+    with checked_copy(path, file_kinds(), _file_source(source), folder, progress) as built:
         return built
 
 
@@ -100,8 +122,20 @@ def remove_source(workspace: Workspace, name: str, *, dry_run: bool = False) -> 
     return library.find(name) if dry_run else library.remove(name)
 
 
+def check_downloadable(name: str) -> Downloader:
+    """How a source is loaded; `UsageError` for one of which a person has to bring the files."""
+    source = find_source(name)
+    if source is None or source.download is None:
+        can = " and ".join(download_names())
+        raise UsageError(
+            reason=f'"{name}" cannot be loaded from here; {can} can', hint="Bring a file: cocli source add FILE"
+        )
+    return source.download
+
+
 def fetch_source(
     workspace: Workspace,
+    name: str,
     box: str,
     now: datetime,
     *,
@@ -110,18 +144,19 @@ def fetch_source(
     extensions: str | None = None,
     progress: Progress = no_progress,
 ) -> Addition:
-    """Load the part of Overture's places that lies in a box, widened to whole tiles, and add it.
+    """Load the part of a source that lies in a box, widened to whole tiles, and add it.
 
     `progress` is told the percentage that is loaded.
     """
+    download = check_downloadable(name)
     library = library_of(workspace.settings.environ)
-    wanted = DownloadRequest(Box.parse(box).snapped(), release, base or OVERTURE, extensions=extensions)
+    wanted = DownloadRequest(Box.parse(box).snapped(), release, base, extensions=extensions)
     folder = os.path.join(cache_home(workspace.settings.environ), "sources")
     os.makedirs(folder, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         wanted = replace(wanted, extension_folder=os.path.join(folder, "extensions"))
-        fetched = fetch_overture(wanted, scratch, progress)
-        claims = Claims("overture", fetched.release, wanted.box, origin=fetched.origin)
+        fetched = download(wanted, scratch, progress)
+        claims = Claims(name, fetched.release, wanted.box, origin=fetched.origin)
         added = library.add(fetched.path, claims, now)
     _remove_earlier(library, added.file)
     return added
@@ -144,7 +179,7 @@ def territory_box(campaign: Campaign) -> Box:
 
 def _remove_earlier(library: Library, newest: AddedFile) -> None:
     """The same box of the same release, loaded before: what is in it is in the new file."""
-    for file in library.files("overture"):
+    for file in library.files(newest.about.source):
         about, new = file.about, newest.about
         if about.id != new.id and (about.origin, about.covers) == (new.origin, new.covers):
             library.remove(about.id)
@@ -154,15 +189,15 @@ def explain_phrase(workspace: Workspace, campaign: Campaign | None, phrase: str)
     """What a phrase means to each source, and how many rows it finds here."""
     categories = categories_of(workspace, campaign)
     library = library_of(workspace.settings.environ)
-    return [_explained(library, categories, name, phrase) for name in KIND_NAMES]
+    return [_explained(library, categories, name, phrase) for name in file_names()]
 
 
-def _explained(library: Library, categories: Categories, source: SourceName, phrase: str) -> PhraseMeaning:
+def _explained(library: Library, categories: Categories, source: str, phrase: str) -> PhraseMeaning:
     meaning = categories.meaning(phrase, source)
     files = library.files(source)
     found = None
     if files:
-        with OpenPlaces(source, files, categories, account="default") as places:
+        with OpenPlaces(file_kind(source), files, categories, account="default") as places:
             found = places.total(meaning)
     return PhraseMeaning(source, meaning.by, meaning.categories, tuple(sorted(meaning.words)), found, len(files))
 
@@ -178,14 +213,7 @@ def categories_of(workspace: Workspace, campaign: Campaign | None) -> Categories
     if os.path.isfile(own):
         with open(own, "rb") as file:
             layers.append((_text(file.read(), own), own))
-    return open_categories(layers)
-
-
-def open_places(workspace: Workspace, campaign: Campaign, source: SourceName) -> OpenPlaces:
-    """A source of a campaign, ready to be asked; `SourceMissing` where no file of it is on this machine."""
-    files = library_of(workspace.settings.environ).files(source)
-    account = campaign.settings.model().campaign.account
-    return OpenPlaces(source, files, categories_of(workspace, campaign), account=account)
+    return open_categories(category_schemes(), layers)
 
 
 def _text(data: bytes, file: str) -> str:

@@ -37,12 +37,3 @@ async def opened_browser(section: FetchSection, fetcher: Fetcher) -> AsyncIterat
     check_browser()
     async with Browser(fetcher) as browser:
         yield browser.render
-
-
-def chosen_proxy(section: FetchSection, who: str) -> str | None:
-    """One of the proxies, always the same for the same worker; None where there are none."""
-    if not section.proxies:
-        return None
-    import zlib
-
-    return section.proxies[zlib.crc32(who.encode()) % len(section.proxies)]

@@ -16,25 +16,20 @@ from cocli.keys.identities import datasource_id
 from cocli.pipeline.merge import place_to_prospect
 from cocli.pipeline.merge.site_records import prospect_part
 from cocli.pipeline.merge.transformations import source_id_of
-from cocli.pipeline.sources.open_places.kinds import KIND_NAMES
+from cocli.pipeline.sources.registry import asked_sources, parse, parses, sources
 from cocli.pipeline.websites.site.document import stored_website
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from cocli.app.documents.documents import Documents
     from cocli.app.indexes.indexes import Indexes
     from cocli.app.why.prospect import Meant
     from cocli.app.why.trace import Tracer
-    from cocli.documents import Document
     from cocli.models.document import PipeDoc
     from cocli.models.place import Place
     from cocli.models.prospect import Prospect
     from cocli.models.website import Website
-
-GOOGLE_MAPS = "google-maps"
-_LIST_SUFFIX = "-list"
-"""A row of a list counts as another source than the page of the place; both are read by one parser."""
 
 
 @dataclass(slots=True)
@@ -55,7 +50,7 @@ def told_of(indexes: Indexes, documents: Documents, tracer: Tracer, meant: Meant
     for row in _listings(indexes, documents, tracer, meant):
         try:
             document = documents.repository.get(documents.account, row.reference, blobs=True)
-            places = _parse(document)
+            places = parse(document)
         except CocliError as error:  # one capture that is gone or damaged does not hide what the others say
             told.problems.append(f"{row.doc}: {error.message}")
             continue
@@ -67,19 +62,7 @@ def told_of(indexes: Indexes, documents: Documents, tracer: Tracer, meant: Meant
     return told
 
 
-def _parse(document: Document) -> list[Place]:
-    if document.connector == GOOGLE_MAPS:
-        from cocli.pipeline.sources.google_maps.parser.parse import (
-            parse as parse_maps,  # here: most campaigns have open data alone
-        )
-
-        return parse_maps(document)
-    from cocli.pipeline.sources.open_places.parser import parse as parse_open
-
-    return parse_open(document)
-
-
-def _of(places: list[Place], meant: Meant) -> Iterator[Place]:
+def _of(places: Sequence[Place], meant: Meant) -> Iterator[Place]:
     """The places that are this business: by place id, else by what their source calls them."""
     records = (meant.prospect, *meant.merged)
     place_ids = {one.place_id for one in records if one.place_id}
@@ -96,22 +79,29 @@ def _listings(indexes: Indexes, documents: Documents, tracer: Tracer, meant: Mea
     named |= set(_witnessed(indexes, meant.prospect))
     rows = tracer.rows(sorted(named))
     if meant.prospect.place_id:  # its page may have been read, and have said nothing that was not known
-        datasource = datasource_id(documents.account, GOOGLE_MAPS)
-        page = node_uuid(f"place/{meant.prospect.place_id}", datasource, documents.account)
-        rows |= tracer.catalogued([page])
-    kinds = (*KIND_NAMES, GOOGLE_MAPS)
-    kept = [row for row in rows.values() if row.connector in kinds and row.cluster is None and row.deleted_at is None]
+        rows |= tracer.catalogued(_pages(documents.account, meant.prospect.place_id))
+    kept = [row for row in rows.values() if parses(row.connector) and row.cluster is None and row.deleted_at is None]
     return sorted(kept, key=lambda row: (row.saved_at, row.uuid))
+
+
+def _pages(account: str, place_id: str) -> list[str]:
+    """The documents of the pages that a place may have."""
+    return [
+        node_uuid(source.page_of_place(place_id), datasource_id(account, source.connector), account)
+        for source in sources()
+        if source.page_of_place is not None
+    ]
 
 
 def _witnessed(indexes: Indexes, prospect: Prospect) -> Iterator[str]:
     index = indexes.open(indexes.ref("scraped-tiles"))
-    sources = {source.removesuffix(_LIST_SUFFIX) for source in prospect.sources}
+    # A row of a list counts as another source than the page of the place; both are read by one parser.
+    asked = [source for source in asked_sources() if {source.name, source.row_name} & set(prospect.sources)]
     keys = [
         index.spec.key_text(tile, phrase, source)
         for tile in prospect.tiles
         for phrase in prospect.phrases
-        for source in sorted(sources & {*KIND_NAMES, GOOGLE_MAPS})
+        for source in sorted(source.name for source in asked)
     ]
     for witness in open_reader(index, fresh=True).get_many(keys).values():
         if witness.document is not None:

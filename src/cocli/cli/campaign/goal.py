@@ -11,6 +11,7 @@ import typer
 from cocli.cli.kit.context import Call
 from cocli.cli.kit.options import JSON, QUIET, STORE, CampaignArgument, examples, shared
 from cocli.exit_codes import ExitCode
+from cocli.pipeline.sources.registry import source_choices
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,12 +41,19 @@ BudgetOption = Annotated[
     str | None,
     typer.Option("--budget", metavar="DURATION", help="End after 90s, 30m or 2h at the latest.", show_default=False),
 ]
+
+
+def _complete_source(incomplete: str) -> list[str]:
+    return [name for name in source_choices() if name.startswith(incomplete)]
+
+
 SourceOption = Annotated[
     str | None,
     typer.Option(
         "--source",
         metavar="SOURCE",
-        help="open-places or google-maps, whatever the campaign's file says.",
+        help=f"{' or '.join(source_choices())}, whatever the campaign's file says.",
+        autocompletion=_complete_source,
         show_default=False,
     ),
 ]

@@ -118,6 +118,8 @@ from the usual AWS places and are never written into a file of cocli; where an a
 
 
 def _configuration_page() -> str:
+    import cocli.app.workspace  # noqa: F401 - it says which sources and queues a configuration may name
+    from cocli.config.choices import choices
     from cocli.config.schema import section_model, settings
     from cocli.models import campaign
 
@@ -134,7 +136,7 @@ def _configuration_page() -> str:
         default = (
             "required" if setting.required else f"`{_toml(setting.default)}`" if setting.default is not None else ""
         )
-        kind = _type_name(setting.field.annotation)
+        kind = _type_name(setting.field.annotation, choices(setting.path))
         parts.append(f"| `{setting.name}` | {kind} | {default} | `{setting.variable}` | {text} |\n")
     return "".join(parts)
 
@@ -147,19 +149,21 @@ def _section_text(model: Any) -> str:
     return f"{text[:1].upper()}{text[1:]}\n\n" if text else ""
 
 
-def _type_name(annotation: Any) -> str:
-    """A type as a person who writes TOML would say it."""
+def _type_name(annotation: Any, known: tuple[str, ...] | None = None) -> str:
+    """A type as a person who writes TOML would say it. `known` are the texts that will do, where not all will."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Literal:
-        return "one of " + ", ".join(f"`{value}`" for value in arguments)
+        known, annotation = arguments, str
     if origin in (Union, types.UnionType):
-        return _type_name(next(argument for argument in arguments if argument is not type(None)))
+        return _type_name(next(argument for argument in arguments if argument is not type(None)), known)
     if origin is tuple:
-        return f"list of {_type_name(arguments[0])}"
+        return f"list of {_type_name(arguments[0], known)}"
     if origin is dict:
         return "table"
     if hasattr(annotation, "__metadata__"):
-        return _type_name(annotation.__origin__)
+        return _type_name(annotation.__origin__, known)
+    if annotation is str and known is not None:
+        return "one of " + ", ".join(f"`{value}`" for value in known)
     names = {str: "text", int: "whole number", float: "number", bool: "true or false"}
     return names.get(annotation) or "tables (" + ", ".join(annotation.model_fields) + ")"
 

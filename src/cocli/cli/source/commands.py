@@ -19,14 +19,17 @@ from cocli.cli.kit.options import (
     examples,
     shared,
 )
+from cocli.pipeline.sources.registry import download_names, file_names
 
 app = command_group("Files of open places: add them, load them, see what a phrase finds in them.")
 
-_KINDS = ("overture", "openstreetmap", "foursquare", "alltheplaces")
-
 
 def _complete_kind(incomplete: str) -> list[str]:
-    return [name for name in _KINDS if name.startswith(incomplete)]
+    return [name for name in file_names() if name.startswith(incomplete)]
+
+
+def _complete_download(incomplete: str) -> list[str]:
+    return [name for name in download_names() if name.startswith(incomplete)]
 
 
 FileArgument = Annotated[
@@ -37,7 +40,7 @@ AsOption = Annotated[
     typer.Option(
         "--as",
         metavar="SOURCE",
-        help=f"What it is, where that cannot be recognised: {', '.join(_KINDS)}.",
+        help=f"What it is, where that cannot be recognised: {', '.join(file_names())}.",
         autocompletion=_complete_kind,
         show_default=False,
     ),
@@ -173,7 +176,14 @@ def check(call: Call, file: FileArgument, as_: AsOption = None) -> None:
 @shared(CAMPAIGN, STORE, JSON, QUIET)
 def fetch(
     call: Call,
-    source: Annotated[str, typer.Argument(metavar="SOURCE", help="overture; the others are files that you bring.")],
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="SOURCE",
+            help=f"{', '.join(download_names())}; the others are files that you bring.",
+            autocompletion=_complete_download,
+        ),
+    ],
     bbox: Annotated[
         str | None,
         typer.Option(
@@ -198,23 +208,22 @@ def fetch(
 
     Without --release it is the newest. DuckDB loads its extension httpfs for it, once.
     """
-    from cocli.app.sources.sources import fetch_source, territory_box
+    from cocli.app.sources.sources import check_downloadable, fetch_source, territory_box
     from cocli.cli.kit.progress import ProgressLine
     from cocli.cli.source.views import file_document, show_addition
     from cocli.errors import UsageError
 
     output = call.output
-    if source != "overture":
-        raise UsageError(
-            reason=f'"{source}" cannot be loaded from here; overture can', hint="Bring a file: cocli source add FILE"
-        )
+    check_downloadable(source)
     name = call.campaign
     with call.workspace() as workspace, ProgressLine(output, "percent loaded") as progress:
         if bbox is None:
             if name is None:
-                raise UsageError(reason="Which box?", hint="cocli source fetch overture -c CAMPAIGN, or --bbox W,S,E,N")
+                raise UsageError(
+                    reason="Which box?", hint=f"cocli source fetch {source} -c CAMPAIGN, or --bbox W,S,E,N"
+                )
             bbox = str(territory_box(workspace.campaign(name)))
-        added = fetch_source(workspace, bbox, datetime.now(UTC), release=release, base=base, progress=progress)
+        added = fetch_source(workspace, source, bbox, datetime.now(UTC), release=release, base=base, progress=progress)
     if output.as_json:
         output.document({"status": "added" if added.created else "already_added", "file": file_document(added.file)})
         return

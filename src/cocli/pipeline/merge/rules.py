@@ -14,6 +14,7 @@ from cocli.models.email import EmailEntry
 from cocli.models.prospect import Prospect
 from cocli.models.witness import TargetTile, Witness
 from cocli.pipeline.sources.imports import IMPORT
+from cocli.pipeline.sources.registry import sources
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -161,21 +162,20 @@ GRADES: Mapping[type[Record], Mapping[str, Mapping[object, int]]] = {
 """How much a value says, whoever said it. A value that is not listed has grade 1."""
 
 PERSON, WEBSITE, MATCHING, UNKNOWN = "person", "website", "matching", "unknown"
-GOOGLE_MAPS, GOOGLE_MAPS_LIST = "google-maps", "google-maps-list"
+"""Who says something of a business without being a source of businesses."""
 
-SOURCES: Mapping[str, int] = {
-    PERSON: 90,
-    WEBSITE: 80,
-    GOOGLE_MAPS: 70,
-    GOOGLE_MAPS_LIST: 60,
-    "alltheplaces": 40,
-    "foursquare": 40,
-    "openstreetmap": 40,
-    "overture": 40,
-    IMPORT: 20,
-    MATCHING: 20,
-    UNKNOWN: 10,
-}
+
+def _ranks() -> dict[str, int]:
+    """The sources' own ranks, and those of the other observers; the best first, then in the order of the alphabet."""
+    ranks = {PERSON: 90, WEBSITE: 80, MATCHING: 20, UNKNOWN: 10}
+    for source in sources():
+        ranks[source.name] = source.rank.page
+        if source.rank.row is not None:
+            ranks[source.row_name] = source.rank.row
+    return dict(sorted(ranks.items(), key=lambda ranked: (-ranked[1], ranked[0])))
+
+
+SOURCES: Mapping[str, int] = _ranks()
 """How much a source counts, greater is better. A source that is not listed counts as much as `import`."""
 
 _BELOW_IMPORT = 15

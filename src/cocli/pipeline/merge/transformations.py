@@ -14,7 +14,8 @@ from cocli.models.domain import Domain
 from cocli.models.email import EmailEntry
 from cocli.models.origin import Origin
 from cocli.models.prospect import Prospect
-from cocli.pipeline.merge.rules import GOOGLE_MAPS, GOOGLE_MAPS_LIST, MATCHING, RULES, WEBSITE, MergeRule
+from cocli.pipeline.merge.rules import MATCHING, RULES, WEBSITE, MergeRule
+from cocli.pipeline.sources.registry import find_source
 from cocli.pipeline.websites.hosts.shared import own_domain, social_network
 
 if TYPE_CHECKING:
@@ -49,7 +50,8 @@ def _observed(
 
 def place_source(place: Place) -> str:
     """A row of a result list says less, and less surely, than the page of the place itself."""
-    return GOOGLE_MAPS_LIST if place.source == GOOGLE_MAPS and place.rank is not None else place.source
+    source = find_source(place.source) if place.rank is not None else None
+    return place.source if source is None else source.row_name
 
 
 def place_identity(place: Place, *, domain_is_free: bool = True) -> str:

@@ -17,6 +17,7 @@ from cocli.pipeline.migrate import facts
 from cocli.pipeline.migrate.columns import OldColumn, Shape
 from cocli.pipeline.migrate.layout import Layout
 from cocli.pipeline.migrate.origins import SOURCE, recorded
+from cocli.pipeline.sources import google_maps
 
 if TYPE_CHECKING:
     from cocli.pipeline.migrate.row import Context, OldRow
@@ -56,7 +57,7 @@ def place(row: OldRow, context: Context) -> Place:
     category = row.text("category")
     return Place.checked(
         {
-            "source": "google-maps",
+            "source": google_maps.SOURCE.name,
             "source_id": place_id,
             "place_id": place_id,
             "name": facts.name(row),

@@ -15,6 +15,7 @@ from cocli.pipeline.migrate import facts
 from cocli.pipeline.migrate.columns import OldColumn, Shape
 from cocli.pipeline.migrate.layout import Layout
 from cocli.pipeline.migrate.row import misfit
+from cocli.pipeline.sources import google_maps
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -91,7 +92,7 @@ def _witness(
         {
             "tile": tile,
             "phrase": context.phrase_of(phrase),
-            "source": "google-maps",
+            "source": google_maps.SOURCE.name,
             "read_at": read_at,
             "worker": row.text("worker_id") or "legacy",
             "campaign": context.campaign,

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from cocli.pipeline.plan.mission import Splits
 
-OPEN_DATA = ("overture", "openstreetmap", "foursquare", "alltheplaces")
-
 PASSES = """
 WITH asked AS (
     SELECT unnest([{sources}]) AS source

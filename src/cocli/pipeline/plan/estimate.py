@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable
 
 
 class Cost(NamedTuple):
@@ -17,15 +17,6 @@ class Cost(NamedTuple):
     seconds: float
 
 
-_OPEN_DATA: Final = Cost(0, 0.05)
-COSTS: Final[Mapping[str, Cost]] = {
-    "overture": _OPEN_DATA,
-    "openstreetmap": _OPEN_DATA,
-    "foursquare": _OPEN_DATA,
-    "alltheplaces": _OPEN_DATA,
-    # A page, and an answer for every twenty places as it is scrolled to its end, with the pauses of a polite reader.
-    "google-maps": Cost(4, 45),
-}
 _WRITES_PER_TASK: Final = 6
 """Put, lease, completion, deletions, the document, the witness."""
 _DOLLARS_PER_WRITE: Final = 0.000005
@@ -49,9 +40,9 @@ class Estimate:
         return self.hours / max(self.workers, 1)
 
 
-def estimate(tasks: int, asked: Mapping[str, int], *, workers: int, on_s3: bool) -> Estimate:
-    """From how often each source is asked."""
-    costs = [(COSTS.get(source, COSTS["google-maps"]), times) for source, times in asked.items()]
+def estimate(tasks: int, asked: Iterable[tuple[Cost, int]], *, workers: int, on_s3: bool) -> Estimate:
+    """From how often each source is asked: what it costs once, and how many times."""
+    costs = list(asked)
     writes = tasks * _WRITES_PER_TASK
     return Estimate(
         tasks=tasks,

@@ -2,7 +2,8 @@
 intake document, and how far it got. What the answer says is read from the document by a pure function, so it can be
 read again by a better one.
 
+- `registry`: all sources, by name. One folder each; its `__init__` holds its description, a `source.Source`.
+- `source`, `licence`, `opening`, `download`: what a description is made of. `file_source`: one of a file of open data.
 - `capture`: `Capture`, what every source hands out.
-- `open_places/`: files of Overture, OpenStreetMap, Foursquare and AllThePlaces (the default).
-- `google_maps/`: Google Maps in a real browser (opt-in).
+- `open_places/`: what the sources that are files have in common. `categories`: what a phrase means to each of them.
 """

@@ -1,9 +1,8 @@
 """What a phrase means in the words of each source: a table that a person can edit.
 
-`phrase,scheme,category` as CSV. The scheme is a source (`overture`, `openstreetmap`, `foursquare`, `alltheplaces`), or
-`same-as`, with another phrase in place of the category. Tables lie in layers (a campaign's over a person's over the
-packaged one): for a phrase and a scheme the uppermost table that has rows decides. AllThePlaces speaks in tags of
-OpenStreetMap, so it uses those rows unless it has its own.
+`phrase,scheme,category` as CSV. The scheme is a source that reads files, or `same-as`, with another phrase in place of
+the category. Tables lie in layers (a campaign's over a person's over the packaged one): for a phrase and a scheme the
+uppermost table that has rows decides. A source that speaks like another one uses its rows unless it has its own.
 """
 
 from __future__ import annotations
@@ -21,10 +20,12 @@ from cocli.errors import FormatError
 from cocli.keys.identities import normalised
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
+
+    Schemes = Mapping[str, Sequence[str]]
+    """Scheme → the schemes whose rows it uses, its own first."""
 
 COLUMNS = ["phrase", "scheme", "category"]
-SCHEMES = ("overture", "openstreetmap", "foursquare", "alltheplaces")
 _SAME_AS = "same-as"
 _FOLLOWED = 8
 """How many phrases may point at each other in a row."""
@@ -69,7 +70,8 @@ class CategoryTable:
     same: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def parse(cls, text: str, file: str) -> CategoryTable:
+    def parse(cls, text: str, file: str, schemes: Iterable[str]) -> CategoryTable:
+        known = (*schemes, _SAME_AS)
         reader = csv.reader(io.StringIO(text))
         header = [name.strip().lower() for name in next(reader, [])]
         if header != COLUMNS:
@@ -80,7 +82,7 @@ class CategoryTable:
             cells = [value.strip() for value in values]
             if not any(cells) or cells[0].startswith("#"):
                 continue
-            phrase, scheme, category = _checked(cells, file, reader.line_num)
+            phrase, scheme, category = _checked(cells, known, file, reader.line_num)
             if scheme == _SAME_AS:
                 same[phrase] = _phrase_key(category)
             else:
@@ -88,13 +90,13 @@ class CategoryTable:
         return cls({key: tuple(dict.fromkeys(several)) for key, several in rows.items()}, same)
 
 
-def _checked(cells: list[str], file: str, line: int) -> tuple[str, str, str]:
+def _checked(cells: list[str], known: Sequence[str], file: str, line: int) -> tuple[str, str, str]:
     if len(cells) != 3 or not all(cells):
         raise FormatError(file=file, line=line, reason="a row has a phrase, a scheme and a category")
     phrase, scheme, category = cells
-    if scheme not in (*SCHEMES, _SAME_AS):
-        known = ", ".join((*SCHEMES, _SAME_AS))
-        raise FormatError(file=file, line=line, reason=f'there is no scheme "{scheme}"; known are {known}')
+    if scheme not in known:
+        reason = f'there is no scheme "{scheme}"; known are {", ".join(known)}'
+        raise FormatError(file=file, line=line, reason=reason)
     if not _phrase_key(phrase):
         raise FormatError(file=file, line=line, reason="the phrase has no letter and no digit")
     return _phrase_key(phrase), scheme, category
@@ -105,14 +107,14 @@ class Categories:
     """The tables that hold here, the uppermost first."""
 
     layers: Sequence[CategoryTable]
+    schemes: Schemes
 
     def meaning(self, phrase: str, scheme: str) -> Meaning:
         """What a phrase asks of a source."""
         words = words_of(phrase)
-        schemes = (scheme, "openstreetmap") if scheme == "alltheplaces" else (scheme,)
         key = _phrase_key(phrase)
         for _ in range(_FOLLOWED):
-            for name in schemes:
+            for name in self.schemes[scheme]:
                 for table in self.layers:
                     if found := table.rows.get((key, name)):
                         return Meaning(phrase, scheme, "categories", found, words)
@@ -129,15 +131,16 @@ class Categories:
         return sorted(known)
 
 
-def open_categories(above: Iterable[tuple[str, str]] = ()) -> Categories:
+def open_categories(schemes: Schemes, above: Iterable[tuple[str, str]] = ()) -> Categories:
     """The packaged table, and above it others: (text, name of the file), the uppermost first."""
-    return Categories([*(CategoryTable.parse(text, file) for text, file in above), _packaged()])
+    own = [CategoryTable.parse(text, file, schemes) for text, file in above]
+    return Categories([*own, _packaged(tuple(schemes))], schemes)
 
 
 @cache
-def _packaged() -> CategoryTable:
+def _packaged(schemes: tuple[str, ...]) -> CategoryTable:
     text = resources.files("cocli.pipeline.sources").joinpath("categories.csv").read_text("utf-8")
-    return CategoryTable.parse(text, "categories.csv")
+    return CategoryTable.parse(text, "categories.csv", schemes)
 
 
 _WILD = re.compile(r"\*+")

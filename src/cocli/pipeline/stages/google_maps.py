@@ -1,4 +1,4 @@
-"""Google Maps for the workers: a source of the list stage, the stage `gm-details`, and what a failed page means."""
+"""Google Maps for the workers: the stage `gm-details`, and what a failed page means."""
 
 from __future__ import annotations
 
@@ -24,33 +24,16 @@ if TYPE_CHECKING:
     from cocli.documents import DocumentRepository
     from cocli.documents.graph.engine import Engine
     from cocli.index.writer import IndexWriter
-    from cocli.keys.tile import Tile
     from cocli.models.place import Place
     from cocli.models.prospect import Prospect
     from cocli.models.task import Task
     from cocli.pipeline.exclusions import Exclusions
-    from cocli.pipeline.sources.capture import Capture
     from cocli.pipeline.sources.google_maps.browser.reader import MapsReader
     from cocli.pipeline.sources.google_maps.quality_book import QualityBook
     from cocli.pipeline.stages.stage import Stage
     from cocli.queue.base import Queue, Verdict, Work
 
 DETAILS = "gm-details"
-
-
-class GoogleMapsSource:
-    """Fits `cocli.pipeline.stages.listing.Source`. Nothing is asked while the self-check has a grave alarm."""
-
-    def __init__(self, reader: MapsReader, book: QualityBook) -> None:
-        self._reader = reader
-        self._book = book
-
-    def read(self, tile: Tile, phrase: str) -> Capture:
-        self._book.check()
-        capture, reading = self._reader.find(tile, phrase)
-        if capture.reach != "blocked":
-            self._book.add(PageFill.of(reading.places))
-        return capture
 
 
 class PatientStage:

@@ -8,7 +8,7 @@ it again, and everything it finds done is recognised.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
@@ -19,6 +19,7 @@ from cocli.models.witness import Witness
 from cocli.models.work import DetailsWork, EnrichmentWork, ListWork
 from cocli.pipeline.exclusions import is_excluded
 from cocli.pipeline.merge.transformations import sighted_prospect
+from cocli.pipeline.sources.registry import source_named
 from cocli.pipeline.stages.parsing import read_places
 from cocli.pipeline.websites.hosts.shared import own_domain
 from cocli.queue.base import NewTask
@@ -37,17 +38,8 @@ if TYPE_CHECKING:
     from cocli.models.task import Task
     from cocli.pipeline.exclusions import Exclusions
     from cocli.pipeline.sources.capture import Capture
+    from cocli.pipeline.sources.source import ListSource
     from cocli.queue.base import Queue, Verdict, Work
-
-GOOGLE_MAPS = "google-maps"
-
-
-class ListSource(Protocol):
-    """One source of places."""
-
-    def read(self, tile: Tile, phrase: str) -> Capture:
-        """Ask it. What it answered, and how far that got. What is in the answer is said by its node of the graph."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +137,7 @@ class ListStage:
         if prospects:
             self._sinks.prospects.append(_by_company(prospects))
         self._sinks.enrichment.put_many(website_tasks(prospects))
-        if done.source == GOOGLE_MAPS:
+        if source_named(done.source).gives_details:
             self._sinks.details.put_many(_details(welcome, self._needs_details))
         if done.capture.reach == "cut_short" and wanted.tile.size > Tile.FLOOR:
             self._sinks.listing.put_many(_quarters(wanted, done.source))

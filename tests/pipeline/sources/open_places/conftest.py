@@ -14,6 +14,7 @@ import pytest
 
 from cocli.pipeline.sources.categories import Categories, open_categories
 from cocli.pipeline.sources.open_places import Claims, Library, OpenPlaces
+from cocli.pipeline.sources.registry import category_schemes, file_kind, file_kinds
 
 NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
 _GEO = json.dumps(
@@ -107,12 +108,12 @@ def feature(row: dict[str, Any], lat: float, lon: float) -> dict[str, Any]:
 
 @pytest.fixture
 def library(tmp_path: Path) -> Library:
-    return Library(str(tmp_path / "sources"))
+    return Library(str(tmp_path / "sources"), file_kinds())
 
 
 @pytest.fixture(scope="session")
 def categories() -> Categories:
-    return open_categories()
+    return open_categories(category_schemes())
 
 
 @pytest.fixture
@@ -123,7 +124,7 @@ def opened(library: Library, categories: Categories) -> Iterator[Callable[..., O
     def open_files(source: Any, *paths: Path, **claims: Any) -> OpenPlaces:
         for path in paths:
             library.add(str(path), Claims(**claims), NOON)
-        some.append(OpenPlaces(source, library.files(source), categories, account="acct"))
+        some.append(OpenPlaces(file_kind(source), library.files(source), categories, account="acct"))
         return some[-1]
 
     yield open_files

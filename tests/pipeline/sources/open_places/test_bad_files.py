@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from cocli.documents import Blob
 from cocli.errors import SourceError, SourceRefused, UnusableRow, UsageError
 from cocli.keys.tile import Tile
-from cocli.pipeline.sources.open_places import Box, Claims, Library, parse, parse_rows
+from cocli.pipeline.sources.open_places import Box, Claims, Library, parse_rows
 from cocli.pipeline.sources.open_places.json_rows import read_rows
 from cocli.pipeline.sources.open_places.kind import FileSighting
-from cocli.pipeline.sources.open_places.kinds import KINDS
+from cocli.pipeline.sources.registry import file_kind, file_kinds, parse
 
 TILE = Tile(47000, 8400)
 GOOD = {"type": "node", "id": 1, "lat": 47.05, "lon": 8.45, "tags": {"name": "Good", "shop": "farm"}}
@@ -99,7 +99,7 @@ def test_hostile_texts_come_out_harmless(opened: Any, write_json: Any) -> None:
     document = opened("openstreetmap", path).find(TILE, "farm shop").document
     names = [place.name for place in parse(document)]
     assert names == ["Evil [31m Shop", "Good"]
-    assert parse_rows(document).problems == []
+    assert parse_rows(document, file_kind(document.connector)).problems == []
 
 
 REFUSED = {
@@ -274,7 +274,7 @@ def test_no_row_breaks_a_reader(row: dict[str, Any], tags: dict[str, Any]) -> No
     seen = FileSighting(datetime(2026, 1, 1, tzinfo=UTC))
     good = {"geometry": {"type": "Point", "coordinates": [8.45, 47.05]}, "lat": 47.05, "lon": 8.45}
     for variant in (row, {**row, "tags": tags}, {**row, "properties": tags, **good}, {**tags, **good, **row}):
-        for kind in KINDS:
+        for kind in file_kinds():
             kind.recognises(variant)
             try:
                 place = kind.place(variant, seen)
@@ -287,6 +287,6 @@ def test_no_row_breaks_a_reader(row: dict[str, Any], tags: dict[str, Any]) -> No
 def test_a_document_of_garbage_gives_no_places(opened: Any, write_json: Any) -> None:
     document = opened("openstreetmap", write_json("rows.ndjson", lines(GOOD))).find(TILE, "farm shop").document
     garbage = b'\xff\xfe\n[1]\n{"a":\n{"name":1}\n' + b"[" * 100_000 + b"\n" + json.dumps(GOOD).encode()
-    parsed = parse_rows(document.with_blob("rows", Blob.of(garbage)))
+    parsed = parse_rows(document.with_blob("rows", Blob.of(garbage)), file_kind(document.connector))
     assert [place.name for place in parsed.places] == ["Good"]
     assert [row for row, _ in parsed.problems] == [1, 2, 3, 4, 5]

@@ -9,8 +9,9 @@ import pytest
 
 from cocli.demo.ports import free_ports
 from cocli.errors import SourceRefused, SourceUnreachable, UsageError
+from cocli.pipeline.sources.download import DownloadRequest
 from cocli.pipeline.sources.open_places import Box, Claims, Library
-from cocli.pipeline.sources.overture.download import DownloadRequest, fetch_overture
+from cocli.pipeline.sources.overture.download import fetch_overture
 
 BOX = Box.parse("5.1,52.0,5.2,52.1")
 

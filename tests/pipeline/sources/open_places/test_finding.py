@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 from cocli.documents import DocumentRepository, open_catalog
 from cocli.errors import SourceError, SourceMissing
 from cocli.keys.tile import Tile
-from cocli.pipeline.sources.open_places import Box, Claims, Library, OpenPlaces, parse
+from cocli.pipeline.sources.open_places import Box, Claims, Library, OpenPlaces
 from cocli.pipeline.sources.open_places.parquet_rows import TILE
 from cocli.pipeline.sources.open_places.tiles import tile_number, tile_of_number
+from cocli.pipeline.sources.registry import file_kind, file_kinds, parse
 from cocli.store.memory import MemoryStore
 
 UTRECHT = Tile(52000, 5100)
@@ -96,12 +97,12 @@ def test_the_same_file_and_tile_are_the_same_document(
     opened: Any, ten: Path, tmp_path: Path, categories: Any, make: Any
 ) -> None:
     first = opened("overture", ten).find(UTRECHT, "plumber").document
-    other = Library(str(tmp_path / "other"))
+    other = Library(str(tmp_path / "other"), file_kinds())
     copied = tmp_path / "copy" / ten.name
     copied.parent.mkdir()
     copied.write_bytes(ten.read_bytes())
     other.add(str(copied), Claims(), make.now.replace(year=2027))
-    with OpenPlaces("overture", other.files("overture"), categories, account="acct") as places:
+    with OpenPlaces(file_kind("overture"), other.files("overture"), categories, account="acct") as places:
         second = places.find(UTRECHT, "plumber").document
     assert (first.digest, first.doc) == (second.digest, second.doc)
     assert [json.loads(line)["id"] for line in first.blobs["rows"].content.splitlines()] == [
@@ -159,8 +160,8 @@ def test_rows_that_share_an_id_have_one_order(opened: Any, tmp_path: Path, make:
     contents = []
     for name, some in {"a": rows, "b": rows[::-1]}.items():
         path = make.parquet(tmp_path / f"{name}.parquet", make.overture_columns["new"], some)
-        file = Library(str(tmp_path / name)).add(str(path), Claims(), make.now).file
-        with OpenPlaces("overture", [file], categories, account="acct") as places:
+        file = Library(str(tmp_path / name), file_kinds()).add(str(path), Claims(), make.now).file
+        with OpenPlaces(file_kind("overture"), [file], categories, account="acct") as places:
             contents.append(places.find(UTRECHT, "plumber").document.blobs["rows"].content)
     assert contents[0] == contents[1]
     assert contents[0].count(b"\n") == 40
@@ -191,7 +192,7 @@ def test_categories_wildcards_and_words(opened: Any, tmp_path: Path, make: Any) 
 
 def test_without_a_file_the_way_to_one_is_named(categories: Any) -> None:
     with pytest.raises(SourceMissing, match="No file of overture") as caught:
-        OpenPlaces("overture", [], categories, account="acct")
+        OpenPlaces(file_kind("overture"), [], categories, account="acct")
     assert "cocli source add" in (caught.value.hint or "")
 
 

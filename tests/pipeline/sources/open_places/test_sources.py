@@ -15,12 +15,12 @@ import pytest
 
 from cocli.keys.tile import Tile
 from cocli.models.place import Place
-from cocli.pipeline.sources.open_places import Claims, Library, OpenPlaces, parse
+from cocli.pipeline.sources.open_places import Claims, Library, OpenPlaces
 from cocli.pipeline.sources.open_places.json_rows import read_rows
 from cocli.pipeline.sources.open_places.kind import FileSighting
-from cocli.pipeline.sources.open_places.kinds import kind_of
 from cocli.pipeline.sources.open_places.tiles import tile_of_number
 from cocli.pipeline.sources.openstreetmap.rows import tags_of
+from cocli.pipeline.sources.registry import file_kind, file_kinds, parse
 
 SEEN = FileSighting(datetime(2026, 1, 21, tzinfo=UTC))
 TILE = Tile(47000, 8400)
@@ -87,7 +87,7 @@ def test_all_that_overture_says(zoe: Place) -> None:
 def test_a_row_that_states_its_licence_is_believed() -> None:
     row = {**FULL, "geometry": {"type": "Point", "coordinates": [8, 47]}, "id": "x"}
     row["sources"] = [{"dataset": "Newcomer"}, {"dataset": "meta", "license": "CC-BY-4.0"}]
-    assert kind_of("overture").place(row, SEEN).attributes["licence"] == "unknown; CC-BY-4.0"
+    assert file_kind("overture").place(row, SEEN).attributes["licence"] == "unknown; CC-BY-4.0"
 
 
 def test_parquet_and_geojson_are_read_alike(
@@ -101,7 +101,7 @@ def test_parquet_and_geojson_are_read_alike(
     first = opened("overture", parquet)
     copies = []
     for path in (parquet, geojson):
-        library = Library(str(tmp_path / path.name.replace(".", "-")))
+        library = Library(str(tmp_path / path.name.replace(".", "-")), file_kinds())
         file = library.add(str(path), Claims(), make.now).file
         copies.append(_rows(file.copy, columns))
     assert copies[0] == copies[1]
@@ -256,10 +256,10 @@ def test_gdal_writes_tags_as_one_text() -> None:
         "properties": {"osm_id": "7", "name": "A", "other_tags": '"shop"=>"farm","note"=>"say \\"hi\\", you"'},
         "geometry": POINT,
     }
-    assert kind_of("openstreetmap").recognises(row)
+    assert file_kind("openstreetmap").recognises(row)
     assert tags_of(row)["note"] == 'say "hi", you'
-    assert kind_of("openstreetmap").facts(row).terms == ("shop=farm",)
-    assert kind_of("openstreetmap").facts(row).id == "osm/7"
+    assert file_kind("openstreetmap").facts(row).terms == ("shop=farm",)
+    assert file_kind("openstreetmap").facts(row).id == "osm/7"
 
 
 def test_what_is_gone_is_found_as_closed(opened: Any, write_json: Any) -> None:
@@ -315,7 +315,7 @@ def test_captured_datasets(captures: Path, library: Library, make: Any, categori
         assert about.source == ("overture" if name.startswith("overture") else "openstreetmap")
     for name in truth:
         file = library.find(name)
-        with OpenPlaces(file.about.source, [file], categories, account="a") as places:
+        with OpenPlaces(file_kind(file.about.source), [file], categories, account="a") as places:
             tiles = Counter(row[0] for row in _rows(file.copy, "tile"))
             assert sum(tiles.values()) == truth[name]["named"]
             busiest, count = tiles.most_common(1)[0]

@@ -5,24 +5,19 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from cocli.pipeline.sources.open_places.kind import Draft, Facts, FileSighting, checked_facts, point_of
+from cocli.pipeline.sources.open_places.kind import Draft, Facts, FileSighting, OpenFileKind, checked_facts, point_of
 from cocli.pipeline.sources.open_places.tags import tag_values, terms_of
 from cocli.pipeline.sources.open_places.values import JsonRow, clean, mapping, text
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from cocli.models.campaign import SourceName
     from cocli.models.place import Place
 
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
-class AllThePlaces:
-    name: SourceName = "alltheplaces"
-    licence = "CC0-1.0"
-    attribution = "All the Places, alltheplaces.xyz"
-
+class AllThePlacesRows(OpenFileKind):
     def recognises(self, row: JsonRow) -> bool:
         return "@spider" in mapping(row.get("properties"))
 

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cocli.pipeline.sources.open_places.kind import Contacts, Draft, Facts, FileSighting, checked_facts
-from cocli.pipeline.sources.open_places.values import JsonRow, country_code, text, texts, web_addresses
-from cocli.pipeline.sources.overture.rows import joined_address
+from cocli.pipeline.sources.open_places.kind import Contacts, Draft, Facts, FileSighting, OpenFileKind, checked_facts
+from cocli.pipeline.sources.open_places.parquet_rows import ParquetColumns, lower_terms
+from cocli.pipeline.sources.open_places.values import JsonRow, country_code, joined_address, text, texts, web_addresses
 
 if TYPE_CHECKING:
-    from cocli.models.campaign import SourceName
     from cocli.models.place import Place
 
 
-class Foursquare:
-    name: SourceName = "foursquare"
-    licence = "Apache-2.0"
-    attribution = "Foursquare OS Places, © Foursquare Labs, Inc."
+class FoursquareRows(OpenFileKind):
+    parquet = ParquetColumns(
+        needed=("fsq_place_id", "name", "latitude", "longitude"),
+        used=("fsq_place_id", "name", "latitude", "longitude", "fsq_category_labels", "fsq_category_ids"),
+        identity="f_fsq_place_id->>'$'",
+        name="f_name->>'$'",
+        terms=lower_terms("list_concat(f_fsq_category_labels->>'$[*]', f_fsq_category_ids->>'$[*]')"),
+        lat="TRY_CAST(f_latitude->>'$' AS DOUBLE)",
+        lon="TRY_CAST(f_longitude->>'$' AS DOUBLE)",
+    )
 
     def recognises(self, row: JsonRow) -> bool:
         return "fsq_place_id" in row and "latitude" in row and "longitude" in row

@@ -49,8 +49,13 @@ def details_document(
     headers: Mapping[str, str] | None = None,
 ) -> Document:
     """What was received for one place."""
-    doc = f"{PLACE_DOC}{_escaped(place_id)}"
+    doc = page_identity(place_id)
     return _document(account, doc, _source(url, fetched_at, http_status, headers), html, answers)
+
+
+def page_identity(place_id: str) -> str:
+    """The identity of the document of one place's page."""
+    return f"{PLACE_DOC}{_escaped(place_id)}"
 
 
 def _source(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cocli.pipeline.sources.google_maps.documents import LIST_DOC, PLACE_DOC
 from cocli.pipeline.sources.google_maps.parser.parse import read
 from cocli.pipeline.sources.google_maps.parser.verdicts import NOT_TO_BE_READ
 from cocli.pipeline.sources.place_states import with_places
+from cocli.pipeline.sources.source import CaptureNode
 
 if TYPE_CHECKING:
     from cocli.documents.document import Document
@@ -24,3 +26,10 @@ def maps_states(document: Document, context: NodeContext) -> Document:
     kind = reading.verdict.kind
     places = () if kind in NOT_TO_BE_READ else reading.places
     return with_places(document, context.node, places, page=kind)
+
+
+def maps_nodes() -> tuple[CaptureNode, ...]:
+    return (
+        CaptureNode(MAPS_LIST, maps_states, PARSER_VERSION, doc=LIST_DOC),
+        CaptureNode(MAPS_PLACE, maps_states, PARSER_VERSION, doc=PLACE_DOC),
+    )

@@ -1,4 +1,4 @@
-"""What the four sources have in common: a row is found by its facts, and becomes a place.
+"""What the sources of open places have in common: a row is found by its facts, and becomes a place.
 
 `Facts` is what a row is found by: where it lies, and what it is. `FileSighting` is what a place says beside the row:
 which search, when, from which document. A row that lacks what every place has is an `UnusableRow`.
@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from cocli.errors import UnusableRow
 from cocli.models.place import Place
@@ -28,8 +29,11 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from cocli.keys.tile import Tile
-    from cocli.models.campaign import SourceName
+    from cocli.pipeline.sources.licence import Licence
+    from cocli.pipeline.sources.open_places.parquet_rows import ParquetColumns
 
+ROWS_BLOB = "rows"
+"""The blob of a capture that holds the rows, one JSON object a line."""
 _ID_LIMIT = 500
 
 
@@ -85,21 +89,46 @@ class Contacts:
         return {name: value for name, value in found.items() if value} | profiles(self.socials)
 
 
-class OpenFileKind(Protocol):
-    """One of the sources: how its rows are read."""
+class Credited(Protocol):
+    """What the rows have to know of their source; `cocli.pipeline.sources.source.Source` is one."""
 
-    name: SourceName
-    licence: str
-    """Of the source as a whole; a row may say more."""
-    attribution: str
+    @property
+    def name(self) -> str: ...
 
+    @property
+    def title(self) -> str: ...
+
+    @property
+    def licence(self) -> Licence: ...
+
+
+@dataclass(frozen=True)
+class OpenFileKind(ABC):
+    """How the rows of one source are read."""
+
+    source: Credited
+    parquet: ClassVar[ParquetColumns | None] = None
+    """The columns of its Parquet files; None where it has none."""
+
+    @property
+    def name(self) -> str:
+        return self.source.name
+
+    @property
+    def licence(self) -> Licence:
+        return self.source.licence
+
+    @abstractmethod
     def recognises(self, row: JsonRow) -> bool:
         """Whether a row of a JSON file looks like one of this source."""
-        ...
 
-    def facts(self, row: JsonRow) -> Facts: ...
+    @abstractmethod
+    def facts(self, row: JsonRow) -> Facts:
+        """What a row is found by."""
 
-    def place(self, row: JsonRow, sighting: FileSighting) -> Place: ...
+    @abstractmethod
+    def place(self, row: JsonRow, sighting: FileSighting) -> Place:
+        """What a row says of a business."""
 
 
 @dataclass(slots=True)
@@ -115,7 +144,8 @@ class Draft:
         """The place; `UnusableRow` where the row has no name, `RecordError` where a value does not fit."""
         if self.facts.name is None:
             raise UnusableRow(row=self.facts.id, reason="it has no name")
-        given = {"licence": self.kind.licence, "attribution": self.kind.attribution} | self.attributes
+        licence = self.kind.licence
+        given = {"licence": licence.name, "attribution": licence.attribution} | self.attributes
         seen = self.sighting
         return Place.checked(
             {

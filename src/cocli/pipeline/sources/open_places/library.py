@@ -20,14 +20,13 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from cocli.errors import SourceError, SourceRefused, UsageError
-from cocli.pipeline.sources.open_places.kinds import kind_of
 from cocli.pipeline.sources.open_places.sorted_copy import BuiltCopy, build_copy
 from cocli.pipeline.sources.open_places.source_file import AddedFile, SourceFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from cocli.models.campaign import SourceName
+    from cocli.pipeline.sources.open_places.kind import OpenFileKind
     from cocli.pipeline.sources.open_places.tiles import Box
 
 _ABOUT = "source.json"
@@ -40,7 +39,7 @@ _RELEASE_DAY = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[.T].*)?")
 class Claims:
     """What a person says of a file."""
 
-    source: SourceName | None = None
+    source: str | None = None
     release: str | None = None
     covers: Box | None = None
     country: str | None = None
@@ -57,10 +56,12 @@ class Addition:
 class Library:
     """The folder of the added files."""
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, kinds: Sequence[OpenFileKind]) -> None:
+        """`kinds` are the sources that a file may be of, in the order in which it is offered to them."""
         self.folder = folder
+        self.kinds = kinds
 
-    def files(self, source: SourceName | None = None) -> list[AddedFile]:
+    def files(self, source: str | None = None) -> list[AddedFile]:
         """The added files, the newest data first."""
         names = sorted(os.listdir(self.folder)) if os.path.isdir(self.folder) else []
         found = [self._read(name) for name in names if not name.startswith(".")]
@@ -90,7 +91,7 @@ class Library:
         os.makedirs(self.folder, exist_ok=True)
         self._clear_abandoned()
         with _unfinished(self.folder) as folder:
-            built = build_copy([path], claims.source, folder, progress)
+            built = build_copy([path], self.kinds, claims.source, folder, progress)
             about = _about(path, digest, size, built, claims, now)
             return Addition(self._publish(folder, about), created=True)
 
@@ -149,13 +150,13 @@ class Library:
 
 @contextmanager
 def checked_copy(
-    path: str, source: SourceName | None, folder: str, progress: Callable[[int], None]
+    path: str, kinds: Sequence[OpenFileKind], source: str | None, folder: str, progress: Callable[[int], None]
 ) -> Iterator[BuiltCopy]:
     """What a file holds, without adding it."""
     _content_exists(path)
     os.makedirs(folder, exist_ok=True)
     with _unfinished(folder) as scratch:
-        yield build_copy([path], source, scratch, progress)
+        yield build_copy([path], kinds, source, scratch, progress)
 
 
 @contextmanager
@@ -168,7 +169,7 @@ def _unfinished(folder: str) -> Iterator[str]:
 
 
 def _about(path: str, digest: str, size: int, built: BuiltCopy, claims: Claims, now: datetime) -> SourceFile:
-    kind = kind_of(built.source)
+    licence = built.kind.licence
     return SourceFile(
         source=built.source,
         filename=os.path.basename(path),
@@ -184,8 +185,8 @@ def _about(path: str, digest: str, size: int, built: BuiltCopy, claims: Claims, 
         bounds=built.bounds,
         covers=claims.covers,
         country=claims.country,
-        licence=kind.licence,
-        attribution=kind.attribution,
+        licence=licence.name,
+        attribution=licence.attribution,
         as_of=_as_of(claims.release, now),
         added_at=now,
     )

@@ -7,6 +7,7 @@ of the source would say: tests hold the two together.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cocli.errors import SourceRefused
@@ -14,11 +15,9 @@ from cocli.formats.usv_sql import quote_name, quote_text
 from cocli.pipeline.sources.open_places.values import NAME_LIMIT
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import duckdb
-
-    from cocli.models.campaign import SourceName
 
 TILE = (
     "(CAST(floor(least(floor(round_even(lat * 1e6, 0) / 1000), 89999) / 100) AS INTEGER) + 900) * 3600"
@@ -26,35 +25,38 @@ TILE = (
 )
 """The number of the whole tile that a point falls into, as `tile_number(Tile.containing(lat, lon))` says it."""
 
-_LOWER = "list_distinct(list_transform(list_filter({}, lambda term: term <> ''), lambda term: lower(term)))"
-_OVERTURE_TERMS = _LOWER.format(
-    "list_concat([f_taxonomy->>'$.primary', f_categories->>'$.primary', f_categories->>'$.main',"
-    " f_basic_category->>'$', array_to_string(f_taxonomy->>'$.hierarchy[*]', '/')],"
-    " f_taxonomy->>'$.alternates[*]', f_categories->>'$.alternate[*]')"
-)
-_FOURSQUARE_TERMS = _LOWER.format("list_concat(f_fsq_category_labels->>'$[*]', f_fsq_category_ids->>'$[*]')")
-_ON_POINT = "CASE WHEN f_geometry->>'$.type' = 'Point' THEN TRY_CAST(f_geometry->>'$.coordinates[{}]' AS DOUBLE) END"
-_FACTS = {
-    "overture": (
-        "f_id->>'$'",
-        "coalesce(nullif(trim(f_names->>'$.primary'), ''), f_names->>'$.common[0].value')",
-        _OVERTURE_TERMS,
-        _ON_POINT.format(1),
-        _ON_POINT.format(0),
-    ),
-    "foursquare": (
-        "f_fsq_place_id->>'$'",
-        "f_name->>'$'",
-        _FOURSQUARE_TERMS,
-        "TRY_CAST(f_latitude->>'$' AS DOUBLE)",
-        "TRY_CAST(f_longitude->>'$' AS DOUBLE)",
-    ),
-}
-"""Id, name, terms, latitude, longitude. `f_{column}` is a column as JSON, null where the file has none."""
-_USED = {
-    "overture": ("id", "names", "categories", "taxonomy", "basic_category", "geometry"),
-    "foursquare": ("fsq_place_id", "name", "latitude", "longitude", "fsq_category_labels", "fsq_category_ids"),
-}
+
+@dataclass(frozen=True, slots=True)
+class ParquetColumns:
+    """The Parquet files of a source. In its SQL `f_{column}` is a column as JSON, null where the file has none."""
+
+    needed: tuple[str, ...]
+    """A file that has these is one of the source …"""
+    used: tuple[str, ...]
+    identity: str
+    name: str
+    terms: str
+    lat: str
+    lon: str
+    structs: tuple[str, ...] = ()
+    """… if these of them are structs."""
+
+    def recognises(self, columns: Mapping[str, str]) -> bool:
+        """Column → type."""
+        whole = all(column in columns for column in self.needed)
+        return whole and all(columns[column].startswith("STRUCT") for column in self.structs)
+
+
+def lower_terms(terms: str) -> str:
+    """A list in SQL: each term once, in lower case, none of them empty."""
+    return f"list_distinct(list_transform(list_filter({terms}, lambda term: term <> ''), lambda term: lower(term)))"
+
+
+def point_on(axis: int) -> str:
+    """A coordinate of the geometry, where that is a point: 0 is the longitude, 1 the latitude."""
+    number = f"TRY_CAST(f_geometry->>'$.coordinates[{axis}]' AS DOUBLE)"
+    return f"CASE WHEN f_geometry->>'$.type' = 'Point' THEN {number} END"
+
 
 _PROBLEM = (
     "CASE WHEN lat IS NULL OR lon IS NULL OR isnan(lat) OR isnan(lon) THEN 'it has no point on the map'"
@@ -76,25 +78,18 @@ def columns_of(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) -> d
     return {str(row[0]): str(row[1]) for row in rows}
 
 
-def recognise_columns(columns: dict[str, str]) -> SourceName | None:
-    if {"id", "geometry", "names"} <= columns.keys() and columns["names"].startswith("STRUCT"):
-        return "overture"
-    if {"fsq_place_id", "latitude", "longitude", "name"} <= columns.keys():
-        return "foursquare"
-    return None
-
-
-def select_rows(kind: SourceName, columns: dict[str, str], files: Sequence[str]) -> str:
+def select_rows(parquet: ParquetColumns, columns: dict[str, str], files: Sequence[str]) -> str:
     """`row, raw, id, name, terms, lat, lon, problem` of every row; `row` counts from 1 in its file."""
-    identity, name, terms, lat, lon = _FACTS[kind]
-    used = ", ".join(f"{_column_as_json(one, columns.get(one))} AS {quote_name(f'f_{one}')}" for one in _USED[kind])
+    used = ", ".join(
+        f"{_column_as_json(column, columns.get(column))} AS {quote_name(f'f_{column}')}" for column in parquet.used
+    )
     raw = (
         f"SELECT file_row_number + 1 AS row, {_row_as_json(columns)} AS raw, {used}"  # noqa: S608
         f" FROM {_read(files, numbered=True)} AS one"
     )
     facts = (
-        f"SELECT row, raw, {identity} AS id, {name} AS name, {terms} AS terms, {lat} AS lat, {lon} AS lon"  # noqa: S608
-        f" FROM ({raw})"
+        f"SELECT row, raw, {parquet.identity} AS id, {parquet.name} AS name, {parquet.terms} AS terms,"  # noqa: S608
+        f" {parquet.lat} AS lat, {parquet.lon} AS lon FROM ({raw})"
     )
     return f"SELECT *, {_PROBLEM} AS problem FROM ({facts})"  # noqa: S608  quoted names and our own expressions
 

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 
 from cocli.errors import DocumentInvalid, RecordError, UnusableRow
 from cocli.keys.tile import Tile
-from cocli.pipeline.sources.open_places.kind import FileSighting, OpenFileKind
-from cocli.pipeline.sources.open_places.kinds import kind_of
-from cocli.pipeline.sources.open_places.search import ROWS_BLOB
+from cocli.pipeline.sources.open_places.kind import ROWS_BLOB, FileSighting, OpenFileKind
 from cocli.pipeline.sources.open_places.values import country_code, mapping, text
 
 if TYPE_CHECKING:
@@ -26,14 +24,9 @@ class Parsed:
     problems: list[tuple[int, str]]
 
 
-def parse(document: Document) -> list[Place]:
-    """The places that a document of open places holds, in its order."""
-    return parse_rows(document).places
-
-
-def parse_rows(document: Document) -> Parsed:
-    """The same, with what was left out."""
-    kind, sighting = kind_of(document.connector), _sighting(document)
+def parse_rows(document: Document, kind: OpenFileKind) -> Parsed:
+    """The places that a document of open places holds, in its order, and what was left out."""
+    sighting = _sighting(document)
     blob = document.blobs.get(ROWS_BLOB)
     if blob is None:
         raise DocumentInvalid(doc=document.doc, reason=f"it has no blob called {ROWS_BLOB}")

@@ -17,18 +17,17 @@ from cocli.formats.usv_sql import quote_text
 from cocli.keys.tile import Tile
 from cocli.pipeline.sources.capture import Capture, Reach
 from cocli.pipeline.sources.categories import Meaning, like_pattern, words_of
-from cocli.pipeline.sources.open_places.kinds import kind_of
+from cocli.pipeline.sources.open_places.kind import ROWS_BLOB
 from cocli.pipeline.sources.open_places.library import editions
 from cocli.pipeline.sources.open_places.tiles import tile_number, tile_of_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from cocli.models.campaign import SourceName
     from cocli.pipeline.sources.categories import Categories
+    from cocli.pipeline.sources.open_places.kind import OpenFileKind
     from cocli.pipeline.sources.open_places.source_file import AddedFile
 
-ROWS_BLOB = "rows"
 NDJSON = "application/x-ndjson"
 _FETCHED_AT_ONCE = 2000
 _COUNTED_AT_ONCE = 500
@@ -45,13 +44,13 @@ class FoundRow:
 class OpenPlaces:
     """The added files of one source, ready to be asked. Close it afterwards, or use it as a context."""
 
-    def __init__(self, source: SourceName, files: Sequence[AddedFile], categories: Categories, *, account: str) -> None:
+    def __init__(self, kind: OpenFileKind, files: Sequence[AddedFile], categories: Categories, *, account: str) -> None:
         """`files` are those of the source, the newest data first, as `Library.files` has them."""
         if not files:
-            raise SourceMissing(source=source)
+            raise SourceMissing(source=kind.name)
         from cocli.pipeline.sources.open_places.session import reading_connection
 
-        self.kind = kind_of(source)
+        self.kind = kind
         self.files = tuple(files)
         self.edition = editions(files)
         self._categories = categories
@@ -157,8 +156,8 @@ class OpenPlaces:
             "phrase": meaning.phrase,
             "matched_by": meaning.by,
             "categories": list(meaning.categories),
-            "licence": self.kind.licence,
-            "attribution": self.kind.attribution,
+            "licence": self.kind.licence.name,
+            "attribution": self.kind.licence.attribution,
             "count": len(rows),
             "files": [_file_data(one) for one in self.files],
         }

@@ -17,7 +17,6 @@ from cocli.formats.usv_sql import quote_text
 from cocli.keys.tile import Tile
 from cocli.pipeline.sources.open_places import parquet_rows
 from cocli.pipeline.sources.open_places.json_rows import ROW_LIMIT, JsonLine, read_rows
-from cocli.pipeline.sources.open_places.kinds import KINDS, kind_of
 from cocli.pipeline.sources.open_places.session import sorting_connection, watched
 from cocli.pipeline.sources.open_places.source_file import BadRow
 from cocli.pipeline.sources.open_places.tiles import Box, tile_number, tile_of_number
@@ -28,8 +27,10 @@ if TYPE_CHECKING:
 
     import duckdb
 
-    from cocli.models.campaign import SourceName
     from cocli.pipeline.sources.open_places.kind import OpenFileKind
+    from cocli.pipeline.sources.open_places.parquet_rows import ParquetColumns
+
+    Kinds = Sequence[OpenFileKind]
 
 ROWS_IN_A_GROUP = 4_096
 KEPT_BAD_ROWS = 20
@@ -48,13 +49,17 @@ _ORDER = "ORDER BY tile, id"
 class BuiltCopy:
     """What was found in a file."""
 
-    source: SourceName
+    kind: OpenFileKind
     rows: int = 0
     places: int = 0
     unnamed: int = 0
     bad: int = 0
     bad_rows: list[BadRow] = field(default_factory=list)
     bounds: Box | None = None
+
+    @property
+    def source(self) -> str:
+        return self.kind.name
 
     def note_bad(self, row: int, reason: str) -> None:
         self.bad += 1
@@ -63,9 +68,11 @@ class BuiltCopy:
 
 
 def build_copy(
-    files: Sequence[str], wanted: SourceName | None, folder: str, progress: Callable[[int], None]
+    files: Sequence[str], kinds: Kinds, wanted: str | None, folder: str, progress: Callable[[int], None]
 ) -> BuiltCopy:
-    """Read a file (or the parts of one, in Parquet) and write `places.parquet` into a folder."""
+    """Read a file (or the parts of one, in Parquet) and write `places.parquet` into a folder.
+
+    `kinds` are the sources that it may be of; `wanted` is the one of them that a person named."""
     import duckdb  # here, as in `session`
 
     scratch = os.path.join(folder, "scratch")
@@ -74,9 +81,10 @@ def build_copy(
     with sorting_connection(scratch) as connection:
         try:
             if is_parquet(files[0]):
-                built = _copy_parquet(connection, files, wanted, target, progress)
+                built = _copy_parquet(connection, files, kinds, wanted, target, progress)
             else:
-                built = _copy_json(connection, files[0], wanted, target, os.path.join(scratch, "rows.ndjson"), progress)
+                kind = recognise_json(files[0], kinds, wanted)
+                built = _copy_json(connection, files[0], kind, target, os.path.join(scratch, "rows.ndjson"), progress)
             _refuse_mostly_bad(files[0], built)
             built.bounds = _bounds(connection, target)
         except duckdb.Error as error:
@@ -95,21 +103,15 @@ def is_parquet(path: str) -> bool:
 def _copy_parquet(
     connection: duckdb.DuckDBPyConnection,
     files: Sequence[str],
-    wanted: SourceName | None,
+    kinds: Kinds,
+    wanted: str | None,
     target: str,
     progress: Callable[[int], None],
 ) -> BuiltCopy:
     columns = parquet_rows.columns_of(connection, files)
-    source = parquet_rows.recognise_columns(columns)
-    if source is None:
-        reason = f"its columns are those of no source that is known here: {', '.join(list(columns)[:12])}"
-        raise SourceRefused(
-            file=files[0],
-            reason=reason,
-            hint="Overture needs id, names, geometry; Foursquare fsq_place_id, name, latitude, longitude.",
-        )
-    _refuse_other(files[0], source, wanted)
-    rows = parquet_rows.select_rows(source, columns, files)
+    kind, parquet = _recognise_parquet(files[0], columns, kinds)
+    _refuse_other(files[0], kind.name, wanted)
+    rows = parquet_rows.select_rows(parquet, columns, files)
     total = _parquet_count(connection, files)
     usable = (
         f"SELECT CAST({parquet_rows.TILE} AS INTEGER) AS tile, lat, lon, coalesce(id, 'row-' || md5(raw)) AS id,"  # noqa: S608
@@ -117,7 +119,7 @@ def _copy_parquet(
     )
     with watched(connection, progress, total):
         _write(connection, usable, target)
-    built = BuiltCopy(source, rows=total, places=_parquet_count(connection, [target]))
+    built = BuiltCopy(kind, rows=total, places=_parquet_count(connection, [target]))
     if left := built.rows - built.places:
         counted = connection.execute(f"SELECT count(*) FROM ({rows}) WHERE problem IS NOT NULL").fetchone()  # noqa: S608
         built.bad = int(counted[0]) if counted else 0
@@ -125,6 +127,17 @@ def _copy_parquet(
         problems = parquet_rows.first_problems(connection, rows, KEPT_BAD_ROWS) if built.bad else []
         built.bad_rows = [BadRow(row=row, reason=reason) for row, reason in problems]
     return built
+
+
+def _recognise_parquet(path: str, columns: dict[str, str], kinds: Kinds) -> tuple[OpenFileKind, ParquetColumns]:
+    """Which source a Parquet file is of, by its columns."""
+    described = [(kind, kind.parquet) for kind in kinds if kind.parquet is not None]
+    for kind, parquet in described:
+        if parquet.recognises(columns):
+            return kind, parquet
+    needs = "; ".join(f"{kind.source.title} needs {', '.join(parquet.needed)}" for kind, parquet in described)
+    reason = f"its columns are those of no source that is known here: {', '.join(list(columns)[:12])}"
+    raise SourceRefused(file=path, reason=reason, hint=f"{needs}.")
 
 
 def _parquet_count(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) -> int:
@@ -138,13 +151,12 @@ def _parquet_count(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) 
 def _copy_json(
     connection: duckdb.DuckDBPyConnection,
     path: str,
-    wanted: SourceName | None,
+    kind: OpenFileKind,
     target: str,
     staged: str,
     progress: Callable[[int], None],
 ) -> BuiltCopy:
-    kind = kind_of(recognise_json(path, wanted))
-    built = BuiltCopy(kind.name)
+    built = BuiltCopy(kind)
     with open(staged, "w", encoding="utf-8") as stage:
         for line in read_rows(path, progress):
             built.rows += 1
@@ -188,30 +200,31 @@ def _stage(line: JsonLine, kind: OpenFileKind, built: BuiltCopy, stage: TextIO) 
     stage.write(json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n")
 
 
-def recognise_json(path: str, wanted: SourceName | None) -> SourceName:
+def recognise_json(path: str, kinds: Kinds, wanted: str | None) -> OpenFileKind:
     """Which source a JSON file is of: the one that most of its first rows look like."""
     seen = [line for line in islice(read_rows(path), _LOOKED_AT) if isinstance(line.value, dict)]
     if not seen:
         raise SourceRefused(file=path, reason="there is no row in it that is a JSON object")
-    scores = {kind.name: sum(kind.recognises(line.value) for line in seen) for kind in KINDS}
+    by_name = {kind.name: kind for kind in kinds}
+    scores = {name: sum(kind.recognises(line.value) for line in seen) for name, kind in by_name.items()}
     best = max(scores, key=lambda name: scores[name])
     if scores[best] * 2 > len(seen):
         _refuse_other(path, best, wanted)
-        return best
+        return by_name[best]
     if wanted is not None:
-        return wanted
+        return by_name[wanted]
     values = seen[0].value.get("properties")
     keys = list(values if isinstance(values, dict) else seen[0].value)[:12]
     reason = f"row {seen[0].number} is of no source that is known here; it has {', '.join(map(str, keys)) or 'nothing'}"
-    raise SourceRefused(
-        file=path, reason=reason, hint="Say what it is with --as overture, openstreetmap, foursquare or alltheplaces."
-    )
+    *others, last = by_name
+    choices = f"{', '.join(others)} or {last}" if others else last
+    raise SourceRefused(file=path, reason=reason, hint=f"Say what it is with --as {choices}.")
 
 
 # --- both
 
 
-def _refuse_other(path: str, found: SourceName, wanted: SourceName | None) -> None:
+def _refuse_other(path: str, found: str, wanted: str | None) -> None:
     if wanted is not None and wanted != found:
         raise SourceRefused(
             file=path, reason=f"it is a file of {found}, not of {wanted}", hint=f"Add it with: --as {found}"

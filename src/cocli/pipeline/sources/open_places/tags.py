@@ -6,8 +6,15 @@ from typing import Any
 
 from cocli.pipeline.sources.open_places.kind import Contacts
 from cocli.pipeline.sources.open_places.opening_hours import read_opening_hours
-from cocli.pipeline.sources.open_places.values import JsonRow, country_code, listed, text, web_address, web_addresses
-from cocli.pipeline.sources.overture.rows import joined_address
+from cocli.pipeline.sources.open_places.values import (
+    JsonRow,
+    country_code,
+    joined_address,
+    listed,
+    text,
+    web_address,
+    web_addresses,
+)
 
 MAIN_KEYS = (
     *("amenity", "shop", "craft", "office", "healthcare", "tourism", "leisure", "club", "industrial", "sport"),

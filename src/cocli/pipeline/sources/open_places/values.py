@@ -138,3 +138,10 @@ def profiles(addresses: Iterable[str]) -> dict[str, str]:
         if network := social_network(address):
             found.setdefault(network, address)
     return found
+
+
+def joined_address(parts: dict[str, Any]) -> str | None:
+    """`1 Main Street, 90001 Springfield, CA, US`: the parts in one line."""
+    town = " ".join(one for one in (parts.get("postcode"), parts.get("city")) if one)
+    several = [parts.get("street"), town, parts.get("region"), parts.get("country")]
+    return ", ".join(one for one in several if one) if parts.get("street") else None

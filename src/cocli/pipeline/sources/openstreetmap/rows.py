@@ -9,23 +9,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from cocli.pipeline.sources.open_places.kind import Draft, Facts, FileSighting, checked_facts, point_of
+from cocli.pipeline.sources.open_places.kind import Draft, Facts, FileSighting, OpenFileKind, checked_facts, point_of
 from cocli.pipeline.sources.open_places.tags import MAIN_KEYS, former_terms, tag_values, terms_of
 from cocli.pipeline.sources.open_places.values import JsonRow, mapping, number, text
 
 if TYPE_CHECKING:
-    from cocli.models.campaign import SourceName
     from cocli.models.place import Place
 
 _ELEMENT = re.compile(r"(?:https?://www\.openstreetmap\.org/)?(node|way|relation)/([0-9]+)")
 _OTHER_TAGS = re.compile(r'"((?:[^"\\]|\\.)*)"=>"((?:[^"\\]|\\.)*)"')
 
 
-class OpenStreetMap:
-    name: SourceName = "openstreetmap"
-    licence = "ODbL-1.0"
-    attribution = "© OpenStreetMap contributors, openstreetmap.org/copyright"
-
+class OpenStreetMapRows(OpenFileKind):
     def recognises(self, row: JsonRow) -> bool:
         values = mapping(row.get("properties")) or row
         if "@spider" in values or "fsq_place_id" in values or isinstance(values.get("names"), dict):

@@ -10,11 +10,11 @@ from __future__ import annotations
 import os
 import re
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cocli.errors import SourceRefused, SourceUnreachable, UsageError
 from cocli.formats.usv_sql import quote_text
+from cocli.pipeline.sources.download import Download, DownloadRequest
 from cocli.pipeline.sources.open_places.session import sorting_connection, watched
 
 if TYPE_CHECKING:
@@ -32,31 +32,6 @@ _RELEASE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[A-Za-z0-9.-]*")
 _REMOTE = ("s3://", "https://", "http://")
 
 
-@dataclass(frozen=True, slots=True)
-class DownloadRequest:
-    """What to load, and from where."""
-
-    box: Box
-    release: str | None = None
-    base: str = OVERTURE
-    catalog: str = CATALOG
-    extensions: str | None = None
-    """Where DuckDB looks for its extensions, instead of its own address."""
-    extension_folder: str | None = None
-
-    @property
-    def is_remote(self) -> bool:
-        return self.base.startswith(_REMOTE)
-
-
-@dataclass(frozen=True, slots=True)
-class Download:
-    path: str
-    release: str
-    origin: str
-    rows: int
-
-
 def fetch_overture(
     wanted: DownloadRequest, folder: str, progress: Callable[[int], None] = lambda _percent: None
 ) -> Download:
@@ -66,10 +41,10 @@ def fetch_overture(
     scratch = os.path.join(folder, "scratch")
     os.makedirs(scratch, exist_ok=True)
     with sorting_connection(scratch) as connection, _mapped_errors(wanted):
-        if wanted.is_remote:
+        if _is_remote(wanted):
             _load_httpfs(connection, wanted)
         release = wanted.release or _latest(connection, wanted)
-        origin = f"{wanted.base.rstrip('/')}/release/{release}/theme=places/type=place/*"
+        origin = f"{_base(wanted).rstrip('/')}/release/{release}/theme=places/type=place/*"
         _check_folder(wanted, release)
         path = os.path.join(folder, f"overture-places-{release}.parquet")
         select = select_box(origin, wanted.box)
@@ -84,6 +59,14 @@ def fetch_overture(
             hint="The order is west,south,east,north.",
         )
     return Download(path, release, origin, rows)
+
+
+def _base(wanted: DownloadRequest) -> str:
+    return wanted.base or OVERTURE
+
+
+def _is_remote(wanted: DownloadRequest) -> bool:
+    return _base(wanted).startswith(_REMOTE)
 
 
 def select_box(files: str, box: Box) -> str:
@@ -113,16 +96,16 @@ def _load_httpfs(connection: duckdb.DuckDBPyConnection, wanted: DownloadRequest)
 
 
 def _latest(connection: duckdb.DuckDBPyConnection, wanted: DownloadRequest) -> str:
-    if wanted.is_remote:
-        found = connection.execute("SELECT latest FROM read_json(?)", [wanted.catalog]).fetchone()
+    if _is_remote(wanted):
+        found = connection.execute("SELECT latest FROM read_json(?)", [CATALOG]).fetchone()
         names = [str(found[0])] if found else []
     else:
-        parent = os.path.join(wanted.base, "release")
+        parent = os.path.join(_base(wanted), "release")
         names = sorted(os.listdir(parent)) if os.path.isdir(parent) else []
     releases = [name for name in names if _RELEASE.fullmatch(name)]
     if not releases:
         raise SourceRefused(
-            file=wanted.base,
+            file=_base(wanted),
             reason="it has no folder release/ with releases in it",
             hint="Name one with --release 2026-01-21.0",
         )
@@ -130,8 +113,8 @@ def _latest(connection: duckdb.DuckDBPyConnection, wanted: DownloadRequest) -> s
 
 
 def _check_folder(wanted: DownloadRequest, release: str) -> None:
-    folder = os.path.join(wanted.base, "release", release, "theme=places", "type=place")
-    if not wanted.is_remote and not os.path.isdir(folder):
+    folder = os.path.join(_base(wanted), "release", release, "theme=places", "type=place")
+    if not _is_remote(wanted) and not os.path.isdir(folder):
         raise SourceRefused(file=folder, reason="there is no such folder", hint="Leave --release out for the newest.")
 
 
@@ -143,6 +126,6 @@ def _mapped_errors(wanted: DownloadRequest) -> Iterator[None]:
         yield
     except duckdb.Error as error:
         reason = str(error).partition("\n")[0]
-        if wanted.is_remote and isinstance(error, (duckdb.IOException, duckdb.HTTPException)):
-            raise SourceUnreachable(source=wanted.base, reason=reason) from error
-        raise SourceRefused(file=wanted.base, reason=reason) from error
+        if _is_remote(wanted) and isinstance(error, (duckdb.IOException, duckdb.HTTPException)):
+            raise SourceUnreachable(source=_base(wanted), reason=reason) from error
+        raise SourceRefused(file=_base(wanted), reason=reason) from error

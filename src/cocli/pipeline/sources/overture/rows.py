@@ -8,11 +8,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cocli.pipeline.sources.open_places.kind import Contacts, Draft, Facts, FileSighting, checked_facts, point_of
+from cocli.pipeline.sources.open_places.kind import (
+    Contacts,
+    Draft,
+    Facts,
+    FileSighting,
+    OpenFileKind,
+    checked_facts,
+    point_of,
+)
+from cocli.pipeline.sources.open_places.parquet_rows import ParquetColumns, lower_terms, point_on
 from cocli.pipeline.sources.open_places.values import (
     JsonRow,
     clean,
     country_code,
+    joined_address,
     mapping,
     number,
     text,
@@ -21,8 +31,8 @@ from cocli.pipeline.sources.open_places.values import (
 )
 
 if TYPE_CHECKING:
-    from cocli.models.campaign import SourceName
     from cocli.models.place import Place
+    from cocli.pipeline.sources.licence import Licence
 
 _STATUS = {
     "open": "operational",
@@ -45,10 +55,21 @@ LICENCES = {
 """Dataset → licence, of rows that do not say it themselves (docs.overturemaps.org/attribution)."""
 
 
-class Overture:
-    name: SourceName = "overture"
-    licence = _CDLA
-    attribution = "Overture Maps Foundation, overturemaps.org"
+class OvertureRows(OpenFileKind):
+    parquet = ParquetColumns(
+        needed=("id", "names", "geometry"),
+        structs=("names",),
+        used=("id", "names", "categories", "taxonomy", "basic_category", "geometry"),
+        identity="f_id->>'$'",
+        name="coalesce(nullif(trim(f_names->>'$.primary'), ''), f_names->>'$.common[0].value')",
+        terms=lower_terms(
+            "list_concat([f_taxonomy->>'$.primary', f_categories->>'$.primary', f_categories->>'$.main',"
+            " f_basic_category->>'$', array_to_string(f_taxonomy->>'$.hierarchy[*]', '/')],"
+            " f_taxonomy->>'$.alternates[*]', f_categories->>'$.alternate[*]')"
+        ),
+        lat=point_on(1),
+        lon=point_on(0),
+    )
 
     def recognises(self, row: JsonRow) -> bool:
         values = _values(row)
@@ -69,7 +90,7 @@ class Overture:
             socials=web_addresses(texts(values.get("socials"))),
             country=address["country"] or sighting.country,
         )
-        attributes: dict[str, str | None] = {**contacts.attributes(), **_rights(values, self)}
+        attributes: dict[str, str | None] = {**contacts.attributes(), **_rights(values, self.licence)}
         confidence = number(values.get("confidence"))
         attributes["confidence"] = None if confidence is None else f"{confidence:g}"
         attributes["brand"] = text(mapping(mapping(values.get("brand")).get("names")).get("primary"))
@@ -127,14 +148,7 @@ def _address(values: JsonRow) -> dict[str, Any]:
     return parts | {"address": joined_address(parts)}
 
 
-def joined_address(parts: dict[str, Any]) -> str | None:
-    """`1 Main Street, 90001 Springfield, CA, US`: the parts in one line."""
-    town = " ".join(one for one in (parts.get("postcode"), parts.get("city")) if one)
-    several = [parts.get("street"), town, parts.get("region"), parts.get("country")]
-    return ", ".join(one for one in several if one) if parts.get("street") else None
-
-
-def _rights(values: JsonRow, kind: Overture) -> dict[str, str | None]:
+def _rights(values: JsonRow, licence: Licence) -> dict[str, str | None]:
     """Whose data a row is: of its `sources`, with the licence that they state or that their dataset has."""
     sources = [one for one in _list(values.get("sources")) if isinstance(one, dict)]
     datasets = texts([one.get("dataset") for one in sources])
@@ -142,8 +156,8 @@ def _rights(values: JsonRow, kind: Overture) -> dict[str, str | None]:
     licences = list(dict.fromkeys(one or "unknown" for one in stated))
     updated = texts([one.get("update_time") for one in sources])
     return {
-        "licence": "; ".join(licences) or kind.licence,
-        "attribution": f"{kind.attribution} ({', '.join(datasets)})" if datasets else kind.attribution,
+        "licence": "; ".join(licences) or licence.name,
+        "attribution": f"{licence.attribution} ({', '.join(datasets)})" if datasets else licence.attribution,
         "datasets": "; ".join(datasets),
         "updated": max(updated, default=None),
     }

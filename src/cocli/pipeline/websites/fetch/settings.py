@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from ipaddress import IPv4Network, IPv6Network, ip_network
@@ -59,3 +60,10 @@ class FetchSettings:
                 body=section.timeout_seconds,
             ),
         )
+
+
+def chosen_proxy(section: FetchSection, who: str) -> str | None:
+    """One of the proxies, always the same for the same worker; None where there are none."""
+    if not section.proxies:
+        return None
+    return section.proxies[zlib.crc32(who.encode()) % len(section.proxies)]
