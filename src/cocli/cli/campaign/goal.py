@@ -11,7 +11,6 @@ import typer
 from cocli.cli.kit.context import Call
 from cocli.cli.kit.options import JSON, QUIET, STORE, CampaignArgument, examples, shared
 from cocli.exit_codes import ExitCode
-from cocli.pipeline.sources.registry import source_choices
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,6 +43,8 @@ BudgetOption = Annotated[
 
 
 def _complete_source(incomplete: str) -> list[str]:
+    from cocli.pipeline.sources.registry import source_choices
+
     return [name for name in source_choices() if name.startswith(incomplete)]
 
 
@@ -52,7 +53,7 @@ SourceOption = Annotated[
     typer.Option(
         "--source",
         metavar="SOURCE",
-        help=f"{' or '.join(source_choices())}, whatever the campaign's file says.",
+        help="open-places, or a source that is asked over the network, whatever the campaign's file says.",
         autocompletion=_complete_source,
         show_default=False,
     ),

@@ -19,16 +19,19 @@ from cocli.cli.kit.options import (
     examples,
     shared,
 )
-from cocli.pipeline.sources.registry import download_names, file_names
 
 app = command_group("Files of open places: add them, load them, see what a phrase finds in them.")
 
 
 def _complete_kind(incomplete: str) -> list[str]:
+    from cocli.pipeline.sources.registry import file_names
+
     return [name for name in file_names() if name.startswith(incomplete)]
 
 
 def _complete_download(incomplete: str) -> list[str]:
+    from cocli.pipeline.sources.registry import download_names
+
     return [name for name in download_names() if name.startswith(incomplete)]
 
 
@@ -40,7 +43,7 @@ AsOption = Annotated[
     typer.Option(
         "--as",
         metavar="SOURCE",
-        help=f"What it is, where that cannot be recognised: {', '.join(file_names())}.",
+        help="What it is, where that cannot be recognised: one of those that `cocli source ls` names.",
         autocompletion=_complete_kind,
         show_default=False,
     ),
@@ -180,7 +183,7 @@ def fetch(
         str,
         typer.Argument(
             metavar="SOURCE",
-            help=f"{', '.join(download_names())}; the others are files that you bring.",
+            help="One that can be loaded, such as overture; the others are files that you bring.",
             autocompletion=_complete_download,
         ),
     ],
