@@ -20,8 +20,8 @@ from cocli.config.resolve import Flags, Rank, load_user_file, resolve, unknown_v
 from cocli.config.schema import Setting, problems, settings
 from cocli.config.template import TemplatePlace, campaign_template, user_template
 from cocli.config.values import value_from_text
-from cocli.display.secrets import MASK, mask
 from cocli.errors import ConfigError, ConfigSyntaxError, ConfigValueError, UsageError
+from cocli.formats.secrets import MASK, mask
 
 
 def campaign_file(text: str, name: str = "c.toml", campaign: str | None = None) -> ConfigFile:

@@ -21,8 +21,8 @@ from cocli.cli.kit.json_documents import DOCUMENTS
 from cocli.cli.kit.reference import commands, error_classes, pages
 from cocli.cli.root import run
 from cocli.config.schema import settings
-from cocli.display.safe_text import safe_line, safe_text
 from cocli.exit_codes import ExitCode
+from cocli.formats.safe_text import safe_line, safe_text
 
 ROOT = Path(__file__).parents[2]
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from cocli.app.workspace import Workspace
 from cocli.config.resolve import load_user_file, resolve, unknown_variables
-from cocli.display.secrets import mask
 from cocli.errors import CocliError
 from cocli.exit_codes import ExitCode
+from cocli.formats.secrets import mask
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cocli.app.workspace import location
-from cocli.display.secrets import mask
 from cocli.errors import NotFound, UsageError
+from cocli.formats.secrets import mask
 from cocli.keys.paths import (
     GLOBAL_INDEXES,
     CompanyKey,

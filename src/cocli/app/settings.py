@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cocli.config.resolve import setting_name
-from cocli.display.secrets import mask_values
+from cocli.formats.secrets import mask_values
 
 if TYPE_CHECKING:
     from cocli.app.workspace import Workspace

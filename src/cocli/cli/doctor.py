@@ -8,7 +8,7 @@ import typer
 
 from cocli.cli.kit.context import Call
 from cocli.cli.kit.options import CAMPAIGN, JSON, QUIET, STORE, examples, shared, single_command
-from cocli.display.safe_text import safe_line
+from cocli.formats.safe_text import safe_line
 
 app = single_command()
 

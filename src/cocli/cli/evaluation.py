@@ -6,9 +6,9 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from cocli.display.safe_text import safe_text
 from cocli.errors import CocliError
 from cocli.exit_codes import ExitCode
+from cocli.formats.safe_text import safe_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -78,7 +78,7 @@ def cat(
 ) -> None:
     """Write an object to stdout, byte for byte. On a terminal, control characters are shown as escapes."""
     from cocli.app.store.browser import read_object
-    from cocli.display.safe_text import safe_text
+    from cocli.formats.safe_text import safe_text
 
     with _opened(call) as opened:
         data = read_object(opened, key).data

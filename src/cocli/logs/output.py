@@ -15,9 +15,9 @@ from contextlib import nullcontext
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TextIO
 
-from cocli.display.safe_text import safe_line, safe_text
-from cocli.display.secrets import mask
 from cocli.errors import ConfigError
+from cocli.formats.safe_text import safe_line, safe_text
+from cocli.formats.secrets import mask
 from cocli.logs.records import PACKAGE, fields_of
 
 if TYPE_CHECKING:

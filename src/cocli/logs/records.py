@@ -14,8 +14,8 @@ from contextvars import ContextVar
 from types import MappingProxyType
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
-from cocli.display.safe_text import safe_line
-from cocli.display.secrets import mask
+from cocli.formats.safe_text import safe_line
+from cocli.formats.secrets import mask
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cocli import errors
-from cocli.display.secrets import mask, mask_values
+from cocli.formats.secrets import mask, mask_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

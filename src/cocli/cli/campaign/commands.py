@@ -212,7 +212,7 @@ def _summary_row(campaign: CampaignSummary) -> tuple[object, ...]:
 
 
 def _details(campaign: Campaign) -> dict[str, Any]:
-    from cocli.display.secrets import mask_values
+    from cocli.formats.secrets import mask_values
 
     return {
         "campaign": campaign.name,

@@ -166,7 +166,7 @@ def _view(output: Output) -> Iterator[GoalWatcher]:
         from rich.live import Live
 
         from cocli.cli.campaign.goal_view import drawn
-        from cocli.display.safe_text import safe_line
+        from cocli.formats.safe_text import safe_line
 
         console = Console(file=output.stderr, no_color=not output.color, highlight=False, markup=False)
         with Live(console=console, auto_refresh=False, transient=True) as live:

@@ -166,7 +166,7 @@ def get(
 
 def _write_blob(call: Call, output: Output, data: bytes, *, raw: bool) -> None:
     """Byte for byte; on a terminal harmless, unless asked for."""
-    from cocli.display.safe_text import safe_text
+    from cocli.formats.safe_text import safe_text
 
     if output.stdout.isatty() and not raw:
         output.stdout.write(safe_text(data.decode("utf-8", "backslashreplace")))

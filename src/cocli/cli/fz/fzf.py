@@ -11,8 +11,8 @@ import tempfile
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from cocli.display.safe_text import safe_line
 from cocli.errors import UsageError
+from cocli.formats.safe_text import safe_line
 
 if TYPE_CHECKING:
     from cocli.cli.fz.picker import Choices

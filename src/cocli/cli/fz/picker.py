@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Protocol, TextIO
 
-from cocli.display.safe_text import safe_line
+from cocli.formats.safe_text import safe_line
 
 _ROWS = 15
 _FURNITURE = 3

@@ -16,8 +16,8 @@ from cocli.cli.index.options import AsOfOption, FreshOption, campaign_of_indexes
 from cocli.cli.kit.context import Call
 from cocli.cli.kit.options import CAMPAIGN, JSON, QUIET, STORE, examples, shared
 from cocli.cli.kit.output import count_shown, size_shown
-from cocli.display.safe_text import safe_line
 from cocli.errors import UsageError
+from cocli.formats.safe_text import safe_line
 
 if TYPE_CHECKING:
     from cocli.app.indexes.query import Query, QueryReport

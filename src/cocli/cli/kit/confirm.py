@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from cocli.display.safe_text import safe_line
 from cocli.errors import UsageError
+from cocli.formats.safe_text import safe_line
 
 if TYPE_CHECKING:
     from cocli.cli.kit.output import Output

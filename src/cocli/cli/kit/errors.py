@@ -6,9 +6,9 @@ import errno
 import json
 from typing import TYPE_CHECKING, Any
 
-from cocli.display.safe_text import safe_line, safe_text
-from cocli.display.secrets import mask, mask_values
 from cocli.errors import CocliError, FileUnusable, UsageError
+from cocli.formats.safe_text import safe_line, safe_text
+from cocli.formats.secrets import mask, mask_values
 
 if TYPE_CHECKING:
     from cocli.cli.kit.output import Output

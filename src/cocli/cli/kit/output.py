@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from enum import Enum
 from typing import Any, TextIO
 
-from cocli.display.safe_text import safe_line, safe_text
+from cocli.formats.safe_text import safe_line, safe_text
 
 Row = Sequence[object]
 _READABLE = 8

@@ -7,7 +7,7 @@ import threading
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from cocli.display.safe_text import safe_line
+from cocli.formats.safe_text import safe_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from cocli.cli.kit.output import size_shown
 from cocli.cli.queue.views import seconds_shown, shortened, show_status
 from cocli.cli.queue.views import status_document as queue_document
-from cocli.display.safe_text import safe_line
+from cocli.formats.safe_text import safe_line
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

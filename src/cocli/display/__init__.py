@@ -1,1 +1,0 @@
-"""Texts that are shown to people: without secrets, and without characters that a terminal would obey."""
