@@ -26,7 +26,6 @@ ALLOWED = {
     "pipeline/websites/facts/forms.py": "patterns of addresses of form services, with their paths",
     "pipeline/websites/triage/bot_wall.py": "marks in the code of a page that asks for a captcha",
     "app/indexes/consolidation.py": "columns of a query: `p.city`",
-    "pipeline/websites/facts/emails/junk.py": "names of mailboxes that nobody has, such as `votre.email`",
     "demo/town/websites/negatives.py": "pages of the demo's town, which is made up",
     "demo/town/websites/plans.py": "the mail providers of the people in the demo's town, which is made up",
 }

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from cocli.pipeline.websites.facts.identity import identity_of, plain
 from cocli.pipeline.websites.page.kind import kind_of
-from cocli.pipeline.websites.page.wordlist import words
+from cocli.pipeline.websites.page.languages import either, set_of
 
 if TYPE_CHECKING:
     from cocli.pipeline.websites.page.page import Page
@@ -19,30 +19,11 @@ if TYPE_CHECKING:
 MAX_LINES = 7
 MAX_CHARS = 360
 MAX_HEADING = 160
-_MAKING = words(
-    """
-    webdesign web design webseite website internetauftritt konzept konzeption gestaltung umsetzung realisierung
-    realisation programmierung hosting hoster hebergeur hebergement conception creation developpement alojamiento
-    diseno desarrollo realizzazione sviluppo development realisatie ontwerp bildnachweis bildnachweise fotonachweis
-    credits hostinganbieter hosting-anbieter hostingprovider webhosting provider
-    """
-)
+_MAKING = set_of("block.making")
 """What those do who make a site. A heading is made of these and of little words."""
-_LITTLE = words(
-    """
-    und and et y e i of the der die das des du de del la le site sites sito sitio seite internet internetseite web by
-    durch par por von photo photos foto fotos technische technical betreuung pflege provider anbieter
-    """
-)
+_LITTLE = set_of("block.little")
 _WORD = re.compile(r"[a-z-]{1,30}")
-_AUTHORITY = re.compile(
-    r"(?:landes|bundes)(?:zentrum|beauftragte\w{0,2}|amt) f[üu]r (?:den )?datenschutz|aufsichtsbeh[öo]rde|"
-    r"supervisory authority|information commissioner|autorit[ée] de contr[ôo]le|commission nationale|"
-    r"autoridad de control|agencia espa[ñn]ola de protecci[óo]n|garante per la protezione|"
-    r"autoriteit persoonsgegevens|urz[ęa]d\w{0,4} ochrony danych|verbraucherschlicht|schlichtungsstelle|"
-    r"m[ée]diateur de la consommation|m[ée]diation de la consommation",
-    re.IGNORECASE,
-)
+_AUTHORITY = re.compile(either("block.authority"), re.IGNORECASE)
 _SERVICE = re.compile(
     r"(?:google|facebook|meta platforms|linkedin|twitter|microsoft|amazon|vimeo|youtube|hotjar|rocket science group|"
     r"automattic|cloudflare|pinterest|tiktok|adobe|stripe|paypal|newrelic|hubspot)[^\n.;]{0,25}"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import phonenumbers
 
+from cocli.pipeline.websites.page.languages import languages
 from cocli.pipeline.websites.page.structured import facts_of
 from cocli.pipeline.websites.page.wordlist import words
 
@@ -14,16 +15,7 @@ if TYPE_CHECKING:
     from cocli.pipeline.websites.page.page import Page
 
 _INTERNATIONAL = re.compile(r"(?:\+|\b00)[1-9][\d ().-]{7,20}\d")
-_LANGUAGES = dict(
-    pair.split(":")
-    for pair in words(
-        """
-        de:DE fr:FR it:IT es:ES nl:NL pt:PT pl:PL el:GR sv:SE fi:FI da:DK nb:NO no:NO nn:NO cs:CZ sk:SK hu:HU ro:RO
-        bg:BG hr:HR sl:SI sr:RS uk:UA ru:RU tr:TR ja:JP ko:KR zh:CN vi:VN th:TH id:ID he:IL lt:LT lv:LV et:EE is:IS
-        ca:ES en:US
-        """
-    )
-)
+_LANGUAGES = {code: language.country for language in languages() for code in language.codes if language.country}
 _SHARED_ENDINGS = words("com net org info biz eu io co me tv ai app dev cc ag fm gl la ly to ws vc sc st im")
 _MAX_NUMBERS = 5
 _CITIES = {

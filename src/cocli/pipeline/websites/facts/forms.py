@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from cocli.pipeline.websites.facts.finding import Finding
 from cocli.pipeline.websites.page.kind import kind_of
+from cocli.pipeline.websites.page.languages import either
 from cocli.pipeline.websites.page.wordlist import words
 
 if TYPE_CHECKING:
@@ -21,20 +22,11 @@ MAX_FORMS = 50
 MAX_LINKS = 2_000
 _FIELDS = ("input", "textarea", "select")
 _NO_FIELD = words("hidden submit button image reset checkbox radio file")
-_MAIL = re.compile(r"mail|correo|courriel|e-?post|メール|邮箱|電子郵|이메일|почт|absender", re.IGNORECASE)
-_PHONE = re.compile(r"phone|\btel|telef|mobile|handy|cell|電話|电话|전화|телефон", re.IGNORECASE)
+_MAIL = re.compile(either("form.email"), re.IGNORECASE)
+_PHONE = re.compile(either("form.phone"), re.IGNORECASE)
 _MESSAGE = re.compile(r"captcha|honeypot|\bhp\b|comment", re.IGNORECASE)
-_WANTED = re.compile(
-    r"contact|kontakt|contatt|contato|enquir|inquir|anfrage|message|nachricht|quote|estimate|call[ -]?back|rueckruf|"
-    r"rückruf|feedback|devis|presupuesto|preventivo|offerte|wpcf7|お問い合わせ",
-    re.IGNORECASE,
-)
-_OTHERS = re.compile(
-    r"(?<![a-z])(?:search|suche|recherche|buscar|log-?in|sign-?in|sign-?up|newsletter|subscrib\w*|abonn\w*|mc4wp|"
-    r"mailchimp|list-manage|cart|checkout|anmeld\w*|register|password|comments?|commentform|wp-comments|review\w*|"
-    r"rating|booking|reserv\w*|appointment|donat\w*|unsubscribe|poll|vote|quiz|coupon)",
-    re.IGNORECASE,
-)
+_WANTED = re.compile(either("form.wanted"), re.IGNORECASE)
+_OTHERS = re.compile(rf"(?<![a-z])(?:{either('form.other')})", re.IGNORECASE)
 _SERVICES = re.compile(
     r"(?:^|//|\.)(?:(?:[\w-]+\.)?typeform\.com/to/|(?:[\w-]+\.){0,2}jotform\.(?:com|co|eu|pro)/|docs\.google\.com/forms/|"
     r"forms\.gle/|[\w-]+\.wufoo\.(?:com|eu)/|(?:www\.)?cognitoforms\.com/|(?:[\w-]+\.)?123form(?:builder)?\.com/|"

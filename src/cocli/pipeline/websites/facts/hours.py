@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
+from cocli.pipeline.websites.page.languages import either, words_of
 from cocli.pipeline.websites.page.structured import Fact, facts_of
 
 if TYPE_CHECKING:
@@ -21,21 +22,12 @@ MAX_HOURS = 200
 MAX_TIMES = 1_000
 _LINE = 400
 
-_DAY_NAMES = (
-    "mo mon monday montag lun lundi lunes lunedì lunedi ma maandag seg segunda pon poniedziałek δευτέρα δευ",
-    "tu tue tues tuesday di die dienstag mar mardi martes martedì martedi dinsdag ter terça wt wtorek τρίτη τρι",
-    "we wed wednesday mi mittwoch mer mercredi mié miércoles mercoledì wo woensdag qua quarta śr środa τετάρτη τετ",
-    "th thu thur thursday do donnerstag jeu jeudi jue jueves gio giovedì donderdag qui quinta czw czwartek πέμπτη",
-    "fr fri friday freitag ven vendredi vie viernes venerdì venerdi vr vrijdag sex sexta pt piątek παρασκευή παρ",
-    "sa sat saturday samstag sonnabend sam samedi sáb sábado sabato sab za zaterdag sob sobota σάββατο σαβ",
-    "su sun sunday so sonntag dim dimanche dom domingo domenica zo zondag nd niedziela κυριακή κυρ",
-)
-_BY_NAME = {name: day for day, names in enumerate(_DAY_NAMES) for name in names.split()}
-_DUTCH = {"ma": 0, "di": 1, "wo": 2, "do": 3, "vr": 4, "za": 5, "zo": 6}
+_BY_NAME = {name: index for index, day in enumerate(DAYS) for name in words_of(f"hours.{day}")}
 _NAME = "|".join(sorted(map(re.escape, _BY_NAME), key=len, reverse=True))
-_TO = r"(?:-|–|—|bis|to|till|through|thru|à|au|a|al|t/m|tot|do|até|έως|μέχρι|–)"
+_TO = f"(?:{either('hours.to')})"
 _SPAN = re.compile(rf"(?<!\w)(?P<first>{_NAME})\.?(?: ?{_TO} ?(?P<last>{_NAME})\.?)?(?!\w)", re.IGNORECASE)
-_CLOCK = r"(?P<{0}h>[01]?\d|2[0-4])(?:[:.h](?P<{0}m>[0-5]\d)| ?h)? ?(?:uhr)? ?(?P<{0}p>[ap]\.?m\.?)?"
+_OCLOCK = f"(?:{either('hours.clock')})"
+_CLOCK = rf"(?P<{{0}}h>[01]?\d|2[0-4])(?:[:.h](?P<{{0}}m>[0-5]\d)| ?h)? ?{_OCLOCK}? ?(?P<{{0}}p>[ap]\.?m\.?)?"
 _TIMES = re.compile(rf"(?<!\d){_CLOCK.format('o')} ?{_TO} ?{_CLOCK.format('c')}(?!\d)", re.IGNORECASE)
 _LONGEST_HOUR = 2
 _SCHEMA = re.compile(
@@ -91,7 +83,6 @@ def _of_schema(page: Page, fact: Fact) -> Iterator[HoursFinding]:
 
 def _in_text(page: Page) -> Iterator[HoursFinding]:
     """The lines that name a span of time, and the lines before those that begin with one."""
-    dutch = page.language.lower().startswith("nl")
     text, done = page.text, -1
     for count, times in enumerate(_times(page)):
         if count >= MAX_TIMES:
@@ -104,7 +95,7 @@ def _in_text(page: Page) -> Iterator[HoursFinding]:
         done = start
         line, _, following = text[start : start + 2 * _LINE].partition("\n")
         if len(line) < _LINE:
-            yield from _of_line(page, line, following.partition("\n")[0][:60], start, dutch)
+            yield from _of_line(page, line, following.partition("\n")[0][:60], start)
 
 
 def _times(page: Page) -> Iterator[re.Match[str]]:
@@ -116,7 +107,7 @@ def _times(page: Page) -> Iterator[re.Match[str]]:
             yield found
 
 
-def _of_line(page: Page, line: str, following: str, position: int, dutch: bool) -> Iterator[HoursFinding]:
+def _of_line(page: Page, line: str, following: str, position: int) -> Iterator[HoursFinding]:
     spans = list(_SPAN.finditer(line))[:14]
     for span, after in zip_longest(spans, spans[1:]):
         between = line[span.end() : after.start() if after else len(line)]
@@ -126,7 +117,7 @@ def _of_line(page: Page, line: str, following: str, position: int, dutch: bool) 
             between = between[:80]
         if not _TIMES.match(between.lstrip(" :\t,.–-")):
             continue
-        first, last = _day(span["first"], dutch), _day(span["last"], dutch) if span["last"] else None
+        first, last = _day(span["first"]), _day(span["last"]) if span["last"] else None
         for times in list(_TIMES.finditer(between))[:3]:
             opens, closes = _time(times, "o"), _time(times, "c")
             if opens and closes and opens != closes:
@@ -134,9 +125,8 @@ def _of_line(page: Page, line: str, following: str, position: int, dutch: bool) 
                     yield _hours(page, day, opens, closes, "text", position + span.start(), position + span.end())
 
 
-def _day(name: str, dutch: bool) -> int:
-    lowered = name.lower()
-    return _DUTCH[lowered] if dutch and lowered in _DUTCH else _BY_NAME[lowered]
+def _day(name: str) -> int:
+    return _BY_NAME[name.lower()]
 
 
 def _days(first: int, last: int | None) -> list[int]:

@@ -9,9 +9,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from cocli.pipeline.websites.hosts.elsewhere import shared_host
+from cocli.pipeline.websites.page.languages import set_of
 from cocli.pipeline.websites.page.page import host_of
 from cocli.pipeline.websites.page.structured import facts_of
-from cocli.pipeline.websites.page.wordlist import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,13 +19,7 @@ if TYPE_CHECKING:
     from cocli.pipeline.websites.page.page import Page
 
 _TOKEN = re.compile(r"[a-z0-9]{3,}")
-_COMMON = words(
-    """
-    the and der die das und les des pour for with von home start startseite contact kontakt contacto contatti about
-    impressum mentions legales legal welcome willkommen bienvenue gmbh ltd inc llc sarl srl company website official
-    page index our your best service services www com net org info near you top
-    """
-)
+_COMMON = set_of("title.common")
 
 _WITHOUT_ACCENT = str.maketrans(
     {"ß": "ss", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th"}

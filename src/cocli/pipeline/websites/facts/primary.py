@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cocli.pipeline.websites.facts.emails.words import GENERAL_ROLES
-from cocli.pipeline.websites.page.wordlist import words
+from cocli.pipeline.websites.page.languages import set_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,13 +17,7 @@ _RELATIONS = ("own", "freemail", "other")
 PAGES: tuple[PageKind, ...] = ("contact", "imprint", "home", "about", "team", "other", "privacy")
 """Kinds of pages, those first on which an address is most likely the one to write to."""
 _METHODS = ("mailto", "json-ld", "microdata", "rdfa", "h-card", "text")
-_SELLING = words(
-    """
-    sales vertrieb verkauf ventas vendite vente ventes commercial comercial commerciale sprzedaz verkoop order orders
-    booking bookings buchung reservations reservierung prenotazioni reserva reserveren quote quotes estimates angebot
-    angebote devis termin termine service
-    """
-)
+_SELLING = set_of("email.selling_role")
 _GENERAL, _SELLS, _UNCLEAR, _PERSON, _SPECIAL = range(5)
 
 

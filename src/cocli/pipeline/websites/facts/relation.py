@@ -9,6 +9,7 @@ from cocli.pipeline.websites.facts.blocks import is_somebody_elses
 from cocli.pipeline.websites.facts.emails.words import GENERAL_ROLES, SPECIAL_ROLES
 from cocli.pipeline.websites.facts.identity import plain
 from cocli.pipeline.websites.hosts.providers import is_authority, is_freemail, is_platform
+from cocli.pipeline.websites.page.languages import either
 from cocli.pipeline.websites.page.suffixes import registrable
 
 if TYPE_CHECKING:
@@ -20,22 +21,11 @@ if TYPE_CHECKING:
 Relation = Literal["own", "freemail", "agency", "platform", "authority", "other"]
 
 _CREDIT = re.compile(
-    r"web-?design|web-?agentur|web-?entwickl|umsetzung|realisi?erung|programmierung|gestaltung|konzept(?:ion)? |"
-    r"technische betreuung|"
-    r"(?:site|page|seite|website|design|designed|developed|created|built|powered|made|theme|template|hosting|"
-    r"hosted|fotos?|photos?|realized|realisé|realisation|réalisation|réalisé|conception|création|développé|"
-    r"desarrollad\w|diseñ\w+|creado|realizzat\w|"
-    r"made with [^\n]{1,12}|realizzazione|"
-    r"sviluppat\w|ontwerp|gebouwd|realisatie|wykonanie|projekt|realizacja|desenvolvid\w|κατασκευή|készítette|tasarım|"
-    r"hébergeur|hébergement|hébergé|alojamiento|hosting provider)\s{0,3}(?:et \w+ |and \w+ |und \w+ )?"
-    r"(?:by|von|par|da|por|door|przez|:|web|site|internetseite|ιστοσελίδ\w+|sito|strony)",
+    rf"{either('credit.alone')}|(?:{either('credit.work')})\s{{0,3}}(?:(?:{either('credit.and')}) \w+ )?"
+    rf"(?:{either('credit.by')})",
     re.IGNORECASE,
 )
-_NOT_THEIRS = re.compile(
-    r"review|testimonial|(?<!no-)comment|rezension|bewertung|avis-|reseña|recensione|(?:block|pull)-?quote|"
-    r"quote-(?:author|text|body)|opinion|guestbook",
-    re.IGNORECASE,
-)
+_NOT_THEIRS = re.compile(either("credit.quote"), re.IGNORECASE)
 _CREDIT_CHARS = 160
 _PERSON = re.compile(r"([a-z\u00df-\u024f]{2,})[._-]([a-z\u00df-\u024f-]{2,})\Z")
 

@@ -12,6 +12,7 @@ from cocli.pipeline.websites.facts.finding import Finding
 from cocli.pipeline.websites.facts.identity import identity_of
 from cocli.pipeline.websites.facts.relation import of_somebody
 from cocli.pipeline.websites.hosts.social import NO_PROFILES, SocialSite, social_site
+from cocli.pipeline.websites.page.languages import either
 from cocli.pipeline.websites.page.structured import facts_of
 from cocli.pipeline.websites.page.wordlist import words
 from cocli.pipeline.websites.triage.template import is_unfilled_template
@@ -58,9 +59,7 @@ _PASSING_ON = {
     ("x.com", "intent/follow"): "screen_name",
 }
 _CREDIT = re.compile(
-    r"(?:design|created|developed|built|powered|website|webdesign|realis\w+|made)"
-    r"\s+(?:and \w+ )?(?:by|von|par|da|por)\b",
-    re.IGNORECASE,
+    rf"(?:{either('credit.social_work')})\s+(?:and \w+ )?(?:{either('credit.social_by')})\b", re.IGNORECASE
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from cocli.pipeline.websites.page.languages import either
 from cocli.pipeline.websites.page.url import canonical_url, page_key
 from cocli.pipeline.websites.triage.signals import is_thin
 
@@ -20,7 +21,7 @@ _REFRESH = re.compile(r"\s*(\d{1,4})(?:\.\d*)?\s*[;,]\s*url\s*=\s*['\"]?([^'\"]{
 _LOCATION = re.compile(
     r"(?:^|[\s;{}.(])location(?:\.href)?\s*(?:=|\.replace\(|\.assign\()\s*['\"]([^'\"\s]{1,2000})['\"]", re.IGNORECASE
 )
-_MAIN_FRAME = re.compile(r"main|content|inhalt|haupt|body|center|mitte|right|rechts", re.IGNORECASE)
+_MAIN_FRAME = re.compile(either("frame.main"), re.IGNORECASE)
 
 
 def forward_of(page: Page) -> str | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from cocli.pipeline.websites.page.kind import PageKind, is_plain, kind_of
+from cocli.pipeline.websites.page.languages import either
 from cocli.pipeline.websites.page.url import canonical_url, page_key, site_of_url
 
 if TYPE_CHECKING:
@@ -30,19 +31,11 @@ _NO_PAGE = re.compile(
     r"docx?|xlsx?|pptx?|od[tsp]|csv|ics|vcf|eps|ai|psd|woff2?|ttf|eot)\Z",
     re.IGNORECASE,
 )
-_ACTION = re.compile(
-    r"(?:^|[/_-])(?:wp-admin|wp-login|wp-json|log-?in|log-?out|sign-?in|sign-?up|register|cart|warenkorb|checkout|basket|"
-    r"account|password|calendar|kalender|print|feed|cdn-cgi|replytocom)(?:[/_.?-]|\Z)",
-    re.IGNORECASE,
-)
+_ACTION = re.compile(rf"(?:^|[/_-])(?:{either('link.action')})(?:[/_.?-]|\Z)", re.IGNORECASE)
 _DATE = re.compile(
     r"/(?:19|20)\d\d[/-](?:0?[1-9]|1[0-2])(?:[/-]|\Z)|[?&](?:month|year|date|day|week|cal\w*)=", re.IGNORECASE
 )
-_STORY = re.compile(
-    r"/(?:blog|news|aktuelles|actualites?|noticias|notizie|nieuws|aktualnosci|tag|tags|category|kategorie|product|products|"
-    r"produkt|shop|events?|jobs?|karriere|careers?|press|presse|faq|forum|author|archive|wiki|p)/",
-    re.IGNORECASE,
-)
+_STORY = re.compile(rf"/(?:{either('link.story')})/", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from cocli.pipeline.websites.page.languages import either
 from cocli.pipeline.websites.triage.signals import has_contact, is_thin, own_links
 
 if TYPE_CHECKING:
@@ -17,24 +18,12 @@ if TYPE_CHECKING:
 _CHARS = 700
 _FEW_LINKS = 4
 _GONE = re.compile(
-    r"(?:error|fehler|erreur|errore)[ :]{1,2}404|^404\b ?(?:$|[-–:|!]|error|not|page)|"
-    r"(?:page|site|file|seite|datei|página|pagina|page demandée|sivua) (?:was |could |wurde |est |n'a )?"
-    r"(?:not|nicht|no|non|niet|introuvable|pas)\b[^\n]{0,20}(?:found|gefunden|encontrad|trovata|gevonden|trouvée|exist)|"
-    r"no such app|there isn.t a github pages site|site not found|(?:web)?site[^\n]{0,40} (?:is )?no longer available|"
-    r"(?:page|url|site)[^\n]{0,30} (?:doesn.t|does not) exist",
+    rf"(?:{either('broken.error')})[ :]{{1,2}}404|{either('broken.gone')}|"
+    rf"(?:{either('broken.gone_what')}) (?:(?:{either('broken.gone_is')}) )?(?:{either('broken.gone_not')})\b"
+    rf"[^\n]{{0,20}}(?:{either('broken.gone_found')})",
     re.IGNORECASE | re.MULTILINE,
 )
-_PASSING = re.compile(
-    r"error establishing a database connection|critical error on this (?:web)?site|\bfatal error\b|"
-    r"internal server error|service (?:temporarily )?unavailable|bad gateway|gateway time-?out|web server is down|"
-    r"connection timed out|origin is unreachable|error code:? 5\d\d|maintenance mode|"
-    r"(?:scheduled|performing some|under|(?:down|closed|offline|unavailable) for) maintenance|"
-    r"be (?:right )?back (?:soon|shortly)|temporarily (?:unavailable|offline|down)|wartungs(?:arbeiten|modus)|"
-    r"wegen wartung|(?:sitio|web|estamos) en mantenimiento|(?:site|actuellement) en (?:cours de )?maintenance|"
-    r"sito in manutenzione|site em manutenção|(?:site|website) (?:is )?in onderhoud|"
-    r"przerwa techniczna|メンテナンス中",
-    re.IGNORECASE,
-)
+_PASSING = re.compile(either("broken.passing"), re.IGNORECASE)
 
 
 def broken_evidence(page: Page, facts: PageFacts, site: str) -> tuple[tuple[str, ...], bool]:

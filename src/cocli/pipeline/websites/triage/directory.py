@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from cocli.pipeline.websites.page.languages import either
 from cocli.pipeline.websites.page.structured import facts_of
 
 if TYPE_CHECKING:
@@ -13,17 +14,7 @@ if TYPE_CHECKING:
 
 MANY_PHONES = 12
 MANY_BUSINESSES = 8
-_WORDS = re.compile(
-    r"business directory|local directory|yellow pages|white pages|directory of|"
-    r"find (?:local )?(?:businesses|companies)|"
-    r"branchenbuch|branchenverzeichnis|firmenverzeichnis|gelbe seiten|annuaire (?:des|professionnel|local)|"
-    r"pages jaunes|"
-    r"directorio de (?:empresas|negocios)|guía de empresas|páginas amarillas|elenco (?:aziende|telefonico)|"
-    r"pagine gialle|"
-    r"bedrijvengids|gouden gids|guia de empresas|lista de empresas|katalog firm|baza firm|χρυσός οδηγός|"
-    r"επαγγελματικός οδηγός",
-    re.IGNORECASE,
-)
+_WORDS = re.compile(either("listing.phrase"), re.IGNORECASE)
 
 
 def listing_evidence(page: Page, facts: PageFacts) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING
 
 from cocli.pipeline.websites.hosts.elsewhere import is_parking, is_sale
+from cocli.pipeline.websites.page.languages import either
 from cocli.pipeline.websites.triage.signals import code_of, embedded, has_contact, is_thin, own_links
 
 if TYPE_CHECKING:
@@ -20,37 +21,8 @@ if TYPE_CHECKING:
 VERY_THIN = 400
 _FEW_LINKS = 5
 
-_SALE = re.compile(
-    r"(?:buy|purchase|own|acquire|get) this (?:premium )?(?:domain|web ?address)|"
-    r"(?:domain|domain name|web ?address)[^\n]{0,60} (?:is|may be|might be|could be) (?:available )?for sale|"
-    r"domain[- ]name for sale|domain for sale|premium domain|make an offer on (?:this|the) domain|"
-    r"domain[^\n]{0,60} (?:steht|ist|wird) (?:hier )?(?:zum verkauf|zu verkaufen|verkauft)|"
-    r"domain (?:zu )?(?:kaufen|verkaufen)|"
-    r"(?:nom de domaine|domaine)[^\n]{0,60} (?:est )?(?:à|a) vendre|acheter ce (?:nom de )?domaine|"
-    r"dominio[^\n]{0,60} (?:está|esta) (?:a la|en) venta|comprar? este dominio|dominio en venta|"
-    r"dominio[^\n]{0,60} (?:è )?in vendita|acquista questo dominio|"
-    r"domein(?:naam)?[^\n]{0,60} (?:is |staat )?te koop|koop deze domeinnaam|"
-    r"dom[ií]nio[^\n]{0,60} (?:está )?(?:à|a) venda|"
-    r"domena[^\n]{0,60} (?:jest )?na sprzedaż|kup tę domenę|"
-    r"this (?:web ?site|web ?page) is for sale|域名(?:正在)?(?:出售|转让)|домен[^\n]{0,60} прода|"
-    r"domænet er til salg|domänen är till salu|doména[^\n]{0,60} (?:je )?na predaj|doména[^\n]{0,60} (?:je )?na prodej|"
-    r"(?:το )?domain[^\n]{0,60} πωλείται|πωλείται (?:το|αυτό το) (?:domain|όνομα)",
-    re.IGNORECASE,
-)
-_PARKED = re.compile(
-    r"(?:domain|site|page|web ?address)[^\n]{0,60} (?:is|has been) (?:currently )?"
-    r"(?:parked|reserved|registered (?:at|with|by|for))|"
-    r"parked (?:free|domain|page)|domain parking|this domain (?:name )?(?:has )?expired|"
-    r"domain (?:ist|wurde) (?:geparkt|registriert|reserviert)|diese domain (?:ist|wurde)|"
-    r"domaine (?:est )?(?:réservé|parqué|enregistré)|dominio (?:ha sido |está )?(?:registrado|aparcado|estacionado)|"
-    r"dominio (?:è stato )?(?:registrato|parcheggiato)|domein(?:naam)? is (?:geregistreerd|gereserveerd|geparkeerd)|"
-    r"dom[ií]nio (?:está )?(?:registado|registrado|estacionado)|"
-    r"domena (?:jest |została )?(?:zaparkowana|zarejestrowana)|"
-    r"(?:domain|site)[^\n]{0,60} (?:was|is) (?:recently |newly )?registered (?:at|with|by|through)|"
-    r"このドメイン(?:は|名は)|domänen är (?:parkerad|registrerad|upptagen)|domænet er (?:parkeret|registreret)|"
-    r"doména (?:je )?(?:zaparkov|registrov)|домен[^\n]{0,40} (?:припаркован|зарегистрирован)",
-    re.IGNORECASE,
-)
+_SALE = re.compile(either("parked.sale"), re.IGNORECASE)
+_PARKED = re.compile(either("parked.parked"), re.IGNORECASE)
 _LANDER = re.compile(
     r"parking-lander|sedoparking|parkingcrew|bodis(?:cdn)?\.com|d38psrni17bvxu|cashparking|\bparklogic\b|/park\.js\b",
     re.IGNORECASE,
@@ -61,26 +33,8 @@ _SERVER_PAGE = re.compile(
     re.IGNORECASE,
 )
 """Titles of pages that come with a server. The address on them is made up from the name of the host."""
-_OFFERED = re.compile(
-    r"for sale|à vendre|zu verkaufen|kaufen|en venta|in vendita|te koop|à venda|na sprzedaż|buy ", re.IGNORECASE
-)
-_DEFAULT = re.compile(
-    r"apache2? (?:ubuntu |debian |centos )?default page|test page for the (?:apache|nginx|http)|welcome to nginx|"
-    r"iis windows server|default (?:web ?site|parallels plesk|plesk) page|domain default page|"
-    r"web server's default page|"
-    r"^index of /|(?:account|website|site|hosting) (?:has been |is )?suspended|"
-    r"website expired|this account has expired|"
-    r"(?:site|store|shop) is (?:currently )?(?:private|unavailable|not available)|"
-    r"opening soon|iis windows|welcome to your new (?:web ?)?site|not pointing to our server|"
-    r"new (?:web ?)?site is (?:on its way|coming|under construction)|this site is currently unavailable|future home of|"
-    r"(?:website|site|page)? ?(?:is )?coming soon|under construction|launching soon|"
-    r"hier entsteht (?:eine|in kürze)|(?:seite|website) (?:befindet sich )?im aufbau|site en (?:construction|cours de)|"
-    r"en construcción|in costruzione|in aanbouw|em construção|w budowie|υπό κατασκευή|"
-    r"(?:looks like )?this domain isn.t connected|no (?:web ?)?site (?:is )?configured|"
-    r"there is no website (?:here|configured)|"
-    r"(?:congratulations|success)[!.]? your (?:new )?(?:web ?site|domain|account)",
-    re.IGNORECASE | re.MULTILINE,
-)
+_OFFERED = re.compile(either("parked.offered"), re.IGNORECASE)
+_DEFAULT = re.compile(either("parked.default"), re.IGNORECASE | re.MULTILINE)
 
 
 def sale_evidence(page: Page, facts: PageFacts, site: str) -> tuple[str, ...]:

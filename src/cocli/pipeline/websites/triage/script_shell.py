@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from cocli.pipeline.websites.page.languages import either
 from cocli.pipeline.websites.page.wordlist import words
 from cocli.pipeline.websites.triage.signals import has_contact, is_thin
 
@@ -15,9 +16,8 @@ if TYPE_CHECKING:
 _SHELL_CHARS = 400
 _MOUNTS = words("root app __next __nuxt q-app svelte main-app app-root react-root ember-app application site-root")
 _NEEDS = re.compile(
-    r"(?:enable|activate|requires?|need|turn on|without)\W{1,3}(?:\w+\W{1,3}){0,3}javascript|"
-    r"javascript\W{1,3}(?:\w+\W{1,3}){0,4}(?:enable|aktivier|required|activ|deaktiviert|disabled|habilit|włącz|inschakel)|"
-    r"activer javascript|habilit\w+ javascript|abilit\w+ javascript|javascript (?:aktivieren|inschakelen)",
+    rf"(?:{either('script.before')})\W{{1,3}}(?:\w+\W{{1,3}}){{0,3}}javascript|"
+    rf"javascript\W{{1,3}}(?:\w+\W{{1,3}}){{0,4}}(?:{either('script.after')})|{either('script.phrase')}",
     re.IGNORECASE,
 )
 

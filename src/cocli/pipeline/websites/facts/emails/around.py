@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from cocli.pipeline.websites.facts.emails.address import MAX_DOMAIN, MAX_LOCAL, Address, read_address
 from cocli.pipeline.websites.facts.emails.words import GENERAL_ROLES, LABELS, SPECIAL_ROLES
+from cocli.pipeline.websites.page.languages import either
 from cocli.pipeline.websites.page.suffixes import registrable
 
 if TYPE_CHECKING:
@@ -24,13 +25,9 @@ _ANY_SCRIPT_RUN = re.compile(r"[^\W_](?:[^\W_]|[.-](?=[^\W_])){1,120}")
 _COMMA_FOR_DOT = re.compile(r",([a-z]{2,3})(?![\w@])")
 _CASE_CHANGE = re.compile(r"(?<=[a-z])(?=[A-Z0-9])")
 _LOCAL_GLUE = re.compile(
-    r"(?:(?i:e-?mail(?:adresse|address)?|mail|correo|courriel|e-?post(?:a)?|kontakt|contact)(?=[a-z])"
-    r"|(?i:e-?mail|mail)[.:]|[\d.-]{6,}(?=[a-z]))"
+    rf"(?:(?i:{either('email.glued_before')})(?=[a-z])|(?i:e-?mail|mail)[.:]|[\d.-]{{6,}}(?=[a-z]))"
 )
-_RIGHT_GLUE = re.compile(
-    r"(?:tel|phone|telephone|telefon|telefono|fax|mobil|mobile|www|http|https|web|website|e-?mail|address|adresse|call|"
-    r"copyright|contact|kontakt|and|und|or|hours|open|home|map|follow|send|quick|privacy|all|get|book|visit|find)"
-)
+_RIGHT_GLUE = re.compile(rf"(?:{either('email.glued_after')})")
 _ROLES = GENERAL_ROLES | SPECIAL_ROLES
 _URL_BEFORE = re.compile(r"\S{1,120}\Z")
 

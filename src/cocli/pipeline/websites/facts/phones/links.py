@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from cocli.pipeline.websites.facts.phones.number import MAX_PER_RUN, PhoneFinding, PhoneKind, numbers_in, to_e164
 from cocli.pipeline.websites.facts.phones.words import FAX
+from cocli.pipeline.websites.page.languages import either
 from cocli.pipeline.websites.page.structured import facts_of
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ _SCHEME = re.compile(
 """Editors that take every link for a website put `https://` before it."""
 _CLICK = re.compile(r"\btel:(?://)?\s{0,2}([+(\d][\d ()./-]{5,24})", re.IGNORECASE)
 _CLICKED = ("onclick", "data-href", "data-link", "data-url")
-_SEVERAL = re.compile(r"\s*(?:[,;|]|\bor\b|\boder\b|\bou\b|/)\s*", re.IGNORECASE)
+_SEVERAL = re.compile(rf"\s*(?:[,;|]|\b(?:{either('phone.or')})\b|/)\s*", re.IGNORECASE)
 _WHATSAPP_PATH = re.compile(r"/(?:c/)?(\+?[\d ().-]{7,24})/?")
 _NAMES = frozenset(("telephone", "faxnumber", "phone", "tel", "mobile"))
 _META = {

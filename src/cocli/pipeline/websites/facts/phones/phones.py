@@ -26,6 +26,7 @@ from cocli.pipeline.websites.facts.phones.number import (
 from cocli.pipeline.websites.facts.phones.words import BOTH, CALL, FAX, FAX_AFTER, FAX_LETTER, OTHER, PHONE
 from cocli.pipeline.websites.page.digits import groups_of_digits
 from cocli.pipeline.websites.page.kind import kind_of
+from cocli.pipeline.websites.page.languages import either
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,7 +62,7 @@ _AREA_DIGITS = 3
 _AFTER_AREA = (")", ".", "-")
 _BEFORE_AREA = len("1-(")
 _DIGITS = re.compile(r"\d{3}")
-_ANOTHER_WORD = re.compile(r"\d{3}[^\w\n]{1,4}(?!(?:or|oder|ou|und|and|et|y|e|bzw|o)\b)[^\W\d_]{2,}", re.IGNORECASE)
+_ANOTHER_WORD = re.compile(rf"\d{{3}}[^\w\n]{{1,4}}(?!(?:{either('phone.next')})\b)[^\W\d_]{{2,}}", re.IGNORECASE)
 
 
 def find_phones(page: Page, country: str | None = None) -> tuple[PhoneFinding, ...]:
