@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import cocli
 from cocli.pipeline.websites.facts.identity import plain
-from cocli.pipeline.websites.page.languages import FOLDER, OF_ALL, Language, languages, words_of
+from cocli.pipeline.websites.page.languages import FOLDER, OF_ALL, LanguageWords, languages, words_of
 from cocli.pipeline.websites.page.words import ALSO, PLAIN
 
 if TYPE_CHECKING:
@@ -150,11 +150,11 @@ def table() -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _called(language: Language) -> str:
+def _called(language: LanguageWords) -> str:
     return f"{language.name} `{language.codes[0]}`" if language.name else "*of many or none* `any`"
 
 
-def _counts(language: Language) -> Iterator[str]:
+def _counts(language: LanguageWords) -> Iterator[str]:
     for section in SECTIONS:
         count = sum(len(words) for topic, words in language.words.items() if topic.startswith(f"{section}."))
         yield str(count) if count else "–"

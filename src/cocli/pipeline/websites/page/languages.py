@@ -16,7 +16,7 @@ OF_ALL = "any"
 """The file of words that many languages have, and of marks that belong to none."""
 
 
-class Language(NamedTuple):
+class LanguageWords(NamedTuple):
     """One file."""
 
     codes: tuple[str, ...]
@@ -29,12 +29,12 @@ class Language(NamedTuple):
 
 
 @cache
-def languages() -> tuple[Language, ...]:
+def languages() -> tuple[LanguageWords, ...]:
     """All languages, by the names of their files."""
     return tuple(_read(path) for path in sorted(FOLDER.glob("*.toml")))
 
 
-def _read(path: Path) -> Language:
+def _read(path: Path) -> LanguageWords:
     data = tomllib.loads(path.read_text("utf-8"))
     sections = {name: section for name, section in data.items() if isinstance(section, dict)}
     words = {
@@ -42,7 +42,7 @@ def _read(path: Path) -> Language:
         for section, keys in sections.items()
         for key, value in keys.items()
     }
-    return Language((path.stem, *data.get("also", "").split()), data.get("name", ""), data.get("country"), words)
+    return LanguageWords((path.stem, *data.get("also", "").split()), data.get("name", ""), data.get("country"), words)
 
 
 @cache
