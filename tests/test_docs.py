@@ -7,7 +7,10 @@ The tables of the records are generated; after a change of a model write them an
 
 from __future__ import annotations
 
+import ast
+import builtins
 import importlib
+import importlib.util
 import pkgutil
 import re
 import sys
@@ -15,6 +18,7 @@ import tomllib
 import types
 from collections.abc import Iterator
 from datetime import date, datetime
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -213,6 +217,7 @@ def _section(title: str) -> str:
 # --- all pages -------------------------------------------------------------------------------------------------------
 
 FENCED = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
+PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INLINE_CODE = re.compile(r"`[^`\n]+`")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 MAKE = re.compile(r"\bmake (?:[A-Z]+=\S+ )*([a-z]+)\b")
@@ -245,6 +250,36 @@ def test_every_relative_link_leads_somewhere(page: Path) -> None:
 def _anchors(page: Path) -> set[str]:
     headings = re.findall(r"^#+ (.+)$", FENCED.sub("", page.read_text("utf-8")), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@every_page
+def test_python_on_a_page_can_be_read_and_names_what_exists(page: Path) -> None:
+    for block in PYTHON.findall(page.read_text("utf-8")):
+        tree = compile(block, str(page), "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                module = importlib.import_module(node.module)
+                missing = [alias.name for alias in node.names if not hasattr(module, alias.name)]
+                assert not [name for name in missing if not _is_module(f"{node.module}.{name}")], node.module
+        used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id[0].isupper()}
+        assert used <= _class_names() | set(dir(builtins)), "classes that nobody has"
+
+
+def _is_module(name: str) -> bool:
+    return importlib.util.find_spec(name) is not None
+
+
+@cache
+def _class_names() -> frozenset[str]:
+    """Every name that begins with a capital and is bound at the top of a module of ours, or imported by one."""
+    found: set[str] = set()
+    for file in chain((ROOT / "src" / "cocli").rglob("*.py"), (ROOT / "tests" / "kit").rglob("*.py")):
+        for node in ast.parse(file.read_text("utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                found.add(node.name)
+            elif isinstance(node, ast.ImportFrom):
+                found.update(alias.asname or alias.name for alias in node.names)
+    return frozenset(found)
 
 
 @every_page
