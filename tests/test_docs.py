@@ -254,15 +254,22 @@ def _anchors(page: Path) -> set[str]:
 
 @every_page
 def test_python_on_a_page_can_be_read_and_names_what_exists(page: Path) -> None:
+    flags = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     for block in PYTHON.findall(page.read_text("utf-8")):
-        tree = compile(block, str(page), "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+        tree = compile(block, str(page), "exec", flags)
+        imported: set[str] = set()
         for node in ast.walk(tree):
             if isinstance(node, ast.ImportFrom) and node.module:
                 module = importlib.import_module(node.module)
-                missing = [alias.name for alias in node.names if not hasattr(module, alias.name)]
-                assert not [name for name in missing if not _is_module(f"{node.module}.{name}")], node.module
+                names = {alias.name for alias in node.names}
+                missing = [
+                    name for name in names if not hasattr(module, name) and not _is_module(f"{node.module}.{name}")
+                ]
+                assert not missing, node.module
+                imported |= names
         used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id[0].isupper()}
-        assert used <= _class_names() | set(dir(builtins)), "classes that nobody has"
+        known = imported or _class_names()  # a piece without imports goes on with something, and may use any class
+        assert used <= known | set(dir(builtins)), "classes that nobody has"
 
 
 def _is_module(name: str) -> bool:

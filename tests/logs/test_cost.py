@@ -58,6 +58,7 @@ def test_a_task_costs_a_few_questions_and_no_record() -> None:
     queue = filled_queue()
     counts = calls_into_logging(lambda: do_all(queue))
     assert counts["makeRecord"] == counts["_complete"] == counts["harmless"] == 0
+    assert counts["debug"] <= TASKS // 10, "who runs often asks before it puts anything together"
     assert counts["isEnabledFor"] <= QUESTIONS_PER_TASK * TASKS
     assert counts["bound"] <= 2 * TASKS, "once for the block of work"
 
