@@ -93,12 +93,16 @@ class StorageSection(RecordPart):
     profile: Label | None = None
 
 
+LEASE_SECONDS = 300
+"""How long a worker may be silent, where nobody says otherwise."""
+
+
 class QueueSection(RecordPart):
     """`[queue]`: who keeps the tasks, how long a worker may be silent, how often a task is tried."""
 
     provider: Literal["store", "filesystem", "s3", "sqs"] = "store"
     """`store` follows the store; `filesystem` and `s3` insist on that kind of store."""
-    lease_seconds: Annotated[int, Field(ge=5, le=86_400)] = 300
+    lease_seconds: Annotated[int, Field(ge=5, le=86_400)] = LEASE_SECONDS
     attempts: Annotated[int, Field(ge=1, le=100)] = 5
     paused: Many[QueueName] = ()
     """Queues that no supervisor runs workers for."""

@@ -23,6 +23,7 @@ from cocli import logs
 from cocli.errors import CocliError, StoreError
 from cocli.formats import json_records
 from cocli.keys.paths import task_files
+from cocli.models.campaign import LEASE_SECONDS
 from cocli.models.completion import Empty, Ok
 from cocli.queue.base import AckOutcome, Category, NewTask, PutOutcome, PutReport
 from cocli.queue.custody import HISTORY
@@ -68,7 +69,7 @@ class LeasedQueue(ClaimingQueue):
         name: str,
         *,
         worker: str | None = None,
-        lease_seconds: float = 300,
+        lease_seconds: float = LEASE_SECONDS,
         attempts: int = 5,
         margin: float = CLOCK_MARGIN,
         runtime: Runtime | None = None,

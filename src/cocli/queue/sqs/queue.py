@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Literal
 from cocli import logs
 from cocli.errors import FormatError, LeaseLost, NotFound, QueueError, QueueUnusable, Unavailable
 from cocli.formats import json_records
+from cocli.models.campaign import LEASE_SECONDS
 from cocli.models.task import Task, TaskError
 from cocli.queue.base import AckOutcome, Category, NewTask, PutOutcome, PutReport, TaskPlace
 from cocli.queue.custody import HISTORY, HoldingQueue
@@ -79,7 +80,7 @@ class SqsQueue(HoldingQueue[SqsClaim]):
         *,
         connection: SqsConnection,
         worker: str | None = None,
-        lease_seconds: float = 300,
+        lease_seconds: float = LEASE_SECONDS,
         attempts: int = 5,
         poll_seconds: int = POLL_SECONDS,
         listed: bool = False,
