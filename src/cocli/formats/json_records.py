@@ -1,6 +1,6 @@
 """JSON: one record, one object, one line. Equal records give equal bytes: keys are sorted, no space is wasted.
 
-The key `schema` names the shape (`cocli.task/1`), so that a program meets an older or newer file with its eyes open.
+The key `schema` names the shape (`cocli.task/1`), so that a program notices when a file is older or newer than it.
 """
 
 from __future__ import annotations

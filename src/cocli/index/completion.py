@@ -1,8 +1,8 @@
-"""A door for rows by the million: give a version the rows that it lacks, without making records of them.
+"""Rows by the million: gives a version the rows that it lacks, without making records of them.
 
-For plans, which are made of few values in many combinations: whoever has them in key order can write a million rows in
-seconds. What is there already stays as it is. It is one version, published as every other one (`publication`); if
-somebody else is first, it is compared again with theirs.
+This is for plans, which are made of few values in many combinations: a caller that has them in key order can write a
+million rows in seconds. What is there already stays as it is. It is one version, published as every other
+one (`publication`); if somebody else is first, the rows are compared again with theirs.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class ConsumedObject(Record):
-    """One row of the list. With the nonce of who consumed it no two lists are the same file by accident."""
+    """One row of the list. The nonce of its consumer keeps two lists from being the same file by accident."""
 
     schema_id = "cocli.index-consumed/1"
     key = ("object",)

@@ -32,7 +32,7 @@ def short(sha256: str) -> str:
 
 
 class Named(RecordPart):
-    """Things that something was decided about at one moment."""
+    """The names that one decision was made about, and when."""
 
     at: UtcDatetime
     names: Many[ShortName]
@@ -58,7 +58,7 @@ class Latest(Record):
     deleting: Many[ShortName] = ()
     """Being deleted now: nobody may rely on these, nor make them again."""
     buried: Many[Named] = ()
-    """Deleted not long ago: a delayed request could still delete what were made again under the same name."""
+    """Deleted not long ago: a delayed request could still delete what was made again under the same name."""
 
     @property
     def version(self) -> int:

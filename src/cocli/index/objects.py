@@ -93,7 +93,7 @@ class IndexObjects:
         return stored.data
 
     def write(self, contents: Sequence[tuple[str, bytes]]) -> None:
-        """Create shards. Always uploaded: that one is there already is no reason to skip it, it may be about to go."""
+        """Create shards. A shard that is there already is uploaded too: the one that is there may be about to go."""
         answers = self._store.put_many([Put(str(ShardKey(self._ref, name)), data) for name, data in contents])
         for (name, data), answer in zip(contents, answers, strict=True):
             if isinstance(answer, StoreError):

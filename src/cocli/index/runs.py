@@ -1,6 +1,6 @@
 """Writing a run: sorted rows into shards of about the same size, and only those shards that change.
 
-Rows that stay as they are travel as raw bytes between two line feeds; a shard that nothing touches is not even opened.
+Rows that do not change are copied as raw bytes; a shard that no change falls into is not even opened.
 """
 
 from __future__ import annotations

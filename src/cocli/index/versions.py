@@ -29,7 +29,7 @@ def manifest_of(index: Index[Any], latest: Latest | None) -> Manifest:
 
 
 def current_version(index: Index[Any]) -> tuple[Latest | None, Manifest]:
-    """The pointer and its manifest. Who stands still in between, for longer than the grace period, looks again."""
+    """The pointer and its manifest. A process that stands still in between, beyond the grace period, looks again."""
     for _ in range(_TRIES):
         pointer = read_pointer(index)
         latest = pointer.latest if pointer else None

@@ -1,6 +1,6 @@
 """What makes two things the same thing: place ids, domains, companies, tasks — and the shard each one falls into.
 
-One function each, with vectors in tests/test_identities.py that are never changed: machines of different
+One function each, with vectors in tests/keys/test_identities.py that are never changed: machines of different
 versions must agree on them, because they decide where a record lives.
 """
 

@@ -3,7 +3,7 @@
     class TaskKey(Key):
         TEMPLATE: ClassVar[str] = "campaigns/{campaign}/queues/{queue}/pending/{shard}/{task_id}/task.json"
 
-A kind that is defined is one that `paths.parse` knows.
+`paths.parse` knows every kind that is defined.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ KINDS: list[type[Key]] = []
 class Key:
     """A place in the namespace: fields, the template of its key, and how each field is written in it.
 
-    To who uses it a kind is a frozen dataclass. It is none, because to make thirty of those takes as long as most
-    commands take to start: what they need is written once, here.
+    A kind behaves like a frozen dataclass, but is not made by `dataclass`: thirty such decorations take as long as most
+    commands take to start. What a kind needs is written once, here.
     """
 
     TEMPLATE: ClassVar[str] = ""

@@ -1,7 +1,7 @@
 """Where the values of a record came from: one entry per observation that still has a value in it.
 
-An entry names its fields, not the other way round: a record of thirty fields has two or three observations behind it,
-and would else repeat each of them ten times.
+An entry names its fields, not the other way round: a record of thirty fields has two or three observations behind it.
+If each field named its observation, the record would repeat each of them ten times.
 """
 
 from __future__ import annotations

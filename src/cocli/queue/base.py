@@ -1,4 +1,4 @@
-"""What a queue is, whoever keeps it: put, claim, ack — and what can come of each.
+"""What a queue is, whichever provider keeps it: put, claim, ack, and what each of them can lead to.
 
     claim = queue.claim()
     with queue.held(claim) as work:          # renews the lease while the block runs

@@ -1,6 +1,7 @@
-"""What the providers share once a task is in a worker's hands: making sure, ending, batches, looking after.
+"""What the providers share once a worker holds a task: proving that it still does, ending the task, batches, care.
 
-A provider says how a claim is renewed, completed, given back and set aside; what follows from a verdict is said here.
+A provider says how a claim is renewed, completed, given back and set aside. This module says what follows from a
+verdict.
 """
 
 from __future__ import annotations
@@ -118,7 +119,7 @@ class HoldingQueue(ABC, Generic[C]):
             raise self._lost(claim, "the claim is over")
 
     def _make_sure(self, claim: C) -> None:
-        """Before a claim is ended: it is ours for all that our own clock can tell, or a renewal proves it."""
+        """Prove, before a claim is ended, that it is still ours: by our own clock, or else by a renewal."""
         self._check(claim)
         # More than once, because the renewal itself may take longer than a lease (a closed lid, a store that hangs).
         for _ in range(RENEWALS):

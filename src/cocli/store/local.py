@@ -25,6 +25,7 @@ from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Literal
 
+from cocli import logs
 from cocli.errors import AlreadyExists, Conflict, Denied, InvalidKey, NotFound, StoreError, StoreFull, Unavailable
 from cocli.keys.parts import check_key, check_prefix
 from cocli.store.base import ObjectInfo, StoredObject
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from cocli.store.base import Put
+
+_LOG = logs.get_logger(__name__)
 
 Fsync = Literal["always", "never"]
 
@@ -80,6 +83,7 @@ class LocalStore:
         self._locks = StripedLocks(f"{self._root}/{_LOCKS_FOLDER}")
         self._nonce = secrets.token_hex(4)
         self._counter = itertools.count()
+        _LOG.debug("store opened: %s", self._root)
 
     @property
     def address(self) -> str:
@@ -157,7 +161,7 @@ class LocalStore:
                 except OSError:
                     if os.access(self._root, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
                         raise
-                    return datetime.now(UTC)  # who may only read holds no lease: this machine's clock dates its tables
+                    return datetime.now(UTC)  # a process that may only read holds no lease: any clock will do
             os.utime(clock)
             return _time(os.fstat(clock))
 

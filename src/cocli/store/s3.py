@@ -89,6 +89,7 @@ class S3Store:
         self._pool: ThreadPoolExecutor | None = None
         self._http: httpx2.Client | None = None
         self._proved_at: float | None = None
+        _LOG.debug("store opened: %s, credentials from %s", self._address, credentials.source)
 
     @property
     def address(self) -> str:

@@ -85,7 +85,7 @@ class S3Errors:
             return StoreError(key=key, reason=f"{self.address}: {_brief(text)}")
         why = "" if status else _why_no_answer(text)
         reason = why or _brief(text) or "no answer"
-        if status or _METADATA_HOST in text:  # not the network: who asks may be the trouble
+        if status or _METADATA_HOST in text:  # not the network: the credentials may be at fault
             reason = f"{reason} (credentials: {self.credentials})"
         return Unavailable(address=self.address, reason=reason, key=key)
 

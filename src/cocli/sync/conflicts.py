@@ -188,7 +188,7 @@ class ConflictSettler:
         self._report.counts["merged"] += 1
 
     def _send(self, facing: _Facing, choice: Choice) -> None:
-        """The merged content, first there and then here: whoever is killed in between finds it there."""
+        """The merged content, first there and then here: a run that is killed in between finds it there."""
         key = facing.step.key
         for beside, data in choice.beside:
             self._keep_beside(self._pair.bucket, beside, data)

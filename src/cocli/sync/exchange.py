@@ -1,8 +1,8 @@
-"""Replacing and removing a file of which only the expected content may go, though editors take no locks.
+"""Replaces or removes a file only if it has the expected content, although editors take no locks.
 
-To look first and rename then would lose what an editor saves in between. So the file changes places with the new one
-in one call, and what came out is looked at: if it is not what was expected, it goes back. The store's lock is held
-meanwhile, for the sake of other processes of ours.
+To look first and rename afterwards would lose what an editor saves in between. So one call makes the old file and the
+new one change places, and the old one is looked at then: if it is not what was expected, both go back. The store's lock
+is held meanwhile, because of other processes of ours.
 """
 
 from __future__ import annotations

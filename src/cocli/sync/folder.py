@@ -1,7 +1,7 @@
 """The folder of a pair: what lies in it, seen in one walk, and read so that a change on the way is noticed.
 
-Writing goes through the `LocalStore`, so whatever holds for that holds here. What this adds is the look of a file
-(`Stamp`), by which an unchanged one is recognised without reading it, and the rule for when a look is not enough.
+Writing goes through the `LocalStore`, so whatever holds for that holds here. This module adds the stamp of a file, by
+which an unchanged file is recognised without being read, and the rule for when a stamp is not enough.
 """
 
 from __future__ import annotations

@@ -225,7 +225,7 @@ class _Auditor:
 
 
 def readable(index: Index[Any], rejected: RejectedRow, *, is_batch: bool) -> Record | None:
-    """The record of a row that was set aside because of where it stood or whose it is; None if it is no record."""
+    """The record of a row that was set aside for its place or its owner; None if the row cannot be read as one."""
     model = index.spec.model
     try:
         if not is_batch:

@@ -1,7 +1,8 @@
 """Repair: a pointer that was lost or damaged, objects that are missing or not what their names say.
 
-What the cache still has is put back as it was. What nobody has is continued without, and named: which shard, which
-keys, how many rows, and how many of them were found in earlier versions or in what is left of the file.
+What the cache still has is put back as it was. What nobody has is left out of the next version, and
+named: which shard, which keys, how many rows, and how many of them were found in earlier versions or in what is left of
+the file.
 """
 
 from __future__ import annotations

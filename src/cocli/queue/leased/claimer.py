@@ -65,11 +65,11 @@ class ClaimingQueue(HoldingQueue[LeasedClaim]):
         def _replace_lease(self, claim: LeasedClaim, lease: Lease) -> None: ...
 
     def claim(self) -> LeasedClaim | None:
-        """A task to work on, or None once everything was looked at in vain."""
+        """A task to work on, or None if a whole round of the queue gave nothing."""
         return next(iter(self.claim_many(1)), None)
 
     def claim_many(self, limit: int) -> list[LeasedClaim]:
-        """Up to so many tasks, each under a lease of its own; none once everything was looked at in vain."""
+        """Up to so many tasks, each under a lease of its own; none if a whole round gave nothing."""
         # Gathering may take longer than a lease lasts: then some, or all, are somebody else's by now. A store that is
         # so slow is not asked again at once.
         return self._still_ours(self._gather(limit))
