@@ -33,7 +33,7 @@ from cocli.demo.town.town import Town
 from cocli.demo.town.websites.server import WebsiteServer
 
 _EVERY = 0.2
-_PATIENCE = 1.0
+_HANG_SECONDS = 1.0
 _STAGES = ("gm-list", "enrichment", "achieve-goal")
 
 
@@ -161,7 +161,7 @@ def _served(bench: Bench, town: Town) -> Iterator[tuple[WebsiteServer, _Server]]
 
 
 def _serve(size: int, connection: Connection) -> None:
-    with serve_websites(build_town(size=size), patience=_PATIENCE) as server:
+    with serve_websites(build_town(size=size), hang_seconds=_HANG_SECONDS) as server:
         connection.send((server.port, server.refusing_port))
         while connection.recv() != "end":
             connection.send(len(server.requests))

@@ -55,7 +55,7 @@ def town() -> Town:
 
 @pytest.fixture(scope="module")
 def websites(town: Town) -> Iterator[WebsiteServer]:
-    with serve_websites(town, patience=0.5) as server:
+    with serve_websites(town, hang_seconds=0.5) as server:
         yield server
 
 

@@ -95,7 +95,7 @@ def town() -> Town:
 
 @pytest.fixture(scope="session")
 def websites(town: Town) -> Iterator[WebsiteServer]:
-    with serve_websites(town, patience=0.2) as server:
+    with serve_websites(town, hang_seconds=0.2) as server:
         yield server
 
 

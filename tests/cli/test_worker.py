@@ -35,7 +35,7 @@ def demo(cocli: Any, home: Path, town: Town) -> Iterator[Any]:
     search = next(one for one in truth.searches if len(one.overture) == 4)
     lat, lon = Tile.parse(*search.tile.split("_")).centre
     write_overture(town, home / "places.parquet")
-    with serve_websites(town, patience=2) as server:
+    with serve_websites(town, hang_seconds=2) as server:
         (home / "hosts.json").write_text(json.dumps({**hosts_of(server), "*": None}))
         for words in (
             ("campaign", "new", "demo", "--query", search.phrase, "--location", f"Town,{lat},{lon},0.5"),

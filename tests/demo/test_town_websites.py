@@ -88,7 +88,7 @@ def test_dead_sites_are_dead_in_their_own_way(town: Town, server: WebsiteServer)
 
 def test_a_silent_site_hangs_up_where_patience_is_limited(town: Town) -> None:
     with (
-        serve_websites(town, patience=0.05) as server,
+        serve_websites(town, hang_seconds=0.05) as server,
         socket.create_connection(("127.0.0.1", server.port), timeout=10) as client,
     ):
         client.sendall(f"GET / HTTP/1.1\r\nHost: {one(town, 'silent').host}\r\n\r\n".encode())

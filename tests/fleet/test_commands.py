@@ -24,7 +24,7 @@ from cocli.config.resolve import Flags
 from cocli.config.template import TemplatePlace
 from cocli.errors import NotFound, Unavailable, UsageError
 from cocli.fleet.command_execution import CommandExecutor, command_task, open_command_queue
-from cocli.fleet.commands import ALL, USAGE, WORKED, CommandRequest, command_queue, exclusion_of, parse_wish
+from cocli.fleet.commands import ALL, USAGE, WORKED, CommandRequest, command_queue, exclusion_of, parse_request
 from cocli.fleet.supervisor import Supervisor, Wanted
 from cocli.models.campaign import CampaignConfig
 from cocli.models.command import Acknowledgement, Command
@@ -40,7 +40,7 @@ C = CampaignConfig.model_validate({"campaign": {"name": "c"}})
 
 
 @pytest.mark.parametrize(
-    ("text", "wish"),
+    ("text", "asked"),
     [
         ("add-query emergency  plumber", CommandRequest("add-query", ("emergency plumber",))),
         ('remove-query "emergency plumber"', CommandRequest("remove-query", ("emergency plumber",))),
@@ -59,9 +59,9 @@ C = CampaignConfig.model_validate({"campaign": {"name": "c"}})
         ("restart", CommandRequest("restart")),
     ],
 )
-def test_what_a_person_types(text: str, wish: CommandRequest) -> None:
-    assert parse_wish(text) == wish
-    assert parse_wish(str(wish)) == wish
+def test_what_a_person_types(text: str, asked: CommandRequest) -> None:
+    assert parse_request(text) == asked
+    assert parse_request(str(asked)) == asked
 
 
 @pytest.mark.parametrize(
@@ -87,24 +87,24 @@ def test_what_a_person_types(text: str, wish: CommandRequest) -> None:
 )
 def test_what_cannot_be_meant_is_refused_with_what_would_be_right(text: str, said: str) -> None:
     with pytest.raises(UsageError) as caught:
-        parse_wish(text)
+        parse_request(text)
     assert said in f"{caught.value.message} {caught.value.hint}"
 
 
 @given(st.text(max_size=60))
 def test_no_text_breaks_the_grammar(text: str) -> None:
     try:
-        wish = parse_wish(text)
+        asked = parse_request(text)
     except UsageError:
         return
-    assert parse_wish(str(wish)) == wish
-    assert wish.verb in USAGE
+    assert parse_request(str(asked)) == asked
+    assert asked.verb in USAGE
 
 
 @given(st.text(min_size=1, max_size=40).filter(lambda text: text.isprintable() and text.strip()))
 def test_a_quoted_phrase_arrives_as_it_is(phrase: str) -> None:
     words = " ".join(phrase.split())
-    assert parse_wish(str(CommandRequest("add-query", (words,)))) == CommandRequest("add-query", (words,))
+    assert parse_request(str(CommandRequest("add-query", (words,)))) == CommandRequest("add-query", (words,))
 
 
 @given(st.text(min_size=1, max_size=80), st.text(min_size=1, max_size=80))

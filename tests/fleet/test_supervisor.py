@@ -18,7 +18,7 @@ from cocli.fleet.supervisor import Supervisor, Wanted
 from cocli.models.worker_report import WorkerReport
 
 MIB = 1 << 20
-CARE = RestartSettings(backoff_first=1, backoff_longest=60, healthy=30, memory=100 * MIB, drain=10, look=1)
+SETTINGS = RestartSettings(backoff_first=1, backoff_longest=60, healthy=30, memory=100 * MIB, drain=10, look=1)
 
 
 @dataclass
@@ -60,7 +60,12 @@ class World:
 
     def __post_init__(self) -> None:
         self.supervisor = Supervisor(
-            self._read, self._spawn, rng=random.Random(1), care=CARE, say=self.said.append, clock=lambda: self.now
+            self._read,
+            self._spawn,
+            rng=random.Random(1),
+            settings=SETTINGS,
+            say=self.said.append,
+            clock=lambda: self.now,
         )
 
     def _read(self) -> Wanted:
@@ -122,7 +127,7 @@ def test_one_that_dies_is_started_again_later_each_time(world: World) -> None:
     assert 25 <= waits[-1] <= 61
     assert world.supervisor.last_error is not None
     assert "killed by signal 9: out of luck" in world.supervisor.last_error
-    world.pass_by(CARE.healthy + 1)
+    world.pass_by(SETTINGS.healthy + 1)
     next(one for one in world.alive if one.queue == "enrichment").code = 1
     world.pass_by(2)
     assert any(one.queue == "enrichment" for one in world.alive), "it was well: the next one starts at once"
@@ -142,7 +147,7 @@ def test_one_that_does_not_end_is_killed(world: World) -> None:
     for one in world.workers:
         one.obeys = False
     world.wanted = Wanted({}, "f1")
-    world.pass_by(CARE.drain - 1)
+    world.pass_by(SETTINGS.drain - 1)
     assert not any(one.killed for one in world.workers)
     world.pass_by(4)
     assert all(one.killed for one in world.workers)
@@ -222,7 +227,7 @@ class Hardship(RuleBasedStateMachine):
         self.world.wanted = Wanted({"gm-list": 1}, "c")
         for one in self.world.workers:
             one.held = MIB
-        self.world.pass_by(CARE.backoff_longest + CARE.drain + 20)
+        self.world.pass_by(SETTINGS.backoff_longest + SETTINGS.drain + 20)
         assert self.world.supervisor.running() == {"gm-list": 1}
         assert len(self.world.alive) == 1
 

@@ -61,7 +61,7 @@ def a_queue(store: MemoryStore | FaultyStore, *, lease: float = 30.0) -> LeasedQ
 def worker(
     queue: LeasedQueue, work: Callable[[Task, Work], Verdict], *, threads: int = 2, until_empty: bool = True
 ) -> Worker:
-    return Worker(StageOf(work), queue, rng=random.Random(1), threads=threads, until_empty=until_empty, patience=HASTY)
+    return Worker(StageOf(work), queue, rng=random.Random(1), threads=threads, until_empty=until_empty, timing=HASTY)
 
 
 def ask_after(event: threading.Event, drain: Drain) -> None:
@@ -130,7 +130,7 @@ def test_every_task_is_accounted_for(verdicts: list[str]) -> None:
             raise ZeroDivisionError("a mistake")
         return said[verdict]
 
-    one = Worker(StageOf(work), queue, rng=random.Random(1), threads=2, until_empty=True, patience=patient)
+    one = Worker(StageOf(work), queue, rng=random.Random(1), threads=2, until_empty=True, timing=patient)
     one.run(Drain())
     expected = Counter(
         {"ok": "completed", "empty": "completed", "blocked": "sidelined", "final": "sidelined"}.get(name, "waiting")
@@ -173,7 +173,7 @@ def test_a_machine_that_can_do_nothing_gives_up_and_gives_back(store: MemoryStor
     def work(_: Task, __: Work) -> Verdict:
         raise OSError(5, "the disk is gone")
 
-    one = Worker(StageOf(work), queue, rng=random.Random(1), threads=2, patience=HASTY, on_trouble=said.append)
+    one = Worker(StageOf(work), queue, rng=random.Random(1), threads=2, timing=HASTY, on_trouble=said.append)
     with pytest.raises(WorkerGaveUp, match="the disk is gone") as caught:
         one.run(Drain())
     assert caught.value.exit_code != 0
@@ -189,7 +189,7 @@ def test_what_is_not_allowed_is_not_waited_for(store: MemoryStore, queue: Leased
         raise Denied(address="s3://bucket", key="k", credentials="…", reason="read only")
 
     with pytest.raises(Denied):
-        Worker(StageOf(work), queue, rng=random.Random(1), patience=HASTY).run(Drain())
+        Worker(StageOf(work), queue, rng=random.Random(1), timing=HASTY).run(Drain())
     assert held(store, queue) == 0
 
 
@@ -202,8 +202,8 @@ def test_a_source_that_rests_is_no_trouble(store: MemoryStore, queue: LeasedQueu
         asked.append(time.monotonic())
         raise SourceResting(source="google-maps", until="tomorrow", reason="enough")
 
-    patience = IdleSettings(idle_first=0.01, rest=0.1, troubles=3)
-    one = Worker(StageOf(work), queue, rng=random.Random(1), threads=1, until_empty=until_empty, patience=patience)
+    timing = IdleSettings(idle_first=0.01, rest=0.1, troubles=3)
+    one = Worker(StageOf(work), queue, rng=random.Random(1), threads=1, until_empty=until_empty, timing=timing)
     assert one.run(Drain(), seconds=0.8)
     assert len(asked) == 1 if until_empty else 4 <= len(asked) <= 10
     assert "rests until tomorrow" in str(one.tally.last_error)
@@ -232,8 +232,8 @@ def test_a_store_that_is_away_is_waited_for(store: MemoryStore) -> None:
     put(queue, 2)
     away.set()
     threading.Timer(0.03, away.clear).start()
-    patience = IdleSettings(idle_first=0.01, idle_longest=0.02, trouble_first=0.02, trouble_longest=0.02, troubles=50)
-    one = Worker(StageOf(lambda *_: Ok()), queue, rng=random.Random(1), until_empty=True, patience=patience)
+    timing = IdleSettings(idle_first=0.01, idle_longest=0.02, trouble_first=0.02, trouble_longest=0.02, troubles=50)
+    one = Worker(StageOf(lambda *_: Ok()), queue, rng=random.Random(1), until_empty=True, timing=timing)
     one.run(Drain())
     assert one.tally.counts == {"completed": 2}
     queue.close()
@@ -350,5 +350,5 @@ def test_an_empty_queue_is_not_asked_all_the_time(store: MemoryStore) -> None:
 
     queue = a_queue(FaultyStore(store, plan))
     slow = IdleSettings(idle_first=0.1, idle_longest=0.4)
-    Worker(StageOf(lambda *_: Ok()), queue, rng=random.Random(1), threads=8, patience=slow).run(Drain(), seconds=1.0)
+    Worker(StageOf(lambda *_: Ok()), queue, rng=random.Random(1), threads=8, timing=slow).run(Drain(), seconds=1.0)
     assert looks.count("list") <= 2 * 10, "eight threads look no more often than one"

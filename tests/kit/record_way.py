@@ -79,7 +79,7 @@ def trace() -> dict[str, dict[str, list[str]]]:
     town, tracer = build_town(), Tracer()
     business = alone_in_its_tile(town)
     kinds: dict[str, set[str]] = {}
-    with tempfile.TemporaryDirectory() as folder, serve_websites(town, patience=0.5) as websites:
+    with tempfile.TemporaryDirectory() as folder, serve_websites(town, hang_seconds=0.5) as websites:
         home = TownHome(Path(folder))
         found_campaign(home, town, websites, phrases=[business.trade.phrase])
         (home.folder / "town" / "territory.geojson").write_text(json.dumps(square(business.spot.tile)), "utf-8")

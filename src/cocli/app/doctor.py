@@ -61,7 +61,9 @@ class Diagnosis:
         if not self.store_safe:
             return ExitCode.UNSAFE_STORE
         failed = any(check.status is Status.FAILED for check in self.checks)
-        return ExitCode.FAILURE if failed else ExitCode.OK
+        if failed:
+            return ExitCode.FAILURE
+        return ExitCode.OK
 
 
 def diagnose(environ: Environment, flags: Flags) -> Diagnosis:
@@ -90,7 +92,9 @@ def _failed(name: str, error: CocliError) -> DoctorCheck:
 
 def _fix(hint: str | None) -> str | None:
     """Errors send people to the doctor; here they need to be sent on."""
-    return "Check the address, the credentials, the network and the server." if hint and "doctor" in hint else hint
+    if hint and "doctor" in hint:
+        return "Check the address, the credentials, the network and the server."
+    return hint
 
 
 # --- the program -----------------------------------------------------------------------------------------------------
@@ -162,7 +166,9 @@ def _installed(distribution: str) -> bool:
 
 def _environment(environ: Environment) -> Iterator[DoctorCheck]:
     for name, meant in unknown_variables(environ):
-        fix = f"Did you mean {meant}?" if meant else "Remove it; docs/reference/configuration.md lists all variables."
+        fix = "Remove it; docs/reference/configuration.md lists all variables."
+        if meant:
+            fix = f"Did you mean {meant}?"
         yield DoctorCheck("environment", Status.WARNING, f"{name} is not a setting", fix)
 
 
@@ -276,5 +282,7 @@ def _browser(environ: Environment) -> DoctorCheck:
     found = next((path for name in candidates if (path := shutil.which(name, path=environ.get("PATH")))), None)
     if found:
         return DoctorCheck("browser", Status.OK, found)
-    detail = f"{wanted} was not found" if wanted else "no Chromium found (optional: Google Maps and script-only sites)"
+    detail = "no Chromium found (optional: Google Maps and script-only sites)"
+    if wanted:
+        detail = f"{wanted} was not found"
     return DoctorCheck("browser", Status.OPTIONAL, detail, "Install Chromium, or set COCLI_BROWSER to its path.")

@@ -119,7 +119,9 @@ def _key(workspace: Workspace, name: str, campaign: str | None) -> LocatedThing:
 
 
 def _store_of(workspace: Workspace, campaign: str | None) -> Store:
-    return workspace.campaign(campaign).store if campaign else workspace.store
+    if campaign:
+        return workspace.campaign(campaign).store
+    return workspace.store
 
 
 def _needed(campaign: str | None, kind: str, name: str) -> str:

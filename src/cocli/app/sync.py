@@ -51,7 +51,7 @@ class Sync:
 
     def run(
         self,
-        wishes: SyncOptions,
+        options: SyncOptions,
         *,
         many_deletions: bool = False,
         bandwidth: float | None = None,
@@ -59,12 +59,12 @@ class Sync:
     ) -> SyncReport:
         """Bring both sides together. `TooManyDeletions` unless they are said to be meant."""
         more: dict[str, Any] = {} if watcher is None else {"watcher": watcher}
-        syncer = Syncer(self.pair, self.selection, wishes, indexes=self.indexes, bandwidth=bandwidth, **more)
+        syncer = Syncer(self.pair, self.selection, options, indexes=self.indexes, bandwidth=bandwidth, **more)
         return syncer.run(many_deletions=many_deletions)
 
-    def look(self, wishes: SyncOptions) -> SyncForecast:
+    def look(self, options: SyncOptions) -> SyncForecast:
         """What a run would do; nothing is changed."""
-        syncer = Syncer(self.pair, self.selection, wishes, indexes=self.indexes)
+        syncer = Syncer(self.pair, self.selection, options, indexes=self.indexes)
         plan = syncer.plan()
         return SyncForecast(plan, syncer.look_at_indexes(plan))
 
@@ -88,7 +88,7 @@ class SyncForecast(NamedTuple):
     @property
     def in_agreement(self) -> bool:
         waiting = any(step.action not in (Action.ADOPT, Action.FORGET) for step in self.plan.steps)
-        return not waiting and all(one.outcome == "unchanged" for one in self.indexes) and not self.plan.failed
+        return not waiting and all(index.outcome == "unchanged" for index in self.indexes) and not self.plan.failed
 
 
 class SyncStanding(NamedTuple):
@@ -121,7 +121,9 @@ def open_sync(
         try:
             cache = _cache_in(os.path.join(cache_home(environ), "sync"))
             pair = SyncPair(folder, bucket, state, socket.gethostname(), side_by_side=_threads, cache=cache)
-            documents = str(chosen.settings.model().documents.prefix) if chosen is not None else "uploads"
+            documents = "uploads"
+            if chosen is not None:
+                documents = str(chosen.settings.model().documents.prefix)
             selection = Selection(frozenset(parts), campaign, tuple(include), tuple(exclude), documents)
             known = SyncPart.INDEXES not in selection.parts or (selection.only_versions and bool(state.indexes()))
             yield Sync(pair, selection, chosen, _indexes(campaign, bucket, folder, known=known))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from cocli.config.choices import offer
 from cocli.config.file import ConfigFile, Scope, read_config
 from cocli.config.resolve import Flags, Settings, load_user_file, resolve
-from cocli.config.schema import STORE_VARIABLE, nearest
+from cocli.config.schema import STORE_VARIABLE, did_you_mean
 from cocli.errors import NotFound, UnknownCampaign, UsageError
 from cocli.keys.paths import CampaignConfigKey
 
@@ -94,8 +94,7 @@ class Workspace:
         from cocli.app.campaigns.name import campaign_names
 
         known = sorted(campaign_names(self.store))
-        meant = nearest(name, known)
-        hint = f"Did you mean: {meant}" if meant else None
+        hint = did_you_mean(name, known)
         return UnknownCampaign(campaign=name, known=", ".join(known) or "none yet", hint=hint)
 
     def _refuse_misspelt_folder(self, settings: Settings, address: str) -> None:
@@ -125,4 +124,6 @@ def open_workspace(environ: Environment, flags: Flags) -> Iterator[Workspace]:
 def location(store: Store, key: str) -> str:
     """Where an object is, as a person would type it: a path, or `s3://bucket/prefix/key`."""
     where = store.address.partition(" (")[0].rstrip("/")
-    return f"{where}/{key}" if key else where
+    if key:
+        return f"{where}/{key}"
+    return where

@@ -92,6 +92,14 @@ def nearest(name: str, known: list[str]) -> str | None:
     return found[0] if found else None
 
 
+def did_you_mean(name: str, known: list[str], otherwise: str | None = None) -> str | None:
+    """A hint that names what was probably meant; where nothing is near, the other hint."""
+    meant = nearest(name, known)
+    if meant is None:
+        return otherwise
+    return f"Did you mean: {meant}"
+
+
 # --- what pydantic says → what a person reads ----------------------------------------------------------------------
 
 _EXPECTED_TYPE = {

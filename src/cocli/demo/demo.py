@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from cocli.demo.town.score import Score
 
 _MARKER = ".cocli-demo"
-_PATIENCE = 2.0
+_HANG_SECONDS = 2.0
 """Seconds after which the silent websites of the town hang up: nobody wants to wait a minute for them."""
 _SHOWN = 3
 _MAPS_SETTINGS = (
@@ -64,7 +64,9 @@ def main(arguments: list[str]) -> int:
         _say(f"\nLook at it yourself:\n  export {' '.join(_variables(folder))}")
         _say(f"  cocli company ls -c {CAMPAIGN}\n  cocli campaign coverage {CAMPAIGN}")
     print(json.dumps(figures), flush=True)
-    return 0 if _holds(figures) else 1
+    if _holds(figures):
+        return 0
+    return 1
 
 
 def run(folder: str, say: Callable[[str], None], *, maps: bool = False) -> dict[str, float]:
@@ -74,7 +76,7 @@ def run(folder: str, say: Callable[[str], None], *, maps: bool = False) -> dict[
     truth = truth_of(town)
     source: TownSource = "google-maps" if maps else "overture"
     with ExitStack() as stack:
-        websites = stack.enter_context(serve_websites(town, patience=_PATIENCE))
+        websites = stack.enter_context(serve_websites(town, hang_seconds=_HANG_SECONDS))
         settings = list(_MAPS_SETTINGS) if maps else []
         if maps:
             settings.append(f"google_maps.url={stack.enter_context(serve_maps(town)).url}")
@@ -89,7 +91,7 @@ def run(folder: str, say: Callable[[str], None], *, maps: bool = False) -> dict[
             traced = untraced(workspace, CAMPAIGN)
             html = _report(achieved, folder)
     _tell(achieved, score, say)
-    unseen = sum(source not in one.listings for one in truth.businesses)
+    unseen = sum(source not in business.listings for business in truth.businesses)
     say(f"({unseen} businesses of the town are unknown to {source}.)")
     say(f"Values: {traced.values:,}, of which {traced.count:,} lead to no document.")
     if html:
@@ -163,7 +165,9 @@ def _watcher(say: Callable[[str], None]) -> GoalWatcher:
 
 
 def _report(achieved: Achieved, folder: str) -> str | None:
-    return write_html(achieved.report, os.path.join(folder, "report.html")) if achieved.report else None
+    if achieved.report:
+        return write_html(achieved.report, os.path.join(folder, "report.html"))
+    return None
 
 
 def _tell(achieved: Achieved, score: Score, say: Callable[[str], None]) -> None:
@@ -172,8 +176,8 @@ def _tell(achieved: Achieved, score: Score, say: Callable[[str], None]) -> None:
     say(f"Businesses: {score.found} of {score.planned} that the source shows, each once.")
     say(f"E-mails: {score.right} of {score.right + len(score.missed)}; {len(score.wrong)} wrong.")
     for name in ("missing", "twice", "strangers", "confused", "missed", "wrong"):
-        for one in getattr(score, name)[:_SHOWN]:
-            say(f"  {name}: {one}")
+        for example in getattr(score, name)[:_SHOWN]:
+            say(f"  {name}: {example}")
 
 
 def _variables(folder: str) -> list[str]:

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from google.protobuf.timestamp_pb2 import Timestamp
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_OPERATIONS = {one: pb.Operation.Value(f"OPERATION_{one.name}") for one in Operation}
-_NAMES = {number: one for one, number in _OPERATIONS.items()}
+_OPERATIONS = {operation: pb.Operation.Value(f"OPERATION_{operation.name}") for operation in Operation}
+_NAMES = {number: operation for operation, number in _OPERATIONS.items()}
 
 
 def encode(state: DocumentState, *, inline_limit: int = limits.INLINE_LIMIT) -> bytes:
@@ -111,12 +111,14 @@ def _content(document: Document, header: pb.StateHeader, inline_limit: int) -> p
         blobs=[_blob(name, document.blobs[name], inline_limit) for name in sorted(document.blobs)],
         data=[pb.NodeData(node=node, json=text) for node, text in sorted(document.canonical_data.items())],
         steps=[
-            pb.Step(node=one.node, code_digest=one.code_digest, input_digest=one.input_digest, at=_time(one.at))
-            for one in document.steps
+            pb.Step(node=step.node, code_digest=step.code_digest, input_digest=step.input_digest, at=_time(step.at))
+            for step in document.steps
         ],
         errors=[
-            pb.Fault(node=one.node, code=one.code, message=one.message, retryable=one.retryable, at=_time(one.at))
-            for one in document.errors
+            pb.Fault(
+                node=fault.node, code=fault.code, message=fault.message, retryable=fault.retryable, at=_time(fault.at)
+            )
+            for fault in document.errors
         ],
     )
 
@@ -167,8 +169,14 @@ def _proof(proof: PurgeProof) -> pb.PurgeProof:
         purged_by=proof.purged_by,
         reason=proof.reason,
         removed=[
-            pb.RemovedObject(kind=one.kind, cluster=one.cluster or "", uuid=one.uuid, digest=one.digest, size=one.size)
-            for one in proof.removed
+            pb.RemovedObject(
+                kind=removed.kind,
+                cluster=removed.cluster or "",
+                uuid=removed.uuid,
+                digest=removed.digest,
+                size=removed.size,
+            )
+            for removed in proof.removed
         ],
     )
 
@@ -208,7 +216,7 @@ def _state(message: pb.PipeDoc, data: bytes, etag: str | None) -> DocumentState:
 
 def _document(message: pb.PipeDoc, *, trusted: bool = True) -> Document:
     owner, head = message.ownership, message.state
-    texts = {one.node: one.json for one in message.data}
+    texts = {part.node: part.json for part in message.data}
     document = Document(
         account=owner.account_id,
         connector=owner.connector_id,
@@ -217,14 +225,15 @@ def _document(message: pb.PipeDoc, *, trusted: bool = True) -> Document:
         address=head.address,
         cluster=head.cluster or None,
         source=_read_source(message.source),
-        blobs={one.name: _read_blob(one) if trusted else _checked_blob(one) for one in message.blobs},
+        blobs={blob.name: _read_blob(blob) if trusted else _checked_blob(blob) for blob in message.blobs},
         data={node: json.loads(text) for node, text in texts.items()},
         steps=tuple(
-            Step(node=one.node, code_digest=one.code_digest, input_digest=one.input_digest, at=_needed(one, "at"))
-            for one in message.steps
+            Step(node=step.node, code_digest=step.code_digest, input_digest=step.input_digest, at=_needed(step, "at"))
+            for step in message.steps
         ),
         errors=tuple(
-            Fault(one.node, one.code, one.message, one.retryable, _moment(one, "at")) for one in message.errors
+            Fault(fault.node, fault.code, fault.message, fault.retryable, _moment(fault, "at"))
+            for fault in message.errors
         ),
         parent_digest=head.parent_digest or None,
     )
@@ -242,7 +251,7 @@ def _read_source(source: pb.Source) -> DocumentSource:
         mime_type=source.mime_type or None,
         fetched_at=_moment(source, "fetched_at"),
         http_status=source.http_status or None,
-        headers={one.name: one.value for one in source.headers},
+        headers={header.name: header.value for header in source.headers},
         filename=source.filename or None,
     )
 
@@ -263,7 +272,14 @@ def _checked_blob(blob: pb.Blob) -> Blob:
 
 def _purge(proof: pb.PurgeProof) -> PurgeProof:
     removed = tuple(
-        RemovedObject(one.kind, one.cluster or None, one.uuid, one.digest, one.size) for one in proof.removed
+        RemovedObject(
+            removed_object.kind,
+            removed_object.cluster or None,
+            removed_object.uuid,
+            removed_object.digest,
+            removed_object.size,
+        )
+        for removed_object in proof.removed
     )
     return PurgeProof(_needed(proof, "begun_at"), proof.purged_by, proof.reason, removed, _moment(proof, "purged_at"))
 

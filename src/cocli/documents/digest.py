@@ -39,7 +39,7 @@ def content_digest(
     pieces = {
         "blobs": canonical_json({name: _blob(blob) for name, blob in blobs.items()}),
         "data": f"{{{nodes}}}",
-        "errors": canonical_json([[one.node, one.code, one.message, one.retryable] for one in errors]),
+        "errors": canonical_json([[fault.node, fault.code, fault.message, fault.retryable] for fault in errors]),
         "source": canonical_json(_source(source)),
     }
     text = ",".join(f'"{name}":{piece}' for name, piece in pieces.items())

@@ -66,8 +66,8 @@ class DocumentObjects:
             return document
         found = self.store.get_many([place.blob(blob.sha256) for blob in absent.values()])
         read = {
-            name: replace(blob, data=_checked(place, name, blob, one))
-            for (name, blob), one in zip(absent.items(), found, strict=True)
+            name: replace(blob, data=_checked(place, name, blob, stored))
+            for (name, blob), stored in zip(absent.items(), found, strict=True)
         }
         return document.with_blobs({**document.blobs, **read})
 

@@ -72,9 +72,9 @@ class DocumentRepository:
         """
         return self._saver.save(document, publish)
 
-    def save_many(self, wishes: Sequence[tuple[Document, Sequence[str]]]) -> list[Receipt | CocliError]:
+    def save_many(self, requests: Sequence[tuple[Document, Sequence[str]]]) -> list[Receipt | CocliError]:
         """Save many, new ones side by side and in one transaction. One failure does not stop the others."""
-        return self._saver.save_many(wishes)
+        return self._saver.save_many(requests)
 
     # --- reading
 

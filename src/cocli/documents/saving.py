@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class _Wish:
+class _SaveRequest:
     """What somebody wants to be saved, checked, with its first version ready to be written."""
 
     document: Document
@@ -70,23 +70,23 @@ class Saver:
         unchanged = self._unchanged(document, found, publish)
         if unchanged is not None:
             return unchanged
-        wish = self._wish(document, place, intake, publish)
+        request = self._request(document, place, intake, publish)
         self._objects.put_blobs(place, document)
         if found.row is None:
-            etag = self._objects.create(place, wish.data)
+            etag = self._objects.create(place, request.data)
             if etag is not None:
-                return self._finish(wish, wish.first, etag, [])
-        return self._over_what_is_there(wish, found.row)
+                return self._finish(request, request.first, etag, [])
+        return self._over_what_is_there(request, found.row)
 
-    def save_many(self, wishes: Sequence[tuple[Document, Sequence[str]]]) -> list[Receipt | CocliError]:
+    def save_many(self, requests: Sequence[tuple[Document, Sequence[str]]]) -> list[Receipt | CocliError]:
         """New documents of a batch are written side by side and committed at once; whatever else one by one."""
         answers: dict[int, Receipt | CocliError] = {}
-        fresh = self._fresh(wishes, answers)
+        fresh = self._fresh(requests, answers)
         self._create_all(fresh, answers)
-        for number, (document, publish) in enumerate(wishes):
+        for number, (document, publish) in enumerate(requests):
             if number not in answers:
                 answers[number] = _answer(self.save, document, publish)
-        return [answers[number] for number in range(len(wishes))]
+        return [answers[number] for number in range(len(requests))]
 
     # --- steps
 
@@ -116,7 +116,7 @@ class Saver:
         if missing:
             self._catalog.commit([], missing)
 
-    def _wish(self, document: Document, place: DocumentPlace, intake: str, publish: Sequence[str]) -> _Wish:
+    def _request(self, document: Document, place: DocumentPlace, intake: str, publish: Sequence[str]) -> _SaveRequest:
         check_document(document)
         destinations = tuple(dict.fromkeys(publish))
         if any(not name or "\0" in name for name in destinations):
@@ -124,104 +124,109 @@ class Saver:
         header = Header(1, document.digest, self._clock(), Operation.CREATED, destinations)
         first, data = self._objects.encode(DocumentState(header, document))
         place.version(header.digest)  # the longest key that it may ever need: refused now rather than with an update
-        return _Wish(document, place, intake, destinations, first, data, first.row())
+        return _SaveRequest(document, place, intake, destinations, first, data, first.row())
 
-    def _over_what_is_there(self, wish: _Wish, row: PipeDoc | None) -> Receipt:
+    def _over_what_is_there(self, request: _SaveRequest, row: PipeDoc | None) -> Receipt:
         for _ in range(TRIES):
-            read = self._objects.current(wish.place)
+            read = self._objects.current(request.place)
             if read is None:
-                etag = self._objects.create(wish.place, wish.data)
+                etag = self._objects.create(request.place, request.data)
                 if etag is not None:
-                    return self._finish(wish, wish.first, etag, [])
+                    return self._finish(request, request.first, etag, [])
                 continue
             there, stored = read
             # Nobody told of this version yet, as far as we know: its writer may have died before it could.
             untold = self._events(there) if row is None or row.version < there.header.version else []
             if there.header.deleted_at is not None:
                 self._catalog.commit([there.row()], untold)
-                raise DocumentDeleted(doc=wish.document.doc, deleted_at=render_utc(there.header.deleted_at))
-            if there.header.digest == wish.document.digest:
-                return self._adopt(wish, there, untold)
-            header = replace(wish.first.header, version=there.header.version + 1, operation=Operation.UPDATED)
-            state, data = self._objects.encode(replace(wish.first, header=header))
-            etag = self._objects.supersede(wish.place, there, stored, data)
+                raise DocumentDeleted(doc=request.document.doc, deleted_at=render_utc(there.header.deleted_at))
+            if there.header.digest == request.document.digest:
+                return self._adopt(request, there, untold)
+            header = replace(request.first.header, version=there.header.version + 1, operation=Operation.UPDATED)
+            state, data = self._objects.encode(replace(request.first, header=header))
+            etag = self._objects.supersede(request.place, there, stored, data)
             if etag is not None:
-                return self._finish(wish, state, etag, untold)
-        raise DocumentContested(doc=wish.document.doc, tries=TRIES)
+                return self._finish(request, state, etag, untold)
+        raise DocumentContested(doc=request.document.doc, tries=TRIES)
 
-    def _adopt(self, wish: _Wish, there: DocumentState, untold: Sequence[Event]) -> Receipt:
+    def _adopt(self, request: _SaveRequest, there: DocumentState, untold: Sequence[Event]) -> Receipt:
         """The store has this content already: another machine wrote it, or we did and died. Only the row is missing."""
         row = there.row()
-        events = {event.event_id: event for event in (*untold, *self._events(there, wish.publish))}
-        if not self._commit(wish, row, list(events.values())):
-            self._bury(wish)
+        events = {event.event_id: event for event in (*untold, *self._events(there, request.publish))}
+        if not self._commit(request, row, list(events.values())):
+            self._bury(request)
         return Receipt.of(row, "unchanged")
 
-    def _finish(self, wish: _Wish, state: DocumentState, etag: str, untold: Sequence[Event]) -> Receipt:
-        row = written_row(wish.row, state, etag)
-        if not self._commit(wish, row, [*untold, *self._events(state)]):
-            self._bury(wish)
+    def _finish(self, request: _SaveRequest, state: DocumentState, etag: str, untold: Sequence[Event]) -> Receipt:
+        row = written_row(request.row, state, etag)
+        if not self._commit(request, row, [*untold, *self._events(state)]):
+            self._bury(request)
         outcome: Outcome = "created" if state.header.version == 1 else "updated"
         return Receipt.of(row, outcome)
 
     def _events(self, state: DocumentState, also: Sequence[str] = ()) -> list[Event]:
         return events_of(state, self._subscriptions, also=also)
 
-    def _commit(self, wish: _Wish, row: PipeDoc, events: Sequence[Event]) -> bool:
-        return self._catalog.commit([row], events, intake=None if wish.document.is_intake else wish.intake)
+    def _commit(self, request: _SaveRequest, row: PipeDoc, events: Sequence[Event]) -> bool:
+        return self._catalog.commit([row], events, intake=None if request.document.is_intake else request.intake)
 
-    def _bury(self, wish: _Wish) -> None:
+    def _bury(self, request: _SaveRequest) -> None:
         """The document was deleted while this state of it was written: it goes the same way."""
-        buried = self._tombstones.bury(wish.place, by="deleted while it was saved")
-        raise DocumentDeleted(doc=wish.document.doc, deleted_at=render_utc(buried.header.saved_at))
+        buried = self._tombstones.bury(request.place, by="deleted while it was saved")
+        raise DocumentDeleted(doc=request.document.doc, deleted_at=render_utc(buried.header.saved_at))
 
     # --- many at once
 
     def _fresh(
-        self, wishes: Sequence[tuple[Document, Sequence[str]]], answers: dict[int, Receipt | CocliError]
-    ) -> dict[int, _Wish]:
-        intakes = [_intake(one) for one, _ in wishes]
+        self, requests: Sequence[tuple[Document, Sequence[str]]], answers: dict[int, Receipt | CocliError]
+    ) -> dict[int, _SaveRequest]:
+        intakes = [_intake(document) for document, _ in requests]
         found = self._catalog.find_many(
-            [(one.account, one.uuid, one.cluster, intake) for (one, _), intake in zip(wishes, intakes, strict=True)]
+            [
+                (document.account, document.uuid, document.cluster, intake)
+                for (document, _), intake in zip(requests, intakes, strict=True)
+            ]
         )
-        fresh: dict[int, _Wish] = {}
+        fresh: dict[int, _SaveRequest] = {}
         seen: set[tuple[str, str | None]] = set()
-        for number, (document, publish) in enumerate(wishes):
+        for number, (document, publish) in enumerate(requests):
             identity = (document.uuid, document.cluster)
             if identity in seen or found[number].row is not None or found[number].document_deleted_at is not None:
                 continue  # not new: in its turn, one by one
             seen.add(identity)
             place = self._objects.place(document)
-            made = _answer(self._wish, document, place, intakes[number], publish)
+            made = _answer(self._request, document, place, intakes[number], publish)
             if isinstance(made, CocliError):
                 answers[number] = made
             else:
                 fresh[number] = made
         return fresh
 
-    def _create_all(self, fresh: dict[int, _Wish], answers: dict[int, Receipt | CocliError]) -> None:
+    def _create_all(self, fresh: dict[int, _SaveRequest], answers: dict[int, Receipt | CocliError]) -> None:
         store = self._objects.store
-        blobs = [put for wish in fresh.values() for put in self._objects.blob_puts(wish.place, wish.document)]
-        if any(isinstance(one, StoreError) for one in store.put_many(blobs)):
+        blobs = [put for request in fresh.values() for put in self._objects.blob_puts(request.place, request.document)]
+        if any(isinstance(answer, StoreError) for answer in store.put_many(blobs)):
             return  # one by one, each gets its own error
-        puts = [Put(wish.place.current, wish.data, if_absent=True) for wish in fresh.values()]
+        puts = [Put(request.place.current, request.data, if_absent=True) for request in fresh.values()]
         rows: list[PipeDoc] = []
         events: list[Event] = []
-        for (number, wish), etag in zip(fresh.items(), store.put_many(puts), strict=True):
-            if isinstance(etag, str) and wish.document.is_intake:
-                row = written_row(wish.row, wish.first, etag)
+        for (number, request), etag in zip(fresh.items(), store.put_many(puts), strict=True):
+            if isinstance(etag, str) and request.document.is_intake:
+                row = written_row(request.row, request.first, etag)
                 rows.append(row)
-                events += self._events(wish.first)
+                events += self._events(request.first)
                 answers[number] = Receipt.of(row, "created")
             elif isinstance(etag, str):
-                answers[number] = _answer(self._finish, wish, wish.first, etag, [])
+                answers[number] = _answer(self._finish, request, request.first, etag, [])
         if rows:
             self._catalog.commit(rows, events)
 
 
 def _intake(document: Document) -> str:
     """The uuid of the intake of a document."""
-    return document.uuid if document.is_intake else node_uuid(document.doc, document.datasource, document.account)
+    if document.is_intake:
+        return document.uuid
+    return node_uuid(document.doc, document.datasource, document.account)
 
 
 def written_row(row: PipeDoc, state: DocumentState, etag: str) -> PipeDoc:

@@ -47,7 +47,9 @@ class CommandRequest:
             is_plain = shlex.split(plain) == plain.split(" ")
         except ValueError:
             is_plain = False
-        return plain if is_plain else shlex.join((self.verb, *self.arguments))
+        if is_plain:
+            return plain
+        return shlex.join((self.verb, *self.arguments))
 
     @property
     def concerns_hosts(self) -> bool:
@@ -71,7 +73,7 @@ USAGE: dict[Verb, str] = {
 }
 
 
-def parse_wish(text: str) -> CommandRequest:
+def parse_request(text: str) -> CommandRequest:
     """`add-query "emergency plumber"`, `scale gm-list=3 enrichment=8`, `pause gm-details` …"""
     try:
         words = shlex.split(text)

@@ -69,12 +69,12 @@ class Heart:
     def beat_if_due(self) -> bool:
         """True if it beat."""
         now = self._clock()
-        looks = (self._supervisor.running(), self._supervisor.last_error)
+        shown = (self._supervisor.running(), self._supervisor.last_error)
         age = None if self._beat_at is None else now - self._beat_at
-        if age is not None and age < (self._period if looks == self._shown else min(SOON_SECONDS, self._period)):
+        if age is not None and age < (self._period if shown == self._shown else min(SOON_SECONDS, self._period)):
             return False
         self.beat()
-        self._shown, self._beat_at = looks, now
+        self._shown, self._beat_at = shown, now
         return True
 
     def beat(self, *, stopped: bool = False) -> Heartbeat:
@@ -179,7 +179,7 @@ def _temperature() -> float | None:
     import psutil
 
     with suppress(AttributeError, OSError):  # not every system has sensors
-        found = [one.current for sensor in psutil.sensors_temperatures().values() for one in sensor]
+        found = [reading.current for sensor in psutil.sensors_temperatures().values() for reading in sensor]
         return max(found, default=None)
     return None
 

@@ -103,7 +103,7 @@ class WorkerProcess:
 
         try:
             process = psutil.Process(self.pid)
-            return sum(_resident(one) for one in (process, *process.children(recursive=True)))
+            return sum(_resident(member) for member in (process, *process.children(recursive=True)))
         except psutil.Error:
             return 0  # gone: `exit_code` will say so
 

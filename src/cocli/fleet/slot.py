@@ -49,10 +49,10 @@ class Slot:
     def emptied(self) -> None:
         self.worker = None
 
-    def failed(self, now: float, care: RestartSettings, rng: random.Random) -> float:
+    def failed(self, now: float, settings: RestartSettings, rng: random.Random) -> float:
         """It ended though nobody asked it to. How long the next one waits: longer each time."""
-        self.failures = 1 if now - self.started_at >= care.healthy else self.failures + 1
-        longest = min(care.backoff_first * 2.0 ** (self.failures - 1), care.backoff_longest)
+        self.failures = 1 if now - self.started_at >= settings.healthy else self.failures + 1
+        longest = min(settings.backoff_first * 2.0 ** (self.failures - 1), settings.backoff_longest)
         wait = longest * (0.5 + rng.random() / 2)
         self.worker, self.start_at = None, now + wait
         return wait

@@ -61,18 +61,20 @@ def queue_problems(
 ) -> list[FleetProblem]:
     """`working` is queue → since when workers of it run somewhere."""
     found = []
-    for one in stats:
-        quiet, works_since = one.completed_recently == 0, working.get(one.queue)
+    for figures in stats:
+        quiet, works_since = figures.completed_recently == 0, working.get(figures.queue)
         # SQS does not tell since when a task waits. There, workers that run and complete nothing tell it.
-        since = one.oldest or (works_since or now - STALLED if quiet else now)
-        if one.queue in paused or not one.pending or now - since < STALLED:
+        since = figures.oldest or (works_since or now - STALLED if quiet else now)
+        if figures.queue in paused or not figures.pending or now - since < STALLED:
             continue
-        if quiet and (one.oldest or works_since):
-            message = f"{one.pending:,} tasks wait, and none was completed in {STALLED.seconds // 60} minutes"
-            found.append(FleetProblem("stalled", one.queue, message, f"cocli queue ls {one.queue} -c {campaign}"))
-        elif works_since is None and not one.leased:
-            message = f"{one.pending:,} tasks wait, and no worker runs"
-            found.append(FleetProblem("idle", one.queue, message, f"cocli worker {one.queue} -c {campaign}"))
+        if quiet and (figures.oldest or works_since):
+            message = f"{figures.pending:,} tasks wait, and none was completed in {STALLED.seconds // 60} minutes"
+            found.append(
+                FleetProblem("stalled", figures.queue, message, f"cocli queue ls {figures.queue} -c {campaign}")
+            )
+        elif works_since is None and not figures.leased:
+            message = f"{figures.pending:,} tasks wait, and no worker runs"
+            found.append(FleetProblem("idle", figures.queue, message, f"cocli worker {figures.queue} -c {campaign}"))
     return found
 
 

@@ -45,14 +45,14 @@ class Supervisor:
         spawn: Callable[[str, str], SpawnedWorker],
         *,
         rng: random.Random,
-        care: RestartSettings | None = None,
+        settings: RestartSettings | None = None,
         say: Callable[[str], None] = lambda _: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._read = wanted
         self._spawn = spawn
         self._random = rng
-        self._care = care or RestartSettings()
+        self._settings = settings or RestartSettings()
         self._say = say
         self._clock = clock
         self._wanted = Wanted()
@@ -97,7 +97,7 @@ class Supervisor:
         """A copy: the heart looks from a thread of its own."""
         slots = [(slot.queue, slot.worker) for slot in list(self._slots.values())]
         return [(queue, worker) for queue, worker in slots if worker] + [
-            (one.queue, one.worker) for one in self._leaving
+            (leaving.queue, leaving.worker) for leaving in self._leaving
         ]
 
     # --- what it does
@@ -124,7 +124,7 @@ class Supervisor:
     def tick(self) -> None:
         now = self._clock()
         if now >= self._look_at:
-            self._look_at = now + self._care.look
+            self._look_at = now + self._settings.look
             self._look()
         measure = now >= self._measure_at
         if measure:
@@ -179,12 +179,14 @@ class Supervisor:
             self._died(slot, slot.worker, code, now)
         if slot.worker is not None and slot.fingerprint != self._wanted.fingerprint:
             self._retire(slot, "its configuration is not the newest")
-        if measure and slot.worker is not None and self._care.memory:
+        if measure and slot.worker is not None and self._settings.memory:
             held = slot.worker.memory()
-            if held > self._care.memory:
-                self.note(f"{slot.name} holds {held >> 20} MiB, more than {self._care.memory >> 20}: it is replaced")
+            if held > self._settings.memory:
+                self.note(
+                    f"{slot.name} holds {held >> 20} MiB, more than {self._settings.memory >> 20}: it is replaced"
+                )
                 self._retire(slot, "too much memory")
-                slot.failed(now, self._care, self._random)
+                slot.failed(now, self._settings, self._random)
         if slot.worker is None and now >= slot.start_at:
             self._start(slot, now)
 
@@ -192,18 +194,20 @@ class Supervisor:
         try:
             slot.started(self._spawn(slot.queue, slot.name), self._wanted.fingerprint, now)
         except OSError as error:  # no memory for a process, no more processes: later perhaps
-            wait = slot.failed(now, self._care, self._random)
+            wait = slot.failed(now, self._settings, self._random)
             self.note(f"{slot.name} cannot be started: {error.strerror}; again in {wait:.0f} s")
             return
         self._say(f"{slot.name} started")
 
     def _died(self, slot: Slot, worker: SpawnedWorker, code: int, now: float) -> None:
         self._count(slot.queue, worker)
-        wait = slot.failed(now, self._care, self._random)
+        wait = slot.failed(now, self._settings, self._random)
         self.deaths[slot.queue] += 1
         self.unable += code != -signal.SIGKILL
         how = f"was killed by signal {-code}" if code < 0 else f"ended with code {code}"
-        reason = f": {worker.last_error.rstrip('.')}" if worker.last_error else ""
+        reason = ""
+        if worker.last_error:
+            reason = f": {worker.last_error.rstrip('.')}"
         self.note(f"{slot.name} {how}{reason}; the next one starts in {wait:.0f} s")
 
     def _retire(self, slot: Slot, reason: str) -> None:
@@ -212,31 +216,34 @@ class Supervisor:
             return
         self._say(f"{slot.name} is drained: {reason}")
         worker.drain()
-        self._leaving.append(Leaving(slot.name, slot.queue, worker, self._clock() + self._care.drain))
+        self._leaving.append(Leaving(slot.name, slot.queue, worker, self._clock() + self._settings.drain))
         slot.emptied()
 
     def _see_off(self) -> bool:
         """Those that left are counted, those that do not are killed: False if one had to be."""
         whole, staying = True, []
-        for one in self._leaving:
-            if one.worker.exit_code() is None:
-                if self._clock() < one.kill_at:
-                    staying.append(one)
+        for leaving in self._leaving:
+            if leaving.worker.exit_code() is None:
+                if self._clock() < leaving.kill_at:
+                    staying.append(leaving)
                     continue
-                self.note(f"{one.name} did not end in time and was killed")
-                one.worker.kill()
+                self.note(f"{leaving.name} did not end in time and was killed")
+                leaving.worker.kill()
                 whole = False
-            self._count(one.queue, one.worker)
-            self._say(f"{one.name} ended")
+            self._count(leaving.queue, leaving.worker)
+            self._say(f"{leaving.name} ended")
         self._leaving = staying
         return whole
 
     def _hurry(self) -> None:
         self._hurried = True
         soon = self._clock() + 5.0
-        for one in self._leaving:
-            one.worker.drain()
-        self._leaving = [Leaving(one.name, one.queue, one.worker, min(one.kill_at, soon)) for one in self._leaving]
+        for leaving in self._leaving:
+            leaving.worker.drain()
+        self._leaving = [
+            Leaving(leaving.name, leaving.queue, leaving.worker, min(leaving.kill_at, soon))
+            for leaving in self._leaving
+        ]
 
     def _count(self, queue: str, worker: SpawnedWorker) -> None:
         if worker.report:

@@ -57,7 +57,7 @@ class Worker:
         rng: random.Random,
         threads: int = 1,
         until_empty: bool = False,
-        patience: IdleSettings | None = None,
+        timing: IdleSettings | None = None,
         on_trouble: Callable[[str], None] | None = None,
     ) -> None:
         self._stage = stage
@@ -65,7 +65,7 @@ class Worker:
         self._random = rng
         self._count = threads
         self._until_empty = until_empty
-        self._patience = patience or IdleSettings()
+        self._timing = timing or IdleSettings()
         self._on_trouble = on_trouble
         self.tally = WorkerTally()
         self._stop = threading.Event()
@@ -93,7 +93,7 @@ class Worker:
             if drain.asked or (until is not None and now >= until):
                 self._stop.set()
             if self._stop.is_set() and given_up_at is None:
-                given_up_at = now + self._patience.drain
+                given_up_at = now + self._timing.drain
             if on_look:
                 on_look()
             if drain.now or (given_up_at is not None and now >= given_up_at):
@@ -187,8 +187,8 @@ class Worker:
 
     def _quiet(self) -> float:
         """How long nobody looks: longer each time, because an empty queue costs a listing per look."""
-        patience = self._patience
-        self._idle = min(max(self._idle * 2, patience.idle_first), patience.idle_longest)
+        timing = self._timing
+        self._idle = min(max(self._idle * 2, timing.idle_first), timing.idle_longest)
         wait = self._idle * (0.5 + self._random.random() / 2)
         self._quiet_until = time.monotonic() + wait
         return wait
@@ -208,10 +208,10 @@ class Worker:
         if self._on_trouble:
             self._on_trouble(message)
         self._troubles += 1
-        if self._troubles >= self._patience.troubles:
+        if self._troubles >= self._timing.troubles:
             raise WorkerGaveUp(queue=self._queue.name, times=self._troubles, reason=message) from error
-        patience = self._patience
-        longest = min(patience.trouble_first * 2.0 ** (self._troubles - 1), patience.trouble_longest)
+        timing = self._timing
+        longest = min(timing.trouble_first * 2.0 ** (self._troubles - 1), timing.trouble_longest)
         self._stop.wait(longest * (0.5 + self._random.random() / 2))
 
     def _rest(self, error: SourceResting) -> None:
@@ -221,7 +221,7 @@ class Worker:
             self._on_trouble(error.message)
         if self._until_empty:
             self._stop.set()
-        self._stop.wait(self._patience.rest)
+        self._stop.wait(self._timing.rest)
 
     def _release(self, claim: Claim) -> None:
         try:

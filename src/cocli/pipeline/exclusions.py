@@ -30,9 +30,9 @@ class Exclusions:
     @classmethod
     def of(cls, section: ExcludeSection) -> Exclusions:
         """From `[exclude]` of a campaign's configuration."""
-        domains = {_host(one): f"the domain {one} is excluded" for one in section.domains}
-        names = {comparable_name(one): f'the name "{one}" is excluded' for one in section.names}
-        places = {one: f"the place id {one} is excluded" for one in section.place_ids}
+        domains = {_host(domain): f"the domain {domain} is excluded" for domain in section.domains}
+        names = {comparable_name(name): f'the name "{name}" is excluded' for name in section.names}
+        places = {place_id: f"the place id {place_id} is excluded" for place_id in section.place_ids}
         names.pop("", None)  # a name without a letter compares with nothing
         return cls(domains, names, places)
 

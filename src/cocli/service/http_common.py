@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from cocli.errors import CocliError
 
-_PATIENCE_SECONDS = 2.0
+_DISCARD_SECONDS = 2.0
 """With who sends more than is taken."""
 
 
@@ -34,10 +34,12 @@ def bearer(request: Request) -> str:
 async def read_body(request: Request, *, limit: int, seconds: float, what: str) -> bytes:
     """The body, piece by piece: one that is too large, or never ends, is not kept and not read to its end."""
     announced = request.headers.get("content-length", "")
-    size = int(announced) if announced.isdecimal() and int(announced) > limit else 0
+    size = 0
+    if announced.isdecimal() and int(announced) > limit:
+        size = int(announced)
     body = bytearray()
     try:
-        async with asyncio.timeout(_PATIENCE_SECONDS if size > limit else seconds) as patience:
+        async with asyncio.timeout(_DISCARD_SECONDS if size > limit else seconds) as deadline:
             async for piece in request.stream():
                 if size > limit:
                     continue  # who is cut off while sending may never see the answer
@@ -45,7 +47,7 @@ async def read_body(request: Request, *, limit: int, seconds: float, what: str) 
                 if len(body) > limit:
                     size = len(body)
                     body.clear()
-                    patience.reschedule(asyncio.get_running_loop().time() + _PATIENCE_SECONDS)
+                    deadline.reschedule(asyncio.get_running_loop().time() + _DISCARD_SECONDS)
     except TimeoutError as error:
         if size <= limit:
             reason = f"{what} did not arrive within {seconds:g} seconds"

@@ -119,7 +119,9 @@ def is_this_machine(host: str) -> bool:
 
 
 def bracketed(host: str) -> str:
-    return f"[{host}]" if ":" in host else host
+    if ":" in host:
+        return f"[{host}]"
+    return host
 
 
 def _read(path: str) -> bytes:

@@ -33,5 +33,5 @@ class RateLimit:
         if early > 1e-9:  # sums of fractions of a minute
             raise TooManyRequests(limit=self._per_minute, wait=math.ceil(early))
         if key not in self._full_at and len(self._full_at) >= _REMEMBERED:
-            self._full_at = {one: at for one, at in self._full_at.items() if at > now}
+            self._full_at = {address: at for address, at in self._full_at.items() if at > now}
         self._full_at[key] = full_at

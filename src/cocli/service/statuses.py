@@ -72,7 +72,9 @@ def status_of(error: errors.CocliError) -> tuple[str, int]:
 def told(error: errors.CocliError) -> dict[str, Any]:
     """The envelope that a caller gets: as `--json` shows it, short enough for a header."""
     if isinstance(error, _INSIDE):
-        message = "The service cannot do this now." if error.retryable else "The service cannot do this; see its log."
+        message = "The service cannot do this; see its log."
+        if error.retryable:
+            message = "The service cannot do this now."
         return {"code": error.code, "message": message, "hint": None, "retryable": error.retryable, "details": {}}
     envelope = error.as_dict()
     details = envelope["details"] if isinstance(envelope["details"], dict) else {}
@@ -88,7 +90,7 @@ def told(error: errors.CocliError) -> dict[str, Any]:
 def rebuilt(envelope: Mapping[str, Any]) -> errors.CocliError:
     """The error that a service told of, as one of ours."""
     code, details = str(envelope.get("code", "")), envelope.get("details")
-    kind = {one.code: one for one in _kinds(errors.CocliError)}.get(code)
+    kind = {error.code: error for error in _kinds(errors.CocliError)}.get(code)
     hint = envelope.get("hint")
     if kind is None or not isinstance(details, dict) or not details:
         return errors.ServiceError(reason=str(envelope.get("message", "?")), hint=hint, code=code)
@@ -97,7 +99,9 @@ def rebuilt(envelope: Mapping[str, Any]) -> errors.CocliError:
 
 def _short(value: object) -> object:
     value = mask_values(value)
-    return f"{value[:_LONGEST]}…" if isinstance(value, str) and len(value) > _LONGEST else value
+    if isinstance(value, str) and len(value) > _LONGEST:
+        return f"{value[:_LONGEST]}…"
+    return value
 
 
 def _kinds(kind: type[errors.CocliError]) -> Iterator[type[errors.CocliError]]:

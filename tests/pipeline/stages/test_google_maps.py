@@ -144,7 +144,7 @@ class Bench:
 
 @contextmanager
 def opened(folder: Path, session: BrowserSession, url: str, *, limits: PaceLimits | None = None) -> Iterator[Bench]:
-    session.manner = replace(QUICK, url=url)
+    session.settings = replace(QUICK, url=url)
     catalog = open_catalog(str(folder / "documents.sqlite3"), durable=False)
     store = LocalStore(folder / "store", fsync="never")
     pace = Pace(
@@ -164,7 +164,7 @@ def opened(folder: Path, session: BrowserSession, url: str, *, limits: PaceLimit
 def work_off(stage: Stage, queue: LeasedQueue) -> list[str]:
     troubles: list[str] = []
     rng = random.Random(2)
-    Worker(stage, queue, rng=rng, until_empty=True, patience=HASTY, on_trouble=troubles.append).run(Drain())
+    Worker(stage, queue, rng=rng, until_empty=True, timing=HASTY, on_trouble=troubles.append).run(Drain())
     return troubles
 
 

@@ -121,7 +121,7 @@ def home(town: Town, tmp_path_factory: pytest.TempPathFactory) -> Home:
     home.done("source", "add", str(folder / "places.parquet"))
     queries = [word for phrase in PHRASES for word in ("--query", phrase)]
     home.done("campaign", "new", "town", *queries)
-    with serve_websites(town, patience=1.0) as websites:
+    with serve_websites(town, hang_seconds=1.0) as websites:
         write_hosts(websites, folder / "hosts.json")
         hosts = json.loads((folder / "hosts.json").read_text())
         (folder / "hosts.json").write_text(json.dumps(hosts | {"*": None}))

@@ -200,7 +200,9 @@ def render_file(covered: Covered, kind: str) -> str:
         return render_svg(title, tiles)
     if kind == "html":
         return render_html(title, summary_rows(covered), tiles)
-    return render_kml(title, tiles) if kind == "kml" else render_geojson(tiles)
+    if kind == "kml":
+        return render_kml(title, tiles)
+    return render_geojson(tiles)
 
 
 def _day(at: int) -> str:

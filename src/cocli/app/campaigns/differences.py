@@ -17,11 +17,15 @@ EXAMPLES = 5
 
 def difference(before: SiteSummary, after: SiteSummary) -> Difference:
     if not before.emails:
-        return "recovered" if after.emails else "still_none"
+        if after.emails:
+            return "recovered"
+        return "still_none"
     if not after.emails:
         return "lost"
     same = (before.primary_email, before.emails) == (after.primary_email, after.emails)
-    return "same" if same else "changed"
+    if same:
+        return "same"
+    return "changed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +55,7 @@ class Differences:
         self.phones[_phones(before, after)] += 1
         if before.status != after.status:
             self.statuses[f"{before.status or 'unread'} → {after.status or 'unread'}"] += 1
-        known = sum(1 for one in self.examples if one.difference == found)
+        known = sum(1 for example in self.examples if example.difference == found)
         if found in ("recovered", "lost", "changed") and known < self.most:
             self.examples.append(DifferenceExample(domain, found, before, after))
         return found
@@ -63,15 +67,20 @@ class Differences:
             "phones": {name: self.phones[name] for name in WORDS},
             "statuses": [{"change": change, "count": count} for change, count in self.statuses.most_common()],
             "examples": [
-                asdict(one) | {"before": one.before.model_dump(mode="json"), "after": one.after.model_dump(mode="json")}
-                for one in self.examples
+                asdict(example)
+                | {"before": example.before.model_dump(mode="json"), "after": example.after.model_dump(mode="json")}
+                for example in self.examples
             ],
         }
 
 
 def _phones(before: SiteSummary, after: SiteSummary) -> Difference:
     if not before.phones:
-        return "recovered" if after.phones else "still_none"
+        if after.phones:
+            return "recovered"
+        return "still_none"
     if not after.phones:
         return "lost"
-    return "same" if before.phones == after.phones else "changed"
+    if before.phones == after.phones:
+        return "same"
+    return "changed"

@@ -119,7 +119,11 @@ def _styled(placemark: Element) -> Element:
     """With the style of how it can be reached, where the order of KML's elements wants it."""
     values = {data.get("name") for data in placemark.iter("Data")}
     style = Element("styleUrl")
-    style.text = "#" + ("with-email" if "email" in values else "with-website" if "website" in values else "listed")
+    style.text = "#listed"
+    if "email" in values:
+        style.text = "#with-email"
+    elif "website" in values:
+        style.text = "#with-website"
     before = next((number for number, child in enumerate(placemark) if child.tag == "ExtendedData"), len(placemark))
     placemark.insert(before, style)
     return placemark
@@ -133,8 +137,8 @@ def _elements(file: BinaryIO, name: str) -> Iterator[Element]:
     for event, element in iterparse(file, events=("start", "end"), forbid_dtd=True):
         root = element if root is None else root
         if event == "end" and element.tag.rpartition("}")[2] == name:
-            for one in element.iter():
-                one.tag = one.tag.rpartition("}")[2]
+            for part in element.iter():
+                part.tag = part.tag.rpartition("}")[2]
             yield element
             element.clear()
             if len(root):

@@ -125,7 +125,7 @@ class _Judge:
 
     @classmethod
     def of(cls, sites: CampaignSites, prospects: list[Prospect]) -> _Judge:
-        names = {domain for one in prospects if (domain := domain_of(one)) is not None}
+        names = {domain for prospect in prospects if (domain := domain_of(prospect)) is not None}
         return cls(sites, sites.exclusions, sites.domains(names), dict(_task_places(sites)), {})
 
     def row(self, prospect: Prospect) -> Missing:

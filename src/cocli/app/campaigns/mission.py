@@ -151,7 +151,7 @@ def _scaled(mission: Mission, tasks: int) -> dict[str, int]:
 def _set_aside(store: Store, places: Places) -> frozenset[str]:
     """The ids of the tasks in the sideline."""
     found = (places.spot_of_sidelined(info.key) for info in store.list(places.sideline))
-    return frozenset(decode_part(one[1].rpartition("/")[2]) for one in found if one is not None)
+    return frozenset(decode_part(spot[1].rpartition("/")[2]) for spot in found if spot is not None)
 
 
 def _spots(campaign: Campaign, places: Places) -> dict[str, str]:

@@ -63,7 +63,9 @@ def _offence(name: str) -> tuple[str, str]:
     stranger = re.search(r"[^a-z0-9-]", name)
     if stranger:
         character = stranger[0]
-        kind = "control character" if unicodedata.category(character).startswith("C") else "character"
+        kind = "character"
+        if unicodedata.category(character).startswith("C"):
+            kind = "control character"
         return _shown(character), f"the {kind} {_shown(character)} is not allowed"
     return "-", "it begins or ends with a dash"
 
@@ -71,4 +73,6 @@ def _offence(name: str) -> tuple[str, str]:
 def _shown(text: str) -> str:
     """A text that may hold anything, as one short printable word in quotes."""
     short = text if len(text) <= 60 else text[:40] + "…"
-    return f'"{short}"' if short.isprintable() else ascii(short)
+    if short.isprintable():
+        return f'"{short}"'
+    return ascii(short)

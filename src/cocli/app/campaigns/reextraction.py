@@ -123,7 +123,9 @@ def _compared_pages(sites: CampaignSites, wish: ReextractionOptions) -> dict[str
             found.add(page, wish.examples)
     facts = []
     for kind in _FIELDS:
-        summed = [one for one in found.sorted_fields() if one.path == kind or one.path.startswith(f"{kind}/")]
+        summed = [
+            summary for summary in found.sorted_fields() if summary.path == kind or summary.path.startswith(f"{kind}/")
+        ]
         if summed:
             facts.append({"field": kind, **{n: sum(getattr(s, n) for s in summed) for n in ("same", "gained", "lost")}})
     return {
@@ -177,7 +179,7 @@ class _Applying:
             self._engine.run(documents.repository.load(kept.document))
         known = self._records.domain(domain)
         read_at = (known.last_crawled if known else None) or website.crawled_at
-        wanted = [one for one in owners if is_excluded(one, self._exclusions) is None]
+        wanted = [owner for owner in owners if is_excluded(owner, self._exclusions) is None]
         now = website.with_changes(crawled_at=documents.store.now())
         written = self._records.write(now, wanted, at=read_at)
         site = site_document(documents.account, documents.cluster, stored.state, stored.docs, website)

@@ -112,7 +112,9 @@ def enqueue_batch(
     with opened_sites(workspace, name) as sites:
         works = _works(sites, cells, rejected)
         if not works:
-            why = f": line {rejected[0].line}: {rejected[0].reason}" if rejected else ""
+            why = ""
+            if rejected:
+                why = f": line {rejected[0].line}: {rejected[0].reason}"
             raise UsageError(
                 reason=f"the file names no website that could be read again{why}",
                 hint=f"Write one with: cocli campaign missing-emails {name} --csv FILE",
@@ -149,12 +151,12 @@ def read_cells(data: bytes) -> tuple[list[tuple[int, str]], list[RejectedSite]]:
         for row in rows:
             if columns is None:
                 heading = [cell.strip().lower() for cell in row]
-                columns = [heading.index(one) for one in _HEADINGS if one in heading]
+                columns = [heading.index(name) for name in _HEADINGS if name in heading]
                 if columns:
                     continue
                 columns = [0]
             given = (row[column].strip().removeprefix("'") for column in columns if column < len(row))
-            value = next((one for one in given if one), "")
+            value = next((cell_text for cell_text in given if cell_text), "")
             if value:
                 found.append((rows.line_num, value))
             elif any(row):
@@ -168,7 +170,7 @@ def _works(
     sites: CampaignSites, cells: Iterable[tuple[int, str]], rejected: list[RejectedSite]
 ) -> list[EnrichmentWork]:
     by_domain = sites.by_domain()
-    by_hash = {one.company_hash: domain for domain, owners in by_domain.items() for one in owners}
+    by_hash = {owner.company_hash: domain for domain, owners in by_domain.items() for owner in owners}
     exclusions = sites.exclusions
     works: dict[str, EnrichmentWork] = {}
     for line, value in cells:
@@ -177,11 +179,13 @@ def _works(
         except UsageError as error:  # one line of many: it is reported with its number
             rejected.append(RejectedSite(line, error.message))
             continue
-        owners = [one for one in by_domain.get(work.domain, []) if is_excluded(one, exclusions) is None]
+        owners = [owner for owner in by_domain.get(work.domain, []) if is_excluded(owner, exclusions) is None]
         if by_domain.get(work.domain) and not owners:
             rejected.append(RejectedSite(line, f"{work.domain}: its prospects are excluded"))
             continue
-        works.setdefault(work.domain, work.model_copy(update={"prospects": tuple(one.company_hash for one in owners)}))
+        works.setdefault(
+            work.domain, work.model_copy(update={"prospects": tuple(owner.company_hash for owner in owners)})
+        )
     return list(works.values())
 
 
@@ -193,9 +197,9 @@ def _work(value: str, by_domain: Mapping[str, Sequence[Prospect]], by_hash: Mapp
         value = domain
     given = site_work(value)
     owners = by_domain.get(given.domain, ())
-    countries = {one.country for one in owners if one.country}
+    countries = {owner.country for owner in owners if owner.country}
     named_whole = "/" in value  # an address, and not only a domain: then it is asked as it stands
-    website = None if named_whole else next((one.website for one in owners if one.website), None)
+    website = None if named_whole else next((owner.website for owner in owners if owner.website), None)
     return given.model_copy(
         update={"url": website or given.url, "country": countries.pop() if len(countries) == 1 else None}
     )
@@ -207,7 +211,7 @@ def _name_of(works: Iterable[EnrichmentWork]) -> str:
 
 def _remember(sites: CampaignSites, key: str, batch: str, works: Sequence[EnrichmentWork]) -> None:
     """Write down how things stand, before anything is queued; a batch that is there keeps what it says."""
-    owners = {one.company_hash: one for group in sites.by_domain().values() for one in group}
+    owners = {owner.company_hash: owner for group in sites.by_domain().values() for owner in group}
     store = sites.campaign.store
     file = Batch(
         batch=batch,
@@ -219,7 +223,7 @@ def _remember(sites: CampaignSites, key: str, batch: str, works: Sequence[Enrich
                 url=work.url,
                 country=work.country,
                 prospects=work.prospects,
-                with_email=sum(_has_email(owners[one]) for one in work.prospects),
+                with_email=sum(_has_email(owners[company]) for company in work.prospects),
                 before=summary_of(sites.website(work.domain)),
             )
             for work in works
@@ -227,7 +231,7 @@ def _remember(sites: CampaignSites, key: str, batch: str, works: Sequence[Enrich
     )
     if settled.create(store, key, file.model_dump_json(indent=1).encode() + b"\n") is not None:
         return
-    known = {one.domain for one in read_batch(sites.campaign, batch).sites}
+    known = {site.domain for site in read_batch(sites.campaign, batch).sites}
     if known != {work.domain for work in works}:
         raise UsageError(
             reason=f"There is a batch {batch} already, and it has other sites", hint="Name this one with --batch NAME."
@@ -270,7 +274,7 @@ def evaluate_batch(workspace: Workspace, name: str, batch: str, *, examples: int
             if state != "waiting":
                 differences.add(site.domain, site.before, summary_of(sites.website(site.domain)))
         domains = {site.domain for site in file.sites}
-        now = [one for one in sites.prospects() if domain_of(one) in domains]
+        now = [prospect for prospect in sites.prospects() if domain_of(prospect) in domains]
     return Evaluation(
         file,
         dict(tasks),

@@ -47,8 +47,8 @@ def summary_of(website: Website | None) -> SiteSummary:
     return SiteSummary(
         status=website.status,
         primary_email=website.primary_email,
-        emails=tuple(sorted({one.email for one in theirs(website)})),
-        phones=tuple(sorted({one.e164 for one in website.phones if one.e164})),
+        emails=tuple(sorted({email.email for email in theirs(website)})),
+        phones=tuple(sorted({phone.e164 for phone in website.phones if phone.e164})),
     )
 
 
@@ -61,14 +61,14 @@ class CampaignSites:
     def prospects(self) -> Iterator[Prospect]:
         """The businesses of the campaign as they are known now; those that moved are left out."""
         reader = open_reader(self.indexes.open(IndexRef("prospects", self.campaign.name)), fresh=True)
-        return (one for one in reader.scan() if one.merged_into is None)
+        return (prospect for prospect in reader.scan() if prospect.merged_into is None)
 
     def by_domain(self) -> dict[str, list[Prospect]]:
         found: dict[str, list[Prospect]] = {}
-        for one in self.prospects():
-            domain = domain_of(one)
+        for prospect in self.prospects():
+            domain = domain_of(prospect)
             if domain is not None:
-                found.setdefault(domain, []).append(one)
+                found.setdefault(domain, []).append(prospect)
         return found
 
     def domains(self, names: Iterable[str]) -> dict[str, Domain]:

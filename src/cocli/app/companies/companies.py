@@ -78,7 +78,9 @@ class Refreshed:
 
 def crm_store(workspace: Workspace, campaign: str | None) -> Store:
     """Where the companies and people are: in the store of the campaign that was named, else in the configured one."""
-    return workspace.campaign(campaign).store if campaign else workspace.store
+    if campaign:
+        return workspace.campaign(campaign).store
+    return workspace.store
 
 
 # --- looking
@@ -225,8 +227,8 @@ def refresh_companies(
     return done
 
 
-def _add(total: RefreshReport, one: RefreshReport) -> None:
+def _add(total: RefreshReport, part: RefreshReport) -> None:
     for name in ("prospects", "created", "changed", "unchanged", "excluded", "moved", "removed_meanwhile"):
-        setattr(total, name, getattr(total, name) + getattr(one, name))
-    total.beside += one.beside
-    total.problems += one.problems
+        setattr(total, name, getattr(total, name) + getattr(part, name))
+    total.beside += part.beside
+    total.problems += part.problems

@@ -105,7 +105,7 @@ def appointments(
     """Meetings, the soonest first; those without a moment come last, and not at all after a moment."""
     found = [Appointment(entry, _at(entry, where)) for entry in meetings(store, slug)]
     if after is not None:
-        found = [one for one in found if one.at is not None and one.at >= after]
+        found = [note for note in found if note.at is not None and note.at >= after]
     return sorted(found, key=_order)
 
 
@@ -115,7 +115,9 @@ def _order(appointment: Appointment) -> tuple[bool, datetime, str]:
 
 
 def _at(entry: CompanyEntry[Meeting], where: tzinfo) -> datetime | None:
-    return moment(entry.record.date, where) if entry.record and entry.record.date is not None else None
+    if entry.record and entry.record.date is not None:
+        return moment(entry.record.date, where)
+    return None
 
 
 def _tags(tags: Iterable[str]) -> tuple[str, ...]:
@@ -124,4 +126,6 @@ def _tags(tags: Iterable[str]) -> tuple[str, ...]:
 
 def _one_line(text: str) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= _TITLE else f"{line[: _TITLE - 1]}…"
+    if len(line) <= _TITLE:
+        return line
+    return f"{line[: _TITLE - 1]}…"

@@ -38,11 +38,11 @@ def person(store: Store, name: str) -> PersonPage:
     if page is not None:
         return page
     wanted = name.strip().casefold()
-    found = [one for one in list_people(store) if wanted in _known_as(one)]
+    found = [page for page in list_people(store) if wanted in _known_as(page)]
     if not found:
         raise NotFound(key=f"person {name}", hint="See them with: cocli person ls")
     if len(found) > 1:
-        known = ", ".join(one.slug for one in found[:5])
+        known = ", ".join(page.slug for page in found[:5])
         raise UsageError(reason=f'"{name}" may be {len(found)} people: {known}', hint="Name one by the slug.")
     return found[0]
 

@@ -28,7 +28,7 @@ _HOPELESS = 5
 """So many workers ended by themselves before any of them ended a task."""
 _HALF_HOPELESS = 25
 """… or so many of one queue died, killed by somebody or not, before any of them did: the others go on all the while."""
-_CARE = RestartSettings(backoff_first=0.5, backoff_longest=15.0, healthy=15.0, look=1.0)
+_RESTARTS = RestartSettings(backoff_first=0.5, backoff_longest=15.0, healthy=15.0, look=1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class OwnWorkers:
             lambda: wanted,
             worker_spawner(workspace, campaign, say),
             rng=random.Random(secrets.randbits(64)),  # noqa: S311 - spreads waits, hides nothing
-            care=_CARE,
+            settings=_RESTARTS,
         )
 
     def run(self, drain: Drain, on_tick: Callable[[], None]) -> bool:
@@ -109,18 +109,22 @@ class Others:
         return True
 
 
-def open_crew(workspace: Workspace, campaign: Campaign, wishes: CrewSettings, say: Callable[[str], None]) -> GoalCrew:
+def open_crew(workspace: Workspace, campaign: Campaign, settings: CrewSettings, say: Callable[[str], None]) -> GoalCrew:
     hosts = working_hosts(campaign)
-    if wishes.watch or (wishes.watch is None and hosts):
+    if settings.watch or (settings.watch is None and hosts):
         return Others(hosts)
-    return OwnWorkers(workspace, campaign.name, {**own_counts(campaign), **wishes.counts}, say)
+    return OwnWorkers(workspace, campaign.name, {**own_counts(campaign), **settings.counts}, say)
 
 
 def working_hosts(campaign: Campaign) -> tuple[str, ...]:
     """The machines that reported lately that they have workers for this campaign; this one may be among them."""
     now = campaign.store.now()
     alive = [beat.heartbeat for beat in read_beats(campaign.store).beats if beat.is_alive(now)]
-    return tuple(one.hostname for one in alive if one.campaign == campaign.name and any(one.workers.values()))
+    return tuple(
+        heartbeat.hostname
+        for heartbeat in alive
+        if heartbeat.campaign == campaign.name and any(heartbeat.workers.values())
+    )
 
 
 def own_counts(campaign: Campaign) -> dict[str, int]:

@@ -58,7 +58,7 @@ class GoalSettings:
     source: str | None = None
     """`open-places` or `google-maps`; what the campaign's file says where it is not given."""
     crew: CrewSettings = field(default_factory=CrewSettings)
-    looks: GoalTiming = field(default_factory=GoalTiming)
+    timing: GoalTiming = field(default_factory=GoalTiming)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,15 +86,15 @@ class GoalWatcher:
 
 
 def achieve_goal(
-    workspace: Workspace, name: str, wishes: GoalSettings, drain: Drain, watcher: GoalWatcher | None = None
+    workspace: Workspace, name: str, settings: GoalSettings, drain: Drain, watcher: GoalWatcher | None = None
 ) -> Achieved:
     """Work until the goal is met, nothing is left to do, the budget is over, or somebody says stop."""
     watcher = watcher or GoalWatcher()
-    with _of_source(workspace, name, wishes.source) as chosen:
+    with _of_source(workspace, name, settings.source) as chosen:
         campaign = chosen.campaign(name)
-        crew = open_crew(chosen, campaign, wishes.crew, watcher.say)
+        crew = open_crew(chosen, campaign, settings.crew, watcher.say)
         with ThreadPoolExecutor(1, "look") as looker:
-            run = _Run(chosen, campaign, wishes, crew, drain, watcher, looker)
+            run = _Run(chosen, campaign, settings, crew, drain, watcher, looker)
             run.plan()
             run.look()  # what is there may be enough: then nobody has to start
             whole = crew.run(run.inner, run.tick)
@@ -114,7 +114,7 @@ class _Run:
         self,
         workspace: Workspace,
         campaign: Campaign,
-        wishes: GoalSettings,
+        settings: GoalSettings,
         crew: GoalCrew,
         drain: Drain,
         watcher: GoalWatcher,
@@ -123,7 +123,7 @@ class _Run:
         self._workspace = workspace
         self._campaign = campaign
         self._indexes: Indexes = campaign_indexes(workspace, campaign.name)
-        self._wishes = wishes
+        self._settings = settings
         self._crew = crew
         self._asked = drain
         self._watcher = watcher
@@ -135,7 +135,7 @@ class _Run:
         self._settle_at = self._started
         self._settle_cost = 0.0
         self._listing = True
-        self._standing = GoalStanding(wishes.goal, 0)
+        self._standing = GoalStanding(settings.goal, 0)
         self._ending: Ending | None = None
         self.inner = Drain()
         """Asks the crew to stop."""
@@ -188,7 +188,7 @@ class _Run:
             if not error.retryable:
                 raise
             self._watcher.say(f"cannot look now: {error.message}")
-            self._look_at = time.monotonic() + self._wishes.looks.count
+            self._look_at = time.monotonic() + self._settings.timing.count
         else:
             self._judge()
 
@@ -198,15 +198,15 @@ class _Run:
         took = time.monotonic() - started
         if self._worth_settling():
             self._settle()
-        self._look_at = time.monotonic() + max(self._wishes.looks.count, took * self._wishes.looks.share)
+        self._look_at = time.monotonic() + max(self._settings.timing.count, took * self._settings.timing.share)
 
     def _worth_settling(self) -> bool:
         """When the list is drained, when it may be over, and now and then: only settled records are counted."""
-        now, looks = self._standing, self._wishes.looks
+        now, timing = self._standing, self._settings.timing
         drained = self._listing and now.queues["gm-list"].idle
         if drained or now.idle or not (now.goal.everything or now.goal.missing(now.records)):
             return True
-        return time.monotonic() >= self._settle_at + max(looks.settle, self._settle_cost * looks.share)
+        return time.monotonic() >= self._settle_at + max(timing.settle, self._settle_cost * timing.share)
 
     def _settle(self) -> None:
         started = time.monotonic()
@@ -224,7 +224,7 @@ class _Run:
         self._show()
 
     def _count(self) -> None:
-        goal, targets = self._wishes.goal, self._standing.targets
+        goal, targets = self._settings.goal, self._standing.targets
         queues = queue_states(self._campaign, self._crew.queues)
         standing = GoalStanding(goal, targets, queues, count_records(self._indexes))
         standing = self._pace.timed(standing, time.monotonic() - self._started)
@@ -235,7 +235,7 @@ class _Run:
         self._watcher.standing(self._standing)
 
     def _judge(self) -> None:
-        budget = self._wishes.budget
+        budget = self._settings.budget
         if self._standing.met:
             self._end("met")
         elif self._standing.exhausted:
@@ -259,11 +259,11 @@ class _Run:
         settle_campaign(self._workspace, self._campaign.name)
         self._count()
         self._standing = replace(self._standing, settled=True)
-        missing = self._wishes.goal.missing(self._standing.records)
+        missing = self._settings.goal.missing(self._standing.records)
         if self._ending == "met" and missing:
             self._ending, self.inner = None, Drain()
             return False
-        if not (missing or self._wishes.goal.everything):
+        if not (missing or self._settings.goal.everything):
             self._ending = "met"  # what was in hand at the end was enough
         return True
 
@@ -273,7 +273,7 @@ class _Run:
         if not self._asked.now:
             refresh_companies(self._workspace, self._campaign.name)
             report = make_report(self._workspace, self._campaign.name)
-        missing = self._wishes.goal.missing(self._standing.records)
+        missing = self._settings.goal.missing(self._standing.records)
         ending = self._ending or "interrupted"
         return Achieved(self._campaign.name, ending, self._standing, missing, report, whole)
 
@@ -295,8 +295,8 @@ def _waits_for(standing: GoalStanding, crew: GoalCrew) -> str:
     return "nothing"
 
 
-def _so_many(count: int, one: str, more: str) -> str:
-    return f"{count:,} {one if count == 1 else more}"
+def _so_many(count: int, single: str, more: str) -> str:
+    return f"{count:,} {single if count == 1 else more}"
 
 
 # --- sources

@@ -119,7 +119,9 @@ class GoalStanding:
         """Judged only where no business may be counted twice."""
         if not self.settled:
             return False
-        return self.idle if self.goal.everything else not self.goal.missing(self.records)
+        if self.goal.everything:
+            return self.idle
+        return not self.goal.missing(self.records)
 
     @property
     def exhausted(self) -> bool:
@@ -148,7 +150,7 @@ def _state(campaign: Campaign, name: str) -> QueueState:
         elif found is not None:
             tasks[found[0]] = places.spot_of_folder(found[0])
     # Listed after the tasks: one that ends meanwhile is not counted as waiting, though its folder is still there.
-    completed = {one for info in store.list(places.completed) if (one := places.spot_of_completion(info.key))}
+    completed = {done for info in store.list(places.completed) if (done := places.spot_of_completion(info.key))}
     aside = [spot[1] for info in store.list(places.sideline) if (spot := places.spot_of_sidelined(info.key))]
     ended = completed.union(aside)
     waiting = {folder for folder, spot in tasks.items() if spot not in ended}

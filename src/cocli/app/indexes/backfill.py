@@ -88,9 +88,9 @@ def _records(
 ) -> Iterator[Any]:
     """What can be made of the prospects. One value that no record can hold does not stop the others."""
     for prospect in prospects:
-        for one in make(prospect):
+        for make_record in make(prospect):
             try:
-                yield one()
+                yield make_record()
             except (RecordError, IdentityError) as error:
                 rejected.append(f"{prospect.company_hash}: {error.message}")
 

@@ -89,7 +89,9 @@ def _forget_old_shards(indexes: Indexes, ref: IndexRef) -> int:
     kept: set[str] = set()
     for manifest in history(index):
         kept |= {f"{name}.usv" for name in manifest.names} | {_file(ref, manifest)}
-    return index.cache.prune(kept) if isinstance(index.cache, FolderCache) and kept else 0
+    if isinstance(index.cache, FolderCache) and kept:
+        return index.cache.prune(kept)
+    return 0
 
 
 def _write_domains(indexes: Indexes, campaign: str) -> tuple[int, str]:

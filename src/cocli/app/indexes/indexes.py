@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from cocli.app.queues.queues import STANDARD, queue_names
 from cocli.config.places import cache_home
-from cocli.config.schema import nearest
+from cocli.config.schema import did_you_mean
 from cocli.errors import InvalidKey, UnknownIndex, UsageError
 from cocli.index.cache import FolderCache
 from cocli.index.queries.derived import DerivedFolder
@@ -43,7 +43,9 @@ class Indexes:
     @property
     def options(self) -> str:
         """What a hint has to say behind the name of an index."""
-        return f" -c {self.campaign.name}" if self.campaign else ""
+        if self.campaign:
+            return f" -c {self.campaign.name}"
+        return ""
 
     def refs(self, *, listing: bool = True) -> list[IndexRef]:
         """Every index there is, or may be. Without `listing` only the queues that are known anyway are counted."""
@@ -62,8 +64,7 @@ class Indexes:
             return IndexRef(name)
         known = [*OF_A_CAMPAIGN, *SHARED, *(f"{COMPLETIONS}{queue}" for queue in STANDARD)]
         if name not in known and not name.startswith(COMPLETIONS):
-            meant = nearest(name, known)
-            raise UnknownIndex(index=name, known=", ".join(known), hint=f"Did you mean: {meant}" if meant else None)
+            raise UnknownIndex(index=name, known=", ".join(known), hint=did_you_mean(name, known))
         if self.campaign is None:
             raise UsageError(
                 reason=f"Whose {name}? This index belongs to a campaign.",
@@ -79,7 +80,9 @@ class Indexes:
 
     def chosen(self, name: str | None) -> list[IndexRef]:
         """The index that was named, or all of them."""
-        return [self.ref(name)] if name is not None else self.refs()
+        if name is not None:
+            return [self.ref(name)]
+        return self.refs()
 
     def open(self, ref: IndexRef) -> Index[Any]:
         return open_index(self.store, ref, FolderCache(self._folder("objects", ref)))

@@ -78,7 +78,7 @@ def purge_foreign(indexes: Indexes, found: ForeignRecords) -> int:
 def _find_waiting(index: Index[Any], found: ForeignRecords) -> None:
     consumed = read_consumed(index, version(index))
     listing = list_pending(index, consumed)
-    kept = [index.store.head(one.object) for one in listing.leftovers if one.rejected is not None]
+    kept = [index.store.head(leftover.object) for leftover in listing.leftovers if leftover.rejected is not None]
     for contents in read_pending(index, [*listing.waiting, *kept]):
         owners = _foreign_owners(index, contents, str(found.ref.campaign))
         if not owners:

@@ -207,4 +207,6 @@ def parse_time(text: str, option: str) -> datetime:
         time = datetime.fromisoformat(text)
     except ValueError as error:
         raise UsageError(reason=f'{option}: "{text}" is not a time', hint=_TIMES) from error
-    return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+    if time.tzinfo is None:
+        return time.replace(tzinfo=UTC)
+    return time.astimezone(UTC)

@@ -86,7 +86,7 @@ def index_status(indexes: Indexes, ref: IndexRef) -> IndexStatus:
         bytes=sum(entry.bytes for entry in manifest.shards),
         published=manifest.created_at if manifest.version else None,
         unpacked=_unpacked(index, manifest, len(listing.waiting)),
-        set_aside=sum(1 for one in consumed.values() if one.rejected is not None),
+        set_aside=sum(1 for entry in consumed.values() if entry.rejected is not None),
         strangers=len(listing.foreign),
         damaged=_missing(index, manifest),
         lost_rows=_lost(manifest),
@@ -113,7 +113,9 @@ def index_history(indexes: Indexes, ref: IndexRef) -> Iterator[VersionInfo]:
 
 def _unpacked(index: Index[Any], manifest: Manifest, waiting: int) -> int:
     # Completions stay where they are when they were packed, so every one of them is listed for ever.
-    return max(0, waiting - manifest.rows) if index.spec.keeps_loose else waiting
+    if index.spec.keeps_loose:
+        return max(0, waiting - manifest.rows)
+    return waiting
 
 
 def _missing(index: Index[Any], manifest: Manifest) -> int:

@@ -40,7 +40,9 @@ class ClusterStatus:
     def state_of(self, beat: Beat) -> str:
         if beat.heartbeat.stopped_at is not None:
             return "stopped"
-        return "overdue" if beat.is_overdue(self.at) else "alive"
+        if beat.is_overdue(self.at):
+            return "overdue"
+        return "alive"
 
 
 def read_beats(store: Store) -> Beats:
@@ -57,7 +59,7 @@ def read_beats(store: Store) -> Beats:
             unreadable.append((key, error.message))
             continue
         beats.append(Beat(heartbeat, answer.modified))
-    return Beats(tuple(sorted(beats, key=lambda one: one.heartbeat.hostname)), tuple(unreadable))
+    return Beats(tuple(sorted(beats, key=lambda beat: beat.heartbeat.hostname)), tuple(unreadable))
 
 
 def cluster_status(campaign: Campaign) -> ClusterStatus:
@@ -77,13 +79,17 @@ def cluster_status(campaign: Campaign) -> ClusterStatus:
     expected = {host: counts for host, counts in wanted if counts}
     problems = [
         *queue_problems(
-            [one.stats for one in queues if one.stats is not None],
+            [queue_line.stats for queue_line in queues if queue_line.stats is not None],
             campaign=campaign.name,
             paused=paused,
             working=working,
             now=now,
         ),
-        *(FleetProblem("queue", one.name, one.problem) for one in queues if one.problem is not None),
+        *(
+            FleetProblem("queue", queue_line.name, queue_line.problem)
+            for queue_line in queues
+            if queue_line.problem is not None
+        ),
         *host_problems(found.beats, expected=expected, now=now),
         *_parser_problems(campaign),
         *(

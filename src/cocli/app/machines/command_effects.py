@@ -72,7 +72,7 @@ class Execution:
             case "remove-query":
                 return self._listed(_QUERIES, arguments, add=False)
             case "add-location":
-                return self._planned(self._add_locations([parse_place(one) for one in arguments]))
+                return self._planned(self._add_locations([parse_place(text) for text in arguments]))
             case "remove-location":
                 return self._remove_location(arguments[0])
             case "add-exclude" | "remove-exclude":
@@ -81,7 +81,7 @@ class Execution:
             case "pause" | "resume":
                 return self._pause(arguments or WORKED, pause=command.verb == "pause")
             case "scale":
-                return self._scale(dict(scale_of(one) for one in arguments), command.host)
+                return self._scale(dict(scale_of(text) for text in arguments), command.host)
             case "restart":
                 count = self._supervisor.restart(arguments)
                 return count > 0, f"{count} workers are replaced"
@@ -106,24 +106,28 @@ class Execution:
         """Values of a list are there afterwards, or are not."""
         known, name = self._data(path) or [], ".".join(path)
         changed = [value for value in values if (value in known) != add]
-        operator = Operator.APPEND if add else Operator.REMOVE
+        operator, done, already = Operator.REMOVE, f"removed from {name}", f"{name} does not have it"
+        if add:
+            operator, done, already = Operator.APPEND, f"added to {name}", f"{name} has it already"
         if not changed:
-            return False, f"{name} has it already" if add else f"{name} does not have it"
+            return False, already
         self._edit([ConfigChange(path, operator, value) for value in changed])
-        return True, f"{', '.join(changed)}: {'added to' if add else 'removed from'} {name}"
+        return True, f"{', '.join(changed)}: {done}"
 
     def _pause(self, queues: Sequence[str], *, pause: bool) -> tuple[bool, str]:
         known = self._data(_PAUSED) or []
         changed = [queue for queue in queues if (queue in known) != pause]
+        done, already = ("paused", "paused already") if pause else ("resumed", "not paused")
         if not changed:
-            return False, f"{', '.join(queues)}: {'paused already' if pause else 'not paused'}"
+            return False, f"{', '.join(queues)}: {already}"
         self._listed(_PAUSED, changed, add=pause)
-        return True, f"{', '.join(changed)}: {'paused' if pause else 'resumed'}"
+        return True, f"{', '.join(changed)}: {done}"
 
     def _add_locations(self, places: list[TemplatePlace]) -> tuple[bool, str]:
-        known = {one["name"]: one for one in self._data(_LOCATIONS) or []}
+        known = {location["name"]: location for location in self._data(_LOCATIONS) or []}
         values = [
-            {"name": one.name, "lat": one.lat, "lon": one.lon, "radius_miles": one.radius_miles} for one in places
+            {"name": place.name, "lat": place.lat, "lon": place.lon, "radius_miles": place.radius_miles}
+            for place in places
         ]
         for value in values:
             other = known.get(value["name"])
@@ -140,15 +144,13 @@ class Execution:
 
     def _remove_location(self, name: str) -> tuple[bool, str]:
         known = self._data(_LOCATIONS) or []
-        found = [one for one in known if one["name"] == name]
+        found = [location for location in known if location["name"] == name]
         if not found:
             return False, f"there is no location {name}"
-        last = len(found) == len(known)
-        self._edit(
-            [ConfigChange(_LOCATIONS, Operator.UNSET)]
-            if last
-            else [ConfigChange(_LOCATIONS, Operator.REMOVE, one) for one in found]
-        )
+        changes = [ConfigChange(_LOCATIONS, Operator.REMOVE, location) for location in found]
+        if len(found) == len(known):  # an empty list would stay in the file
+            changes = [ConfigChange(_LOCATIONS, Operator.UNSET)]
+        self._edit(changes)
         return True, f"{name}: removed from prospecting.locations"
 
     def _scale(self, counts: Mapping[str, int], host: str | None) -> tuple[bool, str]:
@@ -157,10 +159,10 @@ class Execution:
         if not hosts:
             raise UsageError(reason="The campaign has no [workers.HOST]: which host is meant?")
         changes = [
-            ConfigChange(("workers", one, queue), Operator.SET, count)
-            for one in hosts
+            ConfigChange(("workers", target, queue), Operator.SET, count)
+            for target in hosts
             for queue, count in counts.items()
-            if known.get(one, {}).get(queue) != count
+            if known.get(target, {}).get(queue) != count
         ]
         if not changes:
             return False, "it is so already"
@@ -183,7 +185,7 @@ class Execution:
 
     def _recover(self, name: str, category: str | None) -> tuple[bool, str]:
         with opened_queue(self._workspace.campaign(self._campaign), name) as queue:
-            found = [one for one in queue.recover(category=category) if one.outcome == "recovered"]
+            found = [task for task in queue.recover(category=category) if task.outcome == "recovered"]
         return bool(found), f"{len(found):,} tasks of {name} brought back"
 
     def _refresh_report(self) -> tuple[bool, str]:

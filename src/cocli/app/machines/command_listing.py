@@ -55,7 +55,7 @@ def list_commands(campaign: Campaign, limit: int = 50) -> list[CommandRow]:
         for row in _rows(target, place, limit):
             if row.id not in found or row.is_over:  # one that ended may still lie among those that wait
                 found[row.id] = row
-    return sorted(found.values(), key=lambda one: one.id, reverse=True)[: limit or None]
+    return sorted(found.values(), key=lambda listed: listed.id, reverse=True)[: limit or None]
 
 
 def find_command(campaign: Campaign, command_id: str) -> CommandRow:
@@ -92,7 +92,7 @@ def _places(campaign: Campaign) -> Iterator[tuple[str, QueueOnStore]]:
     """Everybody that commands were sent to, by the folders of their queues."""
     config, beats = campaign.settings.model(), read_beats(campaign.store).beats
     hosts = {*config.workers, *config.cluster.hosts, *(beat.heartbeat.hostname for beat in beats)}
-    targets = {command_queue(one): one for one in (ALL, *hosts)}
+    targets = {command_queue(host): host for host in (ALL, *hosts)}
     for name in queue_names(campaign):
         if is_of_commands(name):
             yield targets.get(name, name.removeprefix(f"{COMMANDS}-")), _place(campaign, name)
@@ -145,7 +145,7 @@ def _unfinished(target: str, row: TaskRow) -> CommandRow:
     """One that waits, is being executed, or was set aside."""
     payload = row.payload
     arguments = payload.get("arguments")
-    words = tuple(str(one) for one in arguments) if isinstance(arguments, list) else ()
+    words = tuple(str(word) for word in arguments) if isinstance(arguments, list) else ()
     text = str(CommandRequest(payload["verb"], words)) if payload.get("verb") in USAGE else "?"  # type: ignore[arg-type]
     state = {"leased": "running", "sidelined": "failed"}.get(row.state, "waiting")
     sent = (_text(payload.get("sent_by")), _text(payload.get("sent_at")))
@@ -153,4 +153,6 @@ def _unfinished(target: str, row: TaskRow) -> CommandRow:
 
 
 def _text(value: object) -> str | None:
-    return None if value is None else str(value)
+    if value is None:
+        return None
+    return str(value)

@@ -125,7 +125,7 @@ def _lacks_website(records: SiteRecords) -> Callable[[Place], bool]:
         if place.website is not None:
             return False
         known = records.prospects([company_hash(place_identity(place, domain_is_free=False))])
-        return not any(one.website for one in known)
+        return not any(prospect.website for prospect in known)
 
     return lacks
 
@@ -145,7 +145,7 @@ def _details(
     opening = opening_of(workspace, campaign, worker)
 
     def still_needed(place_id: str) -> bool:
-        return not any(one.website for one in records.prospects([company_hash(place_id)]))
+        return not any(prospect.website for prospect in records.prospects([company_hash(place_id)]))
 
     sinks = DetailsSinks(
         documents.repository,

@@ -40,7 +40,7 @@ class SupervisorSettings:
     period: float = PERIOD_SECONDS
     poll: float = 3.0
     """Seconds between two looks for commands and at the configuration."""
-    care: RestartSettings = field(default_factory=RestartSettings)
+    restart: RestartSettings = field(default_factory=RestartSettings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +58,12 @@ class Supervised:
 def run_supervisor(
     workspace: Workspace,
     campaign: Campaign,
-    wishes: SupervisorSettings,
+    options: SupervisorSettings,
     drain: Drain,
     say: Callable[[str], None],
 ) -> Supervised:
     """Supervise until asked to stop. A second one of the same host is refused before it starts anything."""
-    host = wishes.host or socket.gethostname()
+    host = options.host or socket.gethostname()
     state = state_home(workspace.settings.environ)
     with ExitStack() as stack:
         stack.enter_context(_alone(state, campaign, host))
@@ -72,7 +72,7 @@ def run_supervisor(
             watch.wanted,
             worker_spawner(workspace, campaign.name, say),
             rng=random.Random(secrets.randbits(64)),  # noqa: S311 - spreads waits, hides nothing
-            care=wishes.care,
+            settings=options.restart,
             say=say,
         )
         heart = Heart(
@@ -82,16 +82,16 @@ def run_supervisor(
             machine=machine_id(state),
             campaign=campaign.name,
             folder=state,
-            period=wishes.period,
+            period=options.period,
         )
         heart.beat()
         watch.look()
         if not watch.wanted().counts:
             say(f"[workers.{host}] of {campaign.name} asks for no workers yet")
-        upkeep = Upkeep(workspace, campaign, host, watch, supervisor, heart, wishes.poll, drain, say)
+        upkeep = Upkeep(workspace, campaign, host, watch, supervisor, heart, options.poll, drain, say)
         upkeep.start()
         stack.callback(upkeep.stop)
-        whole = supervisor.run(drain, seconds=wishes.seconds)
+        whole = supervisor.run(drain, seconds=options.seconds)
         upkeep.stop()
         if upkeep.fatal is not None:
             raise upkeep.fatal

@@ -70,7 +70,8 @@ class Upkeep:
             )
         ]
         self._listeners = {
-            one: threading.Thread(target=self._listen, args=(one, poll), daemon=True) for one in executors
+            executor: threading.Thread(target=self._listen, args=(executor, poll), daemon=True)
+            for executor in executors
         }
         self._done = dict.fromkeys(executors, 0)
         self.fatal: CocliError | None = None

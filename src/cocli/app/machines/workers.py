@@ -40,7 +40,7 @@ class WorkerSettings:
     seconds: float | None = None
     name: str | None = None
     """What others see it as; made up where it is not said."""
-    patience: IdleSettings = field(default_factory=IdleSettings)
+    timing: IdleSettings = field(default_factory=IdleSettings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ def run_worker(
     workspace: Workspace,
     campaign: Campaign,
     name: str,
-    wishes: WorkerSettings,
+    settings: WorkerSettings,
     drain: Drain,
     *,
     on_progress: Callable[[WorkerProgress], None] | None = None,
@@ -106,7 +106,7 @@ def run_worker(
     counts: bool = False,
 ) -> Worked:
     """Work until asked to stop. With `counts`, the progress says now and then how much is left."""
-    who = wishes.name or worker_name()
+    who = settings.name or worker_name()
     with open_stage(workspace, campaign, name, worker=who) as stage:
         queue = campaign_queue(campaign, name, worker=who, check=True)
         try:
@@ -114,13 +114,13 @@ def run_worker(
                 stage,
                 queue,
                 rng=random.Random(secrets.randbits(64)),  # noqa: S311 - spreads waits, hides nothing
-                threads=wishes.threads or THREADS[name],
-                until_empty=wishes.until_empty,
-                patience=wishes.patience,
+                threads=settings.threads or THREADS[name],
+                until_empty=settings.until_empty,
+                timing=settings.timing,
                 on_trouble=on_trouble,
             )
             watch = _Watch(worker, queue, who, on_progress, counts=counts)
-            whole = worker.run(drain, seconds=wishes.seconds, on_look=watch.look)
+            whole = worker.run(drain, seconds=settings.seconds, on_look=watch.look)
             return Worked(campaign.name, watch.at_the_end(), whole)
         finally:
             queue.close()

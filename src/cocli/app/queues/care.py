@@ -107,14 +107,18 @@ class TaskCare:
             first = Lease(task_id=task.task_id, token=token, attempt=1, recoveries=lives, nonce=_nonce())
             mine = first.with_changes(**held)
             created = settled.create(self._store, lease_key, json_records.render(mine))
-            return None if created is None else (mine, created)
+            if created is None:
+                return None
+            return (mine, created)
         lease, etag = before
         self._refuse_if_alive(lease, now, force=force, verb="sideline")
         history = _with_interruption(lease, now)
         token = max(lease.token, task.last_token) + 1
         mine = _replacement(lease, history=history, token=token, **held)
         swapped = settled.swap(self._store, lease_key, json_records.render(mine), etag)
-        return None if swapped is None else (mine, swapped)
+        if swapped is None:
+            return None
+        return (mine, swapped)
 
     def _set_aside(self, task_id: str, held: _Held, reason: str, before: Lease | None) -> CareOutcome:
         """The lease is ours: the end is recorded first, then the task goes, then its lease."""
@@ -164,11 +168,15 @@ class TaskCare:
 
     def _task(self, folder: str) -> Task | None:
         found = self._read(task_files(folder)[0])
-        return self._parsed(Task, found) if found else None
+        if found:
+            return self._parsed(Task, found)
+        return None
 
     def _lease(self, folder: str) -> _Held | None:
         found = self._read(task_files(folder)[1])
-        return (self._parsed(Lease, found), found.etag) if found else None
+        if found:
+            return (self._parsed(Lease, found), found.etag)
+        return None
 
     def _read(self, key: str) -> StoredObject | None:
         try:
@@ -198,7 +206,9 @@ def _with_interruption(lease: Lease, now: datetime) -> tuple[Attempt, ...]:
     """The attempts so far. One that expired counts; one that a person cut short does not."""
     if lease.worker is None or lease.expires is None:
         return lease.history
-    outcome: Literal["expired", "released"] = "expired" if now >= lease.expires else "released"
+    outcome: Literal["expired", "released"] = "released"
+    if now >= lease.expires:
+        outcome = "expired"
     cut = Attempt(attempt=lease.attempt, token=lease.token, worker=lease.worker, ended_at=now, outcome=outcome)
     return (*lease.history, cut)[-_HISTORY:]
 

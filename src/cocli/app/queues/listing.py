@@ -104,7 +104,9 @@ def _folders(place: QueueOnStore, progress: Progress) -> Iterator[tuple[str, lis
 
 def _folder_of(info: ObjectInfo) -> str:
     found = task_folder(info.key)
-    return found[0] if found else ""
+    if found:
+        return found[0]
+    return ""
 
 
 def _pending_row(folder: str, task: Any, lease: Any, now: datetime) -> TaskRow | None:
@@ -120,14 +122,20 @@ def _pending_row(folder: str, task: Any, lease: Any, now: datetime) -> TaskRow |
     if found is None:
         return _leftover(task_id, held) if held is not None else None  # ended since it was listed
     row = TaskRow(found.task_id, "waiting", _modified(task), payload=found.payload)
-    return row if held is None else _leased_row(row, held, _modified(lease), now)
+    if held is None:
+        return row
+    return _leased_row(row, held, _modified(lease), now)
 
 
 def _leased_row(row: TaskRow, lease: Lease, changed: datetime | None, now: datetime) -> TaskRow:
     if lease.expires is not None:
-        state = "expired" if now >= lease.expires + timedelta(seconds=CLOCK_MARGIN) else "leased"
+        state = "leased"
+        if now >= lease.expires + timedelta(seconds=CLOCK_MARGIN):
+            state = "expired"
     else:
-        state = "delayed" if lease.not_before is not None and lease.not_before > now else "waiting"
+        state = "waiting"
+        if lease.not_before is not None and lease.not_before > now:
+            state = "delayed"
     return TaskRow(
         row.task_id,
         state,
@@ -184,7 +192,9 @@ def _verdict_detail(done: Completion) -> str | None:
         return verdict.reason
     if isinstance(verdict, Failed):
         return f"{verdict.error.code}: {verdict.error.message}"
-    return None if verdict.count is None else f"{verdict.count} records"
+    if verdict.count is None:
+        return None
+    return f"{verdict.count} records"
 
 
 def _sidelined(place: QueueOnStore, category: str | None, lot: int, progress: Progress) -> Iterator[TaskRow]:
@@ -210,7 +220,9 @@ def _sidelined(place: QueueOnStore, category: str | None, lot: int, progress: Pr
 
 
 def sideline_folder(place: QueueOnStore, category: str | None) -> str:
-    return f"{place.places.sideline}{encode_part(category)}/" if category else place.places.sideline
+    if category:
+        return f"{place.places.sideline}{encode_part(category)}/"
+    return place.places.sideline
 
 
 # --- reading

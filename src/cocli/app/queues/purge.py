@@ -55,7 +55,7 @@ def plan_purge(
     purge = Purge()
     found = list(_ended(place, what, category, older_than, purge, progress))
     pending = {task_folder(info.key) for info in place.store.list(place.places.pending)}
-    folders = {one[0] for one in pending if one}
+    folders = {spot[0] for spot in pending if spot}
     for info, key in found:
         if _pending_folder(key) in folders:
             purge.kept += 1
@@ -100,4 +100,6 @@ def _ended(
 def _pending_folder(key: CompletedKey | SidelinedKey) -> str:
     """Where the task was. The shard is taken over: that of a shortened id cannot be computed again."""
     found = task_folder(str(TaskKey(key.campaign, key.queue, key.task_id, key.shard)))
-    return found[0] if found else ""
+    if found:
+        return found[0]
+    return ""

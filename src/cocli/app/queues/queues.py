@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cocli.app.store.folders import children
-from cocli.config.schema import nearest
+from cocli.config.schema import did_you_mean
 from cocli.errors import InvalidKey, NotFound, QueueUnusable, UsageError
 from cocli.keys.parts import decode_part
 from cocli.keys.paths import queue_folder
@@ -83,10 +83,9 @@ def check_queue(campaign: Campaign, name: str, *, create: bool = False) -> None:
     known = queue_names(campaign)
     if name in known:
         return
-    meant = nearest(name, known)
     raise UsageError(
         reason=f'Campaign {campaign.name} has no queue "{name}". Known queues: {", ".join(known)}.',
-        hint=f"Did you mean: {meant}" if meant else f"See them with: cocli queue status {campaign.name}",
+        hint=did_you_mean(name, known, f"See them with: cocli queue status {campaign.name}"),
         queue=name,
     )
 
@@ -95,13 +94,12 @@ def check_category(place: QueueOnStore, category: str | None) -> None:
     """Refuse a category that nothing can be in: a misspelt one would look like an empty one."""
     if category is None or category in tuple(Category):
         return
-    known = [str(one) for one in Category]
+    known = [str(category) for category in Category]
     known += [child[:-1] for child in children(place.store, place.places.sideline) if isinstance(child, str)]
     if category not in known:
-        meant = nearest(category, known)
         raise UsageError(
             reason=f'There is no category "{category}". Known categories: {", ".join(dict.fromkeys(known))}.',
-            hint=f"Did you mean: {meant}" if meant else None,
+            hint=did_you_mean(category, known),
         )
 
 

@@ -117,17 +117,19 @@ class _Choice:
     page_tags: Mapping[str, tuple[str, ...]]
     """Company → the tags of its page."""
 
-    def tagged(self, one: Prospect) -> Prospect:
+    def tagged(self, prospect: Prospect) -> Prospect:
         """With the tags that a person gave its page."""
-        theirs = self.page_tags.get(one.company_hash, ())
-        return one if set(theirs) <= set(one.tags) else one.with_changes(tags=tuple(sorted({*one.tags, *theirs})))
+        theirs = self.page_tags.get(prospect.company_hash, ())
+        if set(theirs) <= set(prospect.tags):
+            return prospect
+        return prospect.with_changes(tags=tuple(sorted({*prospect.tags, *theirs})))
 
-    def is_asked_for(self, one: Prospect) -> bool:
-        if self.matching is not None and one.company_hash not in self.matching:
+    def is_asked_for(self, prospect: Prospect) -> bool:
+        if self.matching is not None and prospect.company_hash not in self.matching:
             return False
-        if self.options.with_email and not (one.primary_email or one.all_emails):
+        if self.options.with_email and not (prospect.primary_email or prospect.all_emails):
             return False
-        return set(self.options.tags) <= set(one.tags)
+        return set(self.options.tags) <= set(prospect.tags)
 
 
 def _choice(indexes: Indexes, options: ExportOptions) -> _Choice:
@@ -147,17 +149,17 @@ def _selected(indexes: Indexes, choice: _Choice, report: ExportReport, progress:
         progress(done)
         if limit is not None and report.rows >= limit:
             return
-        one = choice.tagged(found)
-        if not choice.is_asked_for(one):
+        prospect = choice.tagged(found)
+        if not choice.is_asked_for(prospect):
             report.filtered += 1
-        elif one.merged_into is not None:
+        elif prospect.merged_into is not None:
             report.merged += 1
-        elif is_excluded(one, choice.exclusions):
+        elif is_excluded(prospect, choice.exclusions):
             report.excluded += 1
         else:
             report.rows += 1
-            report.without_position += one.lat is None or one.lon is None
-            yield one
+            report.without_position += prospect.lat is None or prospect.lon is None
+            yield prospect
 
 
 def _matching(indexes: Indexes, where: str | None) -> set[str] | None:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from cocli.app.campaigns.coverage import Covered
     from cocli.app.indexes.indexes import Indexes
+    from cocli.app.queues.queues import QueueStatus
     from cocli.app.workspace import Campaign, Progress, Workspace
     from cocli.models.report import TrendPoint
     from cocli.pipeline.plan.coverage import Totals
@@ -158,20 +159,21 @@ def _coverage(covered: Covered) -> CoverageFigures:
 
 
 def _queues(campaign: Campaign) -> tuple[QueueFigures, ...]:
-    statuses = [queue_status(campaign, name) for name in queue_names(campaign)]
-    return tuple(
-        QueueFigures(
-            queue=one.name,
-            pending=one.stats.pending,
-            leased=one.stats.leased,
-            expired=one.stats.expired,
-            completed=one.stats.completed,
-            sidelined=dict(one.stats.sidelined),
-            rate_per_minute=one.stats.rate,
-        )
-        if one.stats
-        else QueueFigures(queue=one.name, problem=one.problem)
-        for one in statuses
+    return tuple(_queue(queue_status(campaign, name)) for name in queue_names(campaign))
+
+
+def _queue(status: QueueStatus) -> QueueFigures:
+    stats = status.stats
+    if stats is None:
+        return QueueFigures(queue=status.name, problem=status.problem)
+    return QueueFigures(
+        queue=status.name,
+        pending=stats.pending,
+        leased=stats.leased,
+        expired=stats.expired,
+        completed=stats.completed,
+        sidelined=dict(stats.sidelined),
+        rate_per_minute=stats.rate,
     )
 
 
@@ -209,4 +211,4 @@ def _before(indexes: Indexes, earlier: Report | None) -> Sequence[TrendPoint]:
     if earlier is not None:
         return earlier.trend
     versions = islice(history(indexes.open(indexes.ref("prospects"))), MOST_POINTS // 2)
-    return points_of_versions([(one.created_at, one.rows) for one in versions])
+    return points_of_versions([(version.created_at, version.rows) for version in versions])

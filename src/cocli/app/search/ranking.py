@@ -115,7 +115,9 @@ def score(line: str, term: str) -> int:
     while position >= 0:
         best = max(best, _score_at(line, term, position))
         position = line.find(term, position + 1)
-    return best if best >= 0 else _score_scattered(line, term)
+    if best >= 0:
+        return best
+    return _score_scattered(line, term)
 
 
 def _score_at(line: str, term: str, position: int) -> int:

@@ -76,7 +76,9 @@ def open_search(workspace: Workspace, campaign: str | None, progress: Progress =
 
 def consolidate_search(indexes: Indexes) -> int:
     """Make the copies current; returns how many lines there are to search."""
-    prospects = prospects_part(indexes) if indexes.campaign is not None else None
+    prospects = None
+    if indexes.campaign is not None:
+        prospects = prospects_part(indexes)
     return len(companies_part(indexes).lines) + (len(prospects.lines) if prospects else 0)
 
 
@@ -119,7 +121,7 @@ def companies_part(indexes: Indexes, progress: Progress = no_progress) -> Search
         return part
     known = _known(copies)
     entries = list(_companies(indexes.store, infos, known, progress))
-    return write_part(copies, name, sorted(entries, key=lambda one: (one[0].title.casefold(), one[0].id)))
+    return write_part(copies, name, sorted(entries, key=lambda entry: (entry[0].title.casefold(), entry[0].id)))
 
 
 def _known(copies: DerivedFolder) -> dict[tuple[str, str], tuple[SearchEntry, str]]:
@@ -158,14 +160,15 @@ def _company(info: ObjectInfo, stored: StoredObject) -> tuple[SearchEntry, str]:
         company = markdown.read(Company, stored.data, file=info.key)
     except FormatError:  # a person's file need not be in order to be found by its name
         return SearchEntry("company", slug, "", slug, "", info.key, _stamp(info)), slug
-    facts = company.cocli
-    title = company.name or (facts.name if facts else None) or slug
-    website = company.website or (facts.domain if facts else None)
-    phone = company.phone or (facts.phone_e164 if facts else None)
-    email = company.email or (facts.emails[0] if facts and facts.emails else None)
+    title, website, phone, email = company.name, company.website, company.phone, company.email
+    emails: tuple[str, ...] = ()
+    if (facts := company.cocli) is not None:  # what a person wrote comes first
+        emails = facts.emails
+        title, website, phone = title or facts.name, website or facts.domain, phone or facts.phone_e164
+        email = email or next(iter(emails), None)
     detail = " · ".join(filter(None, (website, phone, email, *company.tags)))
-    more = " ".join(filter(None, (slug, company.status, *(facts.emails if facts else ()))))
-    return SearchEntry("company", slug, "", title, detail, info.key, _stamp(info)), more
+    more = " ".join(filter(None, (slug, company.status, *emails)))
+    return SearchEntry("company", slug, "", title or slug, detail, info.key, _stamp(info)), more
 
 
 def _stamp(info: ObjectInfo) -> str:

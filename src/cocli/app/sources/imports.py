@@ -180,7 +180,9 @@ def _keep_outcome(documents: Documents, kept: _Kept, report: ImportReport) -> No
         "further": report.further,
         "encoding": report.encoding,
         "rows": report.rows,
-        "refused": [{"row": one.number, "reason": one.reason, "text": one.text} for one in report.refused],
+        "refused": [
+            {"row": refusal.number, "reason": refusal.reason, "text": refusal.text} for refusal in report.refused
+        ],
     }
     state = intake.at(_NODE, documents.cluster).with_data(_NODE, outcome)
     documents.repository.save(state)
@@ -204,10 +206,10 @@ def _import_rows(
         else:
             wanted[id(observed.place)] = observed
     report.unread = dict(sorted(observer.unread.items()))
-    report.refused.sort(key=lambda one: one.number)
-    report.examples = [_example(one) for one in list(wanted.values())[:_EXAMPLES]]
+    report.refused.sort(key=lambda refusal: refusal.number)
+    report.examples = [_example(observation) for observation in list(wanted.values())[:_EXAMPLES]]
     reader = open_reader(indexes.open(indexes.ref("prospects")), fresh=True)
-    assignments = assign([one.place for one in wanted.values()], reader.scan())
+    assignments = assign([observation.place for observation in wanted.values()], reader.scan())
     made = Contributions(campaign.name, reader.get, observer.document)
     for done, assignment in enumerate(assignments, 1):
         made.add(assignment, wanted[id(assignment.place)])
@@ -225,7 +227,7 @@ def _new_emails(indexes: Indexes, entries: Mapping[str, EmailEntry]) -> list[Ema
     """Those that are not, or not so, in the index."""
     reader: IndexReader[EmailEntry] = open_reader(indexes.open(indexes.ref("emails")), fresh=True)
     known = reader.get_many([email_hash(email) for email in entries])
-    there = {one.email: one for one in known.values()}
+    there = {entry.email: entry for entry in known.values()}
     return [
         entry
         for email, entry in entries.items()

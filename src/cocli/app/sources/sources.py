@@ -119,7 +119,9 @@ def check_source(workspace: Workspace, path: str, source: str | None, progress: 
 
 def remove_source(workspace: Workspace, name: str, *, dry_run: bool = False) -> AddedFile:
     library = library_of(workspace.settings.environ)
-    return library.find(name) if dry_run else library.remove(name)
+    if dry_run:
+        return library.find(name)
+    return library.remove(name)
 
 
 def check_downloadable(name: str) -> Downloader:

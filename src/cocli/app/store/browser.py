@@ -11,7 +11,7 @@ from cocli.app.workspace import Progress, no_progress
 from cocli.errors import NotFound, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from datetime import datetime
 
     from cocli.store.base import ObjectInfo, Store, StoredObject
@@ -50,7 +50,9 @@ class Deletion:
 def folder_of(path: str) -> str:
     """A folder as typed, with or without its slash; `/` and nothing are the whole store."""
     stripped = path.rstrip("/")
-    return f"{stripped}/" if stripped else ""
+    if stripped:
+        return f"{stripped}/"
+    return ""
 
 
 def list_entries(store: Store, path: str, *, recursive: bool = False) -> Iterator[StoreEntry]:
@@ -64,9 +66,13 @@ def list_entries(store: Store, path: str, *, recursive: bool = False) -> Iterato
             return
     prefix = folder_of(path)
     found = False
-    for child in store.list(prefix) if recursive else children(store, prefix):
+    listed: Iterable[ObjectInfo | str] = store.list(prefix) if recursive else children(store, prefix)
+    for child in listed:
         found = True
-        yield StoreEntry(prefix + child) if isinstance(child, str) else _entry(child)
+        if isinstance(child, str):
+            yield StoreEntry(prefix + child)
+        else:
+            yield _entry(child)
     if prefix and not found:
         raise NotFound(key=path, hint="See what there is with: cocli store ls")
 

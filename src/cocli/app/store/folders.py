@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from cocli.store.base import ObjectInfo, Store
 
 _LAST = "~" * 200  # sorts behind every part that a folder can hold, in every order that a store may list in
-_PATIENCE = 50
+_READ_AT_MOST = 50
 """Objects that are read in one folder before the rest of it is jumped over: a few cost less than a new request."""
 
 
@@ -32,7 +32,7 @@ def children(store: Store, prefix: str) -> Iterator[ObjectInfo | str]:
                 read = 0
                 yield folder
             read += 1
-            if read > _PATIENCE:
+            if read > _READ_AT_MOST:
                 jump = f"{prefix}{folder}{_LAST}"
                 break
         if jump is None or jump == after:

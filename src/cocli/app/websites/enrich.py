@@ -60,16 +60,16 @@ def enrich_sites(
     workspace: Workspace,
     campaign: str | None,
     names: Sequence[str],
-    wishes: EnrichOptions,
+    options: EnrichOptions,
     *,
     on_progress: Progress = no_progress,
     open_fetcher: Callable[[FetchSettings], Fetcher] | None = None,
 ) -> list[Enriched]:
     """Read the sites, side by side; the answers are in the order of the names. Bad names are refused before any."""
-    works = [site_work(name, wishes.country) for name in names]
+    works = [site_work(name, options.country) for name in names]
     settings = workspace.campaign(campaign).settings if campaign else workspace.settings
     fetching = fetch_section(settings)
-    saves = campaign is not None if wishes.save is None else wishes.save
+    saves = campaign is not None if options.save is None else options.save
     with opened_keeping(workspace, campaign) if saves else _not_kept() as keeping:
         if keeping is not None:
             works = [with_prospects(keeping, work) for work in works]
@@ -81,9 +81,9 @@ def enrich_sites(
                 clock=lambda: datetime.now(UTC),
                 shelf=NoShelf(),
                 keeping=keeping,
-                settings=SiteSettings(pages=wishes.pages, seconds=wishes.seconds),
+                settings=SiteSettings(pages=options.pages, seconds=options.seconds),
                 exclusions=Exclusions.of(exclude_section(settings)),
-                mail_hosts=MailHosts(name_servers()) if wishes.mx or fetching.mx else None,
+                mail_hosts=MailHosts(name_servers()) if options.mx or fetching.mx else None,
             )
 
         proxy = fetching.proxies[0] if fetching.proxies else None

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 def open_fetcher(section: FetchSection, settings: FetchSettings | None = None) -> Fetcher:
     """A fetcher as it is configured, names that lead elsewhere included."""
-    resolve = read_hosts_file(os.path.expanduser(section.hosts_file)) if section.hosts_file else None
+    resolve = None
+    if section.hosts_file:
+        resolve = read_hosts_file(os.path.expanduser(section.hosts_file))
     return Fetcher(settings or FetchSettings.of(section), resolve=resolve)
 
 

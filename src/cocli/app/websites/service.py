@@ -81,16 +81,16 @@ class EnrichRequest(RecordPart):
         return self.campaign is not None and self.save is not False
 
 
-def request_of(url: str, campaign: str | None, wishes: EnrichOptions) -> EnrichRequest:
+def request_of(url: str, campaign: str | None, options: EnrichOptions) -> EnrichRequest:
     """What a person wants of a site, as it is asked of a service."""
     values = {
         "url": url,
-        "country": wishes.country,
+        "country": options.country,
         "campaign": campaign,
-        "pages": wishes.pages,
-        "seconds": wishes.seconds,
-        "mx": wishes.mx,
-        "save": wishes.save,
+        "pages": options.pages,
+        "seconds": options.seconds,
+        "mx": options.mx,
+        "save": options.save,
     }
     try:
         return EnrichRequest.model_validate(values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cocli.app.why.answers import KEPT, EmailTrail, ObservedValue
@@ -18,38 +19,53 @@ if TYPE_CHECKING:
     from cocli.models.website import FoundEmail
 
 
-def email_entries(indexes: Indexes, one: Prospect) -> dict[str, EmailEntry]:
+def email_entries(indexes: Indexes, prospect: Prospect) -> dict[str, EmailEntry]:
     index = indexes.open(indexes.ref("emails"))
     found: Iterable[EmailEntry] = (
-        open_reader(index, fresh=True).get_many([index.spec.key_text(email) for email in one.all_emails]).values()
+        open_reader(index, fresh=True).get_many([index.spec.key_text(email) for email in prospect.all_emails]).values()
     )
     return {entry.email: entry for entry in found}
 
 
 def _on_website(told: Told, email: str) -> Iterator[FoundEmail]:
-    return (found for found in (told.website.emails if told.website else ()) if found.email == email)
+    if told.website is not None:
+        yield from (found for found in told.website.emails if found.email == email)
 
 
-def email_trail(one: Prospect, email: str, entry: EmailEntry | None, told: Told) -> EmailTrail:
+def email_trail(prospect: Prospect, email: str, entry: EmailEntry | None, told: Told) -> EmailTrail:
+    """What the index says comes before what the stored website says; each may say what the other does not."""
+    trail = EmailTrail(email)
     found = next(_on_website(told, email), None)
-    origin = email_origin(one, email, entry)
-    return EmailTrail(
-        email,
-        page=(entry.source_page if entry else None) or (found.page if found else None),
-        method=(entry.method if entry else None) or (found.method if found else None),
-        context=found.context if found else None,
-        label=(entry.label if entry else None) or (found.label if found else None),
-        name=(entry.name if entry else None) or (found.name if found else None),
-        relation=found.relation if found else None,
-        verification=entry.verification if entry else None,
-        first_seen=entry.first_seen if entry else None,
-        last_seen=entry.last_seen if entry else None,
-        document=(origin.document if origin else None) or (found.document if found else None),
-    )
+    if found is not None:
+        trail = EmailTrail(
+            email,
+            page=found.page,
+            method=found.method,
+            context=found.context,
+            label=found.label,
+            name=found.name,
+            relation=found.relation,
+            document=found.document,
+        )
+    if entry is not None:
+        trail = replace(
+            trail,
+            page=entry.source_page or trail.page,
+            method=entry.method or trail.method,
+            label=entry.label or trail.label,
+            name=entry.name or trail.name,
+            verification=entry.verification,
+            first_seen=entry.first_seen,
+            last_seen=entry.last_seen,
+        )
+    origin = email_origin(prospect, email, entry)
+    if origin is not None and origin.document:
+        trail = replace(trail, document=origin.document)
+    return trail
 
 
-def email_observations(one: Prospect, email: str, entry: EmailEntry | None, told: Told) -> Iterator[ObservedValue]:
-    origin = email_origin(one, email, entry)
+def email_observations(prospect: Prospect, email: str, entry: EmailEntry | None, told: Told) -> Iterator[ObservedValue]:
+    origin = email_origin(prospect, email, entry)
     seen: set[str | None] = set()
     if origin is not None:
         seen.add(origin.document)

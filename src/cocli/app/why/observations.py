@@ -65,8 +65,8 @@ def told_of(indexes: Indexes, documents: Documents, tracer: Tracer, meant: Meant
 def _of(places: Sequence[Place], meant: Meant) -> Iterator[Place]:
     """The places that are this business: by place id, else by what their source calls them."""
     records = (meant.prospect, *meant.merged)
-    place_ids = {one.place_id for one in records if one.place_id}
-    source_ids = {name for one in records for name in one.source_ids}
+    place_ids = {record.place_id for record in records if record.place_id}
+    source_ids = {name for record in records for name in record.source_ids}
     for place in places:
         if place.place_id in place_ids or source_id_of(place) in source_ids:
             yield place
@@ -75,7 +75,7 @@ def _of(places: Sequence[Place], meant: Meant) -> Iterator[Place]:
 def _listings(indexes: Indexes, documents: Documents, tracer: Tracer, meant: Meant) -> list[PipeDoc]:
     """The captures that it may be in: those that origins name, and those of the tiles in which it was seen."""
     records = (meant.prospect, *meant.merged)
-    named = {origin.document for one in records for origin in one.origins if origin.document}
+    named = {origin.document for record in records for origin in record.origins if origin.document}
     named |= set(_witnessed(indexes, meant.prospect))
     rows = tracer.rows(sorted(named))
     if meant.prospect.place_id:  # its page may have been read, and have said nothing that was not known

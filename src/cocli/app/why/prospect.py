@@ -71,7 +71,9 @@ def find_prospect(indexes: Indexes, text: str) -> Meant:
 def _by_identity(reader: IndexReader[Prospect], text: str) -> Prospect | None:
     if _HASH.fullmatch(text):
         return reader.get(text)
-    return reader.get(company_hash(company_identity(place=text))) if is_place_id(text) else None
+    if is_place_id(text):
+        return reader.get(company_hash(company_identity(place=text)))
+    return None
 
 
 def _by_words(indexes: Indexes, reader: IndexReader[Prospect], text: str) -> Prospect:
@@ -90,7 +92,9 @@ def _by_words(indexes: Indexes, reader: IndexReader[Prospect], text: str) -> Pro
 
 def _followed(reader: IndexReader[Prospect], prospect: Prospect) -> Prospect:
     for _ in range(_MOST_MOVES):
-        moved = reader.get(prospect.merged_into) if prospect.merged_into else None
+        moved = None
+        if prospect.merged_into:
+            moved = reader.get(prospect.merged_into)
         if moved is None:
             return prospect
         prospect = moved

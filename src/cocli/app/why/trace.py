@@ -76,7 +76,9 @@ class Tracer:
         """The rows of those that there are; those of deleted ones say so."""
         found = self.catalogued(uuids)
         missing = set(uuids) - set(found)
-        return found | self.stored(missing) if missing else found
+        if missing:
+            return found | self.stored(missing)
+        return found
 
     def catalogued(self, uuids: Collection[str]) -> dict[str, PipeDoc]:
         """Those that this machine's catalogue knows."""
@@ -85,7 +87,7 @@ class Tracer:
             for lot in _lots([uuid for uuid in uuids if uuid not in found]):
                 places = [(self._documents.account, uuid, cluster, uuid) for uuid in lot]
                 answers = self._repository.catalog.find_many(places)
-                found |= {one.row.uuid: one.row for one in answers if one.row is not None}
+                found |= {answer.row.uuid: answer.row for answer in answers if answer.row is not None}
         return found
 
     def stored(self, uuids: Collection[str]) -> dict[str, PipeDoc]:
@@ -180,18 +182,18 @@ def untraced(workspace: Workspace, campaign: str, progress: Progress = no_progre
     found, elsewhere = Untraced(), list[TracedValue]()
     with opened_documents(workspace, campaign) as documents:
         tracer = Tracer(documents)
-        alive = (one for one in prospects.scan() if one.merged_into is None)
+        alive = (prospect for prospect in prospects.scan() if prospect.merged_into is None)
         while lot := list(islice(alive, _LOT)):
             found.prospects += len(lot)
-            entries = emails.get_many({spec.key_text(email) for one in lot for email in one.all_emails})
+            entries = emails.get_many({spec.key_text(email) for prospect in lot for email in prospect.all_emails})
             by_address = {entry.email: entry for entry in entries.values()}
-            values = [value for one in lot for value in values_of(one, by_address)]
+            values = [value for prospect in lot for value in values_of(prospect, by_address)]
             rows = tracer.catalogued({value.document for value in values if value.document})
-            _judge([one for one in values if one.why or one.document in rows], rows, found)
-            elsewhere += [one for one in values if not one.why and one.document not in rows]
+            _judge([value for value in values if value.why or value.document in rows], rows, found)
+            elsewhere += [value for value in values if not value.why and value.document not in rows]
             progress(found.prospects)
         # Another machine may have saved these: the store is listed once, for all of them.
-        missing = {one.document for one in elsewhere if one.document}
+        missing = {value.document for value in elsewhere if value.document}
         _judge(elsewhere, tracer.stored(missing) if missing else {}, found)
     return found
 
@@ -208,14 +210,17 @@ def values_of(prospect: Prospect, entries: dict[str, EmailEntry]) -> Iterator[Tr
 
 def email_origin(prospect: Prospect, email: str, entry: EmailEntry | None) -> Origin | None:
     """Where an address was seen. A prospect keeps no origin of its list, so the record of the address is asked."""
-    seen = (origin_of(entry.origins, "source_page") or origin_of(entry.origins, "domain")) if entry else None
+    seen = None
+    if entry:
+        seen = origin_of(entry.origins, "source_page") or origin_of(entry.origins, "domain")
     return seen or (prospect.origin_of("primary_email") if email == prospect.primary_email else None)
 
 
 def _value(prospect: Prospect, name: str, origin: Origin | None) -> TracedValue:
-    document = origin.document if origin else None
-    why = NO_ORIGIN if origin is None else NO_DOCUMENT if document is None else None
-    return TracedValue(prospect.company_hash, name, document, why)
+    if origin is None:
+        return TracedValue(prospect.company_hash, name, None, NO_ORIGIN)
+    why = NO_DOCUMENT if origin.document is None else None
+    return TracedValue(prospect.company_hash, name, origin.document, why)
 
 
 def _judge(values: Iterable[TracedValue], rows: Mapping[str, PipeDoc], found: Untraced) -> None:

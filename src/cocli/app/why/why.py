@@ -12,7 +12,7 @@ from cocli.app.why.observations import told_of
 from cocli.app.why.prospect import find_prospect
 from cocli.app.why.trace import Tracer, email_origin
 from cocli.app.workspace import location
-from cocli.config.schema import nearest
+from cocli.config.schema import did_you_mean
 from cocli.errors import UsageError
 from cocli.models.origin import Origin
 from cocli.models.prospect import Prospect
@@ -50,46 +50,52 @@ def overview(workspace: Workspace, campaign: str, who: str) -> Overview:
     """One line for each value that a prospect has."""
     indexes = campaign_indexes(workspace, campaign)
     meant = find_prospect(indexes, who)
-    one, entries = meant.prospect, email_entries(indexes, meant.prospect)
-    lines = [_line(one, name) for name in field_names(one) if "@" not in name]
-    for email in one.all_emails:
+    prospect, entries = meant.prospect, email_entries(indexes, meant.prospect)
+    lines = [_line(prospect, name) for name in field_names(prospect) if "@" not in name]
+    for email in prospect.all_emails:
         trail = entries.get(email)
-        origin = email_origin(one, email, trail)
+        origin = email_origin(prospect, email, trail)
         lines.append(FieldLine(email, trail.source_page if trail else None, *_seen(origin)))
     merged = sorted(record.company_hash for record in meant.merged)
     written = [found for key in _KEYS if (found := _written(indexes, meant, key))]
-    return Overview(campaign, one.company_hash, one.name, meant.asked, merged, lines, written)
+    return Overview(campaign, prospect.company_hash, prospect.name, meant.asked, merged, lines, written)
 
 
 def _written(indexes: Indexes, meant: Meant, key: str) -> PersonalValue | None:
     page = meant.page
     value = getattr(page.company, key) if page and page.company else None
-    return PersonalValue(key, value, location(indexes.store, page.key)) if page and value else None
+    if page and value:
+        return PersonalValue(key, value, location(indexes.store, page.key))
+    return None
 
 
-def _line(one: Prospect, name: str) -> FieldLine:
-    return FieldLine(name, value_of(one, name), *_seen(one.origin_of(name)))
+def _line(prospect: Prospect, name: str) -> FieldLine:
+    return FieldLine(name, value_of(prospect, name), *_seen(prospect.origin_of(name)))
 
 
 def _seen(origin: Origin | None) -> tuple[str | None, datetime | None, str | None, str | None]:
-    return (origin.source, origin.observed_at, origin.document, origin.reason) if origin else (None,) * 4
+    if origin:
+        return (origin.source, origin.observed_at, origin.document, origin.reason)
+    return (None,) * 4
 
 
-def field_names(one: Prospect) -> list[str]:
+def field_names(prospect: Prospect) -> list[str]:
     """What can be asked of a prospect: its filled fields, the entries of its maps, its addresses."""
     names: list[str] = []
     for name in RULES[Prospect]:
-        value = getattr(one, name)
+        value = getattr(prospect, name)
         if name in _NOT_ASKED or value in (None, "", (), {}):
             continue
         names += [f"{name}.{entry}" for entry in sorted(value)] if isinstance(value, dict) else [name]
-    return [*names, *one.all_emails]
+    return [*names, *prospect.all_emails]
 
 
-def value_of(one: Prospect, name: str) -> Any:
+def value_of(prospect: Prospect, name: str) -> Any:
     field, _, entry = name.partition(".")
-    value = getattr(one, field)
-    return value.get(entry) if entry and isinstance(value, dict) else value
+    value = getattr(prospect, field)
+    if entry and isinstance(value, dict):
+        return value.get(entry)
+    return value
 
 
 # --- one field
@@ -99,8 +105,8 @@ def explain(workspace: Workspace, campaign: str, who: str, asked: str) -> Explan
     """Why a prospect has this value; for addresses also how they were found."""
     indexes = campaign_indexes(workspace, campaign)
     meant = find_prospect(indexes, who)
-    one = meant.prospect
-    name = _known_field(one, asked)
+    prospect = meant.prospect
+    name = _known_field(prospect, asked)
     with opened_documents(workspace, campaign) as documents:
         tracer = Tracer(documents)
         told = told_of(indexes, documents, tracer, meant)
@@ -108,10 +114,10 @@ def explain(workspace: Workspace, campaign: str, who: str, asked: str) -> Explan
         key = next((key for key, fields in _KEYS.items() if name in fields), "email" if "@" in name else None)
         found.written = _written(indexes, meant, key) if key else None
         found.problems = told.problems
-        entries = email_entries(indexes, one)
-        found.emails = [email_trail(one, email, entries.get(email), told) for email in _addresses(one, name)]
+        entries = email_entries(indexes, prospect)
+        found.emails = [email_trail(prospect, email, entries.get(email), told) for email in _addresses(prospect, name)]
         if "@" in name:
-            found.observations = list(email_observations(one, name, entries.get(name), told))
+            found.observations = list(email_observations(prospect, name, entries.get(name), told))
         else:
             found.observations = list(_observations(meant, told, name))
         _add_documents(found, tracer)
@@ -119,39 +125,39 @@ def explain(workspace: Workspace, campaign: str, who: str, asked: str) -> Explan
 
 
 def _add_documents(found: Explanation, tracer: Tracer) -> None:
-    all_named = [*(one.document for one in found.observations), *(one.document for one in found.emails)]
+    all_named = [
+        *(observed.document for observed in found.observations),
+        *(observed.document for observed in found.emails),
+    ]
     named = dict.fromkeys(uuid for uuid in all_named if uuid)
     rows = tracer.rows(list(named))
     found.documents = [tracer.view(rows[uuid]) for uuid in named if uuid in rows]
     found.problems += [f"document {uuid} is not in the repository" for uuid in named if uuid not in rows]
 
 
-def _known_field(one: Prospect, asked: str) -> str:
+def _known_field(prospect: Prospect, asked: str) -> str:
     name = ALIASES.get(asked.strip().lower(), asked.strip().lower())
-    known = [*field_names(one), *(field for field in RULES[Prospect] if field not in _NOT_ASKED)]
+    known = [*field_names(prospect), *(field for field in RULES[Prospect] if field not in _NOT_ASKED)]
     if name in known:
         return name
     if f"socials.{name}" in known:
         return f"socials.{name}"
-    meant = nearest(name, known)
-    choices = ", ".join(field_names(one))
+    choices = ", ".join(field_names(prospect))
     raise UsageError(
-        reason=f'{one.name} has no field "{asked}". It has: {choices}.',
-        hint=f"Did you mean: {meant}"
-        if meant
-        else f"See them all with: cocli why {one.company_hash} -c {one.campaign}",
+        reason=f'{prospect.name} has no field "{asked}". It has: {choices}.',
+        hint=did_you_mean(name, known, f"See them all with: cocli why {prospect.company_hash} -c {prospect.campaign}"),
     )
 
 
 def _explanation(campaign: str, meant: Meant, name: str) -> Explanation:
-    one = meant.prospect
+    prospect = meant.prospect
     rule = MergeRule.UNION if "@" in name else RULES[Prospect][name.partition(".")[0]]
     return Explanation(
         campaign,
-        one.company_hash,
-        one.name,
+        prospect.company_hash,
+        prospect.name,
         name,
-        name if "@" in name else value_of(one, name),
+        name if "@" in name else value_of(prospect, name),
         rule.value,
         MEANING[rule],
         moved_from=meant.asked,
@@ -159,12 +165,14 @@ def _explanation(campaign: str, meant: Meant, name: str) -> Explanation:
     )
 
 
-def _addresses(one: Prospect, name: str) -> list[str]:
+def _addresses(prospect: Prospect, name: str) -> list[str]:
     if "@" in name:
         return [name]
     if name == "all_emails":
-        return list(one.all_emails)
-    return [one.primary_email] if name == "primary_email" and one.primary_email else []
+        return list(prospect.all_emails)
+    if name == "primary_email" and prospect.primary_email:
+        return [prospect.primary_email]
+    return []
 
 
 # --- observations
@@ -172,7 +180,7 @@ def _addresses(one: Prospect, name: str) -> list[str]:
 
 def _observations(meant: Meant, told: Told, name: str) -> Iterator[ObservedValue]:
     """Of the prospect, of what was merged into it, and of the documents; each that says the same once."""
-    records = [(KEPT, meant.prospect), *((MERGED, one) for one in meant.merged), *told.records]
+    records = [(KEPT, meant.prospect), *((MERGED, record) for record in meant.merged), *told.records]
     seen: set[tuple[str, str, str | None]] = set()
     field = name.partition(".")[0]
     weighed = RULES[Prospect][field] in _WEIGHED
@@ -201,7 +209,9 @@ def _observations(meant: Meant, told: Told, name: str) -> Iterator[ObservedValue
 def _pointer_reason(told_by: str, record: Prospect) -> str | None:
     """Why a record was merged."""
     pointer = record.origin_of("merged_into") if told_by == MERGED else None
-    return pointer.reason if pointer else None
+    if pointer:
+        return pointer.reason
+    return None
 
 
 def _implied(record: Prospect) -> Origin:

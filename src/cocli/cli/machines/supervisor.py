@@ -58,16 +58,16 @@ def supervisor(
     from cocli.fleet.slot import RestartSettings
 
     output, drain = call.output, Drain()
-    wishes = SupervisorSettings(
+    options = SupervisorSettings(
         host=host,
         seconds=None if duration is None else parse_duration(duration),
         period=heartbeat,
         poll=poll,
-        care=RestartSettings(memory=memory << 20, look=min(poll, 0.5)),
+        restart=RestartSettings(memory=memory << 20, look=min(poll, 0.5)),
     )
     with call.workspace() as workspace, obeying_signals(drain):
         chosen = bootstrap(workspace, call.campaign)
-        done = run_supervisor(workspace, chosen, wishes, drain, output.talk)
+        done = run_supervisor(workspace, chosen, options, drain, output.talk)
     if output.as_json:
         output.document(
             {

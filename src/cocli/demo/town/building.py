@@ -29,7 +29,7 @@ _BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
 @dataclass(frozen=True, slots=True)
-class _Wish:
+class _Blueprint:
     """What a business is to be like; what is left open is drawn."""
 
     plan: SitePlan | None = None
@@ -55,13 +55,13 @@ class _Builder:
     phones: Iterator[str]
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
-    def business(self, wish: _Wish) -> Business:
-        trade = wish.trade or self.random.choices(TRADES, [trade.share for trade in TRADES])[0]
-        name = wish.name or self.names.business(trade)
-        phone = wish.phone or next(self.phones)
-        spot = wish.spot or self.surveyor.anywhere()
+    def business(self, blueprint: _Blueprint) -> Business:
+        trade = blueprint.trade or self.random.choices(TRADES, [trade.share for trade in TRADES])[0]
+        name = blueprint.name or self.names.business(trade)
+        phone = blueprint.phone or next(self.phones)
+        spot = blueprint.spot or self.surveyor.anywhere()
         address = f"{spot.street}, {spot.city}, {self.region.state} {spot.postcode}"
-        site = wish.site or (self.sites.build(wish.plan, name, phone, address) if wish.plan else None)
+        site = blueprint.site or (self.sites.build(blueprint.plan, name, phone, address) if blueprint.plan else None)
         reviews = self.random.choice((None, self.random.randrange(1, 90), self.random.randrange(90, 4_000)))
         return Business(
             number=next(self.numbers),
@@ -71,8 +71,8 @@ class _Builder:
             phone=phone,
             site=site,
             website=_website(site, name),
-            status=wish.status,
-            sources=wish.sources,
+            status=blueprint.status,
+            sources=blueprint.sources,
             feature_id=f"0x{0x87A5 << 48 | self.random.getrandbits(48):x}:0x{self.random.getrandbits(64) | 1 << 63:x}",
             kgmid="/g/11" + "".join(self.random.choices(_BASE36, k=8)),
             gers_id=self.identity(),
@@ -80,10 +80,10 @@ class _Builder:
             review_count=reviews,
             opens=f"{self.random.randrange(6, 11):02d}:00",
             closes=f"{self.random.randrange(15, 22):02d}:30",
-            chain=wish.chain,
-            stale_website=f"http://www.{self.names.domain(f'{name} old')}/" if wish.stale else None,
-            stale_phone=next(self.phones) if wish.stale else None,
-            twin_id=self.identity() if wish.twin else None,
+            chain=blueprint.chain,
+            stale_website=f"http://www.{self.names.domain(f'{name} old')}/" if blueprint.stale else None,
+            stale_phone=next(self.phones) if blueprint.stale else None,
+            twin_id=self.identity() if blueprint.twin else None,
         )
 
     def identity(self) -> str:
@@ -98,12 +98,14 @@ def build_businesses(seed: int, size: int, region: Region) -> tuple[Business, ..
     names = NameGiver(random)
     surveyor = Surveyor(region, random)
     builder = _Builder(region, random, names, surveyor, SiteBuilder(names, random), _phone_numbers())
-    wishes = [*_always(), *_owners_of_two(builder)]
-    rest = size - len(wishes) - CHAIN_BRANCHES
-    wishes += _fill(builder, rest)
+    blueprints = [*_always(), *_owners_of_two(builder)]
+    rest = size - len(blueprints) - CHAIN_BRANCHES
+    blueprints += _fill(builder, rest)
     spots = surveyor.on_borders()
-    wishes[-len(spots) :] = [replace(wish, spot=spot) for wish, spot in zip(wishes[-len(spots) :], spots, strict=True)]
-    return tuple(builder.business(wish) for wish in [*wishes, *_chain(builder)])
+    blueprints[-len(spots) :] = [
+        replace(blueprint, spot=spot) for blueprint, spot in zip(blueprints[-len(spots) :], spots, strict=True)
+    ]
+    return tuple(builder.business(blueprint) for blueprint in [*blueprints, *_chain(builder)])
 
 
 def _website(site: TownSite | None, name: str) -> str | None:
@@ -123,18 +125,20 @@ def _phone_numbers() -> Iterator[str]:
             yield f"+1{area}555{line}"
 
 
-def _always() -> Iterator[_Wish]:
+def _always() -> Iterator[_Blueprint]:
     for plan in planned_sites():
-        yield _Wish(plan=plan)
+        yield _Blueprint(plan=plan)
     for number in range(_WITHOUT_WEBSITE):
-        yield _Wish(twin=number < 3)
+        yield _Blueprint(twin=number < 3)
     statuses: tuple[BusinessStatus, ...] = ("permanently_closed",) * 4 + ("temporarily_closed",) * 2
     for status in statuses:
-        yield _Wish(plan=SitePlan(kind="no-such-name") if status == "permanently_closed" else SitePlan(), status=status)
-    yield _Wish(plan=SitePlan(), twin=True)
+        yield _Blueprint(
+            plan=SitePlan(kind="no-such-name") if status == "permanently_closed" else SitePlan(), status=status
+        )
+    yield _Blueprint(plan=SitePlan(), twin=True)
 
 
-def _owners_of_two(builder: _Builder) -> Iterator[_Wish]:
+def _owners_of_two(builder: _Builder) -> Iterator[_Blueprint]:
     """Two trades of one owner, with one website, far apart."""
     for first, second in (("plumber", "electrician"), ("bakery", "coffee shop")):
         family = builder.names.family()
@@ -143,22 +147,22 @@ def _owners_of_two(builder: _Builder) -> Iterator[_Wish]:
         for phrase, tile in ((first, tiles[0]), (second, tiles[-1])):
             trade = trade_of(phrase)
             name = f"{family} & Daughters {trade.words[0]}" if trade else family
-            yield _Wish(site=site, name=name, trade=trade, spot=builder.surveyor.inside(tile))
+            yield _Blueprint(site=site, name=name, trade=trade, spot=builder.surveyor.inside(tile))
 
 
-def _chain(builder: _Builder) -> Iterator[_Wish]:
+def _chain(builder: _Builder) -> Iterator[_Blueprint]:
     """Eleven branches of one brand with one website, each in a tile of its own."""
     spots = [builder.surveyor.inside(tile) for tile in builder.region.tiles[:CHAIN_BRANCHES]]
     phones = [next(builder.phones) for _ in spots]
     branches = tuple(Branch(spot.street, spot.city, phone) for spot, phone in zip(spots, phones, strict=True))
     site = builder.sites.build(SitePlan(), _CHAIN, phones[0], branches=branches)
     for spot, phone in zip(spots, phones, strict=True):
-        yield _Wish(site=site, name=_CHAIN, trade=trade_of("bakery"), spot=spot, phone=phone, chain=_CHAIN)
+        yield _Blueprint(site=site, name=_CHAIN, trade=trade_of("bakery"), spot=spot, phone=phone, chain=_CHAIN)
 
 
-def _fill(builder: _Builder, wanted: int) -> Iterator[_Wish]:
+def _fill(builder: _Builder, wanted: int) -> Iterator[_Blueprint]:
     """What is left: some that only one of the sources knows, some of which open data knows old things."""
     for number in range(wanted):
         sources: tuple[TownSource, ...] = (_BOTH, ("overture",), ("google-maps",), _BOTH)[number % 4]
         plan = None if builder.random.random() < 0.12 else common_site(builder.random)
-        yield _Wish(plan=plan, sources=sources, stale=plan is not None and number % 8 == 3)
+        yield _Blueprint(plan=plan, sources=sources, stale=plan is not None and number % 8 == 3)

@@ -57,14 +57,20 @@ class Business:
     @property
     def national_phone(self) -> str | None:
         """`(620) 555-2345`."""
-        return national(self.phone) if self.phone else None
+        if self.phone:
+            return national(self.phone)
+        return None
 
     def website_in(self, source: TownSource) -> str | None:
         """The website that a source shows."""
-        return self.stale_website if source == "overture" and self.stale_website else self.website
+        if source == "overture" and self.stale_website:
+            return self.stale_website
+        return self.website
 
     def phone_in(self, source: TownSource) -> str | None:
-        return self.stale_phone if source == "overture" and self.stale_phone else self.phone
+        if source == "overture" and self.stale_phone:
+            return self.stale_phone
+        return self.phone
 
 
 def national(e164: str) -> str:

@@ -33,6 +33,8 @@ def read_hosts(path: Path) -> Lookup:
 
     async def lookup(host: str, port: int) -> list[tuple[str, int]]:  # noqa: ARG001 - every port leads to the one
         found = endpoints.get(host.lower().rstrip("."))
-        return [found] if found else []
+        if found:
+            return [found]
+        return []
 
     return lookup

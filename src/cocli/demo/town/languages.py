@@ -28,7 +28,9 @@ class Language:
 
     def path(self, page: str) -> str:
         """The path of `home`, `contact`, `imprint`, `about` or `team`."""
-        return "/" if page == "home" else str(getattr(self, f"{page}_path"))
+        if page == "home":
+            return "/"
+        return str(getattr(self, f"{page}_path"))
 
 
 _INTROS = {

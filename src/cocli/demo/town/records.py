@@ -72,7 +72,9 @@ def timeless(value: Any) -> Any:
         return {name: timeless(part) for name, part in value.items() if name not in _OF_THE_MOMENT}
     if isinstance(value, list):
         parts = [timeless(part) for part in value]
-        return sorted(parts, key=repr) if parts and isinstance(parts[0], dict) else parts
+        if parts and isinstance(parts[0], dict):
+            return sorted(parts, key=repr)
+        return parts
     return value
 
 

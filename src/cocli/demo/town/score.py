@@ -56,7 +56,7 @@ def businesses_of(workspace: Workspace, campaign: str) -> list[Prospect]:
     """The prospects of a campaign, each business once."""
     indexes = campaign_indexes(workspace, campaign)
     reader = open_reader(indexes.open(indexes.ref("prospects")), fresh=True)
-    return [one for one in reader.scan() if one.merged_into is None]
+    return [prospect for prospect in reader.scan() if prospect.merged_into is None]
 
 
 def score_of(
@@ -64,13 +64,15 @@ def score_of(
 ) -> Score:
     """Compare. A prospect is the business whose id in the source it names. Without phrases, all were searched for."""
     wanted_phrases = truth.phrases if phrases is None else phrases
-    planned = {one.number: one for one in truth.planned(source) if one.phrase in wanted_phrases}
-    owners = {one: number for number, business in planned.items() for one in business.listings[source].ids}
+    planned = {business.number: business for business in truth.planned(source) if business.phrase in wanted_phrases}
+    owners = {
+        listing_id: number for number, business in planned.items() for listing_id in business.listings[source].ids
+    }
     seen: Counter[int] = Counter()
     strangers, confused, wrong = list[str](), list[str](), list[str]()
     found: set[tuple[int, str]] = set()
     for prospect in prospects:
-        numbers = {owners[one] for one in _ids(prospect) if one in owners}
+        numbers = {owners[listing_id] for listing_id in _ids(prospect) if listing_id in owners}
         seen.update(numbers)
         if not numbers:
             strangers.append(prospect.name)
@@ -96,7 +98,7 @@ def score_of(
 
 
 def _ids(prospect: Prospect) -> set[str]:
-    ids = {one.partition(":")[2] for one in prospect.source_ids}
+    ids = {source_id.partition(":")[2] for source_id in prospect.source_ids}
     return ids | ({prospect.place_id} if prospect.place_id else set())
 
 

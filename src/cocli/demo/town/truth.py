@@ -95,7 +95,9 @@ class TrueBusiness:
     def emails_by(self, source: TownSource) -> tuple[TrueEmail, ...]:
         """The addresses that can be reached from what one source says: none where its website is out of date."""
         listing = self.listings.get(source)
-        return self.emails if listing is not None and listing.website == self.website else ()
+        if listing is not None and listing.website == self.website:
+            return self.emails
+        return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +124,12 @@ class Truth:
     def planned(self, source: TownSource) -> tuple[TrueBusiness, ...]:
         """What a plan over all tiles and phrases has to find in one source, each once."""
         within = frozenset(self.tiles)
-        return tuple(one for one in self.businesses if source in one.listings and one.tile in within)
+        return tuple(
+            business for business in self.businesses if source in business.listings and business.tile in within
+        )
 
     def search(self, tile: str, phrase: str) -> TrueSearch:
-        return next(one for one in self.searches if (one.tile, one.phrase) == (tile, phrase))
+        return next(search for search in self.searches if (search.tile, search.phrase) == (tile, phrase))
 
     def as_json(self) -> str:
         return json.dumps(asdict(self), ensure_ascii=False, indent=1) + "\n"

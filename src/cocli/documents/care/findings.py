@@ -70,7 +70,7 @@ class FsckReport:
     @property
     def open(self) -> list[FsckFinding]:
         """What is still wrong."""
-        return [one for one in self.findings if one.repaired is None]
+        return [finding for finding in self.findings if finding.repaired is None]
 
     def counts(self) -> dict[str, int]:
-        return dict(sorted(Counter(str(one.problem) for one in self.findings).items()))
+        return dict(sorted(Counter(str(finding.problem) for finding in self.findings).items()))

@@ -111,9 +111,11 @@ class Fsck:
         self._report.objects += len(survey.states) + len(survey.versions) + len(survey.misplaced) + len(survey.corrupt)
         self._report.blobs += len(survey.blobs)
         self._broken(survey)
-        for one in (*survey.states, *survey.versions):
-            document = one.state.document
-            self._see(one.key, DocumentPlace.of(self._objects.prefix, document).current, one.state.header.digest)
+        for surveyed in (*survey.states, *survey.versions):
+            document = surveyed.state.document
+            self._see(
+                surveyed.key, DocumentPlace.of(self._objects.prefix, document).current, surveyed.state.header.digest
+            )
         self._purge(survey)
         for found in survey.states:
             self._state(found)
@@ -129,13 +131,17 @@ class Fsck:
             owner = corrupt.kind.place
             where = (owner.account, owner.doc) if owner else ("?", "?")
             self._found(FsckProblem.CORRUPT_OBJECT, *where, f"{corrupt.key}: {corrupt.reason}", done)
-        for one in survey.misplaced:
-            document = one.state.document
-            done = self._mend(partial(self._mending.move, one))
-            detail = f"{one.key} belongs to {one.right}"
+        for misplaced in survey.misplaced:
+            document = misplaced.state.document
+            done = self._mend(partial(self._mending.move, misplaced))
+            detail = f"{misplaced.key} belongs to {misplaced.right}"
             self._found(FsckProblem.WRONG_PATH, document.account, document.doc, detail, done)
             if done is not None:
-                self._see(one.right, DocumentPlace.of(self._objects.prefix, document).current, one.state.header.digest)
+                self._see(
+                    misplaced.right,
+                    DocumentPlace.of(self._objects.prefix, document).current,
+                    misplaced.state.header.digest,
+                )
 
     def _state(self, found: SurveyedState) -> None:
         document, wanted = found.state.document, found.state.row()
@@ -161,13 +167,13 @@ class Fsck:
     def _told(self, survey: Survey) -> None:
         """Every version that is there was told, or will be."""
         wanted: dict[str, Event] = {}
-        for one in (*survey.states, *survey.versions):
-            if self._pruned_before is None or one.state.header.saved_at >= self._pruned_before:
-                wanted |= {event.event_id: event for event in events_of(one.state, self._repository.subscriptions)}
+        for surveyed in (*survey.states, *survey.versions):
+            if self._pruned_before is None or surveyed.state.header.saved_at >= self._pruned_before:
+                wanted |= {event.event_id: event for event in events_of(surveyed.state, self._repository.subscriptions)}
         known = self._catalog.known_events(wanted)
         missing = [event for event in wanted.values() if event.event_id not in known]
         if missing and not self._options.repair:
-            rows = {(row.uuid, row.cluster) for one in survey.states if (row := self._find(one.state.row()))}
+            rows = {(row.uuid, row.cluster) for surveyed in survey.states if (row := self._find(surveyed.state.row()))}
             missing = [event for event in missing if (event.uuid, event.reference.cluster) in rows]
         if not missing:
             return
@@ -179,11 +185,11 @@ class Fsck:
             self._found(FsckProblem.DOCUMENT_WITHOUT_EVENT, to.account, to.doc, detail, done)
 
     def _blobs(self, survey: Survey) -> None:
-        for one in (*survey.states, *survey.versions):
-            document = one.state.document
+        for surveyed in (*survey.states, *survey.versions):
+            document = surveyed.state.document
             for name, blob in document.blobs.items():
-                if blob.data is None and not self._there(survey, one, blob.sha256):
-                    detail = f"blob {name} ({blob.sha256[:12]}…) of {one.key}"
+                if blob.data is None and not self._there(survey, surveyed, blob.sha256):
+                    detail = f"blob {name} ({blob.sha256[:12]}…) of {surveyed.key}"
                     self._found(FsckProblem.MISSING_BLOB, document.account, document.doc, detail)
         for sha256 in self._orphans(survey):
             key = survey.blobs[sha256].key
@@ -200,7 +206,7 @@ class Fsck:
         limit = self._store.now() - self._options.grace
         again = survey_one(self._store, survey.folder, self._objects.prefix)
         candidates -= again.referenced
-        return sorted(one for one in candidates & again.blobs.keys() if again.blobs[one].modified <= limit)
+        return sorted(sha256 for sha256 in candidates & again.blobs.keys() if again.blobs[sha256].modified <= limit)
 
     def _there(self, survey: Survey, found: SurveyedState, sha256: str) -> bool:
         key = DocumentPlace.of(self._objects.prefix, found.state.document).blob(sha256)
@@ -237,10 +243,10 @@ class Fsck:
         intake = survey.intake
         if intake is None or intake.state.header.deleted_at is None:
             return
-        for one in survey.states:
-            if one.state.header.deleted_at is None:
-                document = one.state.document
-                done = self._mend(partial(self._mending.bury, one.state))
+        for surveyed in survey.states:
+            if surveyed.state.header.deleted_at is None:
+                document = surveyed.state.document
+                done = self._mend(partial(self._mending.bury, surveyed.state))
                 detail = f"{document.cluster or 'intake'}/{document.address}"
                 self._found(FsckProblem.RESURRECTED, document.account, document.doc, detail, done)
 
@@ -293,8 +299,8 @@ class Fsck:
         keys = (place.current, place.version(digest))
         if self._unreadable.intersection(keys):
             return True  # what it pointed at is damaged, which is reported as such
-        there = [one for one in self._store.get_many(keys) if isinstance(one, StoredObject)]
-        return any(self._objects.read(place, one).header.digest == digest for one in there)
+        there = [stored for stored in self._store.get_many(keys) if isinstance(stored, StoredObject)]
+        return any(self._objects.read(place, stored).header.digest == digest for stored in there)
 
     # --- plumbing
 
@@ -305,15 +311,17 @@ class Fsck:
         self._seen.update((_short(key), _short(f"{current} {digest}")))
 
     def _mend(self, action: Callable[[], str | None]) -> str | None:
-        return action() if self._options.repair else None
+        if self._options.repair:
+            return action()
+        return None
 
     def _found(self, problem: FsckProblem, account: str, doc: str, detail: str, repaired: str | None = None) -> None:
         self._report.findings.append(FsckFinding(problem, account, doc, detail, repaired))
 
 
 def _owner(survey: Survey, key: str) -> tuple[str, str]:
-    for one in (*survey.states, *survey.versions):
-        return one.state.document.account, one.state.document.doc
+    for surveyed in (*survey.states, *survey.versions):
+        return surveyed.state.document.account, surveyed.state.document.doc
     return "?", key
 
 

@@ -80,7 +80,7 @@ class Purger:
                 self._tombstones.bury(place, by=by)  # somebody has just brought it back
                 continue
             known = there.purge or PurgeProof(self._clock(), by, reason)
-            new = [one for one in map(_removed, others) if one not in known.removed]
+            new = [removed for removed in map(_removed, others) if removed not in known.removed]
             if there.purge is not None and not new:
                 return
             header = there.header

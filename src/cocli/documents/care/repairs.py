@@ -50,18 +50,18 @@ class Mending:
             return f"replaced by somebody meanwhile; the damaged bytes are kept as {key}"
         return f"set aside as {key}"
 
-    def move(self, one: Misplaced) -> str | None:
+    def move(self, misplaced: Misplaced) -> str | None:
         """To where it belongs; where that is taken by something else, aside."""
-        taken = create(self._store, one.right, one.stored.data) is None
-        if taken and self._store.get(one.right).data != one.stored.data:
-            return self.set_aside(one.stored, kind_of(one.key))
-        self._store.delete(one.key, if_match=one.stored.etag)
+        taken = create(self._store, misplaced.right, misplaced.stored.data) is None
+        if taken and self._store.get(misplaced.right).data != misplaced.stored.data:
+            return self.set_aside(misplaced.stored, kind_of(misplaced.key))
+        self._store.delete(misplaced.key, if_match=misplaced.stored.etag)
         if (
-            kind_of(one.right) is not None
-            and one.right == DocumentPlace.of(self._objects.prefix, one.state.document).current
+            kind_of(misplaced.right) is not None
+            and misplaced.right == DocumentPlace.of(self._objects.prefix, misplaced.state.document).current
         ):
-            self.adopt(one.state)
-        return f"moved to {one.right}"
+            self.adopt(misplaced.state)
+        return f"moved to {misplaced.right}"
 
     def adopt(self, state: DocumentState) -> str:
         """The row and the events follow the object, also where the row claims to be newer."""
@@ -89,12 +89,12 @@ class Mending:
         place = DocumentPlace.of(self._objects.prefix, row)
         survey = survey_one(self._store, place.folder, self._objects.prefix)
         earlier = [
-            one
-            for one in survey.versions
-            if (one.state.document.uuid, one.state.document.cluster) == (row.uuid, row.cluster)
+            surveyed
+            for surveyed in survey.versions
+            if (surveyed.state.document.uuid, surveyed.state.document.cluster) == (row.uuid, row.cluster)
         ]
         if earlier:
-            newest = max(earlier, key=lambda one: one.state.header.version)
+            newest = max(earlier, key=lambda surveyed: surveyed.state.header.version)
             if create(self._store, place.current, newest.stored.data) is not None:
                 self.adopt(newest.state)
                 return f"version {newest.state.header.version} took its place"

@@ -63,7 +63,9 @@ def _described(key: _Parsed) -> ObjectKind:
     if isinstance(key, DamagedKey):
         cluster = None if key.folder == "intake" else key.folder
         return ObjectKind("damaged", folder, cluster, key.uuid, key.sha256, None)
-    cluster = key.cluster if isinstance(key, (ClusterStateKey, ClusterVersionKey)) else None
+    cluster = None
+    if isinstance(key, (ClusterStateKey, ClusterVersionKey)):
+        cluster = key.cluster
     place = DocumentPlace(key.prefix, *owner, cluster, key.uuid)
     if isinstance(key, (IntakeKey, ClusterStateKey)):
         return ObjectKind("state", folder, cluster, key.uuid, "", place)
@@ -113,14 +115,17 @@ class Survey:
 
     @property
     def intake(self) -> SurveyedState | None:
-        return next((one for one in self.states if one.state.document.is_intake), None)
+        return next((surveyed for surveyed in self.states if surveyed.state.document.is_intake), None)
 
     @property
     def referenced(self) -> set[str]:
         """Blobs that some state or version refers to."""
         return {
             blob.sha256
-            for state in (*(one.state for one in self.states + self.versions), *(one.state for one in self.misplaced))
+            for state in (
+                *(surveyed.state for surveyed in self.states + self.versions),
+                *(surveyed.state for surveyed in self.misplaced),
+            )
             for blob in state.document.blobs.values()
             if blob.data is None
         }
@@ -129,7 +134,7 @@ class Survey:
 def surveys(store: Store, infos: Iterable[ObjectInfo], prefix: str, strangers: list[str]) -> Iterator[Survey]:
     """One survey per document, from a listing. Keys that are no document's are added to `strangers`."""
     batch: list[tuple[Survey, list[tuple[str, ObjectKind]]]] = []
-    for folder, group in itertools.groupby(_described_all(infos, strangers), key=lambda one: one[1].folder):
+    for folder, group in itertools.groupby(_described_all(infos, strangers), key=lambda described: described[1].folder):
         survey, to_read = Survey(folder), list[tuple[str, ObjectKind]]()
         for info, kind in group:
             if kind.kind == "blob":

@@ -112,8 +112,8 @@ class Advanced:
     refused: Sequence[Commit] = field(default=())
 
 
-JOB = tuple(one.name for one in fields(Job))
-OUTCOME = tuple(one.name for one in fields(OutcomeRow))
+JOB = tuple(column.name for column in fields(Job))
+OUTCOME = tuple(column.name for column in fields(OutcomeRow))
 _JOB_TIMES = ("planned_at", "held_until", "started_at", "finished_at")
 
 
@@ -131,17 +131,17 @@ def read_job(columns: Sequence[Any], read: Callable[[Any], datetime]) -> Job:
     return Job(**values | times | {"state": JobState(values["state"])})
 
 
-def outcome_values(one: OutcomeRow, at: object) -> dict[str, object]:
+def outcome_values(outcome: OutcomeRow, at: object) -> dict[str, object]:
     """`at` is its moment as the database writes it: the outcomes of a stretch share one."""
     return {
-        "job": one.job,
-        "account": one.account,
-        "doc": one.doc,
-        "address": one.address,
-        "outcome": one.outcome.value,
+        "job": outcome.job,
+        "account": outcome.account,
+        "doc": outcome.doc,
+        "address": outcome.address,
+        "outcome": outcome.outcome.value,
         "at": at,
-        "code": one.code,
-        "error": one.error,
+        "code": outcome.code,
+        "error": outcome.error,
     }
 
 

@@ -71,7 +71,9 @@ class JobTable:
     def _one(self, name: str, values: Mapping[str, object]) -> Job | None:
         with self._database.read() as session:
             rows = session.rows(self._statements[name], values)
-        return read_job(rows[0], self._database.read_time) if rows else None
+        if rows:
+            return read_job(rows[0], self._database.read_time)
+        return None
 
     # --- what a page of documents has, in two looks
 
@@ -114,7 +116,7 @@ class JobTable:
 
     def advance(self, job: Job, holder: str, until: datetime, stretch: Advance) -> Advanced:
         """Write a stretch. `LeaseLost`, and nothing written, if the job is somebody else's by now."""
-        counts = Counter(one.outcome for one in stretch.outcomes)
+        counts = Counter(outcome.outcome for outcome in stretch.outcomes)
         values: dict[str, object] = {outcome.value: counts[outcome] for outcome in DocumentOutcome}
         values |= {"job": job.job, "holder": holder, "position": stretch.position}
         values["until"] = self._database.write_time(until)
@@ -127,14 +129,17 @@ class JobTable:
         return Advanced(read_job(found, self._database.read_time), refused)
 
     def _add_outcomes(self, session: DatabaseSession, stretch: Advance) -> None:
-        written = {one.at: self._database.write_time(one.at) for one in stretch.outcomes}
+        written = {outcome.at: self._database.write_time(outcome.at) for outcome in stretch.outcomes}
         session.run_many(
-            self._statements["add_outcome"], [outcome_values(one, written[one.at]) for one in stretch.outcomes]
+            self._statements["add_outcome"],
+            [outcome_values(outcome, written[outcome.at]) for outcome in stretch.outcomes],
         )
 
     def leave(self, job: str, holder: str, state: JobState, *, at: datetime, error: str | None = None) -> None:
         """Stop running it. A pause or an end that was asked for meanwhile is not overwritten."""
-        finished = self._database.write_time(at) if state in (JobState.DONE, JobState.FAILED) else None
+        finished = None
+        if state in (JobState.DONE, JobState.FAILED):
+            finished = self._database.write_time(at)
         values = {"job": job, "holder": holder, "state": state.value, "error": error, "finished_at": finished}
         with self._database.transaction() as session:
             session.run(self._statements["leave_job"], values)

@@ -28,7 +28,7 @@ _fields = attrgetter(*ROW)
 def row_values(row: PipeDoc, write: Write) -> dict[str, object]:
     values: dict[str, object] = dict(zip(ROW, _fields(row), strict=True))
     values["cluster"] = row.cluster or ""
-    values["steps"] = json.dumps([one.model_dump(mode="json") for one in row.steps]) if row.steps else "[]"
+    values["steps"] = json.dumps([step.model_dump(mode="json") for step in row.steps]) if row.steps else "[]"
     for name in _TIMES:
         moment = getattr(row, name)
         values[name] = None if moment is None else write(moment)
@@ -40,7 +40,7 @@ def read_row(columns: Sequence[Any], read: Read) -> PipeDoc:
     values["cluster"] = values["cluster"] or None
     steps = values["steps"]
     values["steps"] = (
-        () if steps == "[]" else tuple(Step.model_validate_json(json.dumps(one)) for one in json.loads(steps))
+        () if steps == "[]" else tuple(Step.model_validate_json(json.dumps(step)) for step in json.loads(steps))
     )
     for name in _TIMES:
         if values[name] is not None:
@@ -86,4 +86,6 @@ def read_memo(columns: Sequence[Any], read: Read) -> Memo:
 def text_of(moment: datetime) -> str:
     """A time for a database that has none: texts of one length, which sort as the times do."""
     text = render_utc(moment)
-    return text if "." in text else f"{text[:-1]}.000000Z"
+    if "." in text:
+        return text
+    return f"{text[:-1]}.000000Z"

@@ -80,7 +80,7 @@ class SqlCatalog:
 
     def write_in(self, session: DatabaseSession, commits: Sequence[Commit], memos: Sequence[Memo]) -> list[Commit]:
         """Commits and memos within a transaction of somebody else's; which commits `commit` would have refused."""
-        refused = [one for one in commits if not self._commit(session, one.rows, one.events, one.intake)]
+        refused = [wanted for wanted in commits if not self._commit(session, wanted.rows, wanted.events, wanted.intake)]
         session.run_many(self._statements["remember"], [self._memo_values(memo) for memo in memos])
         return refused
 
@@ -106,7 +106,9 @@ class SqlCatalog:
 
     def states(self, account: str, doc: str, cluster: Selection, *, deleted: bool) -> list[PipeDoc]:
         names = {Which.EVERY: "states_every", Which.CLUSTERS: "states_in_clusters"}
-        name = names[cluster] if isinstance(cluster, Which) else "states_in_cluster"
+        name = "states_in_cluster"
+        if isinstance(cluster, Which):
+            name = names[cluster]
         values: dict[str, object] = {"account": account, "doc": doc}
         if not isinstance(cluster, Which):
             values["cluster"] = cluster or ""
@@ -156,12 +158,14 @@ class SqlCatalog:
 
     def waiting(self, limit: int) -> list[Event]:
         with self._database.read() as session:
-            return [self._read_event(one) for one in session.rows(self._statements["waiting"], {"limit": limit})]
+            return [self._read_event(row) for row in session.rows(self._statements["waiting"], {"limit": limit})]
 
     def mark_published(self, event_ids: Sequence[str], at: datetime) -> None:
         moment = self._database.write_time(at)
         with self._database.transaction() as session:
-            session.run_many(self._statements["mark_published"], [{"event_id": one, "at": moment} for one in event_ids])
+            session.run_many(
+                self._statements["mark_published"], [{"event_id": event_id, "at": moment} for event_id in event_ids]
+            )
 
     def note_failure(self, event_id: str, reason: str) -> None:
         with self._database.transaction() as session:
@@ -170,7 +174,7 @@ class SqlCatalog:
     def known_events(self, event_ids: Collection[str]) -> set[str]:
         statement = self._statements["known_event"]
         with self._database.read() as session:
-            return {one for one in event_ids if session.rows(statement, {"event_id": one})}
+            return {event_id for event_id in event_ids if session.rows(statement, {"event_id": event_id})}
 
     def scan_events(self, after: int, limit: int) -> list[OutboxEntry]:
         read = self._database.read_time
@@ -183,7 +187,7 @@ class SqlCatalog:
 
     def remove_events(self, event_ids: Sequence[str]) -> None:
         with self._database.transaction() as session:
-            session.run_many(self._statements["remove_event"], [{"event_id": one} for one in event_ids])
+            session.run_many(self._statements["remove_event"], [{"event_id": event_id} for event_id in event_ids])
 
     def prune_events(self, before: datetime) -> int:
         moment = self._database.write_time(before)
@@ -194,7 +198,9 @@ class SqlCatalog:
     def pruned_before(self) -> datetime | None:
         with self._database.read() as session:
             found = session.rows(self._statements["read_mark"], {"name": _PRUNED})
-        return self._database.read_time(found[0][0]) if found else None
+        if found:
+            return self._database.read_time(found[0][0])
+        return None
 
     # --- memos
 
@@ -209,7 +215,9 @@ class SqlCatalog:
         values |= {"input_digest": input_digest, "code_digest": code_digest}
         with self._database.read() as session:
             found = session.rows(self._statements["recall"], values)
-        return read_memo(found[0], self._database.read_time) if found else None
+        if found:
+            return read_memo(found[0], self._database.read_time)
+        return None
 
     def forget(self, account: str, doc: str) -> None:
         with self._database.transaction() as session:

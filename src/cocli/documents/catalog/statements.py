@@ -19,7 +19,7 @@ EVENT = (
     *("event_id", "uuid", "cluster", "account", "connector", "datasource", "doc", "address", "digest", "version"),
     *("operation", "destination", "at"),
 )
-MEMO = tuple(one.name for one in fields(Memo))
+MEMO = tuple(column.name for column in fields(Memo))
 _NAMED = re.compile(r"^-- name: (\w+)\n(.*?)(?=^-- |\Z)", re.MULTILINE | re.DOTALL)
 
 

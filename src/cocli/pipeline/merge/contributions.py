@@ -43,7 +43,7 @@ class Contributions:
     emails: dict[str, EmailEntry] = field(default_factory=dict)
 
     def changed(self) -> list[Prospect]:
-        return [one for company, one in sorted(self.now.items()) if one != self.before[company]]
+        return [prospect for company, prospect in sorted(self.now.items()) if prospect != self.before[company]]
 
     def add(self, assignment: Assignment, observation: ImportedPlace) -> None:
         match = assignment.match
@@ -63,7 +63,9 @@ class Contributions:
 
     def _add_to(self, known: Prospect, observation: ImportedPlace, reason: str) -> None:
         """Of the reasons that the same file may have been matched by before, one that changes nothing is taken."""
-        mine = [one.reason for one in known.origins if one.document == self.document and one.source == IMPORT]
+        mine = [
+            origin.reason for origin in known.origins if origin.document == self.document and origin.source == IMPORT
+        ]
         for candidate in (*mine, reason):
             contribution = _contribution(observation, self.campaign, known.company_hash, candidate)
             if merge_prospects(known, contribution) == known:
@@ -100,7 +102,7 @@ def _contribution(observation: ImportedPlace, campaign: str, company: str, reaso
     added = [f"socials.{name}" for name in observation.socials if name not in base.socials]
     if observation.emails:
         added.append("primary_email")
-    origins = tuple(one.model_copy(update={"fields": (*one.fields, *added)}) for one in base.origins)
+    origins = tuple(origin.model_copy(update={"fields": (*origin.fields, *added)}) for origin in base.origins)
     return base.with_changes(
         primary_email=observation.emails[0] if observation.emails else None,
         all_emails=observation.emails,

@@ -68,7 +68,9 @@ class Merger(Generic[R]):
         mine, theirs = self.order(left), self.order(right)
         if mine == theirs:  # what is left is the text of everything
             mine, theirs = left.model_dump_json(), right.model_dump_json()
-        return left if mine >= theirs else right
+        if mine >= theirs:
+            return left
+        return right
 
     @cached_property
     def steps(self) -> tuple[tuple[str, str], ...]:
@@ -218,7 +220,15 @@ class _Merge(Generic[R]):
             self._pair_of(self._theirs, self._their_origins, self._their_implied, first, second),
         ]
         qualities = self.merger.qualities.get(first, SOURCES)
-        best = max(candidates, key=lambda one: (one[0], qualities.get(one[1][1], _UNLISTED), one[1], repr(one[2])))
+        best = max(
+            candidates,
+            key=lambda candidate: (
+                candidate[0],
+                qualities.get(candidate[1][1], _UNLISTED),
+                candidate[1],
+                repr(candidate[2]),
+            ),
+        )
         filled, stamp, (self.values[first], self.values[second]) = best
         if filled:
             self._kept[stamp] += (first, second)
@@ -240,22 +250,32 @@ class _Merge(Generic[R]):
 
 def _filled(value: Any) -> Filled:
     if value:
-        return 1 if type(value) is str and value.isspace() else 2
+        if type(value) is str and value.isspace():
+            return 1
+        return 2
     if value is None or value == ():
         return 0
-    return 1 if value == "" else 2
+    if value == "":
+        return 1
+    return 2
 
 
 def _union(mine: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[str, ...]:
-    return mine if mine == theirs else tuple(sorted({*mine, *theirs}))
+    if mine == theirs:
+        return mine
+    return tuple(sorted({*mine, *theirs}))
 
 
 def _earliest(mine: Any, theirs: Any) -> Any:
-    return min(mine, theirs) if mine is not None and theirs is not None else mine or theirs
+    if mine is not None and theirs is not None:
+        return min(mine, theirs)
+    return mine or theirs
 
 
 def _latest(mine: Any, theirs: Any) -> Any:
-    return max(mine, theirs) if mine is not None and theirs is not None else mine or theirs
+    if mine is not None and theirs is not None:
+        return max(mine, theirs)
+    return mine or theirs
 
 
 def _smallest(mine: Any, theirs: Any) -> Any:
@@ -273,4 +293,6 @@ _WITHOUT_ORIGIN: Mapping[str, Callable[[Any, Any], Any]] = {
 
 def implied_by_sources(sources: tuple[str, ...]) -> str:
     """The source of values that name none: the record's only one, where it has one only."""
-    return sources[0] if len(sources) == 1 else UNKNOWN
+    if len(sources) == 1:
+        return sources[0]
+    return UNKNOWN

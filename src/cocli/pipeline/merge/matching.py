@@ -90,7 +90,9 @@ class Matcher:
             company = self._current(self._by_source_id.get(source_id, known.company))
             if company != known.company:
                 return Match(company, f"same id {source_id}")
-        return self._nearest(known, (one for one in self._candidates(known) if one.company != known.company))
+        return self._nearest(
+            known, (candidate for candidate in self._candidates(known) if candidate.company != known.company)
+        )
 
     def note_new(self, known: Known, source_ids: Iterable[str]) -> None:
         """Remember a prospect without a place id as a business of its own."""
@@ -132,11 +134,17 @@ class Matcher:
         if company in self._companies:
             return Match(self._current(company), "same place id")
         source_id = source_id_of(place)
-        earlier = self._current(self._by_source_id[source_id]) if source_id in self._by_source_id else None
+        earlier = None
+        if source_id in self._by_source_id:
+            earlier = self._current(self._by_source_id[source_id])
         if earlier is not None and earlier not in self._with_place_id:
             return Match(company, f"same id {source_id}", replaces=earlier)
         # Two place ids are two businesses; but one that was known without may turn out to be this one.
-        without = [one for one in self._candidates(known) if self._current(one.company) not in self._with_place_id]
+        without = [
+            candidate
+            for candidate in self._candidates(known)
+            if self._current(candidate.company) not in self._with_place_id
+        ]
         found = self._nearest(known, without)
         if found is None:
             return Match(company, NEW)
@@ -297,29 +305,32 @@ def _keys_to_look_at(known: Known) -> Iterator[int]:
             yield hash((1, known.name, place))
 
 
-def _compare(one: Known, other: Known) -> tuple[int, float | None, str] | None:
+def _compare(known: Known, other: Known) -> tuple[int, float | None, str] | None:
     """The number of the rule by which two are the same business, how far apart they are, and the reason in words."""
-    distance = _distance(one, other)
+    distance = _distance(known, other)
     same_address = (
-        bool(one.postcode) and one.postcode == other.postcode and bool(one.street) and one.street == other.street
+        bool(known.postcode)
+        and known.postcode == other.postcode
+        and bool(known.street)
+        and known.street == other.street
     )
-    if one.domain and one.domain == other.domain and _is_near(distance, same_address):
-        return 0, distance, f"same domain {one.domain}, {_apart(distance)}"
-    if not one.name or one.name != other.name:
+    if known.domain and known.domain == other.domain and _is_near(distance, same_address):
+        return 0, distance, f"same domain {known.domain}, {_apart(distance)}"
+    if not known.name or known.name != other.name:
         return None
     if same_address and _is_near(distance, same_address):
         return 1, distance, f"same name and address, {_apart(distance)}"
-    if distance is None or not _may_be_one_address(one, other):
+    if distance is None or not _may_be_one_address(known, other):
         return None
-    if distance <= (NEAR_M if _shares_address(one, other) else CLOSE_M):
+    if distance <= (NEAR_M if _shares_address(known, other) else CLOSE_M):
         return 2, distance, f"same name, {_apart(distance)}, no other address"
     return None
 
 
-def _distance(one: Known, other: Known) -> float | None:
-    if one.lat is None or one.lon is None or other.lat is None or other.lon is None:
+def _distance(known: Known, other: Known) -> float | None:
+    if known.lat is None or known.lon is None or other.lat is None or other.lon is None:
         return None
-    return distance_m(one.lat, one.lon, other.lat, other.lon)
+    return distance_m(known.lat, known.lon, other.lat, other.lon)
 
 
 def _is_near(distance: float | None, same_address: bool) -> bool:
@@ -329,16 +340,16 @@ def _is_near(distance: float | None, same_address: bool) -> bool:
     return distance <= (VENUE_M if same_address else NEAR_M)
 
 
-def _may_be_one_address(one: Known, other: Known) -> bool:
+def _may_be_one_address(known: Known, other: Known) -> bool:
     """Nothing that both know speaks against it. A longer spelling of a street may contain the shorter."""
-    if one.postcode and other.postcode and one.postcode != other.postcode:
+    if known.postcode and other.postcode and known.postcode != other.postcode:
         return False
-    return not (one.street and other.street) or _contains(one.street, other.street)
+    return not (known.street and other.street) or _contains(known.street, other.street)
 
 
-def _shares_address(one: Known, other: Known) -> bool:
+def _shares_address(known: Known, other: Known) -> bool:
     """Something that both know speaks for it."""
-    return bool(one.street and other.street and _contains(one.street, other.street))
+    return bool(known.street and other.street and _contains(known.street, other.street))
 
 
 def _contains(street: str, other: str) -> bool:
@@ -347,4 +358,6 @@ def _contains(street: str, other: str) -> bool:
 
 
 def _apart(distance: float | None) -> str:
-    return "same address" if distance is None else f"{distance:.0f} m apart"
+    if distance is None:
+        return "same address"
+    return f"{distance:.0f} m apart"

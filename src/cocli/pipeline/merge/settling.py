@@ -87,7 +87,7 @@ class ProspectSettler:
         return len(matches)
 
     def _join(self) -> int:
-        read = {one.domain: one.last_crawled for one in open_reader(self._domains).scan()}
+        read = {domain.domain: domain.last_crawled for domain in open_reader(self._domains).scan()}
         websites: dict[str, Website | None] = {}
         joined = []
         for prospect in self._businesses():
@@ -112,15 +112,15 @@ class ProspectSettler:
         undo what another one settled.
         """
         count, of_domain, of_email, ours = 0, dict[str, str](), dict[str, str](), set[str]()
-        for one in open_reader(self._prospects).scan():
-            ours.add(one.company_hash)
-            if one.merged_into is not None:
+        for prospect in open_reader(self._prospects).scan():
+            ours.add(prospect.company_hash)
+            if prospect.merged_into is not None:
                 continue
             count += 1
-            if one.domain:
-                _first(of_domain, one.domain, one.company_hash)
-            for email in one.all_emails:
-                _first(of_email, email, one.company_hash)
+            if prospect.domain:
+                _first(of_domain, prospect.domain, prospect.company_hash)
+            for email in prospect.all_emails:
+                _first(of_email, email, prospect.company_hash)
         at = self._clock()
         IndexWriter(self._domains).append(
             Domain(domain=known.domain, company_hash=company, origins=_settled(at))
@@ -139,7 +139,7 @@ class ProspectSettler:
         return count
 
     def _businesses(self) -> Iterator[Prospect]:
-        return (one for one in open_reader(self._prospects).scan() if one.merged_into is None)
+        return (prospect for prospect in open_reader(self._prospects).scan() if prospect.merged_into is None)
 
 
 def _first(owners: dict[str, str], thing: str, company: str) -> None:

@@ -83,7 +83,7 @@ class SiteRecords:
         if self._prospects is None:
             return []
         every = self._prospects.reader().scan()
-        return [one for one in every if one.domain == domain and one.merged_into is None]
+        return [prospect for prospect in every if prospect.domain == domain and prospect.merged_into is None]
 
     def domain(self, domain: str) -> Domain | None:
         return self._domains.get_by(domain)
@@ -132,7 +132,7 @@ class SiteRecords:
 
 def theirs(website: Website) -> tuple[FoundEmail, ...]:
     """The addresses that reach the company, the primary one first: not those of its agency or of an authority."""
-    return tuple(one for one in website.emails if one.relation in THEIRS or one.email == website.primary_email)
+    return tuple(email for email in website.emails if email.relation in THEIRS or email.email == website.primary_email)
 
 
 def prospect_part(website: Website, prospect: Prospect) -> Prospect:
@@ -207,7 +207,9 @@ class _Known:
     def get(self, key: str) -> Any | None:
         reader = self.reader()
         with self._lock:
-            return self._written[key] if key in self._written else reader.get(key)
+            if key in self._written:
+                return self._written[key]
+            return reader.get(key)
 
     def sought(self, key: str) -> Any | None:
         """The same, with another look if an older one does not show it. Threads that miss together look once."""

@@ -76,14 +76,16 @@ def place_identity(place: Place, *, domain_is_free: bool = True) -> str:
 
 def _point(lat: float, lon: float) -> str:
     """A point to about ten metres, with letters for the signs: normalising drops a minus."""
-    return (
-        f"point {'s' if lat < 0 else 'n'}{abs(round(lat * 10_000))} {'w' if lon < 0 else 'e'}{abs(round(lon * 10_000))}"
-    )
+    north_south = "s" if lat < 0 else "n"
+    east_west = "w" if lon < 0 else "e"
+    return f"point {north_south}{abs(round(lat * 10_000))} {east_west}{abs(round(lon * 10_000))}"
 
 
 def source_id_of(place: Place) -> str | None:
     """How this place is called where it was seen, unless that is its place id."""
-    return None if is_place_id(place.source_id) else f"{place.source}:{place.source_id}"[:1024]
+    if is_place_id(place.source_id):
+        return None
+    return f"{place.source}:{place.source_id}"[:1024]
 
 
 def place_to_prospect(
@@ -118,12 +120,12 @@ def place_to_prospect(
     return Prospect(
         company_hash=company,
         campaign=campaign,
-        phrases=(place.phrase,) if place.phrase else (),
-        tiles=(str(place.tile),) if place.tile else (),
+        phrases=_one_or_none(place.phrase),
+        tiles=_one_or_none(place.tile),
         first_seen=place.observed_at,
         updated_at=place.observed_at,
         sources=(source,),
-        source_ids=(known_as,) if known_as else (),
+        source_ids=_one_or_none(known_as),
         origins=_observed(Prospect, values, source, place.observed_at, place.document, reason),
         **values,
     )
@@ -139,6 +141,13 @@ def sighted_prospect(place: Place, campaign: str) -> Prospect:
     return place_to_prospect(place, campaign, company=company)
 
 
+def _one_or_none(value: object) -> tuple[str, ...]:
+    """A list of what may be known: as a text, or empty."""
+    if not value:
+        return ()
+    return (str(value),)
+
+
 def website_to_prospect(website: Website, prospect: Prospect) -> Prospect:
     """What a crawl of its website says of a prospect: the same business, only the values that the pages gave.
 
@@ -149,13 +158,13 @@ def website_to_prospect(website: Website, prospect: Prospect) -> Prospect:
         first_phone = next((phone for phone in website.phones if phone.e164), None)
         emails = tuple(found.email for found in website.emails)
         values |= {
-            "phone": first_phone.raw if first_phone else None,
-            "phone_e164": first_phone.e164 if first_phone else None,
             "website": website.final_url,
             "domain": website.domain if website.final_url else None,
             "socials": dict(website.socials),
             "primary_email": website.primary_email,
         }
+        if first_phone is not None:
+            values |= {"phone": first_phone.raw, "phone_e164": first_phone.e164}
     else:
         emails = ()
     return Prospect(
@@ -168,7 +177,11 @@ def website_to_prospect(website: Website, prospect: Prospect) -> Prospect:
         sources=(WEBSITE,),
         origins=(
             *_observed(Prospect, values, WEBSITE, website.crawled_at, website.document, None),
-            *(Origin.model_copy(one, update={"fields": ("slug",)}) for one in (prospect.origin_of("slug"),) if one),
+            *(
+                Origin.model_copy(origin, update={"fields": ("slug",)})
+                for origin in (prospect.origin_of("slug"),)
+                if origin
+            ),
         ),
         **values,
     )
@@ -187,7 +200,9 @@ def website_to_domain(website: Website, company: str | None = None) -> Domain:
 
 def website_to_emails(website: Website, company: str | None = None) -> list[EmailEntry]:
     """The addresses that a crawl found, one record each."""
-    return [_email(website, found, company) for found in {one.email: one for one in reversed(website.emails)}.values()]
+    return [
+        _email(website, found, company) for found in {email.email: email for email in reversed(website.emails)}.values()
+    ]
 
 
 def _email(website: Website, found: FoundEmail, company: str | None) -> EmailEntry:
@@ -223,10 +238,12 @@ def move_prospect(old: Prospect, company: str, *, reason: str, at: datetime) -> 
     pointer = Origin(fields=("merged_into",), source=MATCHING, observed_at=at, reason=reason)
     kept = tuple(_without(origin, "merged_into") for origin in old.origins)
     pointing = old.with_changes(
-        merged_into=company, updated_at=max(at, old.updated_at), origins=(*(one for one in kept if one.fields), pointer)
+        merged_into=company,
+        updated_at=max(at, old.updated_at),
+        origins=(*(origin for origin in kept if origin.fields), pointer),
     )
     contribution = old.with_changes(
-        company_hash=company, merged_into=None, origins=tuple(one for one in kept if one.fields)
+        company_hash=company, merged_into=None, origins=tuple(origin for origin in kept if origin.fields)
     )
     return pointing, contribution
 

@@ -131,4 +131,6 @@ def _receipt_time(path: str) -> datetime | None:
             moment = datetime.fromisoformat(json.loads(file.read(_RECEIPT_LIMIT))["completed_at"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None  # no receipt, or none that can be read: the file's own time has to do
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    if moment.tzinfo is None:
+        return moment.replace(tzinfo=UTC)
+    return moment.astimezone(UTC)

@@ -142,7 +142,9 @@ def review_count(row: OldRow, *addresses: str | None) -> int | None:
 def _area_code(digits: str) -> str | None:
     """The area code of a North American number that is written in one piece."""
     national = digits[1:] if len(digits) == 11 and digits.startswith("1") else digits
-    return national[:3] if len(national) == 10 else None
+    if len(national) == 10:
+        return national[:3]
+    return None
 
 
 def rating(row: OldRow) -> float | None:
@@ -178,7 +180,9 @@ def tile_name(lat: str, lon: str) -> str | None:
 
 
 def _without_minus_zero(text: str) -> str:
-    return text.removeprefix("-") if text == "-0.0" else text
+    if text == "-0.0":
+        return text.removeprefix("-")
+    return text
 
 
 def position(row: OldRow, tile_of_row: str | None) -> tuple[float | None, float | None]:

@@ -29,7 +29,9 @@ class Position:
     rows: int = 0
 
     def done_in(self, identity: str) -> int:
-        return self.rows if identity == self.file else 0
+        if identity == self.file:
+            return self.rows
+        return 0
 
 
 class Journal:

@@ -21,7 +21,9 @@ def mend(field: str) -> str:
         field = _without_damage(field)
     if "\r" in field:
         field = field.replace("\r\n", "\n").replace("\r", "\n")
-    return _BREAK.sub("\n", field) if "<" in field else field
+    if "<" in field:
+        return _BREAK.sub("\n", field)
+    return field
 
 
 def _without_damage(field: str) -> str:

@@ -149,7 +149,9 @@ def _first_part(address: str | None) -> str | None:
     if address is None or "," not in address:
         return None
     first = address.split(",", 1)[0].strip()
-    return first if re.search(r"[0-9]", first) else None
+    if re.search(r"[0-9]", first):
+        return first
+    return None
 
 
 LAYOUT = Layout(

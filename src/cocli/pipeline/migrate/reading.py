@@ -35,7 +35,9 @@ def read(source: BinaryIO, layout: Layout, *, file: str) -> Iterator[OldRow | Re
     """The rows of a file, by the ending of its name. Raises AlreadyNew for one that needs no migration."""
     if file.endswith(".json"):
         return _read_json(source, layout, file)
-    return _read_csv(source, layout, file) if file.endswith(".csv") else _read_usv(source, layout, file)
+    if file.endswith(".csv"):
+        return _read_csv(source, layout, file)
+    return _read_usv(source, layout, file)
 
 
 # USV
@@ -60,14 +62,18 @@ def _header(data: bytes, layout: Layout) -> tuple[str, ...] | None:
     names = tuple(layout.name_of(cell) for cell in data.decode(errors="replace").split("\x1f"))
     names = names[:-1] if names[-1] == "" else names  # one version wrote a separator after the last name
     _refuse_new(names, layout)
-    return names if _is_header(names, layout) else None
+    if _is_header(names, layout):
+        return names
+    return None
 
 
 def _begins(header: tuple[str, ...] | None, layout: Layout) -> re.Pattern[bytes]:
     """What a record begins with: the identity, a time in the oldest files with a header, or else any piece does."""
     if header is None or header[0] == layout.tables[0][0].name:
         return layout.begins
-    return _TIME if header[0] == "created_at" else _ANYTHING
+    if header[0] == "created_at":
+        return _TIME
+    return _ANYTHING
 
 
 def _is_header(names: Sequence[str], layout: Layout) -> bool:
@@ -225,7 +231,9 @@ def _json_value(value: object) -> Value:
     if isinstance(value, list):
         return tuple(str(_json_value(item)) for item in value)
     if isinstance(value, bool):
-        return "true" if value else "false"
+        if value:
+            return "true"
+        return "false"
     text = json.dumps(value) if isinstance(value, dict) else str(value)
     if any("\ud800" <= character <= "\udfff" for character in text):
         raise ValueError("a lone surrogate, which no UTF-8 file can hold")

@@ -56,7 +56,9 @@ class OldRow:
 
     def number(self, name: str) -> float | None:
         text = self.text(name)
-        return None if text is None else self._number(name, text)
+        if text is None:
+            return None
+        return self._number(name, text)
 
     def _number(self, name: str, text: str) -> float:
         try:

@@ -88,7 +88,9 @@ def classify(key: str) -> OlderFile | LeftOut:
 def _campaign(parts: Sequence[str]) -> str | None:
     """The innermost one: a campaign's data once lay within another campaign's folder."""
     at = [index for index, part in enumerate(parts[:-2]) if part == "campaigns"]
-    return parts[at[-1] + 1] if at else None
+    if at:
+        return parts[at[-1] + 1]
+    return None
 
 
 def _below(parts: Sequence[str], *names: str) -> Sequence[str] | None:

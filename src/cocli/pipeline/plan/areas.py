@@ -85,8 +85,8 @@ def _polygons(geometry: Any, file: str, part: str, depth: int) -> Iterator[Polyg
         for rings in geometry["coordinates"]:
             yield _polygon(rings, file, part)
     elif kind == "GeometryCollection" and isinstance(geometry.get("geometries"), list) and depth < _DEEPEST:
-        for one in geometry["geometries"]:
-            yield from _polygons(one, file, part, depth + 1)
+        for member in geometry["geometries"]:
+            yield from _polygons(member, file, part, depth + 1)
     elif kind not in ("Point", "MultiPoint", "LineString", "MultiLineString"):  # those have no area
         raise AreaRefused(file=file, part=part, reason=f'"{str(kind)[:40]}" is no geometry of GeoJSON')
 
@@ -108,8 +108,12 @@ def _ring(ring: Any, file: str, part: str) -> Ring:
 
 
 def _name_of(feature: Any) -> str | None:
-    properties = feature.get("properties") if isinstance(feature, dict) else None
+    properties = None
+    if isinstance(feature, dict):
+        properties = feature.get("properties")
     if not isinstance(properties, dict):
         return None
     named = next((properties[key] for key in ("name", "NAME", "Name", "title") if properties.get(key)), None)
-    return str(named)[:200] if named is not None else None
+    if named is not None:
+        return str(named)[:200]
+    return None

@@ -98,7 +98,9 @@ class Totals:
         return self.states.total()
 
     def share(self, state: CoverageState) -> float:
-        return self.states[state] / self.pairs if self.pairs else 0.0
+        if self.pairs:
+            return self.states[state] / self.pairs
+        return 0.0
 
     @property
     def population(self) -> Population | None:
@@ -110,7 +112,9 @@ class Totals:
         """The share of the targets that was read, times the share of what is there that a reading finds. None where no
         source passed twice, because then the second share is not known."""
         found = self.population
-        return None if found is None else self.share(CoverageState.READ) * found.completeness
+        if found is None:
+            return None
+        return self.share(CoverageState.READ) * found.completeness
 
     def add(self, pair: TargetSource) -> None:
         self.states[pair.state] += 1
@@ -145,43 +149,37 @@ def judged(
 ) -> Iterator[TargetSource]:
     """The state of every pair. `expected` (tile and phrase → places) comes before what open data says."""
     given = expected or {}
-    for one in passes:
-        hoped = given.get((one.tile, one.phrase), one.expected)
-        known = one.outcome is not None and one.outcome != "blocked"
-        state, found = _state(one, splits)
-        yield TargetSource(
-            one.tile,
-            one.phrase,
-            one.source,
-            state,
-            found,
-            hoped,
-            _population(one) if known else None,
-            one.read_at if known else None,
-        )
+    for passed in passes:
+        hoped = given.get((passed.tile, passed.phrase), passed.expected)
+        state, found = _state(passed, splits)
+        population, read_at = _population(passed), passed.read_at
+        if passed.outcome in (None, "blocked"):
+            population = read_at = None
+        yield TargetSource(passed.tile, passed.phrase, passed.source, state, found, hoped, population, read_at)
 
 
-def _state(one: Passed, splits: Splits) -> tuple[CoverageState, int]:
-    if one.outcome is None or one.read_at is None:
+def _state(passed: Passed, splits: Splits) -> tuple[CoverageState, int]:
+    if passed.outcome is None or passed.read_at is None:
         return CoverageState.UNREAD, 0
-    if one.outcome == "blocked":
+    if passed.outcome == "blocked":
         return CoverageState.BLOCKED, 0
-    count = one.found or 0
-    if one.read_at < splits.since:
+    count = passed.found or 0
+    if passed.read_at < splits.since:
         return CoverageState.STALE, count
-    if one.outcome == "exhausted":
+    if passed.outcome == "exhausted":
         return CoverageState.READ, count
-    lat, _, lon = one.tile.partition("_")
-    leaves = list(splits.leaves(Tile.parse(lat, lon), one.phrase, one.source))
+    lat, _, lon = passed.tile.partition("_")
+    leaves = list(splits.leaves(Tile.parse(lat, lon), passed.phrase, passed.source))
     done = all(leaf is not None and leaf.outcome == "exhausted" and leaf.read_at >= splits.since for _, leaf in leaves)
     in_parts = sum(leaf.found for _, leaf in leaves if leaf is not None)
-    return (CoverageState.READ if done else CoverageState.CUT_SHORT), max(count, in_parts)
+    state = CoverageState.READ if done else CoverageState.CUT_SHORT
+    return state, max(count, in_parts)
 
 
-def _population(one: Passed) -> Population | None:
-    if one.earlier is None or one.again is None or one.found is None:
+def _population(passed: Passed) -> Population | None:
+    if passed.earlier is None or passed.again is None or passed.found is None:
         return None
-    return chapman(one.earlier, one.found, one.again)
+    return chapman(passed.earlier, passed.found, passed.again)
 
 
 def tile_state(totals: Totals) -> str:
@@ -192,4 +190,6 @@ def tile_state(totals: Totals) -> str:
             return state.value
     if len(present) == 1:
         return next(iter(present)).value
-    return CoverageState.STALE.value if CoverageState.UNREAD not in present else "partly"
+    if CoverageState.UNREAD not in present:
+        return CoverageState.STALE.value
+    return "partly"

@@ -186,7 +186,9 @@ def _rectangle(box: _Box, frame: _Frame) -> str:
 
 def _patterns() -> Iterator[str]:
     for state, (colour, lines, _) in STYLES.items():
-        drawn = f'<path d="{lines}" stroke="#222222" stroke-width="1" fill="none"/>' if lines else ""
+        drawn = ""
+        if lines:
+            drawn = f'<path d="{lines}" stroke="#222222" stroke-width="1" fill="none"/>'
         yield (
             f'<pattern id="{state}" width="8" height="8" patternUnits="userSpaceOnUse">'
             f'<rect width="8" height="8" fill="{colour}"/>{drawn}</pattern>'

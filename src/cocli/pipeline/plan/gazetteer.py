@@ -68,7 +68,9 @@ class Gazetteer:
             return found[0]
         if len(found) > 1:
             shown = "; ".join(f"{city} ({city.population:,})" for city in found[:_LISTED])
-            more = f"; and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
+            more = ""
+            if len(found) > _LISTED:
+                more = f"; and {len(found) - _LISTED} more"
             raise AmbiguousPlace(place=text, candidates=shown + more, example=str(found[0]))
         raise self._refusal(text, name, qualifiers)
 
@@ -83,7 +85,7 @@ class Gazetteer:
 
     def _fitting(self, entries: Iterable[Entry], qualifiers: Iterable[str]) -> list[City]:
         wanted = [self._qualifier(text) for text in qualifiers if text]
-        fitting = {city for city in map(_city, entries) if all(_fits(city, one) for one in wanted)}
+        fitting = {city for city in map(_city, entries) if all(_fits(city, word) for word in wanted)}
         return sorted(fitting, key=lambda city: (-city.population, str(city)))
 
     def cities_of(self, text: str) -> list[City] | None:
@@ -95,8 +97,8 @@ class Gazetteer:
         if area is None:
             raise UnknownPlace(place=match[1], similar="It is no state of the US and no country.")
         country, region = area
-        inside = (one for one in self._source.get_cities().values() if one["countrycode"] == country)
-        return self._fitting((one for one in inside if region in ("", one["admin1code"])), ())
+        inside = (city for city in self._source.get_cities().values() if city["countrycode"] == country)
+        return self._fitting((city for city in inside if region in ("", city["admin1code"])), ())
 
     # --- what a name may be
 
@@ -109,7 +111,9 @@ class Gazetteer:
         for code, country in self._source.get_countries().items():
             if folded in (_folded(code), _folded(country["iso3"]), _folded(country["name"])):
                 return str(code), ""
-        return (alias, "") if (alias := _COUNTRY_ALIASES.get(folded)) else None
+        if alias := _COUNTRY_ALIASES.get(folded):
+            return (alias, "")
+        return None
 
     def _qualifier(self, text: str) -> frozenset[tuple[str, str]]:
         """What may stand behind a comma: a state, a country, or a code of a first-level area."""
@@ -144,7 +148,9 @@ class Gazetteer:
         elsewhere = self.candidates(name)[:5]
         anywhere = [self._fitting(entries, ())[0] for entries in near]
         found = list(dict.fromkeys(map(str, [*there, *elsewhere, *anywhere])))[:_LISTED]
-        return f"Similar: {'; '.join(found)}." if found else "Nothing has a similar name."
+        if found:
+            return f"Similar: {'; '.join(found)}."
+        return "Nothing has a similar name."
 
     # --- the lists
 

@@ -102,19 +102,25 @@ def _width_at(at: float, lat: float, angle: float) -> float:
     reach = math.cos(radius) - math.sin(phi) * math.sin(centre)
     if reach <= -around:
         return 180.0
-    return math.degrees(math.acos(reach / around)) if reach < around else 0.0
+    if reach < around:
+        return math.degrees(math.acos(reach / around))
+    return 0.0
 
 
 def _columns(west: float, east: float) -> range:
     """The columns between two longitudes, each once."""
     span = _span(west, east)
-    return span if len(span) < _COLUMNS else range(-_COLUMNS // 2, _COLUMNS // 2)
+    if len(span) < _COLUMNS:
+        return span
+    return range(-_COLUMNS // 2, _COLUMNS // 2)
 
 
 def _span(low: float, high: float) -> range:
     """The tenths that have more than a point in common with the degrees between two bounds."""
     first, end = round(low * 1_000_000), round(high * 1_000_000)
-    return range(first // _STEP, -(-end // _STEP)) if end > first else range(0)
+    if end > first:
+        return range(first // _STEP, -(-end // _STEP))
+    return range(0)
 
 
 def _blocks(span: range) -> Iterable[range]:

@@ -141,14 +141,14 @@ class Mission:
             return
         whole: list[tuple[str, int | None]] = []
         parts: dict[Tile, list[tuple[str, int | None]]] = {}
-        for one in group:
-            if one.outcome == "cut_short" and one.read_at is not None and one.read_at >= self.splits.since:
-                leaves = list(self._leaves(name, phrase, one.source))
+        for lacking in group:
+            if lacking.outcome == "cut_short" and lacking.read_at is not None and lacking.read_at >= self.splits.since:
+                leaves = list(self._leaves(name, phrase, lacking.source))
                 self.counts["split"] += bool(leaves)
                 for tile, read_at in leaves:
-                    parts.setdefault(tile, []).append((one.source, read_at))
+                    parts.setdefault(tile, []).append((lacking.source, read_at))
             else:
-                whole.append((one.source, self._last_read(one)))
+                whole.append((lacking.source, self._last_read(lacking)))
         if whole:
             yield self._task(name, phrase, location, whole, known=group[0].known)
         for tile, asked in parts.items():
@@ -158,15 +158,17 @@ class Mission:
     def _leaves(self, name: str, phrase: str, source: str) -> Iterator[tuple[Tile, int | None]]:
         lat, _, lon = name.partition("_")
         tile = Tile.parse(lat, lon)
-        return self.splits.open_leaves(tile, phrase, source) if tile.size > Tile.FLOOR else iter(())
+        if tile.size > Tile.FLOOR:
+            return self.splits.open_leaves(tile, phrase, source)
+        return iter(())
 
-    def _last_read(self, one: Lacking) -> int | None:
+    def _last_read(self, lacking: Lacking) -> int | None:
         """When a source saw anything there; a block says nothing."""
-        if one.outcome is None or one.outcome == "blocked":
-            self.counts["unread" if one.outcome is None else "blocked"] += 1
+        if lacking.outcome is None or lacking.outcome == "blocked":
+            self.counts["unread" if lacking.outcome is None else "blocked"] += 1
             return None
         self.counts["stale"] += 1
-        return one.read_at
+        return lacking.read_at
 
     def _task(
         self, tile: str, phrase: str, location: str | None, asked: list[tuple[str, int | None]], *, known: bool

@@ -29,7 +29,9 @@ class Population:
     @property
     def completeness(self) -> float:
         """The share of what there is that was seen."""
-        return self.seen / self.total if self.total else 1.0
+        if self.total:
+            return self.seen / self.total
+        return 1.0
 
 
 def chapman(first: int, second: int, both: int) -> Population:
@@ -51,7 +53,10 @@ def summed(populations: list[Population]) -> Population | None:
     """Of several tiles together. The intervals are added in squares, because the passes do not depend on each other."""
     if not populations:
         return None
-    seen, total = sum(one.seen for one in populations), sum(one.total for one in populations)
-    below = math.sqrt(sum((one.total - one.low) ** 2 for one in populations))
-    above = math.sqrt(sum((one.high - one.total) ** 2 for one in populations))
+    seen, total = (
+        sum(population.seen for population in populations),
+        sum(population.total for population in populations),
+    )
+    below = math.sqrt(sum((population.total - population.low) ** 2 for population in populations))
+    above = math.sqrt(sum((population.high - population.total) ** 2 for population in populations))
     return Population(seen, total, max(float(seen), total - below), total + above)

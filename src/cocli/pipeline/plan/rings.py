@@ -51,7 +51,9 @@ def _checked(ring: Ring, file: str, part: str) -> Ring:
         raise AreaRefused(file=file, part=part, reason=f"a ring of {max(len(ring) - 1, 0)} corners; three are needed")
     for lon, lat in ring:
         if not -90 <= lat <= 90:
-            swapped = "; longitude comes first, and seems to come second here" if abs(lon) <= 90 else ""
+            swapped = ""
+            if abs(lon) <= 90:
+                swapped = "; longitude comes first, and seems to come second here"
             raise AreaRefused(file=file, part=part, reason=f"the latitude {lat:g} is not on the globe{swapped}")
         if not -_FURTHEST <= lon <= _FURTHEST:
             raise AreaRefused(file=file, part=part, reason=f"the longitude {lon:g} is not on the globe")
@@ -84,4 +86,6 @@ def _why(reason: str) -> str:
     what, bracket, rest = reason.partition("[")
     words = "the polygon crosses itself" if what in ("Self-intersection", "Ring Self-intersection") else what.lower()
     lon, _, lat = rest.rstrip("]").partition(" ")
-    return f"{words} near {float(lat):.6g}, {float(lon):.6g}" if bracket else words
+    if bracket:
+        return f"{words} near {float(lat):.6g}, {float(lon):.6g}"
+    return words

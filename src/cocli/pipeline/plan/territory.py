@@ -40,5 +40,5 @@ class Territory:
     def _add(self, name: str | None, tiles: Iterable[Tile]) -> None:
         self.places += 1
         for tile in tiles:
-            known = self.tiles.get(tile)
-            self.tiles[tile] = name if known is None else known if name is None else min(known, name)
+            names = [known for known in (self.tiles.get(tile), name) if known is not None]
+            self.tiles[tile] = min(names, default=None)

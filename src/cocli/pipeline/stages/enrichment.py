@@ -141,13 +141,13 @@ class Enrichment:
     def _wanted(self, prospects: list[Prospect]) -> list[Prospect]:
         if not self._exclusions:
             return prospects
-        return [one for one in prospects if is_excluded(one, self._exclusions) is None]
+        return [prospect for prospect in prospects if is_excluded(prospect, self._exclusions) is None]
 
     def _unwanted(self, work: EnrichmentWork, prospects: list[Prospect]) -> SiteReading | None:
         """Where everybody who has this website is excluded, it is not read."""
         if not prospects or self._wanted(prospects) or self._exclusions is None:
             return None
-        reasons = (is_excluded(one, self._exclusions) for one in prospects)
+        reasons = (is_excluded(prospect, self._exclusions) for prospect in prospects)
         triage = Triage("refused", tuple(dict.fromkeys(reason for reason in reasons if reason)))
         return SiteReading(work.url[:500], work.domain, triage, stop="triage")
 

@@ -167,20 +167,20 @@ def _recaptured(before: set[str] | None, places: Sequence[Place], receipt: Recei
 
 
 def _by_company(prospects: Iterable[Prospect]) -> list[Prospect]:
-    return sorted(prospects, key=lambda one: (one.company_hash, one.source_ids))
+    return sorted(prospects, key=lambda prospect: (prospect.company_hash, prospect.source_ids))
 
 
 def website_tasks(prospects: Iterable[Prospect]) -> list[NewTask]:
     """One task per website of one's own; a shop that closed for good is not asked."""
     wanted: dict[str, EnrichmentWork] = {}
-    for one in prospects:
-        domain = own_domain(one.website)
-        if domain is None or one.website is None or one.business_status == "permanently_closed":
+    for prospect in prospects:
+        domain = own_domain(prospect.website)
+        if domain is None or prospect.website is None or prospect.business_status == "permanently_closed":
             continue
         known = wanted.get(domain)
-        hashes = (*(known.prospects if known else ()), one.company_hash)
-        url = known.url if known else one.website
-        wanted[domain] = EnrichmentWork(domain=domain, url=url, country=one.country, prospects=hashes)
+        hashes = (*(known.prospects if known else ()), prospect.company_hash)
+        url = known.url if known else prospect.website
+        wanted[domain] = EnrichmentWork(domain=domain, url=url, country=prospect.country, prospects=hashes)
     return [NewTask(domain, work.model_dump(mode="json")) for domain, work in wanted.items()]
 
 

@@ -65,7 +65,9 @@ class CompanyPage:
 
     @property
     def facts(self) -> CompanyFacts | None:
-        return self.company.cocli if self.company else None
+        if self.company:
+            return self.company.cocli
+        return None
 
     @cached_property
     def company_hash(self) -> str | None:
@@ -74,9 +76,13 @@ class CompanyPage:
         if as_written:
             return as_written["hash"].decode()
         if self.company is not None:
-            return self.facts.company_hash if self.facts else None
+            if self.facts:
+                return self.facts.company_hash
+            return None
         found = _HASH.search(self.stored.data)
-        return found[1].decode() if found else None
+        if found:
+            return found[1].decode()
+        return None
 
     def says(self, facts: CompanyFacts) -> bool:
         """Whether these facts stand there already, the time aside: seen without taking the file apart."""
@@ -97,7 +103,9 @@ class CompanyPage:
 
     @property
     def tags(self) -> tuple[str, ...]:
-        return self.company.tags if self.company else ()
+        if self.company:
+            return self.company.tags
+        return ()
 
     @property
     def body(self) -> str:

@@ -43,7 +43,9 @@ class PersonPage:
         """Whose they are, as it is written; of a link such as `[[acme-roofing]]`, what it leads to."""
         written = self.person.company if self.person else None
         link = _LINK.fullmatch(written.strip()) if written else None
-        return link[1].strip() if link else written
+        if link:
+            return link[1].strip()
+        return written
 
 
 def people(store: Store) -> Iterator[PersonPage]:

@@ -73,7 +73,9 @@ class Refresher:
 
     def refresh(self, scan: Callable[[], Iterable[Prospect]], exclusions: Exclusions, tag: str) -> None:
         """The prospects of one campaign; new pages get the campaign's tag. They are scanned twice, and not kept."""
-        self._move({one.company_hash: one.merged_into for one in scan() if one.merged_into is not None})
+        self._move(
+            {prospect.company_hash: prospect.merged_into for prospect in scan() if prospect.merged_into is not None}
+        )
         for done, prospect in enumerate(scan(), 1):
             if prospect.merged_into is not None:
                 continue
@@ -120,7 +122,9 @@ class Refresher:
             same = data == page.stored.data  # taken apart once already
             known = page.facts if same and page.company else read_company(data, file=page.key).cocli
             facts = decide(known)
-            return data if facts == known else markdown.update(data, facts, file=page.key)
+            if facts == known:
+                return data
+            return markdown.update(data, facts, file=page.key)
 
         if self._dry_run:
             return edit(page.stored.data) != page.stored.data
@@ -185,15 +189,22 @@ class Refresher:
             return
         self._note(page, old, new, "This page is about it from now on.")
         del self._pages[old]
-        self._pages[new] = read_page(self._store.get(page.key) if not self._dry_run else _renamed(page, decide))
+        stored = _renamed(page, decide) if self._dry_run else self._store.get(page.key)
+        self._pages[new] = read_page(stored)
 
     def _note(self, page: CompanyPage, old: str, new: str, sentence: str) -> None:
         """Once: a note that is there already says the same."""
         key = str(NoteKey(page.slug, f"moved-{old}-{new[:6]}"))
         at = page.facts.updated_at if page.facts else page.stored.modified
         data = new_moved_note(old, new, sentence, at)
-        if self._is_new(key) if self._dry_run else writing.create(self._store, [(key, data)]):
+        if self._create_note(key, data):
             self._report.moved += 1
+
+    def _create_note(self, key: str, data: bytes) -> bool:
+        """Whether a file was created, or would be."""
+        if self._dry_run:
+            return self._is_new(key)
+        return writing.create(self._store, [(key, data)]) is not None
 
     def _is_new(self, key: str) -> bool:
         try:
@@ -204,7 +215,9 @@ class Refresher:
 
 
 def _problem(key: str, error: CocliError) -> str:
-    return error.message if key in error.message else f"{key}: {error.message}"
+    if key in error.message:
+        return error.message
+    return f"{key}: {error.message}"
 
 
 def _renamed(page: CompanyPage, decide: Callable[[CompanyFacts | None], CompanyFacts]) -> StoredObject:

@@ -36,13 +36,15 @@ def check_tag(tag: str) -> str:
 def with_tag(data: bytes, tag: str, *, file: str) -> bytes:
     """The file with the tag; the same bytes where it has it."""
     tags = list(read_company(data, file=file).tags)
-    return data if tag in tags else _edited(data, [*tags, tag], lambda front: _added(front, tag), file)
+    if tag in tags:
+        return data
+    return _edited(data, [*tags, tag], lambda front: _added(front, tag), file)
 
 
 def without_tag(data: bytes, tag: str, *, file: str) -> bytes:
     """The file without the tag; the same bytes where it does not have it."""
     tags = list(read_company(data, file=file).tags)
-    left = [one for one in tags if one != tag]
+    left = [known for known in tags if known != tag]
     if left == tags:
         return data
     return _edited(data, left, lambda front: _removed(front, tag), file)
@@ -52,7 +54,9 @@ def _edited(data: bytes, expected: list[str], edit: Callable[[str], str | None],
     before = MarkdownFile.parse(data, file=file)
     front = edit(before.front_text)
     if front is not None:
-        newline = "\r\n" if (before.opening or before.body).partition("\n")[0].endswith("\r") else "\n"
+        newline = "\n"
+        if (before.opening or before.body).partition("\n")[0].endswith("\r"):
+            newline = "\r\n"
         after = MarkdownFile(
             file=file,
             bom=before.bom,
@@ -101,8 +105,8 @@ def _added(front: str, tag: str) -> str | None:
         if begin == end:  # `tags:` and nothing behind it
             colon = front.index(":", found[0].end_mark.index) + 1
             return f"{front[:colon]} [{word}]{front[colon:]}"
-        one = front[begin:end].rstrip()
-        return f"{front[:begin]}[{one}, {word}]{front[begin + len(one) :]}"
+        only = front[begin:end].rstrip()
+        return f"{front[:begin]}[{only}, {word}]{front[begin + len(only) :]}"
     return None
 
 

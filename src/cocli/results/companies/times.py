@@ -48,11 +48,15 @@ def parse_when(text: str, where: tzinfo) -> datetime:
 def moment(value: object, where: tzinfo) -> datetime | None:
     """The moment that a file's `date:` names; None where it names none. A day is its first minute in the zone."""
     if isinstance(value, datetime):
-        return value if value.tzinfo else value.replace(tzinfo=where)
+        if value.tzinfo:
+            return value
+        return value.replace(tzinfo=where)
     if isinstance(value, date):
         return datetime.combine(value, time(), tzinfo=where)
     try:
         parsed = datetime.fromisoformat(str(value))
     except ValueError:
         return None  # "next week": a person may write what they like
-    return parsed if parsed.tzinfo else parsed.replace(tzinfo=where)
+    if parsed.tzinfo:
+        return parsed
+    return parsed.replace(tzinfo=where)

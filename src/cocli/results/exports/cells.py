@@ -45,7 +45,9 @@ def harmless(text: str) -> str:
     if E164.fullmatch(line):
         return line
     line = _AFTER_SEPARATOR.sub(";'", line)
-    return f"'{line}" if _begins_like_formula(line) else line
+    if _begins_like_formula(line):
+        return f"'{line}"
+    return line
 
 
 def _begins_like_formula(line: str) -> bool:
@@ -68,7 +70,9 @@ def readable_phone(e164: str) -> str:
         return f"({e164})"
     shown = phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.INTERNATIONAL)
     code, _, rest = shown.partition(" ")
-    return f"({code}) {rest}" if rest else f"({code})"
+    if rest:
+        return f"({code}) {rest}"
+    return f"({code})"
 
 
 def web_address(text: str | None) -> str | None:

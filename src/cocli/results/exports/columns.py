@@ -22,7 +22,7 @@ def _joined(values: Sequence[str]) -> str | None:
 
 
 def _hours(prospect: Prospect) -> str | None:
-    return _joined([f"{one.day} {one.opens}-{one.closes}" for one in prospect.hours])
+    return _joined([f"{opening.day} {opening.opens}-{opening.closes}" for opening in prospect.hours])
 
 
 def _socials(prospect: Prospect) -> str | None:
@@ -30,38 +30,38 @@ def _socials(prospect: Prospect) -> str | None:
 
 
 COLUMNS: dict[str, Getter] = {
-    "name": lambda one: one.name,
-    "phone": lambda one: one.phone_e164 or one.phone,
-    "email": lambda one: one.primary_email or next(iter(one.all_emails), None),
-    "emails": lambda one: _joined(one.all_emails),
-    "website": lambda one: one.website,
-    "domain": lambda one: one.domain,
-    "street": lambda one: one.street,
-    "city": lambda one: one.city,
-    "region": lambda one: one.region,
-    "postcode": lambda one: one.postcode,
-    "country": lambda one: one.country,
-    "lat": lambda one: one.lat,
-    "lon": lambda one: one.lon,
-    "categories": lambda one: _joined(one.categories),
-    "rating": lambda one: one.rating,
-    "review_count": lambda one: one.review_count,
+    "name": lambda prospect: prospect.name,
+    "phone": lambda prospect: prospect.phone_e164 or prospect.phone,
+    "email": lambda prospect: prospect.primary_email or next(iter(prospect.all_emails), None),
+    "emails": lambda prospect: _joined(prospect.all_emails),
+    "website": lambda prospect: prospect.website,
+    "domain": lambda prospect: prospect.domain,
+    "street": lambda prospect: prospect.street,
+    "city": lambda prospect: prospect.city,
+    "region": lambda prospect: prospect.region,
+    "postcode": lambda prospect: prospect.postcode,
+    "country": lambda prospect: prospect.country,
+    "lat": lambda prospect: prospect.lat,
+    "lon": lambda prospect: prospect.lon,
+    "categories": lambda prospect: _joined(prospect.categories),
+    "rating": lambda prospect: prospect.rating,
+    "review_count": lambda prospect: prospect.review_count,
     "hours": _hours,
-    "business_status": lambda one: one.business_status,
+    "business_status": lambda prospect: prospect.business_status,
     "socials": _socials,
-    "tags": lambda one: _joined(one.tags),
-    "phrases": lambda one: _joined(one.phrases),
-    "tiles": lambda one: _joined(one.tiles),
-    "sources": lambda one: _joined(one.sources),
-    "first_seen": lambda one: render_utc(one.first_seen),
-    "updated_at": lambda one: render_utc(one.updated_at),
-    "campaign": lambda one: one.campaign,
-    "slug": lambda one: one.slug,
-    "place_id": lambda one: one.place_id,
-    "company_hash": lambda one: one.company_hash,
-    "phone_e164": lambda one: one.phone_e164,
-    "primary_email": lambda one: one.primary_email,
-    "all_emails": lambda one: _joined(one.all_emails),
+    "tags": lambda prospect: _joined(prospect.tags),
+    "phrases": lambda prospect: _joined(prospect.phrases),
+    "tiles": lambda prospect: _joined(prospect.tiles),
+    "sources": lambda prospect: _joined(prospect.sources),
+    "first_seen": lambda prospect: render_utc(prospect.first_seen),
+    "updated_at": lambda prospect: render_utc(prospect.updated_at),
+    "campaign": lambda prospect: prospect.campaign,
+    "slug": lambda prospect: prospect.slug,
+    "place_id": lambda prospect: prospect.place_id,
+    "company_hash": lambda prospect: prospect.company_hash,
+    "phone_e164": lambda prospect: prospect.phone_e164,
+    "primary_email": lambda prospect: prospect.primary_email,
+    "all_emails": lambda prospect: _joined(prospect.all_emails),
 }
 """Every column there is. The last three are the prospect's own names of what `phone` and `email` choose from."""
 

@@ -23,8 +23,8 @@ def write_csv(prospects: Iterable[Prospect], out: BinaryIO, columns: Sequence[st
     getters = [COLUMNS[name] for name in columns]
     with _writer(out) as write:
         write(list(columns))
-        for one in prospects:
-            write([_plain(get(one)) for get in getters])
+        for prospect in prospects:
+            write([_plain(get(prospect)) for get in getters])
 
 
 def write_spreadsheet_csv(prospects: Iterable[Prospect], out: BinaryIO, columns: Sequence[str]) -> None:
@@ -32,24 +32,24 @@ def write_spreadsheet_csv(prospects: Iterable[Prospect], out: BinaryIO, columns:
     out.write(_BOM)
     with _writer(out) as write:
         write(list(columns))
-        for one in prospects:
-            write([_as_shown(name, COLUMNS[name](one)) for name in columns])
+        for prospect in prospects:
+            write([_as_shown(name, COLUMNS[name](prospect)) for name in columns])
 
 
 HUBSPOT: dict[str, Callable[[Prospect], Value]] = {
     "Company name": COLUMNS["name"],
     "Company domain name": COLUMNS["domain"],
-    "Website URL": lambda one: web_address(one.website),
-    "Phone number": lambda one: one.phone_e164 or one.phone,
+    "Website URL": lambda prospect: web_address(prospect.website),
+    "Phone number": lambda prospect: prospect.phone_e164 or prospect.phone,
     "Email": COLUMNS["email"],
     "Street address": COLUMNS["street"],
     "City": COLUMNS["city"],
     "State/Region": COLUMNS["region"],
     "Postal code": COLUMNS["postcode"],
     "Country/Region": COLUMNS["country"],
-    "LinkedIn company page": lambda one: web_address(one.socials.get("linkedin")),
-    "Facebook company page": lambda one: web_address(one.socials.get("facebook")),
-    "Description": lambda one: ", ".join(one.categories) or None,
+    "LinkedIn company page": lambda prospect: web_address(prospect.socials.get("linkedin")),
+    "Facebook company page": lambda prospect: web_address(prospect.socials.get("facebook")),
+    "Description": lambda prospect: ", ".join(prospect.categories) or None,
 }
 """HubSpot's own names of the properties of a company, so that its import maps the columns by itself."""
 
@@ -58,12 +58,14 @@ def write_hubspot_csv(prospects: Iterable[Prospect], out: BinaryIO, _columns: Se
     """Companies as HubSpot imports them. People open such files in a spreadsheet first, so they are harmless there."""
     with _writer(out) as write:
         write(list(HUBSPOT))
-        for one in prospects:
-            write([_harmless(get(one)) for get in HUBSPOT.values()])
+        for prospect in prospects:
+            write([_harmless(get(prospect)) for get in HUBSPOT.values()])
 
 
 def _plain(value: Value) -> Value:
-    return clean_text(value) if isinstance(value, str) else value
+    if isinstance(value, str):
+        return clean_text(value)
+    return value
 
 
 def _harmless(value: Value) -> Value:
@@ -77,7 +79,9 @@ def _as_shown(name: str, value: Value) -> Value:
         return safe
     if name in PHONES and safe.startswith("+"):
         return readable_phone(safe)
-    return f"'{safe}" if is_taken_for_number(safe) else safe
+    if is_taken_for_number(safe):
+        return f"'{safe}"
+    return safe
 
 
 class _writer:  # noqa: N801  a context manager, used as a function

@@ -20,19 +20,19 @@ def write_geojson(prospects: Iterable[Prospect], out: BinaryIO, columns: Sequenc
     """A FeatureCollection, a feature per line, so that it can be looked into with `rg`."""
     names = [name for name in columns if name not in _POSITION]
     out.write(b'{"type": "FeatureCollection", "features": [')
-    for number, one in enumerate(prospects):
+    for number, prospect in enumerate(prospects):
         out.write(b"\n" if number == 0 else b",\n")
-        out.write(json.dumps(_feature(one, names), ensure_ascii=False, allow_nan=False).encode())
+        out.write(json.dumps(_feature(prospect, names), ensure_ascii=False, allow_nan=False).encode())
     out.write(b"\n]}\n")
 
 
-def _feature(one: Prospect, names: Sequence[str]) -> dict[str, Any]:
-    values = {name: COLUMNS[name](one) for name in names}
-    located = one.lat is not None and one.lon is not None
+def _feature(prospect: Prospect, names: Sequence[str]) -> dict[str, Any]:
+    values = {name: COLUMNS[name](prospect) for name in names}
+    located = prospect.lat is not None and prospect.lon is not None
     return {
         "type": "Feature",
-        "id": one.company_hash,
-        "geometry": {"type": "Point", "coordinates": [one.lon, one.lat]} if located else None,
+        "id": prospect.company_hash,
+        "geometry": {"type": "Point", "coordinates": [prospect.lon, prospect.lat]} if located else None,
         "properties": {
             name: clean_text(value) if isinstance(value, str) else value
             for name, value in values.items()

@@ -26,35 +26,44 @@ def write_kml(
     prospects: Iterable[Prospect], out: BinaryIO, columns: Sequence[str], *, title: str = "Prospects"
 ) -> None:
     out.write(_HEAD.format(escape(one_line(title))).encode())
-    for one in prospects:
-        out.write(_placemark(one, columns).encode())
+    for prospect in prospects:
+        out.write(_placemark(prospect, columns).encode())
     out.write(_TAIL.encode())
 
 
-def _placemark(one: Prospect, columns: Sequence[str]) -> str:
-    lines = [f"<Placemark id={quoteattr(f'c{one.company_hash}')}>", _element("name", one.name)]
-    lines.append(_element("address", one.address))
-    lines.append(_element("phoneNumber", one.phone_e164 or one.phone))
-    lines.append(_element("description", _description(one)))
+def _placemark(prospect: Prospect, columns: Sequence[str]) -> str:
+    lines = [f"<Placemark id={quoteattr(f'c{prospect.company_hash}')}>", _element("name", prospect.name)]
+    lines.append(_element("address", prospect.address))
+    lines.append(_element("phoneNumber", prospect.phone_e164 or prospect.phone))
+    lines.append(_element("description", _description(prospect)))
     lines.append("<ExtendedData>")
-    lines += [_data(name, COLUMNS[name](one)) for name in columns if name not in _POSITION]
+    lines += [_data(name, COLUMNS[name](prospect)) for name in columns if name not in _POSITION]
     lines.append("</ExtendedData>")
-    if one.lat is not None and one.lon is not None:
-        lines.append(f"<Point><coordinates>{one.lon!r},{one.lat!r}</coordinates></Point>")
+    if prospect.lat is not None and prospect.lon is not None:
+        lines.append(f"<Point><coordinates>{prospect.lon!r},{prospect.lat!r}</coordinates></Point>")
     lines.append("</Placemark>\n")
     return "\n".join(line for line in lines if line)
 
 
-def _description(one: Prospect) -> str | None:
-    website = web_address(one.website)
-    link = f'<a href="{html_escape(website)}">{html_escape(website)}</a>' if website else None
-    texts = (one.address, one.phone_e164 or one.phone, one.primary_email, ", ".join(one.categories))
+def _description(prospect: Prospect) -> str | None:
+    website = web_address(prospect.website)
+    link = None
+    if website:
+        link = f'<a href="{html_escape(website)}">{html_escape(website)}</a>'
+    texts = (
+        prospect.address,
+        prospect.phone_e164 or prospect.phone,
+        prospect.primary_email,
+        ", ".join(prospect.categories),
+    )
     lines = [html_escape(one_line(text)) for text in texts if text]
     return "<br>".join([*lines, *([link] if link else [])]) or None
 
 
 def _element(name: str, text: str | None) -> str:
-    return f"<{name}>{escape(one_line(text))}</{name}>" if text else ""
+    if text:
+        return f"<{name}>{escape(one_line(text))}</{name}>"
+    return ""
 
 
 def _data(name: str, value: str | float | None) -> str:

@@ -29,7 +29,7 @@ def write_parquet(prospects: Iterable[Prospect], out: BinaryIO, columns: Sequenc
     with tempfile.TemporaryDirectory(prefix="cocli-export-") as folder:
         records, target = os.path.join(folder, "prospects.usv"), os.path.join(folder, "prospects.parquet")
         with open(records, "wb") as file, Writer(Prospect, file) as writer:
-            writer.write_many(one.with_extras({}) if one.extras else one for one in prospects)
+            writer.write_many(prospect.with_extras({}) if prospect.extras else prospect for prospect in prospects)
         connection = duckdb.connect(":memory:", config={"autoinstall_known_extensions": "false"})
         try:
             selected = ", ".join(_with_type(name) for name in names)
@@ -45,7 +45,9 @@ def write_parquet(prospects: Iterable[Prospect], out: BinaryIO, columns: Sequenc
 def _with_type(name: str) -> str:
     """Lists of texts are lists of texts in Parquet too; what is more than that (hours, origins) stays JSON."""
     quoted = quote_name(name)
-    return f"from_json({quoted}, '{_TEXTS}') AS {quoted}" if name in _LISTS else quoted
+    if name in _LISTS:
+        return f"from_json({quoted}, '{_TEXTS}') AS {quoted}"
+    return quoted
 
 
 def _own_names(columns: Sequence[str]) -> list[str]:

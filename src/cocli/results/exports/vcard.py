@@ -19,65 +19,81 @@ if TYPE_CHECKING:
 _LINE_OCTETS = 75
 _ESCAPES = str.maketrans({"\\": "\\\\", ";": "\\;", ",": "\\,", "\n": "\\n"})
 _PARAMETER = re.compile(r"[^A-Za-z0-9-]")
+_EMAIL_TYPES = {
+    (True, True): "work;PREF=1",
+    (True, False): "work",
+    (False, True): "INTERNET,PREF",
+    (False, False): "INTERNET",
+}
+"""Whether the card is of version 4.0, whether the address is the first → the value of TYPE and what follows it."""
 
 
 def write_vcards(prospects: Iterable[Prospect], out: BinaryIO, _columns: Sequence[str] = ()) -> None:
     """Version 4.0."""
-    for one in prospects:
-        out.write(b"".join(fold(line) for line in _card(one, "4.0")))
+    for prospect in prospects:
+        out.write(b"".join(fold(line) for line in _card(prospect, "4.0")))
 
 
 def write_vcards_3(prospects: Iterable[Prospect], out: BinaryIO, _columns: Sequence[str] = ()) -> None:
     """Version 3.0, which older address books read."""
-    for one in prospects:
-        out.write(b"".join(fold(line) for line in _card(one, "3.0")))
+    for prospect in prospects:
+        out.write(b"".join(fold(line) for line in _card(prospect, "3.0")))
 
 
-def _card(one: Prospect, version: str) -> Iterator[str]:
+def _card(prospect: Prospect, version: str) -> Iterator[str]:
     is_4 = version == "4.0"
-    name = one_line(one.name) or one.company_hash
+    name = one_line(prospect.name) or prospect.company_hash
     yield "BEGIN:VCARD"
     yield f"VERSION:{version}"
-    yield f"UID{';VALUE=text' if is_4 else ''}:cocli-{one.company_hash}"
     if is_4:
+        yield f"UID;VALUE=text:cocli-{prospect.company_hash}"
         yield "KIND:org"
     else:
+        yield f"UID:cocli-{prospect.company_hash}"
         yield f"N:{escape(name)};;;;"
         yield "X-ABSHOWAS:COMPANY"  # version 3.0 has no KIND; without it address books show a person of this name
     yield f"FN:{escape(name)}"
     yield f"ORG:{escape(name)}"
-    yield from _contacts(one, is_4)
-    yield from _place(one, is_4)
-    if one.categories:
-        yield f"CATEGORIES:{','.join(escape(text) for text in one.categories)}"
-    yield f"REV:{one.updated_at:%Y%m%dT%H%M%SZ}"
+    yield from _contacts(prospect, is_4)
+    yield from _place(prospect, is_4)
+    if prospect.categories:
+        yield f"CATEGORIES:{','.join(escape(text) for text in prospect.categories)}"
+    yield f"REV:{prospect.updated_at:%Y%m%dT%H%M%SZ}"
     yield "END:VCARD"
 
 
-def _contacts(one: Prospect, is_4: bool) -> Iterator[str]:
-    if one.phone_e164:
-        yield f"TEL;VALUE=uri;TYPE=work:tel:{one.phone_e164}" if is_4 else f"TEL;TYPE=WORK,VOICE:{one.phone_e164}"
-    elif one.phone:
-        yield f"TEL;{'VALUE=text;TYPE=work' if is_4 else 'TYPE=WORK,VOICE'}:{escape(one_line(one.phone))}"
-    primary = (one.primary_email,) if one.primary_email else ()
-    for number, email in enumerate(dict.fromkeys((*primary, *one.all_emails))):
-        first = (";PREF=1" if is_4 else ",PREF") if number == 0 else ""
-        yield f"EMAIL;TYPE={'work' if is_4 else 'INTERNET'}{first}:{escape(one_line(email))}"
-    if website := web_address(one.website):
+def _contacts(prospect: Prospect, is_4: bool) -> Iterator[str]:
+    yield from _phone(prospect, is_4)
+    for number, email in enumerate(dict.fromkeys(filter(None, (prospect.primary_email, *prospect.all_emails)))):
+        kind = _EMAIL_TYPES[is_4, number == 0]
+        yield f"EMAIL;TYPE={kind}:{escape(one_line(email))}"
+    if website := web_address(prospect.website):
         yield f"URL:{website}"
-    for network, address in sorted(one.socials.items()):
+    for network, address in sorted(prospect.socials.items()):
         kind, profile = _PARAMETER.sub("", network), web_address(address)
         if kind and profile:
             yield f"X-SOCIALPROFILE;TYPE={kind}:{profile}"
 
 
-def _place(one: Prospect, is_4: bool) -> Iterator[str]:
-    parts = ("", "", one.street, one.city, one.region, one.postcode, one.country)
+def _phone(prospect: Prospect, is_4: bool) -> Iterator[str]:
+    """A number that can be dialled from anywhere, else the number as it was found."""
+    if prospect.phone_e164 and is_4:
+        yield f"TEL;VALUE=uri;TYPE=work:tel:{prospect.phone_e164}"
+    elif prospect.phone_e164:
+        yield f"TEL;TYPE=WORK,VOICE:{prospect.phone_e164}"
+    elif prospect.phone:
+        parameters = "VALUE=text;TYPE=work" if is_4 else "TYPE=WORK,VOICE"
+        yield f"TEL;{parameters}:{escape(one_line(prospect.phone))}"
+
+
+def _place(prospect: Prospect, is_4: bool) -> Iterator[str]:
+    parts = ("", "", prospect.street, prospect.city, prospect.region, prospect.postcode, prospect.country)
     if any(parts):
         kind = "work" if is_4 else "WORK"
         yield f"ADR;TYPE={kind}:{';'.join(escape(part or '') for part in parts)}"
-    if one.lat is not None and one.lon is not None:
-        yield f"GEO:geo:{one.lat:.6f},{one.lon:.6f}" if is_4 else f"GEO:{one.lat:.6f};{one.lon:.6f}"
+    if prospect.lat is not None and prospect.lon is not None:
+        lat, lon = f"{prospect.lat:.6f}", f"{prospect.lon:.6f}"
+        yield f"GEO:geo:{lat},{lon}" if is_4 else f"GEO:{lat};{lon}"
 
 
 def escape(text: str) -> str:

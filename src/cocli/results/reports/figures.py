@@ -57,7 +57,7 @@ WITH everyone AS MATERIALIZED (
     SELECT domain, coalesce(method, '{UNKNOWN}') AS method, coalesce(label, '{UNKNOWN}') AS label, verification,
            coalesce(list_filter(
                from_json(origins, '[{{"fields": ["VARCHAR"], "source": "VARCHAR"}}]'),
-               lambda one: list_contains(one.fields, 'domain')
+               lambda origin: list_contains(origin.fields, 'domain')
            )[1].source, '{UNKNOWN}') AS source,
            domain IN (SELECT domain FROM known WHERE domain IS NOT NULL) AS own
     FROM emails
@@ -97,7 +97,7 @@ class Figures:
     relations: Counter[str] = field(default_factory=Counter)
 
     def counted(self, section: str) -> tuple[Counted, ...]:
-        return tuple(sorted(self.sections.get(section, ()), key=lambda one: (-one.count, one.name)))
+        return tuple(sorted(self.sections.get(section, ()), key=lambda count: (-count.count, count.name)))
 
     @property
     def addresses(self) -> int:
@@ -145,4 +145,6 @@ def figures_of(rows: Iterable[tuple[str, str, int]]) -> Figures:
 
 
 def share(part: int, whole: int) -> float:
-    return part / whole if whole else 0.0
+    if whole:
+        return part / whole
+    return 0.0

@@ -64,7 +64,7 @@ def render_page(report: Report, map_svg: str | None, legend: Sequence[tuple[str,
         legend=legend,
         map_svg=Markup(map_svg) if map_svg else None,  # noqa: S704  drawn by `planning`, which escapes
         trend=Markup(trend_line(report.trend)),  # noqa: S704  drawn here, of numbers and times
-        longest=lambda counted: max((one.count for one in counted), default=0) or 1,
+        longest=lambda counted: max((count.count for count in counted), default=0) or 1,
         width=_width,
     )
 
@@ -82,7 +82,9 @@ def _hash(css: str) -> str:
 def _number(value: float | None) -> str:
     if value is None:
         return "–"
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.1f}"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:,.1f}"
 
 
 def _percent(value: float | None) -> str:
@@ -93,7 +95,9 @@ def _percent(value: float | None) -> str:
         return f"{value:.0%}"
     if value < _LEAST:
         return f"< {_LEAST:.1%}"
-    return f"> {1 - _LEAST:.1%}" if value > 1 - _LEAST else f"{value:.1%}"
+    if value > 1 - _LEAST:
+        return f"> {1 - _LEAST:.1%}"
+    return f"{value:.1%}"
 
 
 def _width(value: float, most: float) -> str:
@@ -103,7 +107,9 @@ def _width(value: float, most: float) -> str:
 
 def _short(text: str) -> str:
     """Enough of a text to know it by."""
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1].rstrip()}…"
+    if len(text) <= _LONGEST:
+        return text
+    return f"{text[: _LONGEST - 1].rstrip()}…"
 
 
 def _moment(value: datetime) -> str:

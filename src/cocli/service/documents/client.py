@@ -135,7 +135,7 @@ class DocumentClient:
 
     def purge(self, doc: str, *, by: str = "", reason: str = "") -> list[PurgeProof]:
         request = pb.PurgeRequest(doc_id=doc, by=by, reason=reason)
-        return [messages.read_proof(one) for one in self._call("Purge", request, pb.PurgeResponse).proofs]
+        return [messages.read_proof(proof) for proof in self._call("Purge", request, pb.PurgeResponse).proofs]
 
     # --- replay and comparison
 

@@ -35,17 +35,17 @@ def compare_message(documents: Documents, request: pb.CompareRequest) -> pb.Comp
     )
 
 
-def _field(one: FieldSummary) -> pb.FieldComparison:
-    node, _, path = one.path.removeprefix("/").partition("/")
+def _field(summary: FieldSummary) -> pb.FieldComparison:
+    node, _, path = summary.path.removeprefix("/").partition("/")
     return pb.FieldComparison(
         node=node.replace("~1", "/").replace("~0", "~"),
         path=f"/{path}",
-        same=one.same,
-        changed=one.changed,
-        gained=one.gained,
-        lost=one.lost,
+        same=summary.same,
+        changed=summary.changed,
+        gained=summary.gained,
+        lost=summary.lost,
         examples=[
             pb.FieldExample(doc_id=example.doc, left=example.left or "", right=example.right or "")
-            for example in one.examples
+            for example in summary.examples
         ],
     )

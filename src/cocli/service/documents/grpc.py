@@ -197,13 +197,13 @@ def _list_documents(documents: Documents, request: pb.ListDocumentsRequest) -> M
 def _delete(documents: Documents, request: pb.DeleteRequest) -> Message:
     selection = messages.read_selection(request.selection, request.cluster)
     done = documents.repository.delete(documents.account, request.doc_id, cluster=selection, by=request.by)
-    return pb.DeleteResponse(rows=[messages.row_message(one.row) for one in done])
+    return pb.DeleteResponse(rows=[messages.row_message(change.row) for change in done])
 
 
 def _restore(documents: Documents, request: pb.RestoreRequest) -> Message:
     selection = messages.read_selection(request.selection, request.cluster)
     done = documents.repository.restore(documents.account, request.doc_id, cluster=selection)
-    return pb.RestoreResponse(rows=[messages.row_message(one.row) for one in done])
+    return pb.RestoreResponse(rows=[messages.row_message(change.row) for change in done])
 
 
 def _purge(documents: Documents, request: pb.PurgeRequest) -> Message:

@@ -71,7 +71,7 @@ class HttpService:
             given = _parameters(request)
             limit = self._documents.section.max_upload_bytes
             data = await read_body(request, limit=limit, seconds=self._seconds, what="the file")
-            receipt = await run_in_threadpool(upload, self._documents.of(account), _wish(request, given, data))
+            receipt = await run_in_threadpool(upload, self._documents.of(account), _upload(request, given, data))
             return JSONResponse(_receipt(receipt), status_code=201 if receipt.outcome == "created" else 200)
         except ClientDisconnect:
             return Response(status_code=400)  # nobody is there to read it
@@ -94,7 +94,7 @@ def _parameters(request: Request) -> dict[str, str]:
     return given
 
 
-def _wish(request: Request, given: dict[str, str], data: bytes) -> Upload:
+def _upload(request: Request, given: dict[str, str], data: bytes) -> Upload:
     return Upload(
         data,
         doc=given.get("doc") or given["uri"],

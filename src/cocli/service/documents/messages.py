@@ -155,18 +155,31 @@ def proof_message(proof: PurgeProof) -> document_pb2.PurgeProof:
         reason=proof.reason,
         removed=[
             document_pb2.RemovedObject(
-                kind=one.kind, cluster=one.cluster or "", uuid=one.uuid, digest=one.digest, size=one.size
+                kind=removed.kind,
+                cluster=removed.cluster or "",
+                uuid=removed.uuid,
+                digest=removed.digest,
+                size=removed.size,
             )
-            for one in proof.removed
+            for removed in proof.removed
         ],
     )
 
 
 def read_proof(message: document_pb2.PurgeProof) -> PurgeProof:
     removed = tuple(
-        RemovedObject(one.kind, one.cluster or None, one.uuid, one.digest, one.size) for one in message.removed
+        RemovedObject(
+            removed_object.kind,
+            removed_object.cluster or None,
+            removed_object.uuid,
+            removed_object.digest,
+            removed_object.size,
+        )
+        for removed_object in message.removed
     )
-    purged_at = _moment(message.purged_at) if message.HasField("purged_at") else None
+    purged_at = None
+    if message.HasField("purged_at"):
+        purged_at = _moment(message.purged_at)
     return PurgeProof(_moment(message.begun_at), message.purged_by, message.reason, removed, purged_at)
 
 

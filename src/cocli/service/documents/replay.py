@@ -23,16 +23,16 @@ _LOOK_SECONDS = 0.5
 def replay_messages(
     documents: Documents, graph: str | None, request: pb.ReplayRequest, *, stopped: Callable[[], bool]
 ) -> Iterator[pb.ReplayProgress]:
-    wish = _wish(request, graph)
+    options = _options(request, graph)
     if request.dry_run:
-        found = forecast(documents, wish)
+        found = forecast(documents, options)
         yield pb.ReplayProgress(state="dry-run", total=found.documents, memoised=found.skipped)
         return
-    job = job_of(documents, request.job_id) if request.job_id else plan(documents, wish)
+    job = job_of(documents, request.job_id) if request.job_id else plan(documents, options)
     yield _progress(job)
     if request.job_id:
-        wish = ReplayOptions(graph=graph, cluster=job.cluster)
-    yield from _followed(_Running(documents, job.job, wish), stopped)
+        options = ReplayOptions(graph=graph, cluster=job.cluster)
+    yield from _followed(_Running(documents, job.job, options), stopped)
     ended = job_of(documents, job.job)
     yield _last(documents, ended)
 
@@ -54,19 +54,19 @@ def _followed(running: _Running, stopped: Callable[[], bool]) -> Iterator[pb.Rep
 class _Running(threading.Thread):
     """Runs the job; `look` waits a little for how far it is."""
 
-    def __init__(self, documents: Documents, job: str, wish: ReplayOptions) -> None:
+    def __init__(self, documents: Documents, job: str, options: ReplayOptions) -> None:
         super().__init__(name=f"replay-{job}", daemon=True)
         self.stop = threading.Event()
         self.error: Exception | None = None
         self._documents = documents
         self._job = job
-        self._wish = wish
+        self._options = options
         self._looks: SimpleQueue[Job] = SimpleQueue()
         self.start()
 
     def run(self) -> None:
         try:
-            run(self._documents, self._job, self._wish, on_progress=self._looks.put, stop=self.stop)
+            run(self._documents, self._job, self._options, on_progress=self._looks.put, stop=self.stop)
         except Exception as error:  # noqa: BLE001  it is raised again where the stream is answered
             self.error = error
 
@@ -77,7 +77,7 @@ class _Running(threading.Thread):
             return None
 
 
-def _wish(request: pb.ReplayRequest, graph: str | None) -> ReplayOptions:
+def _options(request: pb.ReplayRequest, graph: str | None) -> ReplayOptions:
     return ReplayOptions(
         query=query_of({"doc": request.doc_id, "datasource": request.datasource}),
         start=request.from_node or INTAKE,
@@ -103,6 +103,6 @@ def _progress(job: Job) -> pb.ReplayProgress:
 
 def _last(documents: Documents, job: Job) -> pb.ReplayProgress:
     message = _progress(job)
-    for one in outcomes_of(documents, job.job, DocumentOutcome.FAILED, 1) if job.failed else ():
-        message.last_doc_id, message.last_error = one.doc, f"{one.code}: {one.error}"
+    for outcome in outcomes_of(documents, job.job, DocumentOutcome.FAILED, 1) if job.failed else ():
+        message.last_doc_id, message.last_error = outcome.doc, f"{outcome.code}: {outcome.error}"
     return message

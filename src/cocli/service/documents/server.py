@@ -47,22 +47,22 @@ class Served:
 def serving(
     documents: Documents,
     tokens: Tokens,
-    wish: ServerSettings,
+    settings: ServerSettings,
     *,
     clock: Callable[[], datetime],
     log: Callable[[str], None],
 ) -> Iterator[Served]:
     """Serve while the block runs. At its end nothing new is taken, and what is under way has ten seconds to end."""
     section = documents.section
-    if not (wish.grpc or wish.http):
+    if not (settings.grpc or settings.http):
         raise UsageError(reason="there is nothing to serve")
     tls = load_tls(section)
-    check_encrypted(section.host, tls, insecure=wish.insecure, said="[documents] host")
+    check_encrypted(section.host, tls, insecure=settings.insecure, said="[documents] host")
     with ExitStack() as stack:
         grpc_at = http_at = None
-        if wish.grpc:
-            grpc_at = stack.enter_context(_grpc(documents, tokens, wish, tls, clock, log))
-        if wish.http:
+        if settings.grpc:
+            grpc_at = stack.enter_context(_grpc(documents, tokens, settings, tls, clock, log))
+        if settings.http:
             http_at = stack.enter_context(_http(documents, tokens, tls, clock, log))
         yield Served(grpc_at, http_at, tls is not None)
 
@@ -74,7 +74,7 @@ def serving(
 def _grpc(
     documents: Documents,
     tokens: Tokens,
-    wish: ServerSettings,
+    settings: ServerSettings,
     tls: Tls | None,
     clock: Callable[[], datetime],
     log: Callable[[str], None],
@@ -95,7 +95,7 @@ def _grpc(
         options=_grpc_options(section),
         maximum_concurrent_rpcs=_THREADS + _WAITING,
     )
-    service = GrpcService(documents, tokens, clock=clock, log=log, graph=wish.graph)
+    service = GrpcService(documents, tokens, clock=clock, log=log, graph=settings.graph)
     server.add_generic_rpc_handlers((service.handler(),))
     state = health.HealthServicer()
     health_pb2_grpc.add_HealthServicer_to_server(state, server)

@@ -130,8 +130,8 @@ def enrich_by_service(
     found: list[EnrichedSite] = []
     with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="enrich") as threads:
         try:
-            for number, one in enumerate(threads.map(client.enrich, requests), start=1):
-                found.append(one)
+            for number, site in enumerate(threads.map(client.enrich, requests), start=1):
+                found.append(site)
                 on_progress(number)
         except BaseException:  # also Ctrl-C: what has not begun is not asked any more
             threads.shutdown(wait=False, cancel_futures=True)
@@ -174,4 +174,6 @@ def _trust(certificate: str | None) -> Any:
 
 
 def _seconds(value: object) -> float:
-    return float(value) if isinstance(value, (int, float)) and math.isfinite(value) and value > 0 else 1.0
+    if isinstance(value, (int, float)) and math.isfinite(value) and value > 0:
+        return float(value)
+    return 1.0

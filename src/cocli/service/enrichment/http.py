@@ -104,7 +104,9 @@ class EnrichmentHttp:
             self._limit.take(token)
             body = await read_body(request, limit=MAX_BODY, seconds=BODY_SECONDS, what="the request")
             found = await self._found(request, account, _wanted(body))
-            return Response(status_code=499) if found is None else JSONResponse(found.model_dump(mode="json"))
+            if found is None:
+                return Response(status_code=499)
+            return JSONResponse(found.model_dump(mode="json"))
         except ClientDisconnect:
             return Response(status_code=400)  # nobody is there to read it
         except CocliError as error:
@@ -124,7 +126,9 @@ class EnrichmentHttp:
         leaving = asyncio.ensure_future(_has_left(request))
         try:
             await asyncio.wait({work, leaving}, return_when=asyncio.FIRST_COMPLETED)
-            return work.result() if work.done() else None
+            if work.done():
+                return work.result()
+            return None
         finally:
             self._under_way -= 1
             for task in (work, leaving):

@@ -47,7 +47,7 @@ def session() -> Iterator[BrowserSession]:
 
 
 def reader(session: BrowserSession, site: MapsSite, folder: Path, host: str = "127.0.0.1") -> MapsReader:
-    session.manner = replace(session.manner, url=f"http://{host}:{site.port}")
+    session.settings = replace(session.settings, url=f"http://{host}:{site.port}")
     pace = Pace(str(folder / "pace.json"), HASTE, clock=now, sleep=time.sleep, rng=random.Random(1))
     return MapsReader(session, pace, account="default", clock=now)
 
@@ -171,10 +171,10 @@ def test_a_page_that_did_not_load_is_not_zero_results(town: Town, session: Brows
         assert maps.find(tile, "restaurant")[0].reach == "exhausted", "another attempt brings it"
     with serve_maps(town, MapsBehaviour(condition=lambda _, asked: "error" if asked else "ordinary")) as site:
         maps = reader(session, site, tmp_path)
-        session.manner = replace(session.manner, load=1)
+        session.settings = replace(session.settings, load=1)
         with pytest.raises(PageUnread, match="an answer was an error \\(500\\)"):
             maps.find(tile, "restaurant")
-        session.manner = replace(session.manner, load=60)
+        session.settings = replace(session.settings, load=60)
     with pytest.raises(PageUnread, match="ERR_CONNECTION_REFUSED"):
         maps.find(tile, "restaurant")
 
@@ -217,10 +217,10 @@ def test_a_page_that_never_yields_is_ended_and_the_next_one_is_read(
     tile = town.region.centre_tile
     with serve_maps(town) as site, running(busy, 0, "busy") as port:
         maps = reader(session, site, tmp_path)
-        fine, session.manner = session.manner, replace(session.manner, url=f"http://127.0.0.1:{port}", visit=3)
+        fine, session.settings = session.settings, replace(session.settings, url=f"http://127.0.0.1:{port}", visit=3)
         with pytest.raises(PageUnread, match="not done in 3 s"):
             maps.find(tile, "florist")
-        session.manner = fine
+        session.settings = fine
         assert maps.find(tile, "florist")[0].reach == "exhausted"
 
 

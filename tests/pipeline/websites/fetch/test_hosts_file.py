@@ -69,7 +69,7 @@ def test_what_is_wrong_with_a_file_is_said(tmp_path: Path, content: str, said: s
 
 def test_the_town_is_reached_by_its_file_and_only_where_the_guard_permits_it(tmp_path: Path) -> None:
     town, path = build_town(seed=3), tmp_path / "hosts.json"
-    with serve_websites(town, patience=2) as server:
+    with serve_websites(town, hang_seconds=2) as server:
         write_hosts(server, path)
         name = next(name for name, site in town.sites.items() if site.kind == "ordinary")
         open_section = FetchSection(rate=50.0, allow_networks=("127.0.0.0/8",))

@@ -105,9 +105,9 @@ def _panel(business: Business, *, limited: bool) -> str:
         items.append(_item("a", "authority", "Website", shown, href=website))
     if business.national_phone:
         items.append(_item("button", f"phone:tel:{business.phone}", "Phone", business.national_phone))
-    closed = (
-        '<div class="ZDu9vd"><span>Permanently closed</span></div>' if business.status == "permanently_closed" else ""
-    )
+    closed = ""
+    if business.status == "permanently_closed":
+        closed = '<div class="ZDu9vd"><span>Permanently closed</span></div>'
     return (
         f'<div class="m6QErb" role="main" aria-label="{name}"><h1 class="DUwDvf lfPIob">{name}</h1>{stars}'
         f'<span><button class="DkEaL" jsaction="pane.category">{escape(business.trade.map_label)}</button></span>'

@@ -92,19 +92,22 @@ def _hours(message: list[Any], business: Business) -> None:
     old, new = [], []
     for number, day in enumerate(_DAYS):
         date = f"{year}-{month:02d}-{first + number:02d}"
-        closed = number == 6
-        spans = [] if closed else [[*opens, *closes]]
-        old.append([day, ["Closed" if closed else text], None, None, date, 1, spans, 0])
-        shown = [["Closed"]] if closed else [[text, [opens, closes]]]
-        new.append([day, number + 1, [year, month, first + number], shown, 0, 2 if closed else 1])
+        words, spans, shown, kind = text, [[*opens, *closes]], [[text, [opens, closes]]], 1
+        if number == 6:
+            words, spans, shown, kind = "Closed", [], [["Closed"]], 2
+        old.append([day, [words], None, None, date, 1, spans, 0])
+        new.append([day, number + 1, [year, month, first + number], shown, 0, kind])
     status = "Temporarily closed" if business.status == "temporarily_closed" else f"Open ⋅ Closes {_clock(*closes)}"
     message[34] = [None, old, None, None, [None, None, None, None, status]]
     message[203] = [new]
 
 
 def _clock(hour: int, minute: int) -> str:
-    shown = f"{(hour - 1) % 12 + 1}" + (f":{minute:02d}" if minute else "")
-    return f"{shown}\u202f{'AM' if hour < 12 else 'PM'}"
+    half = "AM" if hour < 12 else "PM"
+    shown = f"{(hour - 1) % 12 + 1}"
+    if minute:
+        shown += f":{minute:02d}"
+    return f"{shown}\u202f{half}"
 
 
 def _details(message: list[Any], business: Business, *, limited: bool) -> None:

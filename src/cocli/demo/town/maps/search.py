@@ -48,7 +48,9 @@ def matches(town: Town, search: TownSearch) -> list[Business]:
             found.append((_distance(business, search), business.number, business))
     found.sort()
     near = [business for away, _, business in found if away <= reach]
-    return near if len(near) > 1 else [business for _, _, business in found]
+    if len(near) > 1:
+        return near
+    return [business for _, _, business in found]
 
 
 def _distance(business: Business, search: TownSearch) -> float:
@@ -88,4 +90,6 @@ def read_pb(phrase: str, pb: str) -> tuple[TownSearch, int] | None:
         return None
     zoom, offset = _PB_ZOOM.search(pb), _PB_OFFSET.search(pb)
     lon, lat = (float(number) for number in point.groups())
-    return TownSearch(phrase, lat, lon, float(zoom[1]) if zoom else 13.0), int(offset[1]) if offset else 0
+    height = float(zoom[1]) if zoom else 13.0
+    first = int(offset[1]) if offset else 0
+    return TownSearch(phrase, lat, lon, height), first

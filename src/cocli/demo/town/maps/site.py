@@ -96,7 +96,9 @@ class MapsSite:
     async def answer(self, asked: Asked) -> TownAnswer:
         await asyncio.sleep(self.behaviour.latency)
         if asked.path.startswith(CONSENT_PATH):
-            return _consented(asked) if asked.path == f"{CONSENT_PATH}save" else self._consent(asked)
+            if asked.path == f"{CONSENT_PATH}save":
+                return _consented(asked)
+            return self._consent(asked)
         if asked.path.startswith("/sorry"):
             self.requests.append(MapsRequest("sorry", asked.at))
             return _html(sorry_page(asked.query.get("continue", "/")), 429)
@@ -159,9 +161,11 @@ class MapsSite:
 
     def _business(self, target: str) -> Business | None:
         found = _FEATURE.search(target)
-        wanted = next((group for group in found.groups() if group), None) if found else None
+        wanted = None
+        if found:
+            wanted = next((group for group in found.groups() if group), None)
         known = (business for business in self.town.businesses if "google-maps" in business.sources)
-        return next((one for one in known if wanted in (one.feature_id, one.place_id)), None)
+        return next((business for business in known if wanted in (business.feature_id, business.place_id)), None)
 
     def _note(self, request: MapsRequest, search: TownSearch) -> Condition:
         condition = self.behaviour.condition(search, len(self.requests))
@@ -180,7 +184,9 @@ def _place_path(business: Business) -> str:
 def _refusal(condition: Condition, asked: Asked) -> TownAnswer | None:
     if condition == "sorry":
         return _redirect(f"/sorry/index?continue={quote(asked.target, safe='')}")
-    return _html(error_page(), 500) if condition == "error" else None
+    if condition == "error":
+        return _html(error_page(), 500)
+    return None
 
 
 def _consented(asked: Asked) -> TownAnswer:

@@ -40,7 +40,9 @@ def page_of(site: TownSite, page: SitePage) -> str:
 
 
 def _heading(site: TownSite, page: SitePage, language: Language, label: str) -> str:
-    return f"{language.welcome} {site.name}" if page == "home" else label
+    if page == "home":
+        return f"{language.welcome} {site.name}"
+    return label
 
 
 def _reach(site: TownSite) -> list[str]:
@@ -60,7 +62,9 @@ def _reach(site: TownSite) -> list[str]:
 
 def _spoken(site: TownSite) -> str:
     shown = national(site.phone or "")
-    return shown if site.language == "en" else f"+1 {shown}"
+    if site.language == "en":
+        return shown
+    return f"+1 {shown}"
 
 
 def _addresses(site: TownSite, page: SitePage) -> tuple[list[str], list[str]]:

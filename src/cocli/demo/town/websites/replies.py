@@ -58,9 +58,13 @@ def reply_to(site: TownSite, host: str, path: str) -> Reply:
     if site.target and host.removeprefix("www.") != site.target.removeprefix("www."):
         return Reply(301, "text/html", b"Moved", location=f"http://{site.target}/")
     if site.kind == "taken-over":
-        return _html(other_company_page(host)) if path == "/" else _not_found()
+        if path == "/":
+            return _html(other_company_page(host))
+        return _not_found()
     if site.kind in ("missing", "broken"):
-        return _not_found() if site.kind == "missing" else Reply(500, "text/plain", b"Internal Server Error\n")
+        if site.kind == "missing":
+            return _not_found()
+        return Reply(500, "text/plain", b"Internal Server Error\n")
     if path == "/robots.txt":
         return Reply(200, "text/plain; charset=utf-8", robots_text(site).encode())
     if site.kind == "bot-wall":

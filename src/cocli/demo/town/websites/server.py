@@ -36,7 +36,7 @@ class WebsiteServer:
 
     town: Town
     latency: Callable[[str], float]
-    patience: float | None = None
+    hang_seconds: float | None = None
     """Seconds after which a silent site hangs up; never where it is None."""
     port: int = 0
     refusing_port: int = 0
@@ -54,7 +54,9 @@ class WebsiteServer:
     async def lookup(self, host: str, port: int) -> list[tuple[str, int]]:
         """The same as a fetcher wants it: a list, empty where there is no such name."""
         found = self.resolve(host, port)
-        return [found] if found else []
+        if found:
+            return [found]
+        return []
 
     def requests_per_host(self) -> Counter[str]:
         return Counter(request.host for request in self.requests)
@@ -63,10 +65,12 @@ class WebsiteServer:
         self.requests.append(Request(asked.host, asked.path, asked.at, asked.headers.get("user-agent", "")))
         await asyncio.sleep(self.latency(asked.host))
         reply = self._reply(asked.host, asked.path)
-        if reply.hang and self.patience is not None:
-            await asyncio.sleep(self.patience)
+        if reply.hang and self.hang_seconds is not None:
+            await asyncio.sleep(self.hang_seconds)
             raise ConnectionAbortedError
-        return None if reply.hang else _encoded(reply, asked)
+        if reply.hang:
+            return None
+        return _encoded(reply, asked)
 
     def _reply(self, host: str, path: str) -> Reply:
         site = self.town.site_of(host)
@@ -95,9 +99,9 @@ def serve_websites(
     *,
     port: int = 0,
     latency: Callable[[str], float] | None = None,
-    patience: float | None = None,
+    hang_seconds: float | None = None,
 ) -> Iterator[WebsiteServer]:
     """Run the server until the block ends. `latency` gives the seconds that a host takes to answer."""
-    server = WebsiteServer(town, latency or (lambda _host: 0.0), patience, refusing_port=free_ports(1)[0])
+    server = WebsiteServer(town, latency or (lambda _host: 0.0), hang_seconds, refusing_port=free_ports(1)[0])
     with running(server.answer, port, "town-websites") as server.port:
         yield server

@@ -110,4 +110,6 @@ class TownSite:
     @property
     def readable_emails(self) -> tuple[TownEmail, ...]:
         """What a reader without a browser, who keeps to robots.txt, can find."""
-        return self.emails if self.kind in _READABLE else ()
+        if self.kind in _READABLE:
+            return self.emails
+        return ()

@@ -51,11 +51,11 @@ def migrate(database: Database, migrations: list[CatalogMigration] | None = None
         session.run(_TABLE, {})
         applied = _applied(session)
         _check(database, wanted, applied)
-        new = [one for one in wanted if one.number not in applied]
+        new = [migration for migration in wanted if migration.number not in applied]
         for migration in new:
             database.run_script(session, migration.script)
             _note(database, session, migration)
-    return [one.name for one in new]
+    return [migration.name for migration in new]
 
 
 def _applied(session: DatabaseSession) -> dict[int, str]:
@@ -72,7 +72,7 @@ def _note(database: Database, session: DatabaseSession, migration: CatalogMigrat
 
 
 def _check(database: Database, wanted: list[CatalogMigration], applied: Mapping[int, str]) -> None:
-    known = {one.number: one for one in wanted}
+    known = {migration.number: migration for migration in wanted}
     if newer := sorted(set(applied) - set(known)):
         reason = f"it has migration {newer[-1]:04d}, which this version of cocli does not know"
         raise CatalogError(address=database.address, reason=reason, hint=_UPGRADE)

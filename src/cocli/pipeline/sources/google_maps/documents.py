@@ -85,7 +85,9 @@ def _document(
 def page_of(document: Document) -> bytes:
     """The HTML of a document; nothing where it has only answers."""
     blob = document.blobs.get(PAGE)
-    return blob.content if blob else b""
+    if blob:
+        return blob.content
+    return b""
 
 
 def answers_of(document: Document) -> Iterator[bytes]:

@@ -113,10 +113,10 @@ def _score_list(scores: Scores, reading: MapsReading, truth: Truth, name: str) -
     for entry in [*truth.get("entries", ()), *_embedded(truth)]:
         entries.setdefault(feature_id(entry.get("feature_id")) or "", []).append(entry)
     wanted = _wanted_ids(truth)
-    for one in wanted or entries:
-        scores.note("places", "right" if one in places else "missed", f"{name} {one}")
-    for one in places.keys() - wanted - entries.keys() if wanted else ():
-        scores.note("places", "invented", f"{name} {one}")
+    for wanted_id in wanted or entries:
+        scores.note("places", "right" if wanted_id in places else "missed", f"{name} {wanted_id}")
+    for extra_id in places.keys() - wanted - entries.keys() if wanted else ():
+        scores.note("places", "invented", f"{name} {extra_id}")
     for key, labels in entries.items():
         compare(scores, places.get(key), labels, f"{name} {labels[0].get('name')}")
 
@@ -125,14 +125,16 @@ def _embedded(truth: Truth) -> list[Truth]:
     """Places of the page's embedded state, where they are labelled one by one."""
     found = truth.get("init_state")
     entries = found.get("entries", ()) if isinstance(found, dict) else found
-    return [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, (list, tuple)) else []
+    if isinstance(entries, (list, tuple)):
+        return [entry for entry in entries if isinstance(entry, dict)]
+    return []
 
 
 def _wanted_ids(truth: Truth) -> set[str]:
     found = truth.get("init_state")
     embedded = found.get("feature_ids", ()) if isinstance(found, dict) else found
     listed = [*truth.get("feature_ids", ()), *(embedded if isinstance(embedded, (list, tuple)) else ())]
-    return {known for one in listed if (known := feature_id(one))}
+    return {known for link in listed if (known := feature_id(link))}
 
 
 def _score_details(scores: Scores, reading: MapsReading, truth: Truth, name: str) -> None:

@@ -70,7 +70,9 @@ class Baseline(Record):
     filled: dict[str, Count]
 
     def rate(self, name: str) -> float:
-        return self.filled.get(name, 0) / self.places if self.places else 0.0
+        if self.places:
+            return self.filled.get(name, 0) / self.places
+        return 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +130,9 @@ def _emptier(recent: list[PageFill], baseline: Baseline) -> list[Alarm]:
         return []
     now = sum(page.places > 0 for page in recent)
     alarm = _fallen(baseline, "places", now, len(recent), baseline.pages_with_places, baseline.pages)
-    return [alarm] if alarm is not None else []
+    if alarm is not None:
+        return [alarm]
+    return []
 
 
 def _thinner(recent: list[PageFill], baseline: Baseline) -> list[Alarm]:

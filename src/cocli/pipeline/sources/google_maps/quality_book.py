@@ -107,7 +107,7 @@ class QualityBook:
         usual = before.usual
         if leaving and not before.alarms:
             usual = _learnt(self._parser, usual, leaving, now)
-        found = drop([_fill(one) for one in recent], usual) if usual is not None else []
+        found = drop([_fill(tally) for tally in recent], usual) if usual is not None else []
         alarms = [RaisedAlarm(severity=alarm.severity, message=alarm.message) for alarm in found]
         if before.grave is not None and not any(alarm.severity == "grave" for alarm in alarms):
             alarms.insert(0, before.grave)

@@ -38,12 +38,16 @@ class FieldTally:
     @property
     def precision(self) -> float | None:
         said = self.right + self.wrong + self.invented
-        return self.right / said if said else None
+        if said:
+            return self.right / said
+        return None
 
     @property
     def recall(self) -> float | None:
         there = self.right + self.wrong + self.missed
-        return self.right / there if there else None
+        if there:
+            return self.right / there
+        return None
 
     def as_dict(self) -> dict[str, object]:
         return {
@@ -91,22 +95,32 @@ def compare(scores: Scores, place: Place | None, truths: Iterable[Truth], where:
 
 def _outcome(name: str, said: Any, wanted: list[Any]) -> str:
     if name == "sponsored" and said is not None:
-        return "right" if said == any(wanted) else "wrong"
+        if said == any(wanted):
+            return "right"
+        return "wrong"
     values = [value for value in wanted if value is not None]
     if said is None:
-        return "missed" if values else "silent"
+        if values:
+            return "missed"
+        return "silent"
     if not values:
         return "invented"
-    return "right" if any(_equal(name, said, value) for value in values) else "wrong"
+    if any(_equal(name, said, value) for value in values):
+        return "right"
+    return "wrong"
 
 
 def _said(name: str, place: Place | None) -> Any:
     if place is None:
         return None
     if name == "coordinates":
-        return None if place.lat is None else (place.lat, place.lon)
+        if place.lat is None:
+            return None
+        return (place.lat, place.lon)
     if name == "category":
-        return place.category_labels[0] if place.category_labels else None
+        if place.category_labels:
+            return place.category_labels[0]
+        return None
     return getattr(place, name)
 
 
@@ -116,7 +130,9 @@ _LABELS = {"review_count": "reviews"}
 def _expected(name: str, truth: Truth) -> Any:
     """What a label says: `...` where it does not speak of the field, None where the page does not show it."""
     if name == "coordinates":
-        return (truth["lat"], truth["lng"]) if truth.get("lat") is not None and "lng" in truth else ...
+        if truth.get("lat") is not None and "lng" in truth:
+            return (truth["lat"], truth["lng"])
+        return ...
     if name == "category":
         if truth.get("categories"):
             return truth["categories"][0]
@@ -125,13 +141,15 @@ def _expected(name: str, truth: Truth) -> Any:
         return truth.get("address", truth.get("address_short", ...))
     if name == "phone_e164":
         given = truth.get("phone_e164") or truth.get("phone")
-        return given if isinstance(given, str) and given.startswith("+") else ...
+        if isinstance(given, str) and given.startswith("+"):
+            return given
+        return ...
     return truth.get(_LABELS.get(name, name), ...)
 
 
 def _equal(name: str, said: Any, wanted: Any) -> bool:
     if name == "coordinates":
-        return all(math.isclose(one, other, abs_tol=CLOSE) for one, other in zip(said, wanted, strict=True))
+        return all(math.isclose(number, other, abs_tol=CLOSE) for number, other in zip(said, wanted, strict=True))
     if name == "rating":
         return math.isclose(said, wanted, abs_tol=1e-9)
     if name == "phone":
@@ -140,17 +158,17 @@ def _equal(name: str, said: Any, wanted: Any) -> bool:
         return _url(said) == _url(wanted)
     if name == "address":
         return _words(said) == _words(wanted) or _words(said).startswith(_words(wanted) + " ")
-    return (
-        bool(said == wanted) if not isinstance(said, str) else " ".join(said.split()) == " ".join(str(wanted).split())
-    )
+    if not isinstance(said, str):
+        return bool(said == wanted)
+    return " ".join(said.split()) == " ".join(str(wanted).split())
 
 
 def _same_phone(said: str, wanted: str) -> bool:
-    one, other = _digits(said), _digits(wanted)
-    if one == other:
+    digits, other = _digits(said), _digits(wanted)
+    if digits == other:
         return True
     international = e164([wanted]) or ""
-    return bool(international) and len(one) >= 7 and _digits(international).endswith(one.lstrip("0"))
+    return bool(international) and len(digits) >= 7 and _digits(international).endswith(digits.lstrip("0"))
 
 
 def _digits(text: str) -> str:

@@ -184,12 +184,16 @@ def _postcode_pattern(region: str) -> re.Pattern[str] | None:
 
 def _city_after(text: str, end: int) -> tuple[str, int] | None:
     match = _CITY_AFTER.match(text, end)
-    return (match[1].strip(" ,.-–\t"), match.start(1)) if match else None
+    if match:
+        return (match[1].strip(" ,.-–\t"), match.start(1))
+    return None
 
 
 def _city_before(text: str, start: int) -> tuple[str, int] | None:
     match = _CITY_BEFORE.search(text[max(0, start - 50) : start])
-    return (match[1].strip(" ,.-–\t"), max(0, start - 50) + match.start(1)) if match else None
+    if match:
+        return (match[1].strip(" ,.-–\t"), max(0, start - 50) + match.start(1))
+    return None
 
 
 def _street_before(text: str, start: int) -> str | None:
@@ -199,4 +203,6 @@ def _street_before(text: str, start: int) -> str | None:
     if not pieces:
         return None
     last = pieces[-1].rpartition(":")[2].strip()
-    return last if _STREET.match(last) else None
+    if _STREET.match(last):
+        return last
+    return None

@@ -58,7 +58,9 @@ def _name(page: Page) -> Finding | None:
             if text:
                 return Finding(text, fact.method, text, fact.position, "data")
     text = _clean(page.meta.get("og:site_name", ""))
-    return Finding(text, "open-graph", text, 0, "head") if text else None
+    if text:
+        return Finding(text, "open-graph", text, 0, "head")
+    return None
 
 
 def _is_organisation(kind: str) -> bool:

@@ -50,8 +50,8 @@ class HoursFinding:
 def find_hours(page: Page) -> tuple[HoursFinding, ...]:
     """The opening hours of a page. What is marked up is taken; text only where nothing is marked up."""
     found = list(_in_markup(page)) or list(_in_text(page))
-    unique = {(one.day, one.opens, one.closes): one for one in reversed(found)}
-    return tuple(sorted(unique.values(), key=lambda one: (DAYS.index(one.day), one.opens)))[:MAX_HOURS]
+    unique = {(opening.day, opening.opens, opening.closes): opening for opening in reversed(found)}
+    return tuple(sorted(unique.values(), key=lambda opening: (DAYS.index(opening.day), opening.opens)))[:MAX_HOURS]
 
 
 def _in_markup(page: Page) -> Iterator[HoursFinding]:
@@ -65,7 +65,9 @@ def _in_markup(page: Page) -> Iterator[HoursFinding]:
         times = {fact.name: _clock(fact.value) for fact in facts if fact.name != "dayofweek"}
         opens, closes = times.get("opens"), times.get("closes")
         for fact in facts:
-            day = _BY_NAME.get(fact.value.rstrip("/").rpartition("/")[2].lower()) if fact.name == "dayofweek" else None
+            day = None
+            if fact.name == "dayofweek":
+                day = _BY_NAME.get(fact.value.rstrip("/").rpartition("/")[2].lower())
             if day is not None and opens and closes:
                 yield _hours(page, day, opens, closes, fact.method, fact.position, fact.end)
 
@@ -132,7 +134,9 @@ def _day(name: str) -> int:
 def _days(first: int, last: int | None) -> list[int]:
     if last is None:
         return [first]
-    return list(range(first, last + 1)) if first <= last else [*range(first, 7), *range(last + 1)]
+    if first <= last:
+        return list(range(first, last + 1))
+    return [*range(first, 7), *range(last + 1)]
 
 
 def _time(match: re.Match[str], which: str) -> str | None:
@@ -142,13 +146,17 @@ def _time(match: re.Match[str], which: str) -> str | None:
         hour += 12
     elif half == "am" and hour == 12:
         hour = 0
-    return f"{hour:02d}:{minute:02d}" if hour < 24 or (hour == 24 and minute == 0) else None
+    if hour < 24 or (hour == 24 and minute == 0):
+        return f"{hour:02d}:{minute:02d}"
+    return None
 
 
 def _clock(text: str) -> str | None:
     """`9:00`, `09:00:00`, `2026-01-01T09:00` → `09:00`."""
     match = re.search(r"(?<!\d)([01]?\d|2[0-4]):([0-5]\d)", text[:40])
-    return f"{int(match[1]):02d}:{match[2]}" if match and not (match[1] == "24" and match[2] != "00") else None
+    if match and not (match[1] == "24" and match[2] != "00"):
+        return f"{int(match[1]):02d}:{match[2]}"
+    return None
 
 
 def _hours(page: Page, day: int, opens: str, closes: str, method: str, start: int, end: int) -> HoursFinding:

@@ -73,7 +73,8 @@ def joined(identities: Iterable[SiteIdentity]) -> SiteIdentity:
     """What the pages of a site say together."""
     everyone = list(identities)
     return SiteIdentity(
-        frozenset().union(*(one.domains for one in everyone)), frozenset().union(*(one.names for one in everyone))
+        frozenset().union(*(identity.domains for identity in everyone)),
+        frozenset().union(*(identity.names for identity in everyone)),
     )
 
 

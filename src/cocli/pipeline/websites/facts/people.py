@@ -54,7 +54,9 @@ def _person(page: Page, facts: list[Fact]) -> PersonFinding | None:
         return None
     if title is None and "author" in path:
         return None
-    email = read_address(values["email"].value.removeprefix("mailto:")) if "email" in values else None
+    email = None
+    if "email" in values:
+        email = read_address(values["email"].value.removeprefix("mailto:"))
     return PersonFinding(
         name=name.value,
         title=title.value[:200] if title else next(iter(path & _ROLES), None),

@@ -53,4 +53,6 @@ def _reader(email: SiteEmail) -> int:
         return _UNCLEAR
     if email.name in GENERAL_ROLES:
         return _GENERAL
-    return _SELLS if email.name in _SELLING else _SPECIAL
+    if email.name in _SELLING:
+        return _SELLS
+    return _SPECIAL

@@ -47,7 +47,9 @@ def relation_of(finding: Finding, page: Page, identity: SiteIdentity) -> Relatio
     if identity.fits(registered.partition(".")[0]) or finding.method in ("json-ld", "microdata", "rdfa", "meta"):
         return "own"
     # Without an address of the page, nothing contradicts what it shows as its contact.
-    return "own" if not identity.domains and finding.where in ("link", "data") else "other"
+    if not identity.domains and finding.where in ("link", "data"):
+        return "own"
+    return "other"
 
 
 def _freemail(local: str, finding: Finding, page: Page, identity: SiteIdentity) -> Relation:
@@ -55,7 +57,9 @@ def _freemail(local: str, finding: Finding, page: Page, identity: SiteIdentity) 
         return "freemail"
     if _is_credit(finding, page):
         return "agency"
-    return "other" if of_somebody(page, finding.position) else "freemail"
+    if of_somebody(page, finding.position):
+        return "other"
+    return "freemail"
 
 
 def _is_credit(finding: Finding, page: Page) -> bool:

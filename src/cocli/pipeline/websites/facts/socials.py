@@ -115,7 +115,9 @@ def _besides(page: Page, known: set[str]) -> Iterator[Finding]:
 def site_of(url: str) -> str | None:
     """`https://www.facebook.com/firm` → `facebook`."""
     profile = read_profile(url)
-    return profile.site if profile else None
+    if profile:
+        return profile.site
+    return None
 
 
 def read_profile(url: str) -> SocialProfile | None:
@@ -145,7 +147,9 @@ def _forwarded(host: str, path: str, query: str) -> str | None:
     inner = dict(parse_qsl(query, max_num_fields=None)).get(name, "")
     if name == "screen_name":
         return f"https://{host}/{inner}"
-    return inner if inner.startswith("http") and "l.php" not in inner and "login" not in inner else None
+    if inner.startswith("http") and "l.php" not in inner and "login" not in inner:
+        return inner
+    return None
 
 
 def _whole(url: str) -> str:
@@ -156,7 +160,9 @@ def _whole(url: str) -> str:
         return f"https://{url[slip.end() :]}"
     if slip or url[:4].lower() != "http":
         inner = _INNER_URL.search(url[slip.end() if slip else 0 :][:2000])
-        return inner[0] if inner else url
+        if inner:
+            return inner[0]
+        return url
     return url
 
 
@@ -170,11 +176,17 @@ def _site(host: str) -> SocialSite | None:
 def _profile(site: SocialSite, host: str, path: str, query: str) -> SocialProfile | None:
     segments = [segment.strip() for segment in path.split("/") if segment.strip()]
     if site.name == "facebook" and segments[:1] == ["plugins"]:
-        inner = parse_qs(query, max_num_fields=None).get("href", [""])[0] if len(query) < 5000 else ""
-        return read_profile(inner) if inner and "plugins" not in inner else None
+        inner = ""
+        if len(query) < 5000:
+            inner = parse_qs(query, max_num_fields=None).get("href", [""])[0]
+        if inner and "plugins" not in inner:
+            return read_profile(inner)
+        return None
     if site.name == "facebook" and segments[:1] == ["profile.php"]:
         number = re.search(r"(?:^|&)id=(\d{5,20})", query)
-        return SocialProfile("facebook", f"https://{host}/profile.php?id={number[1]}") if number else None
+        if number:
+            return SocialProfile("facebook", f"https://{host}/profile.php?id={number[1]}")
+        return None
     if not segments:
         return None
     kept = site.profile(segments)

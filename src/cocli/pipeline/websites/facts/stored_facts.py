@@ -68,8 +68,10 @@ def _mended(value: Any) -> Any:
     if isinstance(value, (tuple, frozenset)):
         if not value:
             return value
-        items = [_mended(one) for one in value]
-        return value if all(map(operator.is_, items, value)) else type(value)(items)
+        items = [_mended(item) for item in value]
+        if all(map(operator.is_, items, value)):
+            return value
+        return type(value)(items)
     if value is None or isinstance(value, (int, float)):
         return value
     changed = {}
@@ -77,13 +79,17 @@ def _mended(value: Any) -> Any:
         old = getattr(value, name)
         if (new := _mended(old)) is not old:
             changed[name] = new
-    return replace(value, **changed) if changed else value
+    if changed:
+        return replace(value, **changed)
+    return value
 
 
 @cache
 def _field_names(kind: Hashable) -> tuple[str, ...]:
     """Of a dataclass; nothing else has any."""
-    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()
+    if is_dataclass(kind):
+        return tuple(field.name for field in fields(kind))
+    return ()
 
 
 def _plain(value: Any) -> Any:
@@ -98,7 +104,9 @@ def _plain(value: Any) -> Any:
         return {str(_plain(name)): _plain(inner) for name, inner in value.items()}
     if isinstance(value, (set, frozenset)):
         return sorted(map(_plain, value))
-    return [_plain(inner) for inner in value] if isinstance(value, (list, tuple)) else value
+    if isinstance(value, (list, tuple)):
+        return [_plain(inner) for inner in value]
+    return value
 
 
 def _read(kind: Any, value: Any) -> Any:
@@ -109,10 +117,12 @@ def _read(kind: Any, value: Any) -> Any:
         return cast("Any", kind)(**{name: _read(hint, value[name]) for name, hint in hints.items()})
     origin = get_origin(kind)
     if origin in (Union, UnionType):
-        inner = next(one for one in get_args(kind) if one is not NoneType)
-        return None if value is None else _read(inner, value)
+        inner = next(member for member in get_args(kind) if member is not NoneType)
+        if value is None:
+            return None
+        return _read(inner, value)
     if origin in (tuple, frozenset):
-        return origin(_read(get_args(kind)[0], one) for one in value)
+        return origin(_read(get_args(kind)[0], item) for item in value)
     if origin is Literal:
         if value not in get_args(kind):
             raise ValueError(f"{value!r} is none of {get_args(kind)}")

@@ -9,7 +9,7 @@ What lives where:
 
 - `fetcher`: `Fetcher(settings, *, resolve=None, time=None, random=None, tls=None)`; the order of things.
 - `outcome`: the four verdicts. A site never causes an exception.
-- `settings`, `limits`, `manner`: how a fetcher behaves, how much it takes, what differs for robots.txt and parts.
+- `settings`, `limits`, `request`: how a fetcher behaves, how much it takes, what differs for robots.txt and parts.
 - `urls`: an address, read as browsers do. `guard`: which addresses may be asked. `resolver`: from names to addresses.
 - `network`: looks up, judges and connects in one step. `connections`, `http`, `decoding`: one request within bounds.
 - `robots`, `politeness`, `retrying`: may we, when, and again?

@@ -212,7 +212,7 @@ class _Visit:
             await route.abort("blockedbyclient")
             return
         is_page = request.is_navigation_request() and request.frame.parent_frame is None
-        outcome = await self._fetcher.fetch(request.url, manner=PAGE if is_page else PART)
+        outcome = await self._fetcher.fetch(request.url, options=PAGE if is_page else PART)
         if isinstance(outcome, FetchFailed) and outcome.page is not None:
             outcome = outcome.page
         if isinstance(outcome, Fetched):

@@ -26,7 +26,9 @@ def document_id(url: str, *, rendered: bool = False) -> str:
     """A page has one document, what a browser made of it another. Of a very long address the end is hashed."""
     if len(url) > _LONGEST_ID:
         url = f"{url[:_LONGEST_ID]}~{hashlib.sha256(url.encode()).hexdigest()[:32]}"
-    return url + _RENDERED if rendered else url
+    if rendered:
+        return url + _RENDERED
+    return url
 
 
 def page_document(page: Fetched, *, account: str) -> Document:

@@ -96,13 +96,13 @@ class Fetcher:
         if self._own_resolver is not None:
             self._own_resolver.close()
 
-    async def fetch(self, url: str, *, validators: Validators | None = None, manner: RequestOptions = PAGE) -> Outcome:
+    async def fetch(self, url: str, *, validators: Validators | None = None, options: RequestOptions = PAGE) -> Outcome:
         """What comes of asking for a page. With the validators of an earlier visit, perhaps that it did not change."""
         try:
             target = parse_url(url)
         except Refusal as refusal:
             return RequestJourney(url, self._time.now()).refused(refusal)
-        return await self._travel(target, validators, manner)
+        return await self._travel(target, validators, options)
 
     async def sitemaps(self, url: str) -> tuple[str, ...]:
         """The sitemaps that the site's robots.txt names; none where it cannot be read."""
@@ -114,17 +114,17 @@ class Fetcher:
             return ()
         return rules.sitemaps
 
-    async def _travel(self, target: Target, validators: Validators | None, manner: RequestOptions) -> Outcome:
+    async def _travel(self, target: Target, validators: Validators | None, options: RequestOptions) -> Outcome:
         journey = RequestJourney(target.url, self._time.now(), validators)
         budget = Budget(self.settings.limits.journey)
         try:
             while True:
                 journey.arrive(target)
-                rules = await self._admit(target, manner)
-                answer = await self._ask(target, manner, budget, rules.delay, journey.headers)
+                rules = await self._admit(target, options)
+                answer = await self._ask(target, options, budget, rules.delay, journey.headers)
                 if answer.status not in REDIRECTS or "location" not in answer.headers:
                     now = self._time.now()
-                    return journey.outcome(answer, manner, now, retry_after(answer.headers.get("retry-after"), now))
+                    return journey.outcome(answer, options, now, retry_after(answer.headers.get("retry-after"), now))
                 target = self._next(journey, target, answer)
         except Refusal as refusal:
             return journey.refused(refusal)
@@ -143,9 +143,11 @@ class Fetcher:
         if self.settings.proxy is not None:
             check_name(target)
 
-    async def _admit(self, target: Target, manner: RequestOptions) -> Rules:
+    async def _admit(self, target: Target, options: RequestOptions) -> Rules:
         self._check(target)
-        return await self._robots.check(target) if self.settings.robots and manner.asks_robots else Rules()
+        if self.settings.robots and options.asks_robots:
+            return await self._robots.check(target)
+        return Rules()
 
     async def _robots_txt(self, target: Target) -> HttpAnswer:
         self._check(target)
@@ -154,7 +156,7 @@ class Fetcher:
     async def _ask(
         self,
         target: Target,
-        manner: RequestOptions,
+        options: RequestOptions,
         budget: Budget,
         delay: float | None = None,
         headers: Mapping[str, str] | None = None,
@@ -164,8 +166,8 @@ class Fetcher:
         while True:
             tries += 1
             try:
-                async with self._turn(target, manner, delay), budget.spending():
-                    answer = await self._client.get(target, manner.appetite(self.settings.limits), headers)
+                async with self._turn(target, options, delay), budget.spending():
+                    answer = await self._client.get(target, options.appetite(self.settings.limits), headers)
             except Breakdown as breakdown:
                 wait = self._retrying.after_failure(tries, breakdown.kind)
                 if wait is None:
@@ -177,5 +179,7 @@ class Fetcher:
                     return answer
             await self._time.sleep(wait)
 
-    def _turn(self, target: Target, manner: RequestOptions, delay: float | None) -> AbstractAsyncContextManager[None]:
-        return self._politeness.turn(target.host, delay) if manner.takes_turns else self._politeness.place()
+    def _turn(self, target: Target, options: RequestOptions, delay: float | None) -> AbstractAsyncContextManager[None]:
+        if options.takes_turns:
+            return self._politeness.turn(target.host, delay)
+        return self._politeness.place()

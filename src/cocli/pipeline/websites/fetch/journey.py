@@ -63,11 +63,11 @@ class RequestJourney:
     def failed(self, breakdown: Breakdown) -> FetchFailed:
         return FetchFailed(self._url, breakdown.kind, breakdown.detail, self._here, redirects=self.redirects)
 
-    def outcome(self, answer: HttpAnswer, manner: RequestOptions, now: datetime, retry_after: float | None) -> Outcome:
+    def outcome(self, answer: HttpAnswer, options: RequestOptions, now: datetime, retry_after: float | None) -> Outcome:
         if answer.status == _NOT_MODIFIED and self.headers:
             headers = headers_that_matter(answer.headers)
             return NotModified(self._url, self._here, now, headers, self.redirects)
-        if answer.status in _SUCCESS and not manner.wants(answer):
+        if answer.status in _SUCCESS and not options.wants(answer):
             kind = answer.headers.get("content-type", "")[:80]
             return self.failed(Breakdown(Failure.CONTENT_TYPE, f"{kind} is not text"))
         page = self._page(answer, now)
@@ -109,4 +109,6 @@ def charset_of(content_type: str | None) -> str | None:
         info = codecs.lookup(match[1])
     except LookupError:  # it declares nonsense: as good as nothing
         return None
-    return info.name if getattr(info, "_is_text_encoding", True) else None
+    if getattr(info, "_is_text_encoding", True):
+        return info.name
+    return None

@@ -46,7 +46,9 @@ class FetchLimits:
     """Of a name that has many: as many are tried."""
 
     def of_page(self, status: int) -> int:
-        return self.page_bytes if status < 400 else min(self.error_bytes, self.page_bytes)
+        if status < 400:
+            return self.page_bytes
+        return min(self.error_bytes, self.page_bytes)
 
 
 class Budget:

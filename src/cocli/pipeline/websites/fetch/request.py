@@ -38,7 +38,9 @@ class RequestOptions:
                 return _REDIRECT_BYTES
             if self.robots_file:
                 return limits.robots_bytes
-            return limits.of_page(head.status) if self.wants(head) else None
+            if self.wants(head):
+                return limits.of_page(head.status)
+            return None
 
         return of
 
@@ -52,7 +54,9 @@ def mime_of(content_type: str | None) -> str | None:
     if not content_type:
         return None
     mime = content_type.partition(";")[0].strip().lower()
-    return mime if re.fullmatch(r"[\w!#$&^.+-]{1,80}/[\w!#$&^.+-]{1,80}", mime, re.ASCII) else None
+    if re.fullmatch(r"[\w!#$&^.+-]{1,80}/[\w!#$&^.+-]{1,80}", mime, re.ASCII):
+        return mime
+    return None
 
 
 def is_text(content_type: str | None) -> bool:

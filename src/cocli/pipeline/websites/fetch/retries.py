@@ -28,7 +28,9 @@ class Retrying:
     """Also of what a server asks for: where it wants more, it is for the queue to come back."""
 
     def after_failure(self, tries: int, kind: Failure) -> float | None:
-        return self._wait(tries) if tries < TRIES.get(kind, 1) else None
+        if tries < TRIES.get(kind, 1):
+            return self._wait(tries)
+        return None
 
     def after_status(self, tries: int, status: int, retry_after: float | None) -> float | None:
         if tries >= STATUS_TRIES.get(status, 1) or (retry_after or 0.0) > self.longest:
@@ -52,4 +54,6 @@ def retry_after(text: str | None, now: datetime) -> float | None:
     except (ValueError, TypeError, IndexError, OverflowError):  # not a date either: the server said nothing
         return None
     seconds = (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp() - now.timestamp()
-    return max(0.0, seconds) if math.isfinite(seconds) else None
+    if math.isfinite(seconds):
+        return max(0.0, seconds)
+    return None

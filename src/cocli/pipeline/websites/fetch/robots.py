@@ -104,7 +104,9 @@ class Robots:
 
     def _fresh(self, origin: tuple[str, str, int]) -> _Known | None:
         known = self._known.get(origin)
-        return known if known is not None and known.until > self._time.monotonic() else None
+        if known is not None and known.until > self._time.monotonic():
+            return known
+        return None
 
     def _remember(self, origin: tuple[str, str, int], known: _Known) -> None:
         self._known[origin] = known

@@ -53,7 +53,9 @@ class Target:
     def netloc(self) -> str:
         """As in the Host header."""
         host = f"[{self.host}]" if isinstance(self.address, IPv6Address) else self.host
-        return host if self.port == DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
+        if self.port == DEFAULT_PORTS[self.scheme]:
+            return host
+        return f"{host}:{self.port}"
 
 
 def parse_url(text: str, *, base: str | None = None) -> Target:
@@ -137,6 +139,8 @@ def _number(part: str) -> int | None:
     if part.startswith("0x"):
         return int(part[2:] or "0", 16)
     try:
-        return int(part, 8) if part.startswith("0") else int(part)
+        if part.startswith("0"):
+            return int(part, 8)
+        return int(part)
     except ValueError:  # 08 and 09 are no octal numbers, and so no addresses
         return None

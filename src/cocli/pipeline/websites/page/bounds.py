@@ -176,12 +176,16 @@ class _Scan:
     def _after_comment(self, at: int) -> int:
         closing = "-->" if self.html.startswith("<!--", at) else ">"
         end = self.html.find(closing, at + 2)
-        return len(self.html) if end < 0 else end + len(closing)
+        if end < 0:
+            return len(self.html)
+        return end + len(closing)
 
     def _after_raw(self, name: str, at: int) -> int:
         """Past the text of a script or the like, to its end tag. Text that never ends is the rest of the page."""
         end = _RAW_END[name].search(self.html, at)
-        return len(self.html) if end is None else end.start()
+        if end is None:
+            return len(self.html)
+        return end.start()
 
 
 _RAW_END = {name: re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE) for name in _RAW}

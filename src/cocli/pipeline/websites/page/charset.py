@@ -64,7 +64,9 @@ def _wide(head: bytes) -> str | None:
     even, odd = head[::2].count(0), head[1::2].count(0)
     if max(even, odd) < len(head) // 4:
         return None
-    return "utf-16-be" if even > odd else "utf-16-le"
+    if even > odd:
+        return "utf-16-be"
+    return "utf-16-le"
 
 
 def _in_another(body: bytes, header: str | None) -> str:
@@ -84,7 +86,9 @@ def _mostly_utf8(body: bytes) -> str | None:
     """The text, where only some bytes of it are no UTF-8: cut within a letter, or pasted in from elsewhere."""
     text = body.decode("utf-8", "replace")
     letters = sum(1 for character in text if character > "\x7f")
-    return text if letters > 2 * text.count("\ufffd") else None
+    if letters > 2 * text.count("\ufffd"):
+        return text
+    return None
 
 
 def _japanese(body: bytes) -> list[str]:

@@ -33,12 +33,16 @@ PAGE = "page"
 
 def for_country(document: Document, country: str | None) -> Document:
     """The page, with the country by which its national phone numbers are read."""
-    return document.with_data(REQUEST, {"country": country}) if country else document
+    if country:
+        return document.with_data(REQUEST, {"country": country})
+    return document
 
 
 def country_asked(document: Document) -> str | None:
     country = document.data.get(REQUEST, {}).get("country")
-    return country if isinstance(country, str) else None
+    if isinstance(country, str):
+        return country
+    return None
 
 
 def parse_document(document: Document) -> Page:

@@ -33,7 +33,9 @@ def from_base64(text: str) -> str | None:
         decoded = base64.b64decode(padded + "=" * (-len(padded) % 4), validate=True).decode("utf-8")
     except (binascii.Error, UnicodeDecodeError):  # it only looked like base64
         return None
-    return decoded if decoded.replace("\r\n", "").replace("\n", "").isprintable() else None
+    if decoded.replace("\r\n", "").replace("\n", "").isprintable():
+        return decoded
+    return None
 
 
 def shifted(text: str, offset: int) -> str:
@@ -69,7 +71,9 @@ def _moved(text: str, offset: int) -> str:
 
 def unescaped_literal(text: str) -> str:
     """What a string literal of JavaScript stands for."""
-    return _LITERAL_ESCAPE.sub(_one_escape, text) if "\\" in text else text
+    if "\\" in text:
+        return _LITERAL_ESCAPE.sub(_one_escape, text)
+    return text
 
 
 def unescaped(text: str) -> str:
@@ -78,7 +82,9 @@ def unescaped(text: str) -> str:
         text = _ESCAPE.sub(_one_escape, text)
     if "&" in text:
         text = html.unescape(text)
-    return unquote(text) if "%40" in text else text
+    if "%40" in text:
+        return unquote(text)
+    return text
 
 
 def _one_escape(match: re.Match[str]) -> str:
@@ -86,4 +92,6 @@ def _one_escape(match: re.Match[str]) -> str:
     if not hexadecimal and not match[4]:
         return _PLAIN_ESCAPES.get(match[5], match[5])
     code = int(hexadecimal, 16) if hexadecimal else int(match[4], 8)
-    return chr(code) if code < 0x110000 and not 0xD800 <= code < 0xE000 else ""
+    if code < 0x110000 and not 0xD800 <= code < 0xE000:
+        return chr(code)
+    return ""

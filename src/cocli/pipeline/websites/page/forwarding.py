@@ -45,7 +45,9 @@ def _targets(page: Page) -> Iterator[str]:
     if page.links:
         return
     for script in page.scripts[:20]:
-        match = _LOCATION.search(script.text) if len(script.text) < _SHORT_SCRIPT else None
+        match = None
+        if len(script.text) < _SHORT_SCRIPT:
+            match = _LOCATION.search(script.text)
         if match:
             yield match[1]
     lone = [e.get("src") for e in page.by_tag.get("iframe", ()) if e.get("src")]

@@ -44,7 +44,9 @@ def _by_address_and_name(path: str, query: str, name: str) -> tuple[PageKind, bo
     for _, also in (by_path, by_query, by_name):
         if also is not None:
             return also, False
-    return ("home", True) if path and _HOME.match(path) else ("other", False)
+    if path and _HOME.match(path):
+        return ("home", True)
+    return ("other", False)
 
 
 def _address(url: str) -> tuple[str, str]:

@@ -116,7 +116,9 @@ def _texts(value: object) -> Iterator[str]:
 
 def _kind(value: object) -> str:
     first = value[0] if isinstance(value, list) and value else value
-    return _name(first) if isinstance(first, str) else ""
+    if isinstance(first, str):
+        return _name(first)
+    return ""
 
 
 @lru_cache(maxsize=2048)
@@ -168,7 +170,9 @@ def _is_card(classes: str) -> bool:
 
 def _fact(page: Page, element: PageElement, name: str, method: str, items: dict[int, int]) -> Fact:
     owner = _owner(element, items)
-    kind = _name((owner.get("itemtype") or owner.get("typeof") or _card_kind(owner)).split(" ")[0]) if owner else ""
+    kind = ""
+    if owner:
+        kind = _name((owner.get("itemtype") or owner.get("typeof") or _card_kind(owner)).split(" ")[0])
     item = -1 - items[id(owner)] if owner is not None else 0
     path = tuple(
         _name(up.get("itemprop") or up.get("property"))
@@ -207,4 +211,6 @@ def _value(page: Page, element: PageElement, name: str) -> str:
 
 
 def _card_kind(element: PageElement) -> str:
-    return "postaladdress" if {"adr", "h-adr"} & set(element.get("class").split()) else "card"
+    if {"adr", "h-adr"} & set(element.get("class").split()):
+        return "postaladdress"
+    return "card"

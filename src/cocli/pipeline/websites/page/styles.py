@@ -39,7 +39,9 @@ class Styles:
     @property
     def concerned(self) -> frozenset[str]:
         """The attributes without which nothing here can apply to an element. Most elements have none of them."""
-        return _ALWAYS | _BY_NAME if self.hidden or self.backwards else _ALWAYS
+        if self.hidden or self.backwards:
+            return _ALWAYS | _BY_NAME
+        return _ALWAYS
 
     def hides(self, tag: str, attributes: Mapping[str, str | None]) -> bool:
         if "hidden" in attributes:

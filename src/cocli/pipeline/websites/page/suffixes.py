@@ -21,7 +21,9 @@ def registrable(host: str) -> str | None:
         domain = registrable_domain(host)
     except IdentityError:  # not a domain: that is the answer
         return None
-    return domain if _known_suffixes().publicsuffix(domain) else None
+    if _known_suffixes().publicsuffix(domain):
+        return domain
+    return None
 
 
 @cache

@@ -35,4 +35,6 @@ def readable(text: str) -> str:
         return text
     if "\u202e" in text:
         text = _OVERRIDDEN.sub(lambda match: match[1][::-1], text)
-    return text.translate(_TABLE) if _SPECIAL.search(text) else text
+    if _SPECIAL.search(text):
+        return text.translate(_TABLE)
+    return text

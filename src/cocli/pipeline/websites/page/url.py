@@ -92,7 +92,11 @@ def other_spellings(url: str) -> list[str]:
     hosts = [host]
     if bare is not None and host in (bare, f"www.{bare}"):
         hosts.append(bare if host != bare else f"www.{bare}")
-    every = [urlunsplit((one, name, parts.path, parts.query, "")) for name in hosts for one in (parts.scheme, scheme)]
+    every = [
+        urlunsplit((protocol, name, parts.path, parts.query, ""))
+        for name in hosts
+        for protocol in (parts.scheme, scheme)
+    ]
     return every[1:]
 
 

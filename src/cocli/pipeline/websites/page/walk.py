@@ -94,9 +94,13 @@ def _sign_shown(attributes: dict[str, str | None]) -> str:
     """The `@` that a small picture stands for, between the name and the host of an address."""
     name = (attributes.get("alt") or "").strip().lower()
     if name:
-        return name if name in _SPOKEN_AT else ""
+        if name in _SPOKEN_AT:
+            return name
+        return ""
     file = (attributes.get("src") or "")[-60:].rpartition("/")[2].partition(".")[0].lower()
-    return "@" if file in _AT_FILES else ""
+    if file in _AT_FILES:
+        return "@"
+    return ""
 
 
 def _is_small(node: LexborNode) -> bool:
@@ -110,7 +114,9 @@ def _with_blanks(text: str) -> str:
         return _SPACE.sub(" ", text)
     together = " ".join(text.split())
     before, after = text[:1].isspace(), text[-1:].isspace()
-    return f"{' ' * before}{together}{' ' * after}" if together else " " * before
+    if together:
+        return f"{' ' * before}{together}{' ' * after}"
+    return " " * before
 
 
 _Open = tuple[LexborNode, PageElement | None, str]
@@ -215,7 +221,9 @@ class _Walk:
                 self.page.elements.append(PageElement(tag, attributes, self.length, self.element, self.length))
 
     def _frame(self, html: str, depth: int) -> None:
-        tree = _tree(html[:MAX_FRAME_CHARS]) if depth < MAX_FRAME_DEPTH else None
+        tree = None
+        if depth < MAX_FRAME_DEPTH:
+            tree = _tree(html[:MAX_FRAME_CHARS])
         if tree is not None:
             self.over(tree, depth + 1)
             self._break("\n")

@@ -83,7 +83,7 @@ def visit_in(document: Document) -> tuple[SiteState, list[VisitedPage]]:
     data = document.data[VISIT]
     names = ("domain", "asked", "status", "final_url")
     state = SiteState(**{name: data[name] for name in names}, evidence=tuple(data["evidence"]))
-    pages = [VisitedPage(one["doc"], one["digest"], datetime.fromisoformat(one["since"])) for one in data["pages"]]
+    pages = [VisitedPage(page["doc"], page["digest"], datetime.fromisoformat(page["since"])) for page in data["pages"]]
     return state, pages
 
 

@@ -95,7 +95,7 @@ def combine(pages: Sequence[PageFacts]) -> SiteFacts:
         phones=tuple(phone for phone in phones if phone.finding.value in spoken_to),
         faxes=tuple(phone for phone in phones if phone.finding.value not in spoken_to),
         socials=_socials(pages),
-        addresses=_unique(pages, lambda page: page.addresses, lambda one: one.full.lower()),
+        addresses=_unique(pages, lambda page: page.addresses, lambda address: address.full.lower()),
         hours=_hours(pages),
         people=_unique(pages, lambda page: page.people, lambda person: person.name.lower()),
         technologies=tuple(dict.fromkeys(found.value for page in pages for found in page.technologies)),
@@ -114,7 +114,7 @@ def _emails(pages: Sequence[PageFacts], identity: SiteIdentity) -> tuple[SiteEma
 def _email(sightings: list[tuple[PageFacts, EmailFinding]], identity: SiteIdentity) -> SiteEmail:
     page, email = min(sightings, key=lambda seen: (_method_rank(seen[1]), PAGES.index(seen[0].kind)))
     domain = email.value.partition("@")[2]
-    own = identity.owns(domain) or any(domain.endswith(f".{one}") for one in identity.domains)
+    own = identity.owns(domain) or any(domain.endswith(f".{own_domain}") for own_domain in identity.domains)
     relation = "own" if own else min((found.relation for _, found in sightings), key=_RELATIONS.index)
     return SiteEmail(
         value=email.value,
@@ -125,7 +125,7 @@ def _email(sightings: list[tuple[PageFacts, EmailFinding]], identity: SiteIdenti
         relation=relation,
         label=email.label,
         name=email.name,
-        kinds=frozenset(one.kind for one, _ in sightings),
+        kinds=frozenset(seen_on.kind for seen_on, _ in sightings),
         pages_seen=len(sightings),
         linked=any(found.where in ("link", "data") for _, found in sightings),
     )
@@ -144,7 +144,7 @@ def _unique(
     for page in _ranked(pages, "contact"):
         for finding in findings(page):
             best.setdefault(key(finding), Located(finding, page.url))
-    return tuple(best[one] for one in order)
+    return tuple(best[finding_key] for finding_key in order)
 
 
 def _ranked(pages: Sequence[PageFacts], first: PageKind) -> list[PageFacts]:
@@ -167,11 +167,15 @@ def _socials(pages: Sequence[PageFacts]) -> dict[str, Located[Finding]]:
 def _hours(pages: Sequence[PageFacts]) -> tuple[Located[HoursFinding], ...]:
     """Hours come from one page: two pages that disagree are two seasons or two branches."""
     page = next((page for page in _ranked(pages, "contact") if page.hours), None)
-    return tuple(Located(hours, page.url) for hours in page.hours) if page else ()
+    if page:
+        return tuple(Located(hours, page.url) for hours in page.hours)
+    return ()
 
 
 def _value(finding: Finding | None) -> str | None:
-    return finding.value if finding else None
+    if finding:
+        return finding.value
+    return None
 
 
 def _first(values: Iterable[str | None]) -> str | None:
@@ -180,4 +184,6 @@ def _first(values: Iterable[str | None]) -> str | None:
 
 def _most_common(values: Iterable[str | None]) -> str | None:
     counts = Counter(value for value in values if value)
-    return counts.most_common(1)[0][0] if counts else None
+    if counts:
+        return counts.most_common(1)[0][0]
+    return None

@@ -84,7 +84,9 @@ def site_link(address: str, site: str, text: str = "") -> SiteLink | None:
     if url is None or site_of_url(url) != site or is_trap(url):
         return None
     kind = kind_of(url, text)
-    return None if kind in ("home", "other") else SiteLink(url, page_key(url), kind, text)
+    if kind in ("home", "other"):
+        return None
+    return SiteLink(url, page_key(url), kind, text)
 
 
 def is_trap(url: str) -> bool:
@@ -119,7 +121,9 @@ def _words(page: Page, element: PageElement, pictures: dict[int, str]) -> str:
     """What a link is called. One without letters, such as an icon, is known by its title or its picture."""
     text = " ".join(page.text[element.start : min(element.end, element.start + MAX_TEXT)].split())
     if (text[:1].isalpha() and text[1:2].isalpha()) or sum(map(str.isalpha, text)) > 1:
-        return text if text.count(" ") < MAX_WORDS else ""
+        if text.count(" ") < MAX_WORDS:
+            return text
+        return ""
     return element.get("aria-label") or element.get("title") or element.get("alt") or pictures.get(id(element), "")
 
 
@@ -146,4 +150,6 @@ def _link(page: Page, href: str, text: str, site: str) -> SiteLink | None:
         return None
     text = " ".join(text[:MAX_TEXT].split())
     # Most links are of no use by their words alone: those are not taken apart any further.
-    return None if kind_of(address, text) == "other" else site_link(address, site, text)
+    if kind_of(address, text) == "other":
+        return None
+    return site_link(address, site, text)

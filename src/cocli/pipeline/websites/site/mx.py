@@ -137,7 +137,9 @@ def _read(data: bytes, number: int, question: bytes) -> MxAnswer | None:
     hosts = tuple(dict.fromkeys(host for _, host in sorted(found) if host))[:MAX_HOSTS]
     if found and not hosts:
         return MxAnswer("null-mx")
-    return MxAnswer("mx", hosts) if hosts else MxAnswer("no-mx")
+    if hosts:
+        return MxAnswer("mx", hosts)
+    return MxAnswer("no-mx")
 
 
 def _name(data: bytes, at: int) -> tuple[str, int]:

@@ -26,7 +26,9 @@ class PageShelf:
 
     async def validators(self, url: str) -> Validators | None:
         kept = await asyncio.to_thread(self._find, url, blobs=False)
-        return validators_of(kept.document) if kept else None
+        if kept:
+            return validators_of(kept.document)
+        return None
 
     async def keep(self, page: Fetched, country: str | None) -> Kept:
         document = for_country(page_document(page, account=self._account), country)

@@ -28,7 +28,9 @@ class Kept:
 
     @property
     def uuid(self) -> str | None:
-        return self.document.uuid if self.stored else None
+        if self.stored:
+            return self.document.uuid
+        return None
 
 
 class Shelf(Protocol):

@@ -97,7 +97,9 @@ class SiteReading:
 
     @property
     def status(self) -> str:
-        return self.triage.status if self.triage else "alive"
+        if self.triage:
+            return self.triage.status
+        return "alive"
 
 
 async def read_site(
@@ -316,7 +318,9 @@ class _Reader:
 
     def _note(self, url: str, outcome: FetchFailed | Refused) -> None:
         what = outcome.reason.value if isinstance(outcome, Refused) else outcome.kind.value
-        status = f" {outcome.status}" if isinstance(outcome, FetchFailed) and outcome.status else ""
+        status = ""
+        if isinstance(outcome, FetchFailed) and outcome.status:
+            status = f" {outcome.status}"
         self.reading.problems.append(SiteProblem(url, f"{what}{status} {outcome.detail}".strip()))
 
 

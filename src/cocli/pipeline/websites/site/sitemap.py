@@ -45,7 +45,7 @@ def _read_xml(body: bytes) -> Sitemap:
         for _, element in iterparse(BytesIO(body), events=("end",), forbid_dtd=True):
             space, _, tag = element.tag.rpartition("}")
             if tag in ("url", "sitemap"):
-                address = next((one.text for one in element if one.tag in ("loc", f"{space}}}loc")), None)
+                address = next((child.text for child in element if child.tag in ("loc", f"{space}}}loc")), None)
                 (pages if tag == "url" else sitemaps).append((address or "").strip())
                 element.clear()
             if len(pages) >= MAX_URLS or len(sitemaps) >= MAX_SITEMAPS:

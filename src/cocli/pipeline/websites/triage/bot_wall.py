@@ -40,4 +40,6 @@ def wall_evidence(page: Page, status: int) -> tuple[str, ...]:
     for where, text in (("title", page.title), ("text", page.text)):
         if match := _WORDS.search(text):
             signs.append(f'its {where} says "{match[0]}"')
-    return tuple(signs) if len(signs) > 1 or (signs and status >= 400) else ()
+    if len(signs) > 1 or (signs and status >= 400):
+        return tuple(signs)
+    return ()

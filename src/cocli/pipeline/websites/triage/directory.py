@@ -30,4 +30,6 @@ def listing_evidence(page: Page, facts: PageFacts) -> tuple[str, ...]:
         signs.append(f"{len(names)} businesses are marked up on it")
     if len({phone.value for phone in facts.phones}) >= MANY_PHONES:
         signs.append(f"{len(facts.phones)} phone numbers stand on it")
-    return (f'it calls itself "{match[0]}"', *signs) if signs else ()
+    if signs:
+        return (f'it calls itself "{match[0]}"', *signs)
+    return ()

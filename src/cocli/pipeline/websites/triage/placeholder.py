@@ -78,7 +78,9 @@ def _judged(page: Page, facts: PageFacts, site: str, phrases: re.Pattern[str], s
         signs.append(f"it has {len(page.text)} characters of text")
     if own_links(page, site) < _FEW_LINKS:
         signs.append("hardly a link leads on within the site")
-    return tuple(signs) if len(signs) > 2 or (len(signs) > 1 and not has_contact(facts)) else ()
+    if len(signs) > 2 or (len(signs) > 1 and not has_contact(facts)):
+        return tuple(signs)
+    return ()
 
 
 def _default_page(page: Page, facts: PageFacts, site: str) -> tuple[str, ...]:
@@ -88,7 +90,9 @@ def _default_page(page: Page, facts: PageFacts, site: str) -> tuple[str, ...]:
     if facts.addresses or own_links(page, site) >= _FEW_LINKS:
         return ()
     signs = [f'its {where} says "{text}"' for where, text in _phrases(page, _DEFAULT)]
-    return (*signs, "it names no contact, and hardly a link leads on") if signs else ()
+    if signs:
+        return (*signs, "it names no contact, and hardly a link leads on")
+    return ()
 
 
 def _phrases(page: Page, phrases: re.Pattern[str]) -> Iterator[tuple[str, str]]:

@@ -87,7 +87,9 @@ class PageGlance:
     @property
     def ended(self) -> bool:
         """Judged by the parser, from the last thing in the feed."""
-        tree = parse_html(f'<div role="feed">{self.tail}</div>'.encode()) if self.tail else None
+        tree = None
+        if self.tail:
+            tree = parse_html(f'<div role="feed">{self.tail}</div>'.encode())
         return tree is not None and end_seen(tree)
 
     def answers(self, phrase: str) -> bool:
@@ -102,15 +104,15 @@ def _has_grown(before: int) -> Callable[[PageGlance], bool]:
 class PageReading:
     """One visit. `page` is new, and belongs to this visit alone."""
 
-    def __init__(self, page: Page, manner: BrowserSettings) -> None:
+    def __init__(self, page: Page, settings: BrowserSettings) -> None:
         self._page = page
-        self._manner = manner
-        self._received = Received(page, manner.answer_bytes)
+        self._settings = settings
+        self._received = Received(page, settings.answer_bytes)
 
     async def list(self, url: str, phrase: str) -> SeenPage:
         """A search: scrolled until the end shows, or until several patient rounds bring nothing."""
         if await self._open(url):
-            look = await self._until(lambda look: look.answers(phrase), self._manner.load)
+            look = await self._until(lambda look: look.answers(phrase), self._settings.load)
             if look.cards:
                 await self._scroll(look)
             elif look.panel:
@@ -120,17 +122,17 @@ class PageReading:
     async def place(self, url: str) -> SeenPage:
         """The page of one place."""
         if await self._open(url):
-            look = await self._until(lambda look: look.panel, self._manner.load)
+            look = await self._until(lambda look: look.panel, self._settings.load)
             if look.panel:
                 await self._settle()
         return await self._seen()
 
     async def _open(self, url: str) -> bool:
         """Whether the browser stands before Maps itself, and not before a question or a refusal."""
-        milliseconds = self._manner.load * 1000
+        milliseconds = self._settings.load * 1000
         await self._page.goto(url, wait_until="domcontentloaded", timeout=milliseconds)
         if asks_for_consent(self._page.url):
-            await pass_consent(self._page, self._manner.load)
+            await pass_consent(self._page, self._settings.load)
         return not asks_for_consent(self._page.url) and (self._received.status or 200) < 400
 
     async def _look(self) -> PageGlance:
@@ -140,7 +142,7 @@ class PageReading:
     async def _until(self, enough: Callable[[PageGlance], bool], seconds: float, *, idle: bool = False) -> PageGlance:
         """Look again and again. `idle`: the time only runs while no answer is on its way, up to a limit."""
         loop = asyncio.get_running_loop()
-        latest = loop.time() + max(seconds, self._manner.load)
+        latest = loop.time() + max(seconds, self._settings.load)
         until, answers = loop.time() + seconds, self._received.count
         while True:
             busy = self._received.busy
@@ -151,15 +153,15 @@ class PageReading:
                 until, answers = loop.time() + seconds, self._received.count
             if loop.time() >= min(until, latest):
                 return look
-            await asyncio.sleep(self._manner.look)
+            await asyncio.sleep(self._settings.look)
 
     async def _scroll(self, look: PageGlance) -> None:
         quiet = 0
-        while quiet < self._manner.rounds and not look.ended and not self._received.refused:
+        while quiet < self._settings.rounds and not look.ended and not self._received.refused:
             before = look.cards
             await self._page.evaluate(_SCROLL, [FEED, quiet > 0])
-            patience = self._manner.round * (1 + quiet / 2)
-            look = await self._until(_has_grown(before), patience, idle=True)
+            seconds = self._settings.round * (1 + quiet / 2)
+            look = await self._until(_has_grown(before), seconds, idle=True)
             quiet = 0 if look.cards > before else quiet + 1
 
     async def _settle(self) -> None:
@@ -171,10 +173,10 @@ class PageReading:
             before, items = items, look.items
             return 0 < before == items and not self._received.busy
 
-        await self._until(rests, self._manner.settle)
+        await self._until(rests, self._settings.settle)
 
     async def _seen(self) -> SeenPage:
-        html = await self._page.evaluate(_HTML, self._manner.html_bytes)
+        html = await self._page.evaluate(_HTML, self._settings.html_bytes)
         received = self._received
         return SeenPage(
             url=self._page.url,

@@ -30,7 +30,9 @@ def reach_of(document: Document, reading: MapsReading, seen: SeenPage) -> tuple[
     if verdict.kind == "single":
         return "exhausted", None
     if verdict.kind == "list" and verdict.end_seen:
-        return ("cut_short", f"it ended after one answer of {found}") if found == ONE_ANSWER else ("exhausted", None)
+        if found == ONE_ANSWER:
+            return ("cut_short", f"it ended after one answer of {found}")
+        return ("exhausted", None)
     if seen.broken:
         raise PageUnread(source=SOURCE, what=document.doc, reason=seen.broken)
     if verdict.kind == "list" and found:

@@ -50,7 +50,7 @@ class MapsReader:
 
         `PageUnread` where the page did not load; `SourceResting` where it is not the time to ask.
         """
-        url = search_url(self._session.manner.url, tile, phrase)
+        url = search_url(self._session.settings.url, tile, phrase)
         self._pace.take()
         seen = self._session.read(f"{phrase} at {tile}", lambda page: page.list(url, phrase))
         document = list_document(
@@ -71,7 +71,7 @@ class MapsReader:
 
     def visit(self, place_id: str) -> Visit:
         """Open the page of a place."""
-        url = place_url(self._session.manner.url, place_id)
+        url = place_url(self._session.settings.url, place_id)
         self._pace.take()
         seen = self._session.read(f"place {place_id}", lambda page: page.place(url))
         document = details_document(

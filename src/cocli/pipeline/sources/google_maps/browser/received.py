@@ -91,7 +91,9 @@ class Received:
         except Error:  # the page moved on: what it showed of this answer is in its HTML
             return None
         self._room -= len(body)
-        return body if self._room >= 0 else None
+        if self._room >= 0:
+            return body
+        return None
 
 
 def is_answer(url: str) -> bool:

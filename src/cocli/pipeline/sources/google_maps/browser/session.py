@@ -50,8 +50,8 @@ def check_browser(executable: str | None = None) -> str:
 class BrowserSession:
     """Safe to be called from several threads: each waits for its turn."""
 
-    def __init__(self, manner: BrowserSettings, *, executable: str | None = None, proxy: str | None = None) -> None:
-        self.manner = manner
+    def __init__(self, settings: BrowserSettings, *, executable: str | None = None, proxy: str | None = None) -> None:
+        self.settings = settings
         self._executable = check_browser(executable)
         self._proxy = proxy
         self._stack = AsyncExitStack()
@@ -94,11 +94,11 @@ class BrowserSession:
         async with self._turn:
             for again in (True, False):
                 try:
-                    async with asyncio.timeout(self.manner.visit):
+                    async with asyncio.timeout(self.settings.visit):
                         return await self._visit(what, reading)
                 except TimeoutError as error:
                     await self._stop()  # a script that never yields blocks its page, and closing it would wait for it
-                    reason = f"it was not done in {self.manner.visit:.0f} s"
+                    reason = f"it was not done in {self.settings.visit:.0f} s"
                     raise PageUnread(source=SOURCE, what=what, reason=reason) from error
                 except Error as error:
                     crashed = not _is_alive(self._context) or "crash" in error.message.lower()
@@ -113,7 +113,7 @@ class BrowserSession:
         raise AssertionError("a page is read or it is not")
 
     async def _visit(self, what: str, reading: Callable[[PageReading], Awaitable[T]]) -> T:
-        if self._pages >= self.manner.pages:
+        if self._pages >= self.settings.pages:
             await self._stop()
         context = self._context
         if context is None and not self._closed:
@@ -122,7 +122,7 @@ class BrowserSession:
             raise PageUnread(source=SOURCE, what=what, reason="the browser was closed")
         self._pages += 1
         page = await context.new_page()
-        result = await reading(PageReading(page, self.manner))
+        result = await reading(PageReading(page, self.settings))
         self._cookies = await context.storage_state()
         await page.close()
         return result

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from cocli.pipeline.sources.google_maps.parser.place_message import at, is_message, read_message
+from cocli.pipeline.sources.google_maps.parser.place_message import at, is_message, items_at, read_message
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -80,13 +80,14 @@ def _opened(text: str) -> str:
     except (ValueError, RecursionError):  # not such an envelope
         return ""
     inner = envelope.get("d") if isinstance(envelope, dict) else None
-    return inner.lstrip() if isinstance(inner, str) else ""
+    if isinstance(inner, str):
+        return inner.lstrip()
+    return ""
 
 
 def _listed(root: list[Any]) -> Iterator[Any]:
     """The messages where lists have them: `[0][1][i][14]`, where entry 0 repeats the question."""
-    entries = at(root, 0, 1)
-    for entry in entries if isinstance(entries, list) else ():
+    for entry in items_at(root, 0, 1):
         message = at(entry, 14)
         if is_message(message):
             yield message

@@ -65,7 +65,9 @@ def _find(tree: LexborHTMLParser) -> tuple[LexborNode | None, LexborNode | None]
                 return main, heading
             if text and best[1] is None and not heading.attributes.get("aria-label"):
                 best = main, heading
-    return best if best[0] is not None and best[0].css_first(_ITEMS) is not None else (None, None)
+    if best[0] is not None and best[0].css_first(_ITEMS) is not None:
+        return best
+    return (None, None)
 
 
 # --- the heading
@@ -158,7 +160,9 @@ def _shown(node: LexborNode) -> str | None:
         text for inner in element.walk() for child in inner.children if isinstance(child, str) and (text := tidy(child))
     ]
     if not texts:
-        return tidy(_LABEL.sub("", label, count=1)) if _LABEL.match(label) else None
+        if _LABEL.match(label):
+            return tidy(_LABEL.sub("", label, count=1))
+        return None
     label = plain(label)
     fitting = [text for text in texts if plain(text) in label] or ([] if label else texts)
     return max(fitting, key=len, default=None)

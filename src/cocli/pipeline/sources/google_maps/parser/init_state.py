@@ -76,7 +76,9 @@ def only_place(html: bytes) -> Echo | None:
             # The link that it stands in goes on with the point.
             link = links.read_place_link(f"!1s{html[match.start() : match.end() + 200].decode('utf-8', 'replace')}")
     feature_id = links.feature_id(found.pop()) if found else None
-    return Echo(feature_id, link.place_id, None, link.lat, link.lon, link.kgmid) if feature_id else None
+    if feature_id:
+        return Echo(feature_id, link.place_id, None, link.lat, link.lon, link.kgmid)
+    return None
 
 
 def _decoded(html: bytes, start: int) -> list[Any] | None:
@@ -86,7 +88,9 @@ def _decoded(html: bytes, start: int) -> list[Any] | None:
         value, _ = json.JSONDecoder().raw_decode(text)
     except (ValueError, RecursionError):  # cut off, a script that is not JSON, or nested without end
         return None
-    return value if isinstance(value, list) else None
+    if isinstance(value, list):
+        return value
+    return None
 
 
 def _read(root: list[Any]) -> InitState:
@@ -143,10 +147,14 @@ def _echo(value: list[Any]) -> Echo | None:
 
 
 def _place_id(value: object) -> str | None:
-    return value if isinstance(value, str) and is_place_id(value) else None
+    if isinstance(value, str) and is_place_id(value):
+        return value
+    return None
 
 
 def _asked(value: object) -> Echo | None:
     """The question that a page puts to Maps itself begins with the same array."""
     first = at(value, 0)
-    return _echo(first) if isinstance(first, list) and first else None
+    if isinstance(first, list) and first:
+        return _echo(first)
+    return None

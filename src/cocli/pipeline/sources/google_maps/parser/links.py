@@ -92,7 +92,9 @@ def feature_id(value: object) -> str | None:
 
 
 def kgmid(value: object) -> str | None:
-    return value if isinstance(value, str) and _KGMID.fullmatch(value) else None
+    if isinstance(value, str) and _KGMID.fullmatch(value):
+        return value
+    return None
 
 
 def _packed_kgmid(text: str | None) -> str | None:
@@ -116,7 +118,9 @@ def point(lat: object, lon: object) -> tuple[float, float] | tuple[None, None]:
         return None, None
     if not (math.isfinite(north) and math.isfinite(east) and -90 <= north <= 90 and -180 <= east <= 180):
         return None, None
-    return (None, None) if north == east == 0 else (north, east)
+    if north == east == 0:
+        return (None, None)
+    return (north, east)
 
 
 def website(value: object) -> str | None:
@@ -130,9 +134,13 @@ def website(value: object) -> str | None:
             return None
         host, path, query = parts
         if host and not _GOOGLE.search(host):
-            return url if url.lower().startswith(("http://", "https://")) and "." in host else None
+            if url.lower().startswith(("http://", "https://")) and "." in host:
+                return url
+            return None
         if path != "/url":
-            return url if host in hosts_of("business-page") else None
+            if host in hosts_of("business-page"):
+                return url
+            return None
         inner = parse_qs(query)
         url = (inner.get("q") or inner.get("url") or [""])[0]
     return None

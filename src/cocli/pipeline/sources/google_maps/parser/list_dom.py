@@ -87,7 +87,9 @@ def _card_of(link: LexborNode) -> LexborNode:
             return below
         below = node
         node = node.parent
-    return parent if parent is not None else link
+    if parent is not None:
+        return parent
+    return link
 
 
 def read_card(anchor: LexborNode, card: LexborNode, page: _Page) -> Sighting | None:

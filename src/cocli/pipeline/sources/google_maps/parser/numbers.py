@@ -63,7 +63,9 @@ def rating(text: str) -> float | None:
     if not match:
         return None
     value = float(f"{match[1]}.{match[2] or 0}")
-    return value if value <= MAX_RATING else None
+    if value <= MAX_RATING:
+        return value
+    return None
 
 
 def count(text: str) -> int | None:
@@ -118,7 +120,9 @@ def stars(label: str) -> Stars | None:
     if not found:
         return Stars(rated, None)
     number = count(found[0])
-    return None if number is None else Stars(rated, number)
+    if number is None:
+        return None
+    return Stars(rated, number)
 
 
 def _is_scale(number: str) -> bool:

@@ -62,14 +62,16 @@ def read(document: Document) -> MapsReading:
     tile, phrase, place_id = asked_of(document)
     listed = place_id is None
     tree = parse_html(html)
-    shown = look(tree, url=url, status=document.source.http_status, one=not listed)
+    shown = look(tree, url=url, status=document.source.http_status, single=not listed)
     state = read_state(html) if shown.verdict.kind in _READABLE else InitState()
     if shown.panel is not None and state.echo is None:
         state = replace(state, echo=only_place(html))
     opened = _opened(url, place_id)
     sightings = _sightings(answers, state, shown, opened)
     if not listed:
-        sightings = [one for one in sightings if opened.identity is None or _same(one.identity, opened.identity)][:1]
+        sightings = [
+            sighting for sighting in sightings if opened.identity is None or _same(sighting.identity, opened.identity)
+        ][:1]
     around = Circumstances(document.source.fetched_at, document.uuid, phrase, tile)
     places = [
         place
@@ -108,7 +110,7 @@ def _sightings(answers: list[MapsAnswer], state: InitState, shown: ShownPage, op
         return _of_one(answers, state, shown, opened)
     organic = [card for card in shown.cards if not card.sponsored]
     advertised = [card for card in shown.cards if card.sponsored]
-    said = [one for answer in answers if answer.kind == "list" for one in answer.sightings]
+    said = [sighting for answer in answers if answer.kind == "list" for sighting in answer.sightings]
     # An advertisement rounds the point and may write the address in another way: the ordinary card goes first.
     merged = merge([*said, *_still_true(state, shown), *organic, *advertised])
     return _in_order_of(merged, [*shown.cards, *said])
@@ -116,11 +118,13 @@ def _sightings(answers: list[MapsAnswer], state: InitState, shown: ShownPage, op
 
 def _still_true(state: InitState, shown: ShownPage) -> list[Sighting]:
     """The embedded state is of the first question. Where the page shows none of its places, it has moved on since."""
-    said = [one for answer in state.answers for one in answer.sightings]
+    said = [sighting for answer in state.answers for sighting in answer.sightings]
     if not shown.cards:
         return said
     visible = {key for card in shown.cards for key in card.identity.keys}
-    return said if any(not visible.isdisjoint(one.identity.keys) for one in said) else []
+    if any(not visible.isdisjoint(sighting.identity.keys) for sighting in said):
+        return said
+    return []
 
 
 def _in_order_of(sightings: list[Sighting], order: Iterable[Sighting]) -> list[Sighting]:
@@ -129,18 +133,20 @@ def _in_order_of(sightings: list[Sighting], order: Iterable[Sighting]) -> list[S
         for key in sighting.identity.keys:
             rank.setdefault(key, number)
     last = len(rank)
-    return sorted(sightings, key=lambda one: min((rank.get(key, last) for key in one.identity.keys), default=last))
+    return sorted(
+        sightings, key=lambda sighting: min((rank.get(key, last) for key in sighting.identity.keys), default=last)
+    )
 
 
 # --- the page of one place
 
 
 def _of_one(answers: list[MapsAnswer], state: InitState, shown: ShownPage, opened: _Opened) -> list[Sighting]:
-    said = [one for answer in (*answers, *state.answers) for one in answer.sightings]
+    said = [sighting for answer in (*answers, *state.answers) for sighting in answer.sightings]
     if opened.identity is not None:
-        said = [one for one in said if _same(one.identity, opened.identity)]
+        said = [sighting for sighting in said if _same(sighting.identity, opened.identity)]
     elif shown.panel is not None:
-        said = [one for one in said if _is_of(one, shown.panel)]
+        said = [sighting for sighting in said if _is_of(sighting, shown.panel)]
     seen = _panel_sighting(state, shown, opened, said)
     return merge([*said, *seen])[:1]
 
@@ -154,8 +160,8 @@ def _is_of(sighting: Sighting, panel: Panel) -> bool:
     )
 
 
-def _same(one: SightingIdentity, other: SightingIdentity) -> bool:
-    return not set(one.keys).isdisjoint(other.keys)
+def _same(identity: SightingIdentity, other: SightingIdentity) -> bool:
+    return not set(identity.keys).isdisjoint(other.keys)
 
 
 def _panel_sighting(state: InitState, shown: ShownPage, opened: _Opened, said: list[Sighting]) -> list[Sighting]:
@@ -163,7 +169,7 @@ def _panel_sighting(state: InitState, shown: ShownPage, opened: _Opened, said: l
     panel = shown.panel
     if panel is None or not panel.is_business:
         return []
-    known = [one for one in (_at(opened, panel), _at(_echoed(state, panel), panel)) if one is not None]
+    known = [place for place in (_at(opened, panel), _at(_echoed(state, panel), panel)) if place is not None]
     if len(known) == 2 and not _same(known[0].identity, known[1].identity):
         known.pop()  # the state is of an earlier place
     if not known and said:
@@ -187,10 +193,10 @@ def _echoed(state: InitState, panel: Panel) -> _Opened:
     return _Opened(identity, echo.lat, echo.lon)
 
 
-def _alike(one: str, other: str) -> bool:
+def _alike(name: str, other: str) -> bool:
     """Whether two names share a word: one may be written with more of them, or in another spelling."""
-    first, second = set(normalised(one).split()), set(normalised(other).split())
-    return bool(first & second) or normalised(one) == normalised(other)
+    first, second = set(normalised(name).split()), set(normalised(other).split())
+    return bool(first & second) or normalised(name) == normalised(other)
 
 
 # --- the verdict, with what only JSON says

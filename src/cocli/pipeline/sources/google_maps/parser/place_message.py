@@ -45,6 +45,14 @@ def at(value: object, *path: int) -> Any:
     return value
 
 
+def items_at(value: object, *path: int) -> list[Any]:
+    """The list at the end of a path; an empty one where there is none."""
+    found = at(value, *path)
+    if isinstance(found, list):
+        return found
+    return []
+
+
 def is_message(value: object) -> bool:
     """Whether an array is a place message: a name in its slot, and an id in one of theirs."""
     if not isinstance(value, list) or len(value) < SHORTEST or tidy(value[NAME]) is None:
@@ -59,7 +67,7 @@ def is_message(value: object) -> bool:
 def is_business(message: list[Any]) -> bool:
     """Whether a message is about a business: an area or an address has no category, rating, phone or website."""
     ids = _category_ids(message)
-    if ids and all(_AREAS.fullmatch(one) for one in ids):
+    if ids and all(_AREAS.fullmatch(area) for area in ids):
         return False
     signs = (ids, _labels(message), at(message, RATING, 7), at(message, PHONE, 0, 0), at(message, WEBSITE, 0))
     return any(bool(sign) for sign in signs)
@@ -140,7 +148,9 @@ def _country(message: list[Any]) -> str | None:
 
 def _timezone(value: object) -> str | None:
     text = tidy(value)
-    return text if text and re.fullmatch(r"[A-Z][A-Za-z]+/[A-Za-z_/+-]+|UTC|GMT", text) else None
+    if text and re.fullmatch(r"[A-Z][A-Za-z]+/[A-Za-z_/+-]+|UTC|GMT", text):
+        return text
+    return None
 
 
 # --- how to reach it, and what people say of it
@@ -185,19 +195,25 @@ def _is_count(value: float) -> bool:
 def _count_in_words(value: object) -> int | None:
     """`27 reviews`, in any language: the one number of the link to the reviews."""
     found = numbers.counts_in(value) if isinstance(value, str) else []
-    return numbers.count(found[0]) if len(found) == 1 else None
+    if len(found) == 1:
+        return numbers.count(found[0])
+    return None
 
 
 def _status(message: list[Any]) -> str | None:
     """Closed for good has a badge and no hours. Without both, the status is not known."""
     closed = at(message, TYPE, 0) == "CLOSED" and at(message, HOURS, 0) is None and at(message, OLD_HOURS, 1) is None
-    return "permanently_closed" if closed else None
+    if closed:
+        return "permanently_closed"
+    return None
 
 
 def _claimed(message: list[Any]) -> bool | None:
     if isinstance(at(message, CLAIM_LINK, 0), str):
         return False
-    return True if isinstance(at(message, OWNER, 2), str) else None
+    if isinstance(at(message, OWNER, 2), str):
+        return True
+    return None
 
 
 # --- when it is open, what it offers
@@ -210,7 +226,7 @@ def _hours(message: list[Any]) -> tuple[OpenHours, ...]:
 
 def _new_hours(days: object) -> Iterator[tuple[int, str, str]]:
     """`[label, day 1 to 7, date, [[text, [[h, m], [h, m]]], …]]`."""
-    for entry in days if isinstance(days, list) else ():
+    for entry in items_at(days):
         day, shifts = at(entry, 1), at(entry, 3)
         if isinstance(day, bool) or not isinstance(day, int) or not 1 <= day <= 7 or not isinstance(shifts, list):
             continue
@@ -222,7 +238,7 @@ def _new_hours(days: object) -> Iterator[tuple[int, str, str]]:
 
 def _old_hours(days: object) -> Iterator[tuple[int, str, str]]:
     """`[label, [text], …, date, …, [[h, m, h, m], …]]`: the label is of any language, the date says the day."""
-    for entry in days if isinstance(days, list) else ():
+    for entry in items_at(days):
         day, shifts = _weekday(at(entry, 4)), at(entry, 6)
         if day is None or not isinstance(shifts, list):
             continue
@@ -234,7 +250,9 @@ def _old_hours(days: object) -> Iterator[tuple[int, str, str]]:
 
 def _weekday(value: object) -> int | None:
     try:
-        return date.fromisoformat(value).weekday() if isinstance(value, str) else None
+        if isinstance(value, str):
+            return date.fromisoformat(value).weekday()
+        return None
     except ValueError:  # not a date: the day is not known
         return None
 
@@ -254,19 +272,21 @@ def _clock(value: object) -> str | None:
         return None
     if hour == 24 and minute == 0:
         return "24:00"
-    return f"{hour:02d}:{minute:02d}" if 0 <= hour < 24 and 0 <= minute < 60 else None
+    if 0 <= hour < 24 and 0 <= minute < 60:
+        return f"{hour:02d}:{minute:02d}"
+    return None
 
 
 def _end(opens: str, closes: str) -> str:
-    return "24:00" if opens == closes == "00:00" else closes
+    if opens == closes == "00:00":
+        return "24:00"
+    return closes
 
 
 def _attributes(message: list[Any]) -> Iterator[tuple[str, bool]]:
     """`[id, label, [[/geo/type/…/has_delivery, label, [1, [[on]], …]]]]`: the ids are of no language."""
-    groups = at(message, ATTRIBUTES, 1)
-    for group in groups if isinstance(groups, list) else ():
-        entries = at(group, 2)
-        for entry in entries if isinstance(entries, list) else ():
+    for group in items_at(message, ATTRIBUTES, 1):
+        for entry in items_at(group, 2):
             name, on = at(entry, 0), at(entry, 2, 1, 0, 0)
             if isinstance(name, str) and name.startswith("/geo/type/") and not isinstance(on, bool) and on in (0, 1):
                 yield name.rsplit("/", 1)[-1][:100], on == 1

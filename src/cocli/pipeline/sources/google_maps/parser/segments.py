@@ -165,9 +165,12 @@ def _marks(tag: str, written: str, texts: int) -> tuple[int, _Picture | None]:
         picture = _Picture(unescape(label), texts) if label else None
     if HIDDEN.search(style) or (attributes.get("role") == "img" and "data-tooltip" in attributes):
         return -1, None  # not shown, or an icon that is explained when pointed at
-    styled = tag not in _LINES and ("color" in style or "font-weight" in style)
-    hinted = PHONE_HINT in attributes.get("class", "").split()
-    return (_STYLED if styled else 0) | (_HINTED if hinted else 0), picture
+    marks = 0
+    if tag not in _LINES and ("color" in style or "font-weight" in style):
+        marks |= _STYLED
+    if PHONE_HINT in attributes.get("class", "").split():
+        marks |= _HINTED
+    return marks, picture
 
 
 def _read_picture(picture: _Picture, leaves: list[Leaf], stars: dict[int, Stars], group: int) -> None:

@@ -42,7 +42,9 @@ class SightingIdentity:
         """What names the place in this source: its place id, else the next best."""
         if self.place_id:
             return self.place_id
-        return f"cid:{self.cid}" if self.cid else self.kgmid
+        if self.cid:
+            return f"cid:{self.cid}"
+        return self.kgmid
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -73,7 +75,9 @@ def identify(
     if cid == "0":
         return None
     found = SightingIdentity(place_id, feature_id, cid, kgmid)
-    return found if found.source_id else None
+    if found.source_id:
+        return found
+    return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,9 @@ def _whole_stars(label: str, shown: Stars) -> Stars | None:
     """`5 stars`, where the picture shows `5.0`."""
     if shown.rating is None or shown.rating != int(shown.rating):
         return None
-    return shown if str(int(shown.rating)) in numbers.numbers_in(label) else None
+    if str(int(shown.rating)) in numbers.numbers_in(label):
+        return shown
+    return None
 
 
 def shown_stars(element: TreeElement) -> Stars:
@@ -81,7 +83,9 @@ def counted(element: TreeElement) -> int | None:
     if said is None or len(shown) != 1 or shown[0] is None:
         return None
     # The text may be shorter: `(17K)`.
-    return said if shown[0] == said or (bracketed and abs(shown[0] - said) <= said / _ROUNDED) else None
+    if shown[0] == said or (bracketed and abs(shown[0] - said) <= said / _ROUNDED):
+        return said
+    return None
 
 
 def _texts(element: TreeElement) -> list[str]:

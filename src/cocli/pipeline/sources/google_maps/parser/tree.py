@@ -110,7 +110,9 @@ def parse_html(html: bytes) -> LexborHTMLParser | None:
 def saved_from(html: bytes) -> str:
     """The address that a browser notes at the top of a page when it is saved by hand; nothing where there is none."""
     match = _SAVED_FROM.search(html, 0, _TOP)
-    return match[1].decode("utf-8", "replace") if match else ""
+    if match:
+        return match[1].decode("utf-8", "replace")
+    return ""
 
 
 def copied(node: LexborNode) -> TreeElement:

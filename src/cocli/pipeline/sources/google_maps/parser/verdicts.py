@@ -56,12 +56,12 @@ class ShownPage:
     verdict: Verdict = Verdict("error", "there is no page")
 
 
-def look(tree: LexborHTMLParser | None, *, url: str = "", status: int | None = None, one: bool = False) -> ShownPage:
-    """Reads what a page shows and judges it. `one`: a single place was asked for, which may stand beside a list."""
+def look(tree: LexborHTMLParser | None, *, url: str = "", status: int | None = None, single: bool = False) -> ShownPage:
+    """Reads what a page shows and judges it. `single`: a single place was asked for, which may stand beside a list."""
     refused = _refusal(tree, url, status)
     if refused is not None or tree is None:
         return ShownPage(verdict=refused or Verdict("error", "the page cannot be read"))
-    panel = read_panel(tree) if one else None
+    panel = read_panel(tree) if single else None
     if panel is not None:
         return ShownPage((), panel, _of_panel(tree, panel))
     cards = tuple(read_list(tree))
@@ -83,7 +83,9 @@ def _refusal(tree: LexborHTMLParser | None, url: str, status: int | None) -> Ver
         return Verdict("error", "there is no page that can be read")
     if _has_content(tree):
         # What stands in front of a list that is there keeps nobody from reading it.
-        return Verdict("consent", "Maps asks for consent first") if host.startswith("consent.") else None
+        if host.startswith("consent."):
+            return Verdict("consent", "Maps asks for consent first")
+        return None
     if tree.css_first(_CAPTCHA) is not None:
         return Verdict("blocked", "Maps asks whether a person is there")
     if host.startswith("consent.") or tree.css_first(_CONSENT) is not None:

@@ -83,4 +83,6 @@ def _validated(local: str, domain: str) -> Address | None:
     except (EmailNotValidError, ValueError):  # ValueError: texts that the library's own IDNA tables choke on
         return None
     registered = registrable(valid.ascii_domain)
-    return Address(valid.local_part.lower(), valid.ascii_domain, registered) if registered else None
+    if registered:
+        return Address(valid.local_part.lower(), valid.ascii_domain, registered)
+    return None

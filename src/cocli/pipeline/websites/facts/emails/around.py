@@ -61,7 +61,9 @@ def read_around(
         return None
     start = _after_host(text, _local_start(text, local.start(), at, boundaries, visible), at, own_domains)
     address = read_address(f"{text[start:at]}@{name}")
-    return AddressReading(address, start, end) if address else None
+    if address:
+        return AddressReading(address, start, end)
+    return None
 
 
 def _is_url_or_handle(text: str, start: int) -> bool:
@@ -95,14 +97,18 @@ def _local_start(text: str, start: int, at: int, boundaries: Sequence[int], visi
     if not glued or glued.end() >= at:
         return start
     evident = text[glued.end() : at].lower() in _ROLES or text[glued.end() - 1] in ".:"
-    return glued.end() if evident else start
+    if evident:
+        return glued.end()
+    return start
 
 
 def _after_host(text: str, start: int, at: int, own_domains: Collection[str]) -> int:
     """`www.firm.deinfo@firm.de`: no mailbox begins with a host's name, so that one is glued to it."""
     local = text[start:at].lower()
     host = next((f"www.{domain}" for domain in own_domains if local.startswith(f"www.{domain}")), "")
-    return start + len(host) if len(host) < len(local) else start
+    if len(host) < len(local):
+        return start + len(host)
+    return start
 
 
 def _parted(left: str, right: str) -> bool:

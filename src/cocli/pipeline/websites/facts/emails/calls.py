@@ -54,4 +54,6 @@ def _put_together(function: str, pieces: list[str], own_domains: frozenset[str])
         address = read_address(text)
         if address and address.registrable in own_domains:
             return address
-    return read_address(forwards) if _MAIL.search(function) else None
+    if _MAIL.search(function):
+        return read_address(forwards)
+    return None

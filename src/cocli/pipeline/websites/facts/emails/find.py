@@ -69,7 +69,9 @@ def find_emails(page: Page) -> EmailFindings:
 
 def _unguarded(address: Address | None) -> Address | None:
     """`info@nospam.firm.de` is nobody's; what it stands for is."""
-    return without_guard(address) if address and is_guarded(address) else address
+    if address and is_guarded(address):
+        return without_guard(address)
+    return address
 
 
 def _candidates(page: Page) -> Iterator[EmailCandidate]:

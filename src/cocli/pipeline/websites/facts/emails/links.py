@@ -125,4 +125,6 @@ def shown_address(page: Page, element: PageElement) -> str | None:
     """The address that a link shows, where its text is one."""
     text = "".join(page.text_of(element).split())
     address = read_address(text) if 5 < len(text) <= 320 else None
-    return str(address) if address else None
+    if address:
+        return str(address)
+    return None

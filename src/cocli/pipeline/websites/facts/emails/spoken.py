@@ -118,7 +118,9 @@ def _places(text: str, part: str) -> Iterator[int]:
 
 
 def _before_spaces(text: str, start: int) -> int:
-    return start - 2 + len(text[start - 2 : start].rstrip(" ")) if start >= 2 else start
+    if start >= 2:
+        return start - 2 + len(text[start - 2 : start].rstrip(" "))
+    return start
 
 
 def _after_spaces(text: str, end: int) -> int:
@@ -131,7 +133,9 @@ def _local_before(text: str, end: int) -> tuple[str, int] | None:
         return None
     local, start = match[0], match.start()
     dotted = _LOCAL_DOT_BEFORE.search(text, max(0, start - 50), start)
-    return (f"{dotted[1]}.{local}", dotted.start()) if dotted else (local, start)
+    if dotted:
+        return (f"{dotted[1]}.{local}", dotted.start())
+    return (local, start)
 
 
 def _domain_after(text: str, start: int) -> tuple[str, int, bool] | None:

@@ -77,7 +77,9 @@ def _parted(text: str, at: int, own_domains: frozenset[str]) -> AddressReading |
 
 def _tail(text: str, at: int) -> str:
     match = re.search(r"[\w.+-]{1,64}\Z", text[max(0, at - 64) : at])
-    return match[0] if match else ""
+    if match:
+        return match[0]
+    return ""
 
 
 def _spaced(text: str, at: int, own_domains: frozenset[str]) -> AddressReading | None:

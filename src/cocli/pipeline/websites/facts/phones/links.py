@@ -67,8 +67,12 @@ def _linked(
 ) -> Iterator[PhoneFinding]:
     label = page.text[max(0, element.start - 12) : element.end]
     is_fax = scheme == "fax" or FAX.search(label) is not None
-    kind: PhoneKind = "fax" if is_fax else "whatsapp" if scheme == "whatsapp" else "phone"
-    method = "whatsapp" if scheme == "whatsapp" else "tel-link"
+    kind: PhoneKind = "phone"
+    method = "tel-link"
+    if scheme == "whatsapp":
+        kind = method = "whatsapp"
+    if is_fax:
+        kind = "fax"
     for raw in numbers:
         for number in [raw] if to_e164(raw, region) else _SEVERAL.split(raw)[:MAX_PER_RUN]:
             value = to_e164(number, region)
@@ -82,9 +86,9 @@ def _numbers(scheme: str, rest: str, href: str) -> list[str]:
         return [_whatsapp(href)]
     number = unquote(rest).split(";")[0].split("?")[0].strip(" /\t\r\n\u00a0")[:60]
     # A name without a sign of a number is a user of Skype, not somebody's phone spelt in letters.
-    return (
-        [] if scheme in ("skype", "callto") and not number[:1].strip("+(").isdigit() and number[:1] != "+" else [number]
-    )
+    if scheme in ("skype", "callto") and not number[:1].strip("+(").isdigit() and number[:1] != "+":
+        return []
+    return [number]
 
 
 def _whatsapp(href: str) -> str:
@@ -99,7 +103,9 @@ def _whatsapp(href: str) -> str:
     if digits.startswith("0") and not digits.startswith("00"):
         return digits  # somebody wrote it as at home
     digits = digits.removeprefix("00")
-    return f"+{digits}" if len(digits) > 7 else ""
+    if len(digits) > 7:
+        return f"+{digits}"
+    return ""
 
 
 def in_markup(page: Page, region: str | None) -> Iterator[PhoneFinding]:
@@ -107,7 +113,9 @@ def in_markup(page: Page, region: str | None) -> Iterator[PhoneFinding]:
     faxes = {fact.item for fact in facts if fact.name == "contacttype" and FAX.search(fact.value)}
     for fact in facts:
         if fact.name in _NAMES and "review" not in fact.path:
-            kind: PhoneKind = "fax" if fact.name == "faxnumber" or fact.item in faxes else "phone"
+            kind: PhoneKind = "phone"
+            if fact.name == "faxnumber" or fact.item in faxes:
+                kind = "fax"
             raw = unquote(fact.value).removeprefix("tel:").strip()[:80]
             for number, value in _values(raw, region):
                 context = page.context(fact.position, fact.end)

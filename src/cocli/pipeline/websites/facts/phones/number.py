@@ -53,7 +53,9 @@ def to_e164(raw: str, region: str | None) -> str | None:
         return None
     value = phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
     national = str(number.national_number)
-    return None if _SEQUENCE.search(national) or _FICTION.match(value) else value
+    if _SEQUENCE.search(national) or _FICTION.match(value):
+        return None
+    return value
 
 
 def numbers_in(run: str, region: str | None) -> list[str]:

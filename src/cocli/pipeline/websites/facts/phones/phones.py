@@ -128,7 +128,9 @@ def _vanity_numbers(page: Page, region: str | None) -> Iterator[PhoneFinding]:
     """`1-800-FLOWERS`: letters for digits. What is too long is not dialled to its end."""
     for _, match in zip(range(MAX_RUNS), _vanities(page), strict=False):
         digits = "".join(_KEYS.get(sign, sign) for sign in match[2] if sign != "-")
-        value = to_e164(match[1] + digits[:_LOCAL_DIGITS], region) if len(digits) >= _LOCAL_DIGITS else None
+        value = None
+        if len(digits) >= _LOCAL_DIGITS:
+            value = to_e164(match[1] + digits[:_LOCAL_DIGITS], region)
         if value:
             yield _finding(page, match[0], value, match.start())
 
@@ -149,7 +151,9 @@ def _kind(text: str, start: int, end: int) -> PhoneKind:
     if FAX_LETTER.search(text, max(0, start - 30), start) or _nearest(FAX, PHONE, text, start):
         return "fax"
     line_start = max(text.rfind("\n", 0, start) + 1, start - 30)
-    return "fax" if FAX_AFTER.match(text, end) and not CALL.search(text, line_start, start) else "phone"
+    if FAX_AFTER.match(text, end) and not CALL.search(text, line_start, start):
+        return "fax"
+    return "phone"
 
 
 def _is_phone(text: str, raw: str, start: int, region: str | None) -> bool:

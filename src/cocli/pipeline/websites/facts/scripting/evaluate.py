@@ -191,10 +191,14 @@ class _Run:
             arguments, _ = self._arguments(name)
             return called(name, arguments[1:])
         if self._mark(0) != "(" or self.nesting >= MAX_NESTING:
-            return self.variables.get(name, UNKNOWN) if value is UNKNOWN else UNKNOWN
+            if value is UNKNOWN:
+                return self.variables.get(name, UNKNOWN)
+            return UNKNOWN
         arguments, inner = self._arguments(name)
         if value is UNKNOWN:
-            return called(name, arguments) if name in _BUILT_IN else UNKNOWN
+            if name in _BUILT_IN:
+                return called(name, arguments)
+            return UNKNOWN
         return method(value, name, arguments, inner)
 
     def _arguments(self, function: str) -> tuple[list[Value], list[Token]]:
@@ -208,7 +212,9 @@ class _Run:
 
     def _in_parentheses(self) -> Value:
         values = self._values(")", "")
-        return values[-1] if values else UNKNOWN
+        if values:
+            return values[-1]
+        return UNKNOWN
 
     def _values(self, closing: str, function: str) -> list[Value]:
         self.at += 1
@@ -254,21 +260,33 @@ class _Run:
 
     def _mark(self, ahead: int) -> str:
         index = self.at + ahead
-        return self.tokens[index].text if index < len(self.tokens) and self.tokens[index].kind == "mark" else ""
+        if index < len(self.tokens) and self.tokens[index].kind == "mark":
+            return self.tokens[index].text
+        return ""
 
     def _kind(self, ahead: int) -> str:
         index = self.at + ahead
-        return self.tokens[index].kind if index < len(self.tokens) else ""
+        if index < len(self.tokens):
+            return self.tokens[index].kind
+        return ""
 
     def _text(self, ahead: int) -> str:
         index = self.at + ahead
-        return self.tokens[index].text if index < len(self.tokens) else ""
+        if index < len(self.tokens):
+            return self.tokens[index].text
+        return ""
 
     def _peek_text(self) -> str:
-        return self._text(0) if self._kind(0) == "name" else ""
+        if self._kind(0) == "name":
+            return self._text(0)
+        return ""
 
 
 def _number(text: str) -> Value:
     if len(text) > 15:
         return UNKNOWN
-    return int(text, 16) if text[:2].lower() == "0x" else float(text) if "." in text else int(text)
+    if text[:2].lower() == "0x":
+        return int(text, 16)
+    if "." in text:
+        return float(text)
+    return int(text)

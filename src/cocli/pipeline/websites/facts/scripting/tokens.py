@@ -73,4 +73,6 @@ def _regex_may_begin(found: list[Token]) -> bool:
     last = found[-1]
     if last.kind == "mark":
         return last.text not in (")", "]", "}")
-    return last.text in _BEFORE_REGEX if last.kind == "name" else last.kind not in _VALUE_ENDS
+    if last.kind == "name":
+        return last.text in _BEFORE_REGEX
+    return last.kind not in _VALUE_ENDS

@@ -36,7 +36,9 @@ def added(left: Value, right: Value, operator: str) -> Value:
     if operator != "+":
         return UNKNOWN
     text = as_text(left) + as_text(right)
-    return text if len(text) <= MAX_TEXT else UNKNOWN
+    if len(text) <= MAX_TEXT:
+        return text
+    return UNKNOWN
 
 
 def _computed(left: float, right: float, operator: str) -> Value:
@@ -48,14 +50,18 @@ def _computed(left: float, right: float, operator: str) -> Value:
         return left - right
     if operator == "*":
         return left * right
-    return int(left) ^ int(right) if operator == "^" else UNKNOWN
+    if operator == "^":
+        return int(left) ^ int(right)
+    return UNKNOWN
 
 
 def as_text(value: Value) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, (int, float)):
-        return str(int(value)) if value == value and abs(value) < 1 << 60 else UNKNOWN_MARK
+        if value == value and abs(value) < 1 << 60:
+            return str(int(value))
+        return UNKNOWN_MARK
     if isinstance(value, list):
         return ",".join(map(as_text, value[:MAX_LIST]))[:MAX_TEXT]
     return UNKNOWN_MARK
@@ -91,7 +97,9 @@ def called(name: str, arguments: list[Value]) -> Value:
         "jQuery",
     ):
         return first
-    return rot13(first) if "rot13" in name.lower() else UNKNOWN
+    if "rot13" in name.lower():
+        return rot13(first)
+    return UNKNOWN
 
 
 def method(value: Value, name: str, arguments: list[Value], inner: Sequence[Token]) -> Value:
@@ -107,7 +115,9 @@ def _of_text(text: str, name: str, arguments: list[Value], inner: Sequence[Token
     first = arguments[0] if arguments else UNKNOWN
     if name == "split":
         separator = first if isinstance(first, str) else ""
-        return list(text[:MAX_LIST]) if separator == "" else list(text.split(separator)[:MAX_LIST])
+        if separator == "":
+            return list(text[:MAX_LIST])
+        return list(text.split(separator)[:MAX_LIST])
     if name == "concat":
         return (text + "".join(map(as_text, arguments)))[:MAX_TEXT]
     if name == "replace" or name == "replaceAll":
@@ -118,7 +128,9 @@ def _of_text(text: str, name: str, arguments: list[Value], inner: Sequence[Token
         return text.upper()
     if name in ("slice", "substring", "substr", "charAt"):
         return _part(text, name, arguments)
-    return rot13(text) if "rot13" in name.lower() else UNKNOWN
+    if "rot13" in name.lower():
+        return rot13(text)
+    return UNKNOWN
 
 
 def _part(text: str, name: str, arguments: list[Value]) -> Value:
@@ -127,10 +139,14 @@ def _part(text: str, name: str, arguments: list[Value]) -> Value:
         return UNKNOWN
     start = numbers[0]
     if name == "charAt":
-        return text[start : start + 1] if start >= 0 else ""
+        if start >= 0:
+            return text[start : start + 1]
+        return ""
     if len(numbers) == 1:
         return text[start:]
-    return text[start : start + numbers[1]] if name == "substr" else text[start : numbers[1]]
+    if name == "substr":
+        return text[start : start + numbers[1]]
+    return text[start : numbers[1]]
 
 
 def _replaced(text: str, arguments: list[Value], inner: Sequence[Token]) -> Value:
@@ -154,7 +170,9 @@ def _replaced(text: str, arguments: list[Value], inner: Sequence[Token]) -> Valu
 
 
 def _bounded(text: str) -> Value:
-    return text if len(text) <= MAX_TEXT else UNKNOWN
+    if len(text) <= MAX_TEXT:
+        return text
+    return UNKNOWN
 
 
 def _of_list(values: list[Value], name: str, arguments: list[Value], inner: Sequence[Token]) -> Value:
