@@ -107,3 +107,23 @@ def test_a_mistake_in_the_variables_is_explained(home: Path, name: str, value: s
 def test_doctor_knows_the_variables(home: Path) -> None:
     done = run("doctor", "--json", COCLI_LOG="info", COCLI_LOG_FORMAT="text")
     assert "COCLI_LOG" not in done.stdout, "a variable that is not known would be named"
+
+
+def test_a_supervisor_passes_on_what_its_workers_log(plumbers: Any, home: Path) -> None:
+    plumbers("campaign", "edit", "plumbers", "--set", "workers.h1={enrichment=1}")
+    put_tasks(str(home / "data"), "nonsense")
+    words = ("supervisor", "--host", "h1", "--for", "60s", "--poll", "0.2", "-c", "plumbers")
+    environ = {**os.environ, "COCLI_LOG": "warning,queue=debug", "COCLI_LOG_FORMAT": "json"}
+    program = [sys.executable, "-m", "cocli", *words]
+    supervisor = subprocess.Popen(program, env=environ, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    lines: list[str] = []
+    assert supervisor.stderr is not None
+    for line in supervisor.stderr:
+        lines.append(line)
+        if "task set aside" in line:
+            supervisor.terminate()
+    assert supervisor.wait(60) == 0, lines
+    said = [json.loads(line) for line in lines if line.startswith("{")]
+    ended = [(line["campaign"], line["queue"], line["task"]) for line in said if line["message"] == "task set aside"]
+    assert ended == [("plumbers", "enrichment", "nonsense")], lines
+    assert not [line for line in lines if "{" in line and not line.startswith("{")], "as they are"
