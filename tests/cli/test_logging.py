@@ -115,14 +115,14 @@ def test_a_supervisor_passes_on_what_its_workers_log(plumbers: Any, home: Path) 
     words = ("supervisor", "--host", "h1", "--for", "60s", "--poll", "0.2", "-c", "plumbers")
     environ = {**os.environ, "COCLI_LOG": "warning,queue=debug", "COCLI_LOG_FORMAT": "json"}
     program = [sys.executable, "-m", "cocli", *words]
-    supervisor = subprocess.Popen(program, env=environ, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
     lines: list[str] = []
-    assert supervisor.stderr is not None
-    for line in supervisor.stderr:
-        lines.append(line)
-        if "task set aside" in line:
-            supervisor.terminate()
-    assert supervisor.wait(60) == 0, lines
+    streams: dict[str, Any] = {"stderr": subprocess.PIPE, "stdout": subprocess.DEVNULL, "text": True}
+    with subprocess.Popen(program, env=environ, **streams) as supervisor:
+        for line in supervisor.stderr or ():
+            lines.append(line)
+            if "task set aside" in line:
+                supervisor.terminate()
+    assert supervisor.returncode == 0, lines
     said = [json.loads(line) for line in lines if line.startswith("{")]
     ended = [(line["campaign"], line["queue"], line["task"]) for line in said if line["message"] == "task set aside"]
     assert ended == [("plumbers", "enrichment", "nonsense")], lines
