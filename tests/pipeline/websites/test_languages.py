@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import cocli
+from cocli.pipeline.sources.google_maps.parser.closed_words import closed_status
+from cocli.pipeline.websites import read_page
 from cocli.pipeline.websites.facts.identity import plain
 from cocli.pipeline.websites.page.languages import FOLDER, OF_ALL, LanguageWords, languages, words_of
 from cocli.pipeline.websites.page.words import ALSO, PLAIN
@@ -137,6 +139,31 @@ def _foreign_words() -> Iterator[tuple[str, set[str]]]:
         words = {word for node in literals if isinstance(node.value, str) for word in LETTERS.findall(node.value)}
         if words:
             yield path.relative_to(WEBSITES).as_posix(), words
+
+
+ESTONIAN = """
+<html lang="et"><title>Võta ühendust – Kasemäe Katused</title><body>
+<p>Kasemäe Katused OÜ, registrikood 12345674, KMKR EE101234567</p>
+<p>Helista: 5183 6402</p><p>E-posti aadress: kontor@kasemae-katused.ee</p>
+<p>Esmaspäev kuni reede 9.00–17.00</p><p>Laupäev 10.00–14.00</p>
+</body></html>
+"""
+
+
+def test_a_language_is_added_by_its_file_alone() -> None:
+    """Estonian was added that way, by the recipe of docs/contributing-changes.md."""
+    facts = read_page(ESTONIAN, "https://kasemae-katused.ee/vota-uhendust")
+    assert facts.kind == "contact"
+    assert facts.country == "EE"
+    assert [(email.value, email.relation, email.label) for email in facts.emails] == [
+        ("kontor@kasemae-katused.ee", "own", "role")
+    ]
+    assert [phone.value for phone in facts.phones] == ["+37251836402"]
+    assert [(hours.day, hours.opens, hours.closes) for hours in facts.hours] == [
+        *((day, "09:00", "17:00") for day in ("mo", "tu", "we", "th", "fr")),
+        ("sa", "10:00", "14:00"),
+    ]
+    assert closed_status("Jäädavalt suletud") == "permanently_closed"
 
 
 # --- the table of the page -----------------------------------------------------------------------------------------
