@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from cocli.pipeline.websites.facts.finding import Finding, RejectedFinding
     from cocli.pipeline.websites.page.page import Page
 
-EXTRACTOR_VERSION = "2"
+EXTRACTOR_VERSION = "3"
 """Changes with every change of what is found, so that stored pages are read again."""
 
 
