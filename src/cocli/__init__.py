@@ -10,10 +10,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from cocli.config.version import __version__
 
+TYPE_CHECKING = False  # not from typing: `cocli --help` would load it, and take half as long again
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from os import PathLike

@@ -9,6 +9,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from cocli import __version__
 from cocli.cli.nouns import NOUNS, overview
 
@@ -55,7 +57,9 @@ def loaded_by(*lines: str, home: Path) -> set[str]:
 
 
 def test_the_help_loads_nothing_heavy(tmp_path: Path) -> None:
-    assert not HEAVY & loaded_by("", "--help", "-h", "--version", home=tmp_path)
+    assert not {*HEAVY, "typing", "re", "enum", "dataclasses"} & loaded_by(
+        "", "--help", "-h", "--version", home=tmp_path
+    )
 
 
 def test_the_help_of_a_noun_converts_nothing_and_reads_no_configuration(tmp_path: Path) -> None:
@@ -69,6 +73,42 @@ def test_ordinary_commands_load_no_engine(tmp_path: Path) -> None:
     loaded = loaded_by("campaign list", "store ls", "config show", "locate", home=tmp_path)
     assert "pydantic" in loaded
     assert not {*ENGINES, *STAGES, "cocli.index", "cocli.sync"} & loaded
+
+
+ORDINARY = (
+    *("campaign list", "campaign show plumbers", "config show plumbers", "store ls", "store du", "locate"),
+    *("queue ls enrichment -c plumbers", "company ls", "note ls", "meeting ls", "person ls"),
+)
+ALLOWED = {
+    *("typer", "annotated_doc", "shellingham"),
+    *("pydantic", "pydantic_core", "annotated_types", "typing_extensions", "typing_inspection"),
+}
+"""All that an ordinary command may import of other people's packages. Each one more costs every command its time."""
+_FOREIGN = """
+import os.path
+
+folders = {os.path.dirname(os.path.dirname(sys.modules["typer"].__file__))}
+files = {name: getattr(module, "__file__", None) or "" for name, module in sys.modules.items()}
+print("\\nLOADED", *{name.partition(".")[0] for name, file in files.items() if file.startswith(tuple(folders))})
+"""
+
+
+@pytest.mark.parametrize("line", ORDINARY)
+def test_an_ordinary_command_imports_typer_and_pydantic_and_nothing_else(line: str, tmp_path: Path) -> None:
+    after("", "campaign new plumbers --query plumber", home=tmp_path)
+    foreign = {name for name in after(_FOREIGN, line, home=tmp_path) if not name.startswith(("_", "cocli"))}
+    assert "typer" in foreign
+    pages = {"yaml"} if line.split()[0] in ("company", "note", "meeting", "person") else set()
+    assert foreign <= ALLOWED | pages
+
+
+def test_the_garbage_collector_leaves_a_short_command_alone_but_not_its_caller(tmp_path: Path) -> None:
+    code = "import gc\nprint('\\nLOADED', gc.get_threshold()[0], gc.get_freeze_count() > 0)"
+    assert after(code, "campaign list", home=tmp_path) == {"700", "False"}
+    program = f"import sys\nsys.argv = ['cocli', 'locate']\nfrom cocli.cli.main import main\nmain()\n{code}"
+    environ = {**os.environ, "HOME": str(tmp_path), "COCLI_DATA_HOME": str(tmp_path / "data")}
+    done = subprocess.run([sys.executable, "-c", program], env=environ, capture_output=True, text=True, check=True)
+    assert set(done.stdout.rpartition("LOADED")[2].split()) == {"20000", "True"}
 
 
 def test_a_sync_of_nothing_new_loads_no_engine_and_builds_no_record(tmp_path: Path) -> None:
