@@ -216,7 +216,9 @@ def _default(info: FieldInfo, nullable: bool) -> Callable[[], Any] | None:
         return lambda: None
     if info.default_factory is not None:
         return cast("Callable[[], Any]", info.default_factory)
-    return None if info.default is PydanticUndefined else lambda: info.default
+    if info.default is PydanticUndefined:
+        return None
+    return lambda: info.default
 
 
 def _without_index(error: ValidationError) -> str:
@@ -230,7 +232,9 @@ def _without_index(error: ValidationError) -> str:
 def _text_parser(column: Column, trusted: bool) -> Parser:
     if column.constrained and not trusted:
         return column.many.validator.validate_python
-    return _as_it_is if column.nullable or trusted else _without_nulls
+    if column.nullable or trusted:
+        return _as_it_is
+    return _without_nulls
 
 
 def _as_it_is(cells: Sequence[Cell]) -> Sequence[Cell]:

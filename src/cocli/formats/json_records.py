@@ -38,7 +38,7 @@ def read(model: type[R], data: bytes, *, file: str = "<memory>") -> R:
     values = _canonical_object(data) or _object(data, file)
     found = values.pop(SCHEMA_KEY, None)
     if found != model.schema_id:
-        said = f"says {found!r}" if found is not None else "says nothing of its schema"
+        said = "says nothing of its schema" if found is None else f"says {found!r}"
         raise FormatError(file=file, line=1, reason=f"expected {model.schema_id}, but the file {said}")
     try:
         return model.model_validate(values)

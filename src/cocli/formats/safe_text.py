@@ -12,7 +12,9 @@ _IN_A_TEXT = re.compile(f"(?![\t\n])[{_HARMFUL}]")
 
 def safe_line(text: str) -> str:
     """One line: line breaks and tabs are shown as escapes too."""
-    return text if text.isascii() and text.isprintable() else _IN_A_LINE.sub(_escape, text)
+    if text.isascii() and text.isprintable():
+        return text
+    return _IN_A_LINE.sub(_escape, text)
 
 
 def safe_text(text: str) -> str:
@@ -22,4 +24,6 @@ def safe_text(text: str) -> str:
 
 def _escape(match: re.Match[str]) -> str:
     code = ord(match[0])
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}"

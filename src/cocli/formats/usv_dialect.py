@@ -38,6 +38,11 @@ def unescape(field: str) -> str:
     return "\\".join([_unescape_piece(piece) for piece in field.split("\\\\")])
 
 
+def cell_of(field: str) -> str | None:
+    """Read a field that may be null."""
+    return None if field == NULL else unescape(field)
+
+
 def _unescape_piece(piece: str) -> str:
     if "\\" not in piece:
         return piece

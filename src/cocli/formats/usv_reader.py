@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Generic, TypeVar
 from cocli.errors import FormatError
 from cocli.formats.plan import RowPlan, RowTable
 from cocli.formats.rejected import RejectedRow
-from cocli.formats.usv_dialect import NULL, RECORD_LIMIT, SEPARATOR, unescape
+from cocli.formats.usv_dialect import RECORD_LIMIT, SEPARATOR, cell_of, unescape
 from cocli.models.record import Record
 
 if TYPE_CHECKING:
@@ -166,18 +166,14 @@ def _cells(fields: Sequence[str], bad: dict[int, str]) -> Sequence[Cell]:
     if "\\" not in "".join(fields):
         return fields
     try:
-        return [_unescaped(field) if "\\" in field else field for field in fields]
+        return [cell_of(field) if "\\" in field else field for field in fields]
     except ValueError:
         return [_unescape_or_blame(field, index, bad) for index, field in enumerate(fields)]
 
 
-def _unescaped(field: str) -> Cell:
-    return None if field == NULL else unescape(field)
-
-
 def _unescape_or_blame(field: str, index: int, bad: dict[int, str]) -> Cell:
     try:
-        return _unescaped(field)
+        return cell_of(field)
     except ValueError as error:
         bad.setdefault(index, str(error))
         return None

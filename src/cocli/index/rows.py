@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from cocli.errors import FormatError
 from cocli.formats.columns import Cell, Column, columns_of
 from cocli.formats.plan import RowPlan
-from cocli.formats.usv_dialect import NULL, SEPARATOR, escape, unescape
+from cocli.formats.usv_dialect import NULL, SEPARATOR, cell_of, escape, unescape
 from cocli.models.record import Record
 
 if TYPE_CHECKING:
@@ -97,11 +97,7 @@ class RowReader(Generic[R]):
 def _cells(fields: Sequence[str]) -> Sequence[Cell]:
     if "\\" not in "".join(fields):
         return fields
-    return [_unescaped(field) if "\\" in field else field for field in fields]
-
-
-def _unescaped(field: str) -> Cell:
-    return None if field == NULL else unescape(field)
+    return [cell_of(field) if "\\" in field else field for field in fields]
 
 
 def common_header(model: type[Record], headers: Sequence[Header]) -> Header:
