@@ -64,6 +64,31 @@ def test_from_open_places_to_websites(demo: Any) -> None:
     assert demo("worker", "gm-list", "--once", "-c", "demo", "--json").json["ended"] == {}
 
 
+def test_json_logs_tell_one_story_per_website(demo: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever acts for a task, in whichever thread and event loop, names the task. No record holds an address."""
+    assert demo("worker", "gm-list", "--once", "-c", "demo").code == 0
+    monkeypatch.setenv("COCLI_LOG", "debug")
+    monkeypatch.setenv("COCLI_LOG_FORMAT", "json")
+    done = demo("worker", "enrichment", "--once", "-c", "demo", "--workers", "4", "--quiet", "--json")
+    assert done.code == 0, done.err
+    records = [json.loads(line) for line in done.err.splitlines() if line.startswith("{")]
+    stories: dict[str, list[dict[str, Any]]] = {}
+    for record in records:
+        stories.setdefault(record["task"], []).append(record)
+    of_sites = [record for record in records if record["logger"] == "cocli.pipeline.websites.fetch.fetcher"]
+    assert of_sites
+    assert all(record["task"] and record["site"] and record["campaign"] == "demo" for record in of_sites)
+    began = [record["task"] for record in records if record["message"] == "task begins"]
+    assert len(began) == sum(done.json["ended"].values()) > 1
+    for task in began:
+        said = [record["message"] for record in stories[task]]
+        assert said.index("task begins") < said.index("site read") < said.index("task done") < said.index("task ended")
+        sites = {record["site"].removeprefix("www.") for record in stories[task] if "site" in record}
+        assert task in sites
+        assert {record["queue"] for record in stories[task]} == {"enrichment"}
+    assert not [record for record in records if "http://" in json.dumps(record)]
+
+
 def test_nobody_works_where_something_is_missing(plumbers: Any) -> None:
     missing = plumbers("worker", "gm-list", "--once", "-c", "plumbers")
     assert missing.code == 4

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
+from tests.service.conftest import Start
 
 from cocli.service.documents.client import DocumentClient
 
@@ -112,3 +115,25 @@ def test_a_caller_who_leaves_half_way_and_one_who_talks_nonsense(service: Any, h
             raw.sendall(start.encode())
     assert http.get("/healthz").status_code == 200
     assert "Traceback" not in (service.home / "log").read_text()
+
+
+def test_requests_and_calls_are_logged_without_tokens(start: Start, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    with start(home, COCLI_LOG="info", COCLI_LOG_FORMAT="json") as service:
+        token = service.token("alice")
+        headers = {"Authorization": f"Bearer {token}"}
+        with httpx2.Client(base_url=f"http://{service.http}", headers=headers, timeout=20) as client:
+            assert (
+                client.post("/v1/documents", params={"doc": "d", "uri": "secret-uri"}, content=b"x").status_code == 201
+            )
+            assert client.get("/nowhere").status_code == 404
+        with service.client("alice") as documents:
+            assert [row.doc for row in documents.states("d")] == ["d"]
+    written = (home / "log").read_text()
+    records = [json.loads(line) for line in written.splitlines() if line.startswith("{")]
+    requests = [(record["path"], record["status"]) for record in records if record["message"] == "request"]
+    assert ("/v1/documents", 201) in requests
+    assert ("/nowhere", 404) in requests
+    assert ("ListStates", "ok") in [(r["method"], r["outcome"]) for r in records if r["message"] == "call"]
+    assert token not in written
+    assert "secret-uri" not in written

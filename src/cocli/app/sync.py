@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from cocli import logs
 from cocli.app.store.folders import children
 from cocli.config.places import cache_home, state_home
 from cocli.errors import UnknownCampaign, UsageError
@@ -60,7 +61,8 @@ class Sync:
         """Bring both sides together. `TooManyDeletions` unless they are said to be meant."""
         more: dict[str, Any] = {} if watcher is None else {"watcher": watcher}
         syncer = Syncer(self.pair, self.selection, options, indexes=self.indexes, bandwidth=bandwidth, **more)
-        return syncer.run(many_deletions=many_deletions)
+        with logs.bound(campaign=self.selection.campaign):
+            return syncer.run(many_deletions=many_deletions)
 
     def look(self, options: SyncOptions) -> SyncForecast:
         """What a run would do; nothing is changed."""

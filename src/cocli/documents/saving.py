@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
+from cocli import logs
 from cocli.documents.header import DocumentState, Header, Operation
 from cocli.documents.ids import node_uuid
 from cocli.documents.objects import check_document
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from cocli.documents.places import DocumentPlace
     from cocli.documents.subscriptions import Subscriptions
     from cocli.models.document import PipeDoc
+
+_LOG = logs.get_logger(__name__)
 
 TRIES = 20
 T = TypeVar("T")
@@ -145,6 +148,8 @@ class Saver:
             header = replace(request.first.header, version=there.header.version + 1, operation=Operation.UPDATED)
             state, data = self._objects.encode(replace(request.first, header=header))
             etag = self._objects.supersede(request.place, there, stored, data)
+            if etag is None:
+                _LOG.debug("somebody else saved the document first: again", extra={"doc": request.document.doc})
             if etag is not None:
                 return self._finish(request, state, etag, untold)
         raise DocumentContested(doc=request.document.doc, tries=TRIES)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
+from cocli import logs
 from cocli.errors import CocliError, ConfigError, Conflict, LeaseLost, NotFound, UsageError
 from cocli.fleet.commands import command_queue
 from cocli.keys.paths import task_folder, task_id_of
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from cocli.queue.base import Claim, Verdict, Work
     from cocli.queue.sqs.queue import SqsQueue
     from cocli.store.base import Store
+
+_LOG = logs.get_logger(__name__)
 
 _TOGETHER = 20
 """Commands taken at a time: a store's claims come in no order, and have to be brought into one."""
@@ -115,7 +118,9 @@ class CommandExecutor:
                 if isinstance(queue, LeasedQueue) and self._is_early(claim):
                     self._give_back(queue, [later for later, _ in held[number:]])
                     break
-                queue.ack(claim, self._run(claim))
+                task = claim.task
+                with logs.bound(campaign=task.campaign, queue=task.queue, task=task.task_id):
+                    queue.ack(claim, self._run(claim))
                 ended += 1
             except LeaseLost:
                 continue  # another supervisor took it over, and acknowledges it
@@ -145,13 +150,17 @@ class CommandExecutor:
         try:
             command = Command.model_validate(dict(claim.task.payload))
         except ValidationError as error:
+            _LOG.warning("a command cannot be read: %s", explain(error))
             return Failed(error=TaskError(code="malformed", message=explain(error)[:500], retryable=False))
+        told = {"verb": command.verb, "sent_by": command.sent_by}
         try:
             acknowledgement = self._execute(command)
         except CocliError as error:
+            _LOG.warning("command failed: %s", error.message, extra=told)
             self._say(f"{command.verb} failed: {error.message}")
             refused = isinstance(error, (UsageError, ConfigError))
             retryable = (error.retryable or isinstance(error, Conflict)) and not refused
             return Failed(error=TaskError(code=error.code, message=error.message[:500], retryable=retryable))
+        _LOG.info("command executed: %s", acknowledgement.message, extra=told)
         self._say(f"{command.verb}: {acknowledgement.message}")
         return Ok(result=acknowledgement.model_dump(mode="json"))

@@ -16,6 +16,7 @@ from datetime import UTC, datetime, timedelta
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
+from cocli import logs
 from cocli.errors import AlreadyExists, Conflict, FormatError, NotFound, SupervisorRunning
 from cocli.formats import json_records
 from cocli.keys.paths import HeartbeatKey
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
     from cocli.fleet.supervisor import Supervisor
     from cocli.store.base import Store, StoredObject
+
+_LOG = logs.get_logger(__name__)
 
 PERIOD_SECONDS = 120.0
 SOON_SECONDS = 5.0
@@ -80,12 +83,14 @@ class Heart:
     def beat(self, *, stopped: bool = False) -> Heartbeat:
         heartbeat = self._measure(stopped=stopped)
         data = json_records.render(heartbeat)
+        _LOG.debug("heartbeat", extra={"workers": sum(heartbeat.workers.values()), "stopped": stopped})
         if self._etag is None:
             self._etag = self._begin(data)
             return heartbeat
         try:
             self._etag = self._store.put(self._key, data, if_match=self._etag)
         except Conflict:  # our own write whose answer was lost, or a namesake
+            _LOG.debug("the heartbeat in the store is not the last one that was written here")
             self._etag = self._begin(data)
         return heartbeat
 

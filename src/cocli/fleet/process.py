@@ -13,6 +13,7 @@ import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
+from cocli import logs
 from cocli.errors import FormatError
 from cocli.formats import json_records
 from cocli.logs.output import pass_on
@@ -20,6 +21,8 @@ from cocli.models.worker_report import WorkerReport
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+_LOG = logs.get_logger(__name__)
 
 _LONGEST_LINE = 1 << 20
 _LAST_LINE = 500
@@ -79,6 +82,7 @@ class WorkerProcess:
         ]
         for listener in self._listeners:
             listener.start()
+        _LOG.debug("process started", extra={"pid": self.pid})
 
     @property
     def pid(self) -> int:
@@ -113,6 +117,7 @@ class WorkerProcess:
             self._process.send_signal(signal.SIGTERM)
 
     def kill(self) -> None:
+        _LOG.warning("process killed", extra={"pid": self.pid})
         self._kill_group()
         self._process.wait()
         self._bury()

@@ -13,6 +13,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from cocli import logs
 from cocli.errors import CocliError
 from cocli.fleet.slot import Leaving, RestartSettings, Slot
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from cocli.fleet.drain import Drain
     from cocli.fleet.process import SpawnedWorker
     from cocli.models.heartbeat import ActiveTask
+
+_LOG = logs.get_logger(__name__)
 
 _TICK_SECONDS = 0.2
 _MEASURE_SECONDS = 2.0
@@ -197,7 +200,7 @@ class Supervisor:
             wait = slot.failed(now, self._settings, self._random)
             self.note(f"{slot.name} cannot be started: {error.strerror}; again in {wait:.0f} s")
             return
-        self._say(f"{slot.name} started")
+        self._tell(f"{slot.name} started")
 
     def _died(self, slot: Slot, worker: SpawnedWorker, code: int, now: float) -> None:
         self._count(slot.queue, worker)
@@ -214,7 +217,7 @@ class Supervisor:
         worker = slot.worker
         if worker is None:
             return
-        self._say(f"{slot.name} is drained: {reason}")
+        self._tell(f"{slot.name} is drained: {reason}")
         worker.drain()
         self._leaving.append(Leaving(slot.name, slot.queue, worker, self._clock() + self._settings.drain))
         slot.emptied()
@@ -231,7 +234,7 @@ class Supervisor:
                 leaving.worker.kill()
                 whole = False
             self._count(leaving.queue, leaving.worker)
-            self._say(f"{leaving.name} ended")
+            self._tell(f"{leaving.name} ended")
         self._leaving = staying
         return whole
 
@@ -251,5 +254,10 @@ class Supervisor:
 
     def note(self, message: str) -> None:
         """Something went wrong: the next heartbeat says it."""
+        _LOG.warning("%s", message)
         self.last_error = message
+        self._say(message)
+
+    def _tell(self, message: str) -> None:
+        _LOG.info("%s", message)
         self._say(message)

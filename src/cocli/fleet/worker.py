@@ -12,9 +12,10 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cocli import logs
 from cocli.errors import CocliError, Denied, LeaseLost, ParserAlarm, SourceResting, WorkerGaveUp
 from cocli.fleet.tally import LOST, RELEASED, WorkerTally
-from cocli.models.completion import Failed
+from cocli.models.completion import Blocked, Empty, Failed, Ok
 from cocli.models.task import TaskError
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from cocli.fleet.drain import Drain
     from cocli.pipeline.stages.stage import Stage
     from cocli.queue.base import Claim, Queue, Verdict
+
+_LOG = logs.get_logger(__name__)
 
 _LOOK_SECONDS = 0.1
 _MESSAGE_LENGTH = 500
@@ -82,7 +85,9 @@ class Worker:
 
         True if everything in hand came to its end; False if some of it had to be given back.
         """
-        threads = [threading.Thread(target=self._serve, name=f"work-{n}", daemon=True) for n in range(self._count)]
+        _LOG.info("worker begins", extra={"queue": self._queue.name, "threads": self._count})
+        serve = logs.carried(self._serve)
+        threads = [threading.Thread(target=serve, name=f"work-{n}", daemon=True) for n in range(self._count)]
         for thread in threads:
             thread.start()
         until = None if seconds is None else time.monotonic() + seconds
@@ -99,6 +104,7 @@ class Worker:
             if drain.now or (given_up_at is not None and now >= given_up_at):
                 break
         whole = self._give_back()
+        _LOG.info("worker ended", extra={"queue": self._queue.name, "whole": whole, **self.tally.counts})
         self._raise()
         return whole
 
@@ -119,22 +125,31 @@ class Worker:
             claim = self._look()
         if claim is None:
             return None
+        with logs.bound(campaign=claim.task.campaign, queue=claim.task.queue, task=claim.task.task_id):
+            return self._do(claim)
+
+    def _do(self, claim: Claim) -> Claim | None:
         try:
+            _LOG.debug("task begins", extra={"attempt": claim.attempt})
+            started = time.monotonic()
             with self._queue.held(claim) as work:
                 verdict = self._stage.run(claim.task, work)
+            _tell_verdict(verdict, time.monotonic() - started)
             return self._end(claim, verdict)
         except LeaseLost:
-            self._over(claim, LOST)
+            self._lost(claim)
         except SourceResting as error:
             self._release(claim)
             self._rest(error)
-        except ParserAlarm:
+        except ParserAlarm as error:
+            _LOG.error("the parser's self-check raised an alarm: %s", error.message)
             self._release(claim)
             raise  # nothing more is to be read by anybody
         except (CocliError, OSError, MemoryError) as error:
             self._release(claim)
             self._trouble(error)
         except Exception as error:  # noqa: BLE001  a mistake in the program, met by this task: it counts as an attempt
+            _LOG.exception("a mistake in the program: the task counts as tried")
             self._end(claim, _mistake(error), go_on=False)
             self._trouble(error)
         return None
@@ -146,7 +161,7 @@ class Worker:
             else:
                 outcome, following = self._queue.ack_and_claim(claim, verdict)
         except LeaseLost:
-            self._over(claim, LOST)
+            self._lost(claim)
             return None
         except CocliError as error:
             # Its completion may or may not be written. The lease runs out, and whoever meets the task next can tell.
@@ -159,6 +174,10 @@ class Worker:
         if following is not None:
             self.tally.took(following)
         return following
+
+    def _lost(self, claim: Claim) -> None:
+        _LOG.warning("somebody else has the task now: what was done is dropped")
+        self._over(claim, LOST)
 
     def _over(self, claim: Claim, how: str) -> None:
         if not self._let_go.is_set():  # else it was counted when it was given back
@@ -204,6 +223,7 @@ class Worker:
             raise error
         message = error.message if isinstance(error, CocliError) else f"{type(error).__name__}: {error}"
         message = message[:_MESSAGE_LENGTH]
+        _LOG.warning("trouble with this machine: %s", message, extra={"in_a_row": self._troubles + 1})
         self.tally.failed(message)
         if self._on_trouble:
             self._on_trouble(message)
@@ -216,6 +236,7 @@ class Worker:
 
     def _rest(self, error: SourceResting) -> None:
         """Nothing is wrong, but nothing is to be asked now. Nobody waits for that who only wants to empty the queue."""
+        _LOG.info("the source rests: %s", error.message)
         self.tally.failed(error.message)
         if self._on_trouble:
             self._on_trouble(error.message)
@@ -227,7 +248,8 @@ class Worker:
         try:
             self._queue.release(claim)
             self._over(claim, RELEASED)
-        except CocliError:  # it cannot be given back: then its lease runs out
+        except CocliError as error:  # then its lease runs out
+            _LOG.warning("the task cannot be given back: %s", error.message)
             self._over(claim, LOST)
 
     def _give_back(self) -> bool:
@@ -245,6 +267,21 @@ class Worker:
     def _raise(self) -> None:
         if self._fatal is not None:
             raise self._fatal
+
+
+def _tell_verdict(verdict: Verdict, seconds: float) -> None:
+    """One record per task that came to a verdict; a verdict with less than was hoped for says why."""
+    told: dict[str, object] = {"verdict": verdict.kind, "seconds": round(seconds, 3)}
+    match verdict:
+        case Ok():
+            told |= {"count": verdict.count, "documents": len(verdict.documents)}
+        case Failed():
+            told |= {"code": verdict.error.code, "reason": verdict.error.message, "retryable": verdict.retryable}
+        case Blocked():
+            told["reason"] = verdict.reason
+        case Empty():
+            told["reason"] = verdict.evidence
+    _LOG.info("task done", extra=told)
 
 
 def _mistake(error: Exception) -> Failed:

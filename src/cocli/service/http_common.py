@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import time
 from typing import TYPE_CHECKING
 
 from starlette.responses import JSONResponse
 
+from cocli import logs
 from cocli.errors import ServiceUnavailable, TokenRefused, TooLarge, TooManyRequests, UsageError
-from cocli.service.statuses import logged, status_of, told
+from cocli.service.statuses import INTERNAL, logged, status_of, told
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,8 +19,11 @@ if TYPE_CHECKING:
     from starlette.exceptions import HTTPException
     from starlette.requests import Request
     from starlette.responses import Response
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from cocli.errors import CocliError
+
+_LOG = logs.get_logger(__name__)
 
 _DISCARD_SECONDS = 2.0
 """With who sends more than is taken."""
@@ -62,12 +68,44 @@ def refusal(error: CocliError, log: Callable[[str], None]) -> Response:
     status = status_of(error)[1]
     if status >= 500:
         log(logged(error))
+        _LOG.warning("a request cannot be answered: %s", error.message)
     headers = {"Connection": "close"} if isinstance(error, TooLarge) else {}
     if status == 401:
         headers["WWW-Authenticate"] = "Bearer"
     if isinstance(error, TooManyRequests):
         headers["Retry-After"] = str(error.details["wait"])
     return JSONResponse({"error": told(error)}, status_code=status, headers=headers)
+
+
+def failure(error: Exception, log: Callable[[str], None]) -> Response:
+    """A mistake of ours as an answer: a caller gets a status and no trace."""
+    log(logged(error))
+    _LOG.error("a request failed by a mistake in the program", exc_info=error)
+    return JSONResponse({"error": INTERNAL}, status_code=500)
+
+
+class RequestLog:
+    """Around an application: one record per request, with method, path and status. Never its query, headers or body."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or not _LOG.isEnabledFor(logging.INFO):
+            await self._app(scope, receive, send)
+            return
+        fields = {"method": scope["method"], "path": scope["path"], "status": None}
+        started = time.monotonic()
+
+        async def noting(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                fields["status"] = message["status"]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, noting)
+        finally:
+            _LOG.info("request", extra=fields | {"seconds": round(time.monotonic() - started, 3)})
 
 
 def not_here(error: HTTPException, there_is: str) -> Response:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING
 
+from cocli import logs
 from cocli.app.documents.documents import opened_documents
 from cocli.app.indexes.indexes import campaign_indexes
 from cocli.index.compaction import Compactor
@@ -14,6 +16,8 @@ from cocli.pipeline.websites.site.document import stored_website
 
 if TYPE_CHECKING:
     from cocli.app.workspace import Workspace
+
+_LOG = logs.get_logger(__name__)
 
 
 def settle_campaign(workspace: Workspace, name: str) -> Settled:
@@ -29,4 +33,5 @@ def settle_campaign(workspace: Workspace, name: str) -> Settled:
         )
         settled = settler.settle()
     Compactor(indexes.open(IndexRef("scraped-tiles"))).compact()
+    _LOG.info("campaign settled", extra={"campaign": name, **asdict(settled)})
     return settled

@@ -13,6 +13,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
+from cocli import logs
 from cocli.app.campaigns.mission import count_targets, queue_mission
 from cocli.app.campaigns.plan import build_targets
 from cocli.app.campaigns.settle import settle_campaign
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from cocli.app.indexes.indexes import Indexes
     from cocli.app.results.report import MadeReport
     from cocli.app.workspace import Campaign, Workspace
+
+_LOG = logs.get_logger(__name__)
 
 _SOURCES_VARIABLE = "COCLI_PROSPECTING_SOURCES"
 
@@ -90,7 +93,7 @@ def achieve_goal(
 ) -> Achieved:
     """Work until the goal is met, nothing is left to do, the budget is over, or somebody says stop."""
     watcher = watcher or GoalWatcher()
-    with _of_source(workspace, name, settings.source) as chosen:
+    with logs.bound(campaign=name), _of_source(workspace, name, settings.source) as chosen:
         campaign = chosen.campaign(name)
         crew = open_crew(chosen, campaign, settings.crew, watcher.say)
         with ThreadPoolExecutor(1, "look") as looker:
@@ -148,6 +151,7 @@ class _Run:
             _check_sources(self._workspace, self._campaign)
         targets = count_targets(self._indexes, self._campaign)
         queued = self._queue()
+        _LOG.info("goal begins", extra={"goal": str(self._settings.goal), "targets": targets, "queued": queued})
         if built.added or queued:
             self._watcher.say(f"Planned {targets:,} targets in {built.tiles:,} tiles; queued {queued:,} of them")
         if self._crew.hosts:
@@ -170,11 +174,11 @@ class _Run:
         elif self._looking is not None:
             self._heed(self._looking)
         elif time.monotonic() >= self._look_at:
-            self._looking = self._looker.submit(self._look)
+            self._looking = self._looker.submit(logs.carried(self._look))
 
     def look(self) -> None:
         """Look now, and wait for it."""
-        self._looking = self._looker.submit(self._look)
+        self._looking = self._looker.submit(logs.carried(self._look))
         self._heed(self._looking, wait=True)
 
     def _heed(self, looking: Future[None], *, wait: bool = False) -> None:
@@ -187,6 +191,7 @@ class _Run:
         except CocliError as error:
             if not error.retryable:
                 raise
+            _LOG.warning("cannot look now: %s", error.message)
             self._watcher.say(f"cannot look now: {error.message}")
             self._look_at = time.monotonic() + self._settings.timing.count
         else:
@@ -275,6 +280,7 @@ class _Run:
             report = make_report(self._workspace, self._campaign.name)
         missing = self._settings.goal.missing(self._standing.records)
         ending = self._ending or "interrupted"
+        _LOG.info("goal ended", extra={"ending": ending, "whole": whole})
         return Achieved(self._campaign.name, ending, self._standing, missing, report, whole)
 
 

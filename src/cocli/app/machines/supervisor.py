@@ -13,6 +13,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from cocli import logs
 from cocli.app.machines.processes import worker_spawner
 from cocli.app.machines.upkeep import Upkeep
 from cocli.config.places import state_home
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from cocli.app.workspace import Campaign, Workspace
     from cocli.fleet.drain import Drain
     from cocli.models.campaign import CampaignConfig
+
+_LOG = logs.get_logger(__name__)
 
 _FREE_OF_RESTART = {"queries", "locations", "locations_csv", "area", "goal"}
 """Settings of `[prospecting]` that planners read, and workers do not."""
@@ -66,7 +69,9 @@ def run_supervisor(
     host = options.host or socket.gethostname()
     state = state_home(workspace.settings.environ)
     with ExitStack() as stack:
+        stack.enter_context(logs.bound(campaign=campaign.name, host=host))
         stack.enter_context(_alone(state, campaign, host))
+        _LOG.info("supervisor begins")
         watch = ConfigWatch(workspace, campaign, host)
         supervisor = Supervisor(
             watch.wanted,
@@ -96,6 +101,7 @@ def run_supervisor(
         if upkeep.fatal is not None:
             raise upkeep.fatal
         heart.beat(stopped=True)
+        _LOG.info("supervisor ended", extra={"restarts": supervisor.restarts, "whole": whole})
         return Supervised(campaign.name, host, supervisor.completed(), supervisor.restarts, upkeep.commands, whole)
 
 

@@ -12,6 +12,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
+from cocli import logs
 from cocli.app.machines.command_effects import Execution
 from cocli.errors import CocliError, NotFound, QueueUnusable, SupervisorRunning
 from cocli.fleet.command_execution import CommandExecutor
@@ -62,7 +63,7 @@ class Upkeep:
         ]
         often = min(poll, 1.0)
         self._threads = [
-            threading.Thread(target=self._repeat, args=(action, seconds), daemon=True)
+            threading.Thread(target=logs.carried(self._repeat), args=(action, seconds), daemon=True)
             for action, seconds in (
                 (watch.look, poll),
                 (heart.beat_if_due, often),
@@ -70,7 +71,7 @@ class Upkeep:
             )
         ]
         self._listeners = {
-            executor: threading.Thread(target=self._listen, args=(executor, poll), daemon=True)
+            executor: threading.Thread(target=logs.carried(self._listen), args=(executor, poll), daemon=True)
             for executor in executors
         }
         self._done = dict.fromkeys(executors, 0)

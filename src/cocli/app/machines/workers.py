@@ -11,6 +11,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from cocli import logs
 from cocli.app.campaigns.name import campaign_names
 from cocli.app.machines.stages import campaign_queue, open_stage
 from cocli.errors import CocliError, UsageError
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from cocli.fleet.drain import Drain
     from cocli.models.worker_report import WorkerReport
     from cocli.queue.base import Queue
+
+_LOG = logs.get_logger(__name__)
 
 THREADS = {"gm-list": 1, "gm-details": 1, "enrichment": 8}
 """Tasks at a time, where it is not said: websites are waited for, the others keep a processor or a browser busy."""
@@ -107,7 +110,10 @@ def run_worker(
 ) -> Worked:
     """Work until asked to stop. With `counts`, the progress says now and then how much is left."""
     who = settings.name or worker_name()
-    with open_stage(workspace, campaign, name, worker=who) as stage:
+    with (
+        logs.bound(campaign=campaign.name, queue=name, host=settings.name),
+        open_stage(workspace, campaign, name, worker=who) as stage,
+    ):
         queue = campaign_queue(campaign, name, worker=who, check=True)
         try:
             worker = Worker(
@@ -170,7 +176,8 @@ class _Watch:
         started = time.monotonic()
         try:
             self._left = self._queue.stats().pending
-        except CocliError:
+        except CocliError as error:
+            _LOG.debug("the queue cannot be counted now: %s", error.message)
             self._left = None  # the work goes on, or says itself what is wrong
         took = time.monotonic() - started
         self._count_at = started + max(_COUNTED_SECONDS, took * _COUNTING_SHARE)

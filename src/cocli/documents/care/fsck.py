@@ -13,6 +13,7 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
+from cocli import logs
 from cocli.documents.care.findings import FsckFinding, FsckProblem, FsckReport
 from cocli.documents.care.repairs import Mending
 from cocli.documents.care.survey import kind_of, survey_one, surveys
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from cocli.documents.outbox import Event
     from cocli.documents.repository import DocumentRepository
     from cocli.models.document import PipeDoc
+
+_LOG = logs.get_logger(__name__)
 
 GRACE = timedelta(days=1)
 _PAGE = 500
@@ -103,6 +106,7 @@ class Fsck:
         for row in self._rows():
             self._row(row)
         self._events()
+        _LOG.info("documents checked", extra={"documents": self._report.documents, "found": len(self._report.findings)})
         return self._report
 
     # --- one document
@@ -317,6 +321,11 @@ class Fsck:
 
     def _found(self, problem: FsckProblem, account: str, doc: str, detail: str, repaired: str | None = None) -> None:
         self._report.findings.append(FsckFinding(problem, account, doc, detail, repaired))
+        told = {"problem": str(problem), "account": account, "doc": doc}
+        if repaired is None:
+            _LOG.warning("found: %s", detail, extra=told)
+        else:
+            _LOG.info("repaired: %s", repaired, extra=told | {"found": detail})
 
 
 def _owner(survey: Survey, key: str) -> tuple[str, str]:

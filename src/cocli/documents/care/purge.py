@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from cocli import logs
 from cocli.documents.care.survey import kind_of
 from cocli.documents.catalog.base import EVERY
 from cocli.documents.header import DocumentState, Operation, PurgeProof, RemovedObject
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from cocli.documents.places import DocumentPlace
     from cocli.documents.subscriptions import Subscriptions
     from cocli.store.base import ObjectInfo
+
+_LOG = logs.get_logger(__name__)
 
 _TRIES = 20
 
@@ -63,6 +66,8 @@ class Purger:
                 if failure is not None:
                     raise failure
             if not self._others(place) and (done := self._finish(place)) is not None:
+                told = {"account": place.account, "doc": place.doc, "by": by, "objects": len(done.removed)}
+                _LOG.info("document purged", extra=told)
                 return done
         raise DocumentContested(doc=place.doc, tries=_TRIES)
 

@@ -11,6 +11,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cocli import logs
 from cocli.documents.graph.engine import Engine
 from cocli.errors import UsageError
 from cocli.models.document import DocumentReference
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
     from cocli.pipeline.websites.site.shelf import Shelf
     from cocli.pipeline.websites.site.site import PageFetch, Render
     from cocli.queue.base import Verdict
+
+_LOG = logs.get_logger(__name__)
 
 MAX_MAIL_DOMAINS = 10
 
@@ -105,6 +108,8 @@ class Enrichment:
         keeping = self._keeping
         document = site_uuid(work.domain, keeping.account) if keeping else None
         website = website_of(state, pages, at=self._clock(), document=document)
+        told = {"site": work.domain, "status": website.status, "pages": len(reading.pages), "stop": reading.stop}
+        _LOG.debug("site read", extra=told | {"requests": reading.requests})
         mx = await self._mx(website)
         written, references = RecordCounts(), list[DocumentReference]()
         if keeping is not None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
+from cocli import logs
 from cocli.errors import PageUnread
 from cocli.models.completion import Blocked, Failed, Ok
 from cocli.models.record import explain
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from cocli.pipeline.stages.stage import Stage
     from cocli.queue.base import Queue, Verdict, Work
 
+_LOG = logs.get_logger(__name__)
+
 DETAILS = "gm-details"
 
 
@@ -47,6 +50,7 @@ class PatientStage:
         try:
             return self._stage.run(task, work)
         except PageUnread as error:
+            _LOG.warning("%s", error.message)
             return Failed(error=TaskError(code=error.code, message=error.message[:500], retryable=True))
 
     def close(self) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
+from cocli import logs
 from cocli.keys.tile import Tile
 from cocli.models.completion import Blocked, Empty, Failed, Ok
 from cocli.models.task import TaskError
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     from cocli.pipeline.sources.capture import Capture
     from cocli.pipeline.sources.source import ListSource
     from cocli.queue.base import Queue, Verdict, Work
+
+_LOG = logs.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +124,7 @@ class ListStage:
         if capture.reach == "blocked":
             places = []
         earlier, again = _recaptured(before, places, receipt)
+        _LOG.debug("source read", extra={"source": name, "reach": capture.reach, "places": len(places)})
         return SourcePass(name, capture, places, capture.document.uuid, earlier, again)
 
     def _earlier_places(self, document: Document) -> set[str] | None:

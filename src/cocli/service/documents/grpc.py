@@ -7,11 +7,14 @@ failure becomes a status; `statuses` says which.
 from __future__ import annotations
 
 import json
+import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import grpc
 from google.protobuf.message import DecodeError
 
+from cocli import logs
 from cocli.app.documents.documents import save_document
 from cocli.documents import codec
 from cocli.documents.catalog.base import Cursor
@@ -28,6 +31,8 @@ if TYPE_CHECKING:
 
     from cocli.app.documents.documents import Documents
     from cocli.app.documents.tokens import Tokens
+
+_LOG = logs.get_logger(__name__)
 
 SERVICE = "cocli.documents.v1.DocumentRepository"
 ERROR_HEADER = "cocli-error-bin"
@@ -67,7 +72,7 @@ class GrpcService:
             "Compare": (pb.CompareRequest, _compare),
         }
         handlers = {
-            name: grpc.unary_unary_rpc_method_handler(self._answering(kind, method))
+            name: grpc.unary_unary_rpc_method_handler(self._answering(name, kind, method))
             for name, (kind, method) in unary.items()
         }
         handlers["Replay"] = grpc.unary_stream_rpc_method_handler(self._replay)
@@ -76,12 +81,13 @@ class GrpcService:
     # --- one call
 
     def _answering(
-        self, kind: type[Message], method: Callable[[Documents, Any], Message]
+        self, name: str, kind: type[Message], method: Callable[[Documents, Any], Message]
     ) -> Callable[[bytes, grpc.ServicerContext], bytes]:
         def answer(data: bytes, context: grpc.ServicerContext) -> bytes:
             try:
-                documents = self._documents.of(self._account(context))
-                return self._sized(method(documents, _parsed(kind, data)).SerializeToString())
+                with _logged_call(name):
+                    documents = self._documents.of(self._account(context))
+                    return self._sized(method(documents, _parsed(kind, data)).SerializeToString())
             except CocliError as error:
                 self._refuse(context, error)
             except Exception as error:  # noqa: BLE001  whatever it is, a caller gets a status and no trace
@@ -91,8 +97,9 @@ class GrpcService:
 
     def _replay(self, data: bytes, context: grpc.ServicerContext) -> Iterator[bytes]:
         try:
-            documents = self._documents.of(self._account(context))
-            yield from self._replayed(documents, _parsed(pb.ReplayRequest, data), context)
+            with _logged_call("Replay"):
+                documents = self._documents.of(self._account(context))
+                yield from self._replayed(documents, _parsed(pb.ReplayRequest, data), context)
         except CocliError as error:
             self._refuse(context, error)
         except Exception as error:  # noqa: BLE001  as above
@@ -131,6 +138,24 @@ class GrpcService:
     def _fail(self, context: grpc.ServicerContext, error: Exception) -> NoReturn:
         self._log(logged(error))
         _abort(context, "INTERNAL", INTERNAL)
+
+
+@contextmanager
+def _logged_call(name: str) -> Iterator[None]:
+    """One record per call: its method and how it ended. Never its token or its message."""
+    started, outcome = time.monotonic(), "ok"
+    try:
+        yield
+    except CocliError as error:
+        outcome = error.code
+        raise
+    except Exception:
+        outcome = "internal"
+        _LOG.exception("a call failed by a mistake in the program")
+        raise
+    finally:
+        fields = {"method": name, "outcome": outcome, "seconds": round(time.monotonic() - started, 3)}
+        _LOG.info("call", extra=fields)
 
 
 def _abort(context: grpc.ServicerContext, name: str, envelope: dict[str, Any]) -> NoReturn:

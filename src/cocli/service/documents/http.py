@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -20,8 +21,7 @@ from starlette.routing import Route
 from cocli.app.documents.documents import UPLOAD, Upload, upload
 from cocli.errors import CocliError, UsageError
 from cocli.models.record import render_utc
-from cocli.service.http_common import bearer, not_here, read_body, refusal
-from cocli.service.statuses import INTERNAL, logged
+from cocli.service.http_common import RequestLog, bearer, failure, not_here, read_body, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,7 +60,7 @@ class HttpService:
             Route("/healthz", self.health, methods=["GET"]),
         ]
         handlers: dict[Any, Any] = {404: _not_here, 405: _not_here}
-        return Starlette(routes=routes, exception_handlers=handlers)
+        return Starlette(routes=routes, exception_handlers=handlers, middleware=[Middleware(RequestLog)])
 
     async def health(self, request: Request) -> Response:  # noqa: ARG002  the framework's signature
         return JSONResponse({"status": "ok"})
@@ -78,8 +78,7 @@ class HttpService:
         except CocliError as error:
             return refusal(error, self._log)
         except Exception as error:  # noqa: BLE001  whatever it is, a caller gets a status and no trace
-            self._log(logged(error))
-            return JSONResponse({"error": INTERNAL}, status_code=500)
+            return failure(error, self._log)
 
 
 def _parameters(request: Request) -> dict[str, str]:

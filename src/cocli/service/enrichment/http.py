@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -25,9 +26,8 @@ from cocli.app.websites.service import EnrichRequest, opened_service
 from cocli.errors import CocliError, ServiceUnavailable, UsageError
 from cocli.models.record import explain
 from cocli.service.enrichment.openapi import openapi_document
-from cocli.service.http_common import bearer, not_here, read_body, refusal
+from cocli.service.http_common import RequestLog, bearer, failure, not_here, read_body, refusal
 from cocli.service.listener import bracketed, check_encrypted, listening, load_tls, served
-from cocli.service.statuses import INTERNAL, logged
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -80,7 +80,8 @@ class EnrichmentHttp:
             Route("/healthz", self.health, methods=["GET"]),
         ]
         handlers: dict[Any, Any] = {404: _not_here, 405: _not_here}
-        return Starlette(routes=routes, exception_handlers=handlers, lifespan=self._lifespan)
+        middleware = [Middleware(RequestLog)]
+        return Starlette(routes=routes, exception_handlers=handlers, middleware=middleware, lifespan=self._lifespan)
 
     @asynccontextmanager
     async def _lifespan(self, application: Starlette) -> AsyncIterator[None]:  # noqa: ARG002  the framework's signature
@@ -112,8 +113,7 @@ class EnrichmentHttp:
         except CocliError as error:
             return refusal(error, self._log)
         except Exception as error:  # noqa: BLE001  whatever it is, a caller gets a status and no trace
-            self._log(logged(error))
-            return JSONResponse({"error": INTERNAL}, status_code=500)
+            return failure(error, self._log)
 
     async def _found(self, request: Request, account: str, wanted: EnrichRequest) -> EnrichedSite | None:
         """What the site says; None where the caller left meanwhile: then the site is left too."""

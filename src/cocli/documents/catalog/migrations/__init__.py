@@ -11,12 +11,15 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING
 
+from cocli import logs
 from cocli.errors import CatalogError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from cocli.documents.catalog.database import Database, DatabaseSession
+
+_LOG = logs.get_logger(__name__)
 
 _FILE = re.compile(r"([0-9]{4})_[a-z_]+\.sql\Z")
 _TABLE = """
@@ -55,6 +58,7 @@ def migrate(database: Database, migrations: list[CatalogMigration] | None = None
         for migration in new:
             database.run_script(session, migration.script)
             _note(database, session, migration)
+            _LOG.info("migration applied: %s", migration.name)
     return [migration.name for migration in new]
 
 

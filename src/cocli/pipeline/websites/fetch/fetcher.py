@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Self
 
 import httpcore2
 
+from cocli import logs
 from cocli.errors import UsageError
 from cocli.pipeline.websites.fetch.clock import RealTime
 from cocli.pipeline.websites.fetch.connections import Connections
@@ -22,7 +23,7 @@ from cocli.pipeline.websites.fetch.http import HttpClient
 from cocli.pipeline.websites.fetch.journey import REDIRECTS, RequestJourney
 from cocli.pipeline.websites.fetch.limits import Budget
 from cocli.pipeline.websites.fetch.network import GuardedNetwork
-from cocli.pipeline.websites.fetch.outcome import Failure
+from cocli.pipeline.websites.fetch.outcome import Failure, Fetched, FetchFailed, NotModified, Refused
 from cocli.pipeline.websites.fetch.politeness import Politeness
 from cocli.pipeline.websites.fetch.proxy import check_name, open_proxy
 from cocli.pipeline.websites.fetch.request import PAGE, ROBOTS
@@ -44,6 +45,11 @@ if TYPE_CHECKING:
     from cocli.pipeline.websites.fetch.request import RequestOptions
     from cocli.pipeline.websites.fetch.resolver import Resolve
     from cocli.pipeline.websites.fetch.urls import Target
+
+_LOG = logs.get_logger(__name__)
+
+_BLOCKING = frozenset({401, 403, 429, 451})
+"""Statuses by which a server refuses a visitor."""
 
 
 class Fetcher:
@@ -101,8 +107,12 @@ class Fetcher:
         try:
             target = parse_url(url)
         except Refusal as refusal:
-            return RequestJourney(url, self._time.now()).refused(refusal)
-        return await self._travel(target, validators, options)
+            outcome: Outcome = RequestJourney(url, self._time.now()).refused(refusal)
+            _tell(None, outcome)
+            return outcome
+        outcome = await self._travel(target, validators, options)
+        _tell(target.host, outcome)
+        return outcome
 
     async def sitemaps(self, url: str) -> tuple[str, ...]:
         """The sitemaps that the site's robots.txt names; none where it cannot be read."""
@@ -169,10 +179,12 @@ class Fetcher:
                 async with self._turn(target, options, delay), budget.spending():
                     answer = await self._client.get(target, options.appetite(self.settings.limits), headers)
             except Breakdown as breakdown:
+                _LOG.debug("no answer: %s", breakdown.kind, extra={"site": target.host, "tries": tries})
                 wait = self._retrying.after_failure(tries, breakdown.kind)
                 if wait is None:
                     raise
             else:
+                _LOG.debug("answer %d", answer.status, extra={"site": target.host, "tries": tries})
                 asked = retry_after(answer.headers.get("retry-after"), self._time.now())
                 wait = self._retrying.after_status(tries, answer.status, asked)
                 if wait is None:
@@ -183,3 +195,18 @@ class Fetcher:
         if options.takes_turns:
             return self._politeness.turn(target.host, delay)
         return self._politeness.place()
+
+
+def _tell(site: str | None, outcome: Outcome) -> None:
+    """Never with the address: its path and its parameters are the site's business, and may be secret."""
+    match outcome:
+        case Refused():
+            _LOG.info("not asked: %s", outcome.reason, extra={"site": site})
+        case FetchFailed() if outcome.status in _BLOCKING:
+            _LOG.info("the site refuses: status %d", outcome.status, extra={"site": site})
+        case FetchFailed():
+            _LOG.debug("nothing to read: %s", outcome.kind, extra={"site": site, "status": outcome.status})
+        case Fetched():
+            _LOG.debug("page read", extra={"site": site, "status": outcome.status, "bytes": len(outcome.body)})
+        case NotModified():
+            _LOG.debug("page has not changed", extra={"site": site})

@@ -14,12 +14,15 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from cocli import logs
 from cocli.errors import FormatError, SourceResting
 from cocli.pipeline.sources.google_maps.parser.sighting import SOURCE
 
 if TYPE_CHECKING:
     import random
     from collections.abc import Callable, Iterator
+
+_LOG = logs.get_logger(__name__)
 
 _MOST_PAUSES = 100
 """So far ahead turns are given out at most: more is a clock that was set back."""
@@ -85,6 +88,7 @@ class Pace:
             if blocked and beyond >= 0:
                 rest = min(self._limits.rest_seconds * 2.0 ** min(beyond, 16), 86_400)
                 state.rests_until = self._clock().timestamp() + rest
+                _LOG.warning("Google Maps is left alone for %.0f s", rest, extra={"refusals": state.refusals})
 
     @property
     def pages_today(self) -> int:

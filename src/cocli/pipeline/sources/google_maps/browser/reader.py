@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cocli import logs
 from cocli.errors import PageUnread
 from cocli.pipeline.sources.capture import Capture
 from cocli.pipeline.sources.google_maps.browser.reach import reach_of
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from cocli.keys.tile import Tile
     from cocli.pipeline.sources.google_maps.browser.pace import Pace
     from cocli.pipeline.sources.google_maps.browser.session import BrowserSession
+
+_LOG = logs.get_logger(__name__)
 
 _GONE = (404, 410)
 
@@ -67,6 +70,10 @@ class MapsReader:
         reading = read(document)
         reach, reason = reach_of(document, reading, seen)
         self._pace.answered(blocked=reach == "blocked")
+        if reach == "blocked":
+            _LOG.warning("Google Maps refuses: %s", reason)
+        else:
+            _LOG.debug("list read", extra={"reach": reach, "places": len(reading.places)})
         return Capture(document, reach, reason), reading
 
     def visit(self, place_id: str) -> Visit:
@@ -89,7 +96,9 @@ class MapsReader:
         blocked = verdict.kind in NOT_TO_BE_READ
         self._pace.answered(blocked=blocked)
         if blocked or seen.refused:
+            _LOG.warning("Google Maps refuses: %s", seen.refused or verdict.reason)
             return Visit(document, reading, blocked=seen.refused or verdict.reason)
+        _LOG.debug("place read", extra={"shows": verdict.kind, "status": seen.status})
         if seen.status in _GONE or verdict.kind == "area":
             return Visit(document, reading, gone=True)
         if verdict.kind != "single" or not reading.places:

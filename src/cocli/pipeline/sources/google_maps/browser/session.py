@@ -13,6 +13,7 @@ import threading
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, TypeVar
 
+from cocli import logs
 from cocli.errors import MissingExtra, PageUnread, SourceError
 from cocli.pipeline.sources.google_maps.browser.page import PageReading
 from cocli.pipeline.sources.google_maps.browser.search_url import VIEWPORT
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, StorageState
 
     from cocli.pipeline.sources.google_maps.browser.settings import BrowserSettings
+
+_LOG = logs.get_logger(__name__)
 
 T = TypeVar("T")
 SOURCE = "google-maps"
@@ -99,10 +102,15 @@ class BrowserSession:
                 except TimeoutError as error:
                     await self._stop()  # a script that never yields blocks its page, and closing it would wait for it
                     reason = f"it was not done in {self.settings.visit:.0f} s"
+                    _LOG.warning("page not read: %s", reason)
                     raise PageUnread(source=SOURCE, what=what, reason=reason) from error
                 except Error as error:
                     crashed = not _is_alive(self._context) or "crash" in error.message.lower()
-                    await (self._stop() if crashed else self._clear())
+                    if crashed:
+                        _LOG.warning("the browser crashed: %s", error.message)
+                        await self._stop()
+                    else:
+                        await self._clear()
                     if again and crashed:
                         continue  # the browser died, which may be nobody's fault but its own: once more in a new one
                     reason = error.message.partition("\n")[0][:300]
@@ -157,6 +165,7 @@ class BrowserSession:
             storage_state=self._cookies,
         )
         self._pages = 0
+        _LOG.debug("browser started")
         return self._context
 
     async def _clear(self) -> None:
