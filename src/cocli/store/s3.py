@@ -201,13 +201,14 @@ class S3Store:
                 if won is not None:
                     return won
                 failure = Unavailable(address=self._address, reason=f"{key} was written to by several clients at once")
+                _LOG.debug("a write of %s is tried again: nobody had won yet", key)
             except FOREIGN_ERRORS as error:
                 failure = self._errors.translate(error, key)
                 if isinstance(failure, NotFound):
                     raise Conflict(key=key) from error
                 if not failure.retryable:
                     raise failure from error
-            _LOG.warning("a write of %s is tried again: %s", key, failure.message)
+                _LOG.warning("a write of %s is tried again: %s", key, failure.message)
             time.sleep(pause)
         raise failure or Unavailable(address=self._address, reason="no attempt was made")
 
