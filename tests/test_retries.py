@@ -32,8 +32,7 @@ def again(action: Callable[[], str], attempts: int = 5) -> tuple[str, list[float
         action,
         retryable=lambda error: isinstance(error, TimeoutError),
         attempts=attempts,
-        backoff=BACKOFF,
-        rng=random.Random(1),
+        wait=BACKOFF.waits(random.Random(1)),
         sleep=slept.append,
     )
     return answer, slept
@@ -94,11 +93,24 @@ def test_a_final_error_after_one_that_may_pass_is_raised_at_once() -> None:
     assert len(calls) == 2
 
 
+def test_a_wait_may_follow_from_the_error() -> None:
+    action, _ = failing(2)
+    slept: list[float] = []
+    told: list[tuple[int, str]] = []
+
+    def wait(failures: int, error: Exception) -> float:
+        told.append((failures, str(error)))
+        return 7.0 * failures
+
+    call_again(action, retryable=lambda _: True, attempts=3, wait=wait, sleep=slept.append)
+    assert (slept, told) == ([7.0, 14.0], [(1, "failure 1"), (2, "failure 2")])
+
+
 def test_a_call_that_succeeds_does_not_load_the_library() -> None:
     program = (
         "import random, sys\n"
         "from cocli.retries import Backoff, call_again\n"
-        "call_again(lambda: 1, retryable=bool, attempts=3, backoff=Backoff(1.0), rng=random.Random(1))\n"
+        "call_again(lambda: 1, retryable=bool, attempts=3, wait=Backoff(1.0).waits(random.Random(1)))\n"
         "assert 'stamina' not in sys.modules and 'tenacity' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", program], check=True)

@@ -27,6 +27,7 @@ from cocli.queue.places import Places
 from cocli.queue.runtime import Activity, ThreadRuntime
 from cocli.queue.sqs.connection import SqsConnection
 from cocli.queue.sqs.queue import SqsQueue, queue_name
+from cocli.retries import Backoff
 from cocli.store import Store, open_store
 from cocli.store.memory import MemoryStore
 
@@ -362,7 +363,7 @@ def test_a_completion_is_the_same_record_as_that_of_the_queue_on_a_store(place: 
 
 def test_a_failure_waits_before_it_is_tried_again(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     queue = place.worker()
-    monkeypatch.setattr("cocli.queue.custody._FIRST_BACKOFF", 2.0)
+    monkeypatch.setattr("cocli.queue.custody._BACKOFF", Backoff(first=2.0, longest=3600.0))
     queue.put(NewTask("a"))
     assert queue.ack(claimed(queue), RETRYABLE) is AckOutcome.WAITING
     failed_at = time.monotonic()
@@ -376,7 +377,7 @@ def test_a_failure_waits_before_it_is_tried_again(place: Place, monkeypatch: pyt
 
 
 def test_the_last_failure_sets_aside_with_the_whole_history(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cocli.queue.custody._FIRST_BACKOFF", 0.0)
+    monkeypatch.setattr("cocli.queue.custody._BACKOFF", Backoff(first=0.0, longest=3600.0))
     queues = [place.worker(f"w{number}") for number in range(3)]
     queues[0].put(NewTask("a"))
     outcomes = [queue.ack(claimed(queue), RETRYABLE) for queue in queues]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cocli.retries import Backoff
+
 if TYPE_CHECKING:
     import random
 
@@ -52,8 +54,7 @@ class Slot:
     def failed(self, now: float, settings: RestartSettings, rng: random.Random) -> float:
         """It ended though nobody asked it to. How long the next one waits: longer each time."""
         self.failures = 1 if now - self.started_at >= settings.healthy else self.failures + 1
-        longest = min(settings.backoff_first * 2.0 ** (self.failures - 1), settings.backoff_longest)
-        wait = longest * (0.5 + rng.random() / 2)
+        wait = Backoff(settings.backoff_first, settings.backoff_longest).seconds(self.failures, rng)
         self.worker, self.start_at = None, now + wait
         return wait
 

@@ -17,6 +17,7 @@ from cocli.errors import CocliError, Denied, LeaseLost, ParserAlarm, SourceResti
 from cocli.fleet.tally import LOST, RELEASED, WorkerTally
 from cocli.models.completion import Blocked, Empty, Failed, Ok
 from cocli.models.task import TaskError
+from cocli.retries import Backoff
 
 if TYPE_CHECKING:
     import random
@@ -76,7 +77,8 @@ class Worker:
         self._looking = threading.Lock()
         """One thread at a time looks into the queue: the others learn from what it finds."""
         self._quiet_until = 0.0
-        self._idle = 0.0
+        self._looks = 0
+        """Into an empty queue, one after the other."""
         self._troubles = 0
         self._fatal: BaseException | None = None
 
@@ -195,7 +197,7 @@ class Worker:
                     self._trouble(error)
                     return None
                 if claim is not None:
-                    self._idle = 0.0
+                    self._looks = 0
                     self.tally.took(claim)
                     return claim
                 if self._until_empty and not self.tally.in_hand:
@@ -207,8 +209,8 @@ class Worker:
     def _quiet(self) -> float:
         """How long nobody looks: longer each time, because an empty queue costs a listing per look."""
         timing = self._timing
-        self._idle = min(max(self._idle * 2, timing.idle_first), timing.idle_longest)
-        wait = self._idle * (0.5 + self._random.random() / 2)
+        self._looks += 1
+        wait = Backoff(timing.idle_first, timing.idle_longest).seconds(self._looks, self._random)
         self._quiet_until = time.monotonic() + wait
         return wait
 
@@ -231,8 +233,8 @@ class Worker:
         if self._troubles >= self._timing.troubles:
             raise WorkerGaveUp(queue=self._queue.name, times=self._troubles, reason=message) from error
         timing = self._timing
-        longest = min(timing.trouble_first * 2.0 ** (self._troubles - 1), timing.trouble_longest)
-        self._stop.wait(longest * (0.5 + self._random.random() / 2))
+        backoff = Backoff(timing.trouble_first, timing.trouble_longest)
+        self._stop.wait(backoff.seconds(self._troubles, self._random))
 
     def _rest(self, error: SourceResting) -> None:
         """Nothing is wrong, but nothing is to be asked now. Nobody waits for that who only wants to empty the queue."""

@@ -19,6 +19,7 @@ from cocli.models.task import Attempt
 from cocli.queue import batches
 from cocli.queue.base import AckOutcome, Category, PutOutcome
 from cocli.queue.leased.claim import LeasedClaim
+from cocli.retries import Backoff
 
 if TYPE_CHECKING:
     import random
@@ -44,8 +45,7 @@ _SAFE_SHARE = 0.8
 """Of a lease's length: younger than this by our own clock, it cannot have been taken over. Clocks drift less."""
 RENEWALS = 5
 """Before a claim is given up that is too old again after each of them."""
-_FIRST_BACKOFF = 30.0
-_LONGEST_BACKOFF = 3600.0
+_BACKOFF = Backoff(first=30.0, longest=3600.0)
 _CHECKPOINT_SECONDS = 5.0
 _CLOCK_SECONDS = 1.0
 
@@ -214,9 +214,7 @@ class HoldingQueue(ABC, Generic[C]):
         )
 
     def _backoff(self, attempt: int) -> float:
-        """Doubling, and spread over half of its length, so that what failed together does not come back together."""
-        longest = min(_FIRST_BACKOFF * 2.0 ** (attempt - 1), _LONGEST_BACKOFF)
-        return longest * (0.5 + self._random.random() / 2)
+        return _BACKOFF.seconds(attempt, self._random)
 
     # --- batches
 

@@ -11,13 +11,13 @@ The conditional writes are the delicate part, because an answer can be lost afte
 from __future__ import annotations
 
 import logging
+import random
 import secrets
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import obstore
 from obstore.store import S3Store as Client
@@ -25,6 +25,7 @@ from obstore.store import S3Store as Client
 from cocli import logs
 from cocli.errors import AlreadyExists, Conflict, ForeignServer, NotFound, StoreError, Unavailable
 from cocli.keys.parts import check_key, check_prefix, is_key
+from cocli.retries import Backoff, call_again
 from cocli.store.base import ObjectInfo, StoredObject
 from cocli.store.bulk import answer, delete_one, put_one
 from cocli.store.conditions import check_put
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from cocli.store.base import Put
     from cocli.store.bulk import Item, Result
 
+T = TypeVar("T")
 _LOG = logs.get_logger(__name__)
 
 _WRITER = "cocli-writer"  # the metadata under which a conditional write carries its nonce
@@ -52,6 +54,7 @@ _TRIES = 6
 _NOWHERE = "nowhere-"
 _PROOF_SECONDS = 60.0
 _FIRST_WAIT = 0.1
+_BACKOFF = Backoff(first=_FIRST_WAIT * 1.5)
 _SIGNED_FOR = timedelta(minutes=1)
 _DATE_TIMEOUT = 10.0  # a header is a small answer
 _PATIENT = {
@@ -89,6 +92,7 @@ class S3Store:
         self._pool: ThreadPoolExecutor | None = None
         self._http: httpx2.Client | None = None
         self._proved_at: float | None = None
+        self._random = random.Random(secrets.randbits(64))  # noqa: S311 - spreads waits, hides nothing
         _LOG.debug("store opened: %s, credentials from %s", self._address, credentials.source)
 
     @property
@@ -190,27 +194,24 @@ class S3Store:
 
     def _put_conditionally(self, key: str, data: bytes, if_match: str | None) -> str:
         nonce = secrets.token_hex(12)
+        return self._again(lambda: self._put_once(key, data, if_match, nonce), f"a write of {key}")
+
+    def _put_once(self, key: str, data: bytes, if_match: str | None, nonce: str) -> str:
         mode: Any = "create" if if_match is None else {"e_tag": if_match}
-        failure: StoreError | None = None
-        for pause in _pauses():
-            try:
-                result = obstore.put(self._once, key, data, attributes={_WRITER: nonce}, mode=mode, use_multipart=False)
-                return str(result["e_tag"])
-            except REFUSED:
-                won = self._settle(key, nonce, if_match)
-                if won is not None:
-                    return won
-                failure = Unavailable(address=self._address, reason=f"{key} was written to by several clients at once")
-                _LOG.debug("a write of %s is tried again: nobody had won yet", key)
-            except FOREIGN_ERRORS as error:
-                failure = self._errors.translate(error, key)
-                if isinstance(failure, NotFound):
-                    raise Conflict(key=key) from error
-                if not failure.retryable:
-                    raise failure from error
-                _LOG.warning("a write of %s is tried again: %s", key, failure.message)
-            time.sleep(pause)
-        raise failure or Unavailable(address=self._address, reason="no attempt was made")
+        try:
+            result = obstore.put(self._once, key, data, attributes={_WRITER: nonce}, mode=mode, use_multipart=False)
+        except REFUSED as error:
+            won = self._settle(key, nonce, if_match)
+            if won is not None:
+                return won
+            contested = Unavailable(address=self._address, reason=f"{key} was written to by several clients at once")
+            raise _MayPass(contested, "nobody had won yet", logging.DEBUG) from error
+        except FOREIGN_ERRORS as error:
+            failure = self._errors.translate(error, key)
+            if isinstance(failure, NotFound):
+                raise Conflict(key=key) from error
+            raise _again_or_never(failure) from error
+        return str(result["e_tag"])
 
     def _settle(self, key: str, nonce: str, if_match: str | None) -> str | None:
         """After a refusal: our etag if we had won already, an error if we lost, None if nothing was decided."""
@@ -232,24 +233,33 @@ class S3Store:
 
     def _delete_conditionally(self, key: str, if_match: str) -> None:
         """The client library has no conditional delete: the request is signed by it and sent with the condition."""
-        failure: StoreError | None = None
-        for pause in _pauses():
-            with self._errors.mapped(key):
-                url = obstore.sign(self._once, "DELETE", key, _SIGNED_FOR)
-            status, reason = self._send("DELETE", url, {"If-Match": if_match})
-            if status in (200, 204):
-                return
-            if status in (404, 412):
-                self._errors.check_bucket(reason)
-                if not self._exists(key):
-                    return  # gone already, perhaps by an earlier attempt of ours whose answer was lost
-                raise Conflict(key=key)
-            failure = self._errors.from_status(status, reason, key)
-            if not failure.retryable:
-                raise failure
-            _LOG.warning("the deletion of %s is tried again: %s", key, failure.message)
-            time.sleep(pause)
-        raise failure or Unavailable(address=self._address, reason="no attempt was made")
+        self._again(lambda: self._delete_once(key, if_match), f"the deletion of {key}")
+
+    def _delete_once(self, key: str, if_match: str) -> None:
+        with self._errors.mapped(key):
+            url = obstore.sign(self._once, "DELETE", key, _SIGNED_FOR)
+        status, reason = self._send("DELETE", url, {"If-Match": if_match})
+        if status in (200, 204):
+            return
+        if status not in (404, 412):
+            raise _again_or_never(self._errors.from_status(status, reason, key))
+        self._errors.check_bucket(reason)
+        if self._exists(key):
+            raise Conflict(key=key)
+        # Otherwise it is gone already, perhaps by an earlier attempt of ours whose answer was lost.
+
+    def _again(self, action: Callable[[], T], what: str) -> T:
+        """An action that may pass is tried again. What it asks on its way has its own patience, and is not."""
+
+        def wait(failures: int, error: Exception) -> float:
+            level = error.level if isinstance(error, _MayPass) else logging.WARNING
+            _LOG.log(level, "%s is tried again: %s", what, error)
+            return _BACKOFF.seconds(failures, self._random)
+
+        try:
+            return call_again(action, retryable=_may_pass, attempts=_TRIES, wait=wait)
+        except _MayPass as last:
+            raise last.failure from last.__cause__
 
     def _look(self, key: str) -> obstore.GetResult:
         with self._errors.mapped(key):
@@ -299,14 +309,14 @@ class S3Store:
             return self._pool
 
     def _ask_time(self) -> str:
+        return self._again(self._ask_time_once, "the question for the server's time")
+
+    def _ask_time_once(self) -> str:
         # Any answer carries the server's date, a refusal as well: so nothing has to be signed.
-        for pause in _pauses():
-            status, text = self._send("HEAD", f"{self._endpoint}/", {}, header="date", timeout=_DATE_TIMEOUT)
-            if text and status:
-                return text
-            _LOG.warning("the server is asked for the time again: %s", text or f"status {status}")
-            time.sleep(pause)
-        raise Unavailable(address=self._address, reason=text or "it does not tell the time")
+        status, text = self._send("HEAD", f"{self._endpoint}/", {}, header="date", timeout=_DATE_TIMEOUT)
+        if text and status:
+            return text
+        raise _MayPass(Unavailable(address=self._address, reason=text or "it does not tell the time"))
 
     def _send(
         self, method: str, url: str, headers: dict[str, str], *, header: str = "", timeout: float = 60
@@ -327,8 +337,18 @@ class S3Store:
         return response.status_code, said
 
 
-def _pauses() -> Iterator[float]:
-    """How long to wait after each attempt but the last: doubling, with jitter so that racers do not meet again."""
-    for attempt in range(_TRIES - 1):
-        yield _FIRST_WAIT * 2**attempt * (0.5 + secrets.randbelow(1000) / 1000)
-    yield 0.0
+class _MayPass(Exception):
+    """An attempt failed, and the next one may not. A race that nobody won yet is everyday life: it is no warning."""
+
+    def __init__(self, failure: StoreError, said: str | None = None, level: int = logging.WARNING) -> None:
+        super().__init__(said or failure.message)
+        self.failure = failure
+        self.level = level
+
+
+def _may_pass(error: Exception) -> bool:
+    return isinstance(error, _MayPass)
+
+
+def _again_or_never(failure: StoreError) -> Exception:
+    return _MayPass(failure) if failure.retryable else failure

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import secrets
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
@@ -11,13 +13,14 @@ from cocli.errors import CocliError, FormatError, InvalidKey, QueueError, StoreE
 from cocli.formats import json_records
 from cocli.models.task import Task
 from cocli.queue.sqs.connection import BATCH
+from cocli.retries import Backoff, call_again
 from cocli.store.base import Put
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from cocli.queue.places import Places
-    from cocli.queue.sqs.connection import RefusedMessage, SqsConnection, SqsMessage
+    from cocli.queue.sqs.connection import SqsConnection, SqsMessage
     from cocli.store.base import Store
 
 _LOG = logs.get_logger(__name__)
@@ -27,7 +30,7 @@ LARGEST = 1 << 20
 _LEAST_REQUEST = 1 << 18
 _SENDERS = 8
 _TRIES = 5
-_FIRST_WAIT = 0.2
+_BACKOFF = Backoff(first=0.2)
 
 
 def body_of(record: bytes) -> str:
@@ -49,12 +52,17 @@ def task_of(message: SqsMessage, places: Places, campaign: str, queue: str) -> T
     return task
 
 
+class _NotTaken(Exception):
+    """SQS did not take some messages, for a reason of its own."""
+
+
 class Outbox:
     """Sends messages in batches; what a batch did not take is sent again, entry by entry."""
 
     def __init__(self, connection: SqsConnection, *, sleep: Callable[[float], None] = time.sleep) -> None:
         self._connection = connection
         self._sleep = sleep
+        self._random = random.Random(secrets.randbits(64))  # noqa: S311 - spreads waits, hides nothing
         self._limit: int | None = None
 
     def send(self, records: Iterable[tuple[str, bytes]]) -> None:
@@ -72,20 +80,30 @@ class Outbox:
         """A task has ended: what is kept of it while it waits may go. Nothing is, here."""
 
     def _send(self, bodies: list[str]) -> None:
-        refused: list[RefusedMessage] = []
-        for attempt in range(_TRIES):
-            if attempt:
-                self._sleep(_FIRST_WAIT * 2.0 ** (attempt - 1))
-            refused = self._connection.send(bodies)
+        left = bodies
+
+        def attempt() -> None:
+            nonlocal left
+            refused = self._connection.send(left)
             for entry in refused:
                 if entry.ours:
                     raise QueueError(queue=self._connection.queue_name, reason=f"a message was refused: {entry.reason}")
-            bodies = [bodies[entry.position] for entry in refused]
-            if not bodies:
-                return
-            _LOG.warning("%d messages were not taken: %s", len(bodies), refused[0].reason)
-        reason = f"{len(bodies)} messages were not taken, tried {_TRIES} times; last: {refused[0].reason}"
-        raise Unavailable(address=f"{self._connection.queue_name} (SQS)", reason=reason)
+            left = [left[entry.position] for entry in refused]
+            if left:
+                _LOG.warning("%d messages were not taken: %s", len(left), refused[0].reason)
+                raise _NotTaken(refused[0].reason)
+
+        try:
+            call_again(
+                attempt,
+                retryable=lambda error: isinstance(error, _NotTaken),
+                attempts=_TRIES,
+                wait=_BACKOFF.waits(self._random),
+                sleep=self._sleep,
+            )
+        except _NotTaken as error:
+            reason = f"{len(left)} messages were not taken, tried {_TRIES} times; last: {error}"
+            raise Unavailable(address=f"{self._connection.queue_name} (SQS)", reason=reason) from error
 
     def _batches(self, bodies: list[str]) -> Iterator[list[str]]:
         most = max(self._message_limit(), _LEAST_REQUEST)

@@ -17,6 +17,7 @@ from pydantic import ValidationError
 from cocli.app.websites.enriched_site import EnrichedSite
 from cocli.errors import ServiceError, ServiceUnavailable, TooManyRequests, UsageError
 from cocli.models.record import explain
+from cocli.retries import call_again
 from cocli.service.listener import is_this_machine
 from cocli.service.statuses import rebuilt
 
@@ -67,12 +68,13 @@ class EnrichmentClient:
 
     def enrich(self, request: EnrichRequest) -> EnrichedSite:
         """Have a site read. Where the service asks to wait, that is done, a few times."""
-        for _ in range(_TRIES - 1):
-            try:
-                return self._ask(request)
-            except TooManyRequests as error:
-                self._sleep(min(_LONGEST_WAIT, _seconds(error.details.get("wait"))))
-        return self._ask(request)
+        return call_again(
+            lambda: self._ask(request),
+            retryable=lambda error: isinstance(error, TooManyRequests),
+            attempts=_TRIES,
+            wait=_wait_asked_for,
+            sleep=self._sleep,
+        )
 
     def _ask(self, request: EnrichRequest) -> EnrichedSite:
         import httpx2
@@ -171,6 +173,12 @@ def _trust(certificate: str | None) -> Any:
         return ssl.create_default_context(cafile=certificate)
     except OSError as error:
         raise UsageError(reason=f"{certificate} is no file of certificates: {error}") from error
+
+
+def _wait_asked_for(_: int, error: Exception) -> float:
+    """What the service asks for, within reason."""
+    asked = error.details.get("wait") if isinstance(error, TooManyRequests) else None
+    return min(_LONGEST_WAIT, _seconds(asked))
 
 
 def _seconds(value: object) -> float:

@@ -19,6 +19,7 @@ from cocli.errors import BrokerUnavailable, FormatError, LeaseLost
 from cocli.formats import json_records
 from cocli.models.document import DocumentReference
 from cocli.queue.runtime import ThreadRuntime
+from cocli.retries import Backoff
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -31,8 +32,7 @@ if TYPE_CHECKING:
 _KEEP_ALIVE = 1.0
 _ANSWER_SECONDS = 15.0
 _SERVE_SECONDS = 0.2
-_FIRST_BACKOFF = 0.5
-_LONGEST_BACKOFF = 60.0
+_BACKOFF = Backoff(first=0.5, longest=60.0)
 _ATTEMPT = "attempt="
 
 
@@ -67,7 +67,7 @@ class KafkaDelivery:
         self._consumer.commit(self)
 
     def retry(self, error: TaskError) -> None:  # noqa: ARG002 - the worker has said it; Kafka keeps no errors
-        self._consumer.put_back(self, after=min(_FIRST_BACKOFF * 2.0 ** (self.attempt - 1), _LONGEST_BACKOFF))
+        self._consumer.put_back(self, after=_BACKOFF.ceiling(self.attempt))
 
     def reject(self, error: TaskError) -> None:
         self._consumer.reject(self, f"{error.code}: {error.message}")

@@ -9,6 +9,7 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 
 from cocli.pipeline.websites.fetch.outcome import Failure
+from cocli.retries import Backoff
 
 if TYPE_CHECKING:
     import random
@@ -38,8 +39,7 @@ class Retrying:
         return max(self._wait(tries), retry_after or 0.0)
 
     def _wait(self, tries: int) -> float:
-        longest = min(math.ldexp(self.first, tries - 1), self.longest)
-        return longest * self.random.uniform(0.5, 1.0)
+        return Backoff(self.first, self.longest).seconds(tries, self.random)
 
 
 def retry_after(text: str | None, now: datetime) -> float | None:
