@@ -268,6 +268,7 @@ def test_killed_between_work_and_commit_the_message_comes_again_and_does_no_harm
 def test_a_message_that_kills_its_workers_goes_into_quarantine(
     tmp_path: Path, make_kafka: Any, kafka: str, session: int, cluster: str
 ) -> None:
+    sys.path.insert(0, str(HERE))
     from graph_worker import make_engine, make_relay
 
     catalog = open_catalog(str(tmp_path / "catalog.sqlite3"))

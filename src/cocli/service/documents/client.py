@@ -9,15 +9,13 @@ What the service refuses is raised as the error that it was there; what it does 
 
 from __future__ import annotations
 
-import base64
-import binascii
 import json
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from cocli.documents import codec
 from cocli.documents.catalog.base import EVERY, CatalogPage, Cursor
 from cocli.documents.proto.generated import repository_pb2 as pb
-from cocli.errors import CocliError, MissingExtra, ServiceError, ServiceUnavailable, TokenRefused, TooLarge
+from cocli.errors import CocliError, MissingExtra, ServiceError, ServiceUnavailable, TooLarge
 from cocli.service.documents import messages
 from cocli.service.statuses import rebuilt
 
@@ -199,8 +197,6 @@ class DocumentClient:
 
 def _account_of(token: str) -> str:
     """Whom a token speaks for, by its own words: the service looks at the signature."""
-    parts = token.split(".")
-    try:
-        return base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4)).decode()
-    except (IndexError, binascii.Error, UnicodeDecodeError) as error:
-        raise TokenRefused(reason="it is not of the form that cocli documents token prints") from error
+    from cocli.app.documents.tokens import account_said
+
+    return account_said(token)

@@ -50,7 +50,7 @@ def openapi_document() -> dict[str, Any]:
         "paths": {"/v1/enrich": {"post": enrich}, "/healthz": {"get": health}},
         "components": {
             "schemas": schemas,
-            "securitySchemes": {"token": {"type": "http", "scheme": "bearer", "bearerFormat": "cocli1"}},
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}},
         },
     }
 

@@ -1,0 +1,94 @@
+"""Tokens: whom they speak for, until when, and what is refused."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import jwt
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cocli.app.documents.tokens import Tokens
+from cocli.errors import CocliError, ConfigError, MissingExtra, TokenRefused
+
+SECRET = b"0123456789abcdef0123456789abcdef"
+NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
+TOKENS = Tokens(SECRET)
+
+
+def signed(**claims: Any) -> str:
+    return jwt.encode({"iss": "cocli", "sub": "alice", "exp": int(NOON.timestamp()) + 60} | claims, SECRET, "HS256")
+
+
+@pytest.mark.parametrize("account", ["alice", "Müller & Söhne", "a" * 200, "x.y.z"])
+def test_a_token_speaks_for_its_account_until_it_ends(account: str) -> None:
+    token = TOKENS.make(account, NOON + timedelta(seconds=60))
+    assert TOKENS.account(token, NOON + timedelta(seconds=59)) == account
+    assert TOKENS.account(token, datetime(2020, 1, 1, tzinfo=UTC)) == account  # the time is the one that is passed in
+    with pytest.raises(TokenRefused, match="it has expired"):
+        TOKENS.account(token, NOON + timedelta(seconds=60))
+
+
+@pytest.mark.parametrize(
+    "token",
+    [
+        "",
+        "a.b.c",
+        "ü.ü.ü",
+        "\ud800.a.b",
+        signed(iss="another"),
+        signed() + "A",
+        signed(pad="x" * 3000),
+        jwt.encode({"sub": "alice", "exp": 9_999_999_999}, SECRET, "HS256"),
+        jwt.encode({"iss": "cocli", "sub": "alice"}, SECRET, "HS256"),
+        jwt.encode({"iss": "cocli", "exp": 9_999_999_999}, SECRET, "HS256"),
+        jwt.encode({"iss": "cocli", "sub": "alice", "exp": 9_999_999_999}, b"f" * 32, "HS256"),
+        jwt.encode({"iss": "cocli", "sub": "alice", "exp": 9_999_999_999}, SECRET * 2, "HS512"),
+        jwt.encode({"iss": "cocli", "sub": "alice", "exp": 9_999_999_999}, "", "none"),
+    ],
+)
+def test_what_this_service_did_not_sign_is_refused(token: str) -> None:
+    with pytest.raises(TokenRefused, match="not signed by this service"):
+        TOKENS.account(token, NOON)
+
+
+@pytest.mark.parametrize("account", ["", "a|b", "x" * 201, "a\0b"])
+def test_a_token_that_names_no_account_is_refused(account: str) -> None:
+    with pytest.raises(TokenRefused, match="names no account"):
+        TOKENS.account(signed(sub=account), NOON)
+    with pytest.raises(CocliError):
+        TOKENS.make(account, NOON)
+
+
+@pytest.mark.parametrize("moment", ["soon", None, 1.5e9, [1]])
+def test_an_end_that_is_no_time_is_none(moment: Any) -> None:
+    with pytest.raises(TokenRefused):
+        TOKENS.account(signed(exp=moment), NOON)
+
+
+@given(st.text(max_size=300))
+def test_no_text_is_an_exception_of_another_kind(text: str) -> None:
+    with pytest.raises(TokenRefused):
+        TOKENS.account(text, NOON)
+
+
+def test_a_short_secret_is_refused_and_none_is_shown() -> None:
+    with pytest.raises(ConfigError, match="fewer than 32 bytes"):
+        Tokens(b"short")
+    assert SECRET.decode() not in repr(TOKENS)
+
+
+def test_without_the_library_its_install_command_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "jwt", None)
+    with pytest.raises(MissingExtra) as caught:
+        TOKENS.make("alice", NOON)
+    assert caught.value.hint == "Install it with: pip install 'cocli[http]'"
+
+
+def test_the_library_is_not_loaded_by_importing_the_module() -> None:
+    program = "import sys, cocli.app.documents.tokens; assert 'jwt' not in sys.modules"
+    subprocess.run([sys.executable, "-c", program], check=True)
