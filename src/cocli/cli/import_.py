@@ -123,8 +123,8 @@ def _show(output: Output, campaign: str, report: ImportReport, *, dry_run: bool)
     counts = ("rows", "new", "changed", "unchanged", "moved", "excluded", "blank", "emails")
     rows = [(name, getattr(report, name)) for name in counts]
     output.table(("what", "count"), [*rows, ("refused", len(report.refused))], right=("count",))
-    for one in report.refused[:_SHOWN]:
-        output.talk(f"Refused: row {one.number}: {one.reason}")
+    for row in report.refused[:_SHOWN]:
+        output.talk(f"Refused: row {row.number}: {row.reason}")
     if len(report.refused) > _SHOWN:
         output.talk(f"… and {count_shown(len(report.refused) - _SHOWN, 'row')} more: --json names all.")
     for field, count in report.unread.items():

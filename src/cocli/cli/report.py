@@ -96,18 +96,20 @@ def show_report(output: Output, report: Report) -> None:
     rows = [(step.name, f"{step.count:,}", _percent(step.share)) for step in report.funnel]
     output.table(("step", "count", "share"), rows, right=("count", "share"))
     output.text("\n")
-    fields = [one for one in report.fields if one.filled]
+    fields = [field for field in report.fields if field.filled]
     output.table(
         ("field", "filled", "share"),
-        [(one.field, f"{one.filled:,}", _percent(one.share)) for one in fields],
+        [(filled.field, f"{filled.filled:,}", _percent(filled.share)) for filled in fields],
         right=("filled", "share"),
     )
     for title, counted in _parts(report):
         if counted:
             output.text("\n")
             rest = counted[_SHOWN:]
-            cells = [(one.name, f"{one.count:,}") for one in counted[:_SHOWN]]
-            cells += [(f"… {len(rest)} more", f"{sum(one.count for one in rest):,}")] if rest else []
+            cells = [(value.name, f"{value.count:,}") for value in counted[:_SHOWN]]
+            cells += (
+                [(f"… {len(rest)} more", f"{sum(counted_value.count for counted_value in rest):,}")] if rest else []
+            )
             output.table((title, "count"), cells, right=("count",))
     output.text("\n")
     _show_queues(output, report)
@@ -130,17 +132,17 @@ def _parts(report: Report) -> list[tuple[str, Sequence[Counted]]]:
 def _show_queues(output: Output, report: Report) -> None:
     columns = ("queue", "waiting", "in work", "done", "set aside", "/min")
     rows = [
-        (one.queue, f"cannot be counted: {one.problem}", "", "", "", "")
-        if one.problem
+        (queue.queue, f"cannot be counted: {queue.problem}", "", "", "", "")
+        if queue.problem
         else (
-            one.queue,
-            one.pending,
-            one.leased,
-            one.completed,
-            sum(one.sidelined.values()),
-            _rate(one.rate_per_minute),
+            queue.queue,
+            queue.pending,
+            queue.leased,
+            queue.completed,
+            sum(queue.sidelined.values()),
+            _rate(queue.rate_per_minute),
         )
-        for one in report.queues
+        for queue in report.queues
     ]
     output.table(columns, rows, right=columns[1:])
 

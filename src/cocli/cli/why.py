@@ -74,8 +74,8 @@ def _show_overview(output: Output, seen: Overview) -> None:
     output.line(f"{seen.name} [{seen.company_hash}]")
     _talk_of_moves(output, seen.moved_from, seen.merged)
     rows = [
-        (one.field, _short(one.value), one.source, one.observed_at, _short_uuid(one.document), one.reason)
-        for one in seen.fields
+        (field.field, _short(field.value), field.source, field.observed_at, _short_uuid(field.document), field.reason)
+        for field in seen.fields
     ]
     output.table(("field", "value", "source", "observed", "document", "reason"), rows)
     for written in seen.written:
@@ -93,7 +93,7 @@ def _show(output: Output, found: Explanation) -> None:
     if found.observations:
         output.text("\n")
         columns = ("", "value", "source", "counts", "observed", "told by", "document", "reason")
-        output.table(columns, [_row(one) for one in found.observations], right=("counts",))
+        output.table(columns, [_row(observation) for observation in found.observations], right=("counts",))
     elif found.value in (None, "", (), {}):
         output.talk("Nobody has said anything about it so far.")
     else:

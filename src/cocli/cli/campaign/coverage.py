@@ -101,14 +101,16 @@ def _document(covered: Covered, written: dict[str, str]) -> dict[str, Any]:
         }
         for pair in covered.pairs
     ]
-    overlaps = [asdict(one) | {"population": population_document(one.population, 1)} for one in covered.overlaps]
+    overlaps = [
+        asdict(overlap) | {"population": population_document(overlap.population, 1)} for overlap in covered.overlaps
+    ]
     return {
         "campaign": covered.campaign,
         "at": now,
         "since": covered.since,
         "sources": covered.sources,
         "totals": totals_document(coverage.totals, now),
-        "phrases": [totals_document(one, now) for one in coverage.phrases.values()],
+        "phrases": [totals_document(totals, now) for totals in coverage.phrases.values()],
         "overlaps": overlaps,
         "pairs": pairs,
         "truncated": covered.truncated,
@@ -146,16 +148,16 @@ def _show(output: Output, covered: Covered, *, targets: bool) -> None:
             shown,
             [
                 (
-                    one.tile,
-                    one.phrase,
-                    one.source,
-                    one.state.value,
-                    one.found,
-                    one.expected,
-                    None if one.population is None else f"{one.population.missing:.1f}",
-                    age_days(one.read_at, covered.at),
+                    pair.tile,
+                    pair.phrase,
+                    pair.source,
+                    pair.state.value,
+                    pair.found,
+                    pair.expected,
+                    None if pair.population is None else f"{pair.population.missing:.1f}",
+                    age_days(pair.read_at, covered.at),
                 )
-                for one in covered.pairs
+                for pair in covered.pairs
             ],
             right=shown[4:],
         )

@@ -84,9 +84,9 @@ def _check_reasons(given: list[str]) -> None:
     from cocli.app.campaigns.missing_emails import Reason
 
     known = get_args(Reason)
-    for one in given:
-        if one not in known:
-            raise UsageError(reason=f'There is no reason "{one[:60]}". Known reasons: {", ".join(known)}.')
+    for word in given:
+        if word not in known:
+            raise UsageError(reason=f'There is no reason "{word[:60]}". Known reasons: {", ".join(known)}.')
 
 
 def _write_csv(call: Call, output: Output, name: str, file: Path, found: MissingEmails) -> None:
@@ -165,8 +165,8 @@ def enqueue_batch(
         return
     rows = [("sites", f"{done.sites:,}"), *((what.replace("_", " "), f"{n:,}") for what, n in done.outcomes.items())]
     output.table((f"batch {done.batch}", "count"), rows, right=("count",))
-    for one in done.rejected[:_SHOWN_ROWS]:
-        output.talk(f"left out: line {one.line}: {one.reason}")
+    for line in done.rejected[:_SHOWN_ROWS]:
+        output.talk(f"left out: line {line.line}: {line.reason}")
     if len(done.rejected) > _SHOWN_ROWS:
         output.talk(f"{len(done.rejected) - _SHOWN_ROWS:,} more lines were left out.")
     if call.dry_run:
@@ -285,8 +285,8 @@ def _show_differences(output: Output, found: Differences) -> None:
         output.line(f"status {change}: {count:,}")
     if found.examples:
         shown = [
-            (one.difference, one.domain, _listed(one.before.emails), _listed(one.after.emails))
-            for one in found.examples
+            (example.difference, example.domain, _listed(example.before.emails), _listed(example.after.emails))
+            for example in found.examples
         ]
         output.table(("what", "site", "before", "after"), shown)
 

@@ -187,7 +187,8 @@ def exclude(
     with call.workspace() as workspace:
         chosen = chosen_campaign(workspace, call.campaign).name
         done = exclude_company(workspace, company, chosen, by=by.value if by else None, undo=undo)
-    status = ("included" if undo else "excluded") if done.changed else "already_so"
+    wanted = "included" if undo else "excluded"
+    status = wanted if done.changed else "already_so"
     if output.as_json:
         document = asdict(done)
         del document["changed"]

@@ -102,10 +102,10 @@ def _list(call: Call, company: str | None, limit: int, *, coming: bool) -> None:
         found: list[Appointment] = appointments(place, zone_of(workspace, chosen)[1], slug=slug, after=after)
     shown, truncated = first_of(found, limit)
     if output.as_json:
-        output.document({"meetings": [appointment_document(one) for one in shown], "truncated": truncated})
+        output.document({"meetings": [appointment_document(meeting) for meeting in shown], "truncated": truncated})
         return
     if not shown:
         output.talk("There is none.")
         return
-    output.table(_COLUMNS, [appointment_row(one) for one in shown])
+    output.table(_COLUMNS, [appointment_row(appointment) for appointment in shown])
     talk_of_more(output, limit, truncated=truncated)

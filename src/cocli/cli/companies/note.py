@@ -73,19 +73,19 @@ def ls(call: Call, company: OptionalCompanyArgument = None, limit: LimitOption =
         slug = find(place, company).slug if company else None
         found, truncated = first_of(list_notes(place, slug), limit)
     if output.as_json:
-        output.document({"notes": [entry_document(one) for one in found], "truncated": truncated})
+        output.document({"notes": [entry_document(entry) for entry in found], "truncated": truncated})
         return
     if not found:
         output.talk("There is none.")
         return
     rows = [
         (
-            one.record.date if one.record else "",
-            one.slug,
-            shortened(one.record.title if one.record else f"broken: {one.problem}"),
-            shortened(one.body),
+            note.record.date if note.record else "",
+            note.slug,
+            shortened(note.record.title if note.record else f"broken: {note.problem}"),
+            shortened(note.body),
         )
-        for one in found
+        for note in found
     ]
     output.table(("date", "company", "title", "text"), rows)
     talk_of_more(output, limit, truncated=truncated)

@@ -54,9 +54,9 @@ def view_document(view: CompanyView) -> dict[str, Any]:
         "path": view.path,
         "record": facts.model_dump(mode="json", exclude_none=True) if facts else None,
         "body": view.page.body,
-        "notes": [entry_document(one) for one in view.notes],
-        "meetings": [entry_document(one) for one in view.meetings],
-        "people": [person_document(one) for one in view.people],
+        "notes": [entry_document(note) for note in view.notes],
+        "meetings": [entry_document(meeting) for meeting in view.meetings],
+        "people": [person_document(person) for person in view.people],
     }
 
 
@@ -78,7 +78,7 @@ def show_company(output: Output, view: CompanyView) -> None:
     for heading, entries in (("notes", view.notes), ("meetings", view.meetings)):
         if entries:
             output.text("\n")
-            output.table((heading, "title", "text"), [_entry_row(one) for one in entries])
+            output.table((heading, "title", "text"), [_entry_row(entry) for entry in entries])
 
 
 def _entry_row(entry: CompanyEntry[Any]) -> tuple[object, ...]:

@@ -220,8 +220,8 @@ def jobs(
 def job(
     call: Call,
     job: JobArgument,
-    pause: Annotated[bool, typer.Option("--pause", help="Whoever runs it stops; it can be gone on with.")] = False,
-    cancel: Annotated[bool, typer.Option("--cancel", help="The same, for good.")] = False,
+    pause: Annotated[bool, typer.Option("--pause", help="Stop it; you can resume it with: replay --job JOB.")] = False,
+    cancel: Annotated[bool, typer.Option("--cancel", help="Stop it for good: it cannot be resumed.")] = False,
     limit: Annotated[
         int, typer.Option("--limit", metavar="N", help="How many failures to show.", min=0, max=10_000)
     ] = 20,

@@ -89,7 +89,7 @@ def _list(output: Output, store: Store, search: Search, query: str, limit: int, 
         for entry in entries:
             output.line(_path(store, entry))
     elif entries:
-        rows = [(one.kind, one.title, one.detail, one.campaign, one.id) for one in entries]
+        rows = [(entry.kind, entry.title, entry.detail, entry.campaign, entry.id) for entry in entries]
         output.table(("kind", "name", "what", "campaign", "id"), rows)
     else:
         output.talk(f"Nothing fits; {len(search.copy):,} were searched.")

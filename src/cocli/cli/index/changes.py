@@ -60,17 +60,19 @@ def compact(call: Call, index: OptionalIndexArgument = None) -> None:
             return
         reports = [(ref.name, compact_index(indexes, ref, progress)) for ref in refs]
     if output.as_json:
-        output.document({"campaign": _name(indexes), "indexes": [_compacted(name, one) for name, one in reports]})
+        output.document({"campaign": _name(indexes), "indexes": [_compacted(name, report) for name, report in reports]})
         return
     _show_compacted(output, reports, indexes)
 
 
 def _would_compact(output: Output, indexes: Indexes, statuses: list[IndexStatus]) -> None:
     if output.as_json:
-        rows = [{"index": one.index, "status": "would_pack", "waiting": one.unpacked} for one in statuses]
+        rows = [{"index": status.index, "status": "would_pack", "waiting": status.unpacked} for status in statuses]
         output.document({"campaign": _name(indexes), "indexes": rows})
         return
-    output.table(("index", "waiting"), [(one.index, one.unpacked) for one in statuses], right=("waiting",))
+    output.table(
+        ("index", "waiting"), [(standing.index, standing.unpacked) for standing in statuses], right=("waiting",)
+    )
     output.talk("A batch is counted as one, however many records it holds.")
 
 
@@ -84,7 +86,7 @@ def _compacted(name: str, report: CompactionReport) -> dict[str, Any]:
         "added": report.added,
         "changed": report.changed,
         "rejected": report.rejected_count,
-        "rejects": [{"file": one.file, "line": one.line, "reason": one.reason} for one in report.rejected[:20]],
+        "rejects": [{"file": line.file, "line": line.line, "reason": line.reason} for line in report.rejected[:20]],
         "shards_written": report.shards_written,
         "deleted": report.deleted,
         "left": report.left,
@@ -95,9 +97,9 @@ def _compacted(name: str, report: CompactionReport) -> dict[str, Any]:
 def _show_compacted(output: Output, reports: list[tuple[str, CompactionReport]], indexes: Indexes) -> None:
     columns = ("index", "version", "rows", "added", "changed", "rejected", "shards written", "status")
     cells = [
-        (name, one.version or "", f"{one.rows:,}", one.added, one.changed, one.rejected_count, one.shards_written,
-         "packed" if one.rounds else "already_packed")
-        for name, one in reports
+        (name, outcome.version or "", f"{outcome.rows:,}", outcome.added, outcome.changed, outcome.rejected_count,
+         outcome.shards_written, "packed" if outcome.rounds else "already_packed")
+        for name, outcome in reports
     ]  # fmt: skip
     output.table(columns, cells, right=columns[1:-1])
     for _, report in reports:
@@ -132,7 +134,7 @@ def consolidate(
     if output.as_json:
         output.document({"campaign": _name(indexes), **asdict(done)})
         return
-    rows = [(one.index, one.version, f"{one.rows:,}", one.status, one.path) for one in done.copies]
+    rows = [(copy.index, copy.version, f"{copy.rows:,}", copy.status, copy.path) for copy in done.copies]
     output.table(("index", "version", "rows", "status", "copy"), rows, right=("version", "rows"))
     if not done.copies:
         output.talk("Nothing is packed yet.")
@@ -161,7 +163,8 @@ def backfill(call: Call) -> None:
         if not call.dry_run:
             for ref in indexes.refs():
                 compact_index(indexes, ref)
-    status = "would_fill" if call.dry_run else "filled" if done.emails + done.domains else "already_filled"
+    status = "filled" if done.emails + done.domains else "already_filled"
+    status = "would_fill" if call.dry_run else status
     if output.as_json:
         output.document({"campaign": _name(indexes), "status": status, **asdict(done)})
         return

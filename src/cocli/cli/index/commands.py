@@ -46,13 +46,13 @@ def status(call: Call, index: OptionalIndexArgument = None) -> None:
     with campaign_of_indexes(call) as indexes:
         statuses = [index_status(indexes, ref) for ref in indexes.chosen(index)]
         if output.as_json:
-            output.document({"campaign": _name(indexes), "indexes": [status_document(one) for one in statuses]})
+            output.document({"campaign": _name(indexes), "indexes": [status_document(status) for status in statuses]})
             return
         show_status(output, statuses)
-        broken = next((one for one in statuses if one.problem or one.damaged), None)
+        broken = next((status for status in statuses if status.problem or status.damaged), None)
         if broken is not None:
             output.hint(f"cocli index verify {broken.index}{indexes.options}")
-        elif any(one.unpacked for one in statuses):
+        elif any(status.unpacked for status in statuses):
             output.hint(f"cocli index compact{indexes.options}")
 
 
@@ -107,7 +107,7 @@ def history(
         truncated, versions = bool(limit and len(found) > limit), found[: limit or None]
         if output.as_json:
             document = {"index": ref.name, "campaign": ref.campaign, "truncated": truncated}
-            output.document({**document, "versions": [asdict(one) for one in versions]})
+            output.document({**document, "versions": [asdict(version) for version in versions]})
             return
         if not versions:
             output.talk("Nothing was packed yet.")
@@ -150,7 +150,8 @@ def diff(
         truncated = sum(counts.values()) > len(kept)
     if output.as_json:
         document = {"index": ref.name, "campaign": ref.campaign, "old": before, "new": after, "counts": dict(counts)}
-        output.document({**document, "differences": [_difference(one) for one in kept], "truncated": truncated})
+        shown = [_difference(difference) for difference in kept]
+        output.document({**document, "differences": shown, "truncated": truncated})
         return
     show_differences(output, kept)
     output.talk(
@@ -184,8 +185,14 @@ def verify(
         output.document({"campaign": _name(indexes), "ok": ok, "indexes": rows})
     else:
         cells = [
-            (ref.name, one.version, one.rows, one.shards, "ok" if one.ok else count_shown(len(one.problems), "problem"))
-            for ref, one in reports
+            (
+                ref.name,
+                outcome.version,
+                outcome.rows,
+                outcome.shards,
+                "ok" if outcome.ok else count_shown(len(outcome.problems), "problem"),
+            )
+            for ref, outcome in reports
         ]
         output.table(("index", "version", "rows", "shards", "state"), cells, right=("version", "rows", "shards"))
         for ref, report in reports:
@@ -251,7 +258,7 @@ def _difference(one: Difference[Any]) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
-        return [_plain(one) for one in value]
+        return [_plain(item) for item in value]
     return value.model_dump(mode="json") if hasattr(value, "model_dump") else value
 
 

@@ -84,26 +84,26 @@ def gc(
         ]
     if output.as_json:
         status = "would_collect" if call.dry_run else "collected"
-        rows = [_collected(name, one) for name, one in reports]
+        rows = [_collected(name, outcome) for name, outcome in reports]
         output.document({"campaign": _name(indexes), "status": status, "indexes": rows})
         return
     columns = ("index", "versions kept", "in use", "young", "condemned", "deleted", "freed")
     cells = [
         (
             name,
-            len(one.kept_versions),
-            one.live,
-            one.young,
-            len(one.condemned),
-            len(one.deleted),
-            size_shown(one.freed_bytes),
+            len(report.kept_versions),
+            report.live,
+            report.young,
+            len(report.condemned),
+            len(report.deleted),
+            size_shown(report.freed_bytes),
         )
-        for name, one in reports
+        for name, report in reports
     ]
     output.table(columns, cells, right=columns[1:])
     if call.dry_run:
         output.talk("Nothing was changed.")
-    elif any(one.condemned for _, one in reports):
+    elif any(report.condemned for _, report in reports):
         output.talk(f"What is condemned now goes with a run in {grace_hours:g} h or later.")
 
 
@@ -208,7 +208,7 @@ def purge(
     with campaign_of_indexes(call) as indexes:
         with ProgressLine(output, "rows read") as progress:
             found = [one for ref in indexes.chosen(index) if (one := find_foreign(indexes, ref, progress)).count]
-        total = sum(one.count for one in found)
+        total = sum(foreign.count for foreign in found)
         if call.dry_run or not found:
             _report_purge(output, indexes, found, "would_remove" if call.dry_run else "already_gone", 0)
             return
@@ -216,21 +216,24 @@ def purge(
         if not confirm(output, question, yes=call.yes):
             output.talk("Nothing was removed.")
             return
-        removed = sum(purge_foreign(indexes, one) for one in found)
+        removed = sum(purge_foreign(indexes, records) for records in found)
         _report_purge(output, indexes, found, "removed", removed)
 
 
 def _report_purge(output: Output, indexes: Indexes, found: list[ForeignRecords], status: str, removed: int) -> None:
     if output.as_json:
         rows = [
-            {"index": one.ref.name, "rows": len(one.keys), "files": len(one.objects), "kept": one.kept,
-             "campaigns": dict(one.campaigns)}
-            for one in found
+            {"index": foreign.ref.name, "rows": len(foreign.keys), "files": len(foreign.objects), "kept": foreign.kept,
+             "campaigns": dict(foreign.campaigns)}
+            for foreign in found
         ]  # fmt: skip
         output.document({"campaign": _name(indexes), "status": status, "removed": removed, "indexes": rows})
         return
     if found:
-        cells = [(one.ref.name, len(one.keys), len(one.objects), one.kept, ", ".join(one.campaigns)) for one in found]
+        cells = [
+            (records.ref.name, len(records.keys), len(records.objects), records.kept, ", ".join(records.campaigns))
+            for records in found
+        ]
         output.table(("index", "rows", "files", "kept", "campaigns"), cells, right=("rows", "files", "kept"))
     output.line(status)
     if status == "removed":

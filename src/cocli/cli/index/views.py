@@ -28,16 +28,16 @@ def show_status(output: Output, statuses: Sequence[IndexStatus]) -> None:
     columns = ("index", "rows", "version", "age", "shards", "size", "unpacked", "state")
     rows = [
         (
-            one.index,
-            f"{one.rows:,}",
-            one.version or "",
-            age_shown(one.at - one.published) if one.published else "",
-            one.shards or "",
-            size_shown(one.bytes) if one.shards else "",
-            one.unpacked or "",
-            _state(one),
+            status.index,
+            f"{status.rows:,}",
+            status.version or "",
+            age_shown(status.at - status.published) if status.published else "",
+            status.shards or "",
+            size_shown(status.bytes) if status.shards else "",
+            status.unpacked or "",
+            _state(status),
         )
-        for one in statuses
+        for status in statuses
     ]
     output.table(columns, rows, right=columns[1:-1])
 
@@ -89,13 +89,24 @@ def show_record(output: Output, record: Record) -> None:
 
 def show_differences(output: Output, differences: Sequence[Difference[Any]]) -> None:
     rows: list[tuple[object, ...]] = []
-    for one in differences:
-        if one.kind == "changed":
-            rows += [(one.key, one.kind, name, _shown(old), _shown(new)) for name, (old, new) in one.fields.items()]
+    for difference in differences:
+        if difference.kind == "changed":
+            rows += [
+                (difference.key, difference.kind, name, _shown(old), _shown(new))
+                for name, (old, new) in difference.fields.items()
+            ]
         else:
-            record = one.new if one.new is not None else one.old
+            record = difference.new if difference.new is not None else difference.old
             name = getattr(record, "name", None) or ""
-            rows.append((one.key, one.kind, "", name if one.kind == "removed" else "", name if one.new else ""))
+            rows.append(
+                (
+                    difference.key,
+                    difference.kind,
+                    "",
+                    name if difference.kind == "removed" else "",
+                    name if difference.new else "",
+                )
+            )
     if rows:
         output.table(("key", "what", "field", "old", "new"), rows)
 
@@ -119,5 +130,5 @@ def show_audit(output: Output, reports: Sequence[tuple[str, AuditReport]]) -> No
 
 def _shown(value: object) -> object:
     if isinstance(value, tuple):
-        return [one.model_dump(mode="json") if hasattr(one, "model_dump") else one for one in value]
+        return [item.model_dump(mode="json") if hasattr(item, "model_dump") else item for item in value]
     return value

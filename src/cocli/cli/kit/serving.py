@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 def stopped_by_signals() -> threading.Event:
     """Set once somebody presses Ctrl-C, or ends the process."""
     stop = threading.Event()
-    for one in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(one, lambda *_: stop.set())
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
     return stop
 
 

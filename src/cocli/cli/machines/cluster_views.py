@@ -25,11 +25,11 @@ def status_document(status: ClusterStatus) -> dict[str, Any]:
         "campaign": status.campaign,
         "at": status.at,
         "hosts": [_host_document(status, beat) for beat in status.beats],
-        "queues": [queue_document(one) for one in status.queues],
+        "queues": [queue_document(queue) for queue in status.queues],
         "paused": list(status.paused),
         "problems": [
-            {"kind": one.kind, "subject": one.subject, "message": one.message, "hint": one.hint}
-            for one in status.problems
+            {"kind": problem.kind, "subject": problem.subject, "message": problem.message, "hint": problem.hint}
+            for problem in status.problems
         ],
     }
 
@@ -117,20 +117,20 @@ def drawn(status: ClusterStatus) -> RenderableType:
         for queue, tasks in beat.heartbeat.active.items():
             shown = ", ".join(shortened(task.task_id, 30) for task in tasks[:5])
             lines.append(Text(safe_line(f"{beat.heartbeat.hostname} {queue}: {shown}"), style="dim"))
-    lines += [Text(safe_line(f"{one.subject}: {one.message}"), style="bold red") for one in status.problems]
+    lines += [Text(safe_line(f"{problem.subject}: {problem.message}"), style="bold red") for problem in status.problems]
     return Group(*lines)
 
 
 def _queue_rows(status: ClusterStatus) -> list[tuple[object, ...]]:
     rows: list[tuple[object, ...]] = []
-    for one in status.queues:
-        stats = one.stats
+    for queue in status.queues:
+        stats = queue.stats
         if stats is None:
-            rows.append((one.name, one.problem, "", "", "", ""))
+            rows.append((queue.name, queue.problem, "", "", "", ""))
             continue
         left = seconds_shown(stats.minutes_left * 60) if stats.minutes_left is not None else ""
         rate = "" if stats.rate is None else f"{stats.rate:.1f}"
-        name = f"{one.name} (paused)" if one.name in status.paused else one.name
+        name = f"{queue.name} (paused)" if queue.name in status.paused else queue.name
         rows.append((name, stats.pending, stats.leased, stats.completed, rate, left))
     return rows
 

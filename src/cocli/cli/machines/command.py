@@ -69,13 +69,16 @@ def send(
         known = {row.id: _document(row) for row in rows}
         waiting = {"state": "waiting", "host": None, "message": None}
         output.document(
-            {"campaign": chosen.name, "commands": [known.get(one.id, waiting) | asdict(one) for one in sent]}
+            {
+                "campaign": chosen.name,
+                "commands": [known.get(command_sent.id, waiting) | asdict(command_sent) for command_sent in sent],
+            }
         )
     elif rows:
         _show(output, rows)
     else:
-        for one in sent:
-            output.line(one.id)
+        for order in sent:
+            output.line(order.id)
         output.hint(f"cocli command ls -c {chosen.name}")
     if any(row.state == "failed" for row in rows):
         raise typer.Exit(int(ExitCode.FAILURE))
@@ -132,7 +135,7 @@ def _awaited(campaign: Campaign, sent: list[Sent], seconds: float) -> list[Comma
 
     until = time.monotonic() + seconds
     while True:
-        rows = [what_became_of(campaign, one) for one in sent]
+        rows = [what_became_of(campaign, order) for order in sent]
         left = until - time.monotonic()
         if left <= 0 or all(row.is_over for row in rows):
             return rows

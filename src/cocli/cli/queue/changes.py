@@ -115,7 +115,7 @@ def _report_put(
 ) -> None:
     if output.as_json:
         document = {"campaign": campaign, "queue": queue, "task_id": task_id, "counts": counts}
-        output.document({**document, "rejected": [asdict(one) for one in bad]})
+        output.document({**document, "rejected": [asdict(line) for line in bad]})
     else:
         for outcome, count in counts.items():
             if count or outcome == "would_put":
@@ -237,14 +237,14 @@ def recover(
 
 
 def _report_recovery(output: Output, campaign: str, queue: str, report: list[Recovered], bad: list[BadLine]) -> None:
-    counts = Counter(one.outcome.partition(":")[0] for one in report)
+    counts = Counter(recovered.outcome.partition(":")[0] for recovered in report)
     if output.as_json:
-        tasks = [asdict(one) for one in report]
+        tasks = [asdict(task) for task in report]
         document: dict[str, Any] = {"campaign": campaign, "queue": queue, "tasks": tasks, "counts": dict(counts)}
-        output.document({**document, "rejected": [asdict(one) for one in bad]})
+        output.document({**document, "rejected": [asdict(line) for line in bad]})
     else:
         if report:
-            rows = [(one.task_id, one.category, one.outcome) for one in report]
+            rows = [(task.task_id, task.category, task.outcome) for task in report]
             output.table(("task", "category", "outcome"), rows)
         summary = ", ".join(f"{outcome} {count}" for outcome, count in sorted(counts.items()))
         output.talk(f"{count_shown(len(report), 'task')}: {summary}." if report else "Nothing of that is set aside.")
@@ -338,7 +338,7 @@ def _lines(call: Call, file: str | None) -> Iterator[bytes]:
 def _show_bad_lines(output: Output, bad: list[BadLine]) -> None:
     """With --quiet too: these are errors."""
     loud = replace(output, quiet=False)
-    for one in bad[:_BAD_LINES_SHOWN]:
-        loud.talk(f"line {one.line}: {one.reason}")
+    for line in bad[:_BAD_LINES_SHOWN]:
+        loud.talk(f"line {line.line}: {line.reason}")
     if len(bad) > _BAD_LINES_SHOWN:
         loud.talk(f"… and {len(bad) - _BAD_LINES_SHOWN} more lines that are wrong; --json names them all.")

@@ -77,9 +77,11 @@ def status(
         if queue is not None:
             check_queue(chosen, queue)
         while True:
-            statuses = [queue_status(chosen, one) for one in ([queue] if queue else queue_names(chosen))]
+            statuses = [queue_status(chosen, queue_name) for queue_name in ([queue] if queue else queue_names(chosen))]
             if output.as_json:
-                output.document({"campaign": chosen.name, "queues": [status_document(one) for one in statuses]})
+                output.document(
+                    {"campaign": chosen.name, "queues": [status_document(standing) for standing in statuses]}
+                )
             else:
                 if watch is not None:
                     output.stdout.write("\x1b[H\x1b[2J")
@@ -87,7 +89,7 @@ def status(
             if watch is None:
                 break
             _sleep(output, watch)
-        if not output.as_json and any(one.stats and one.stats.sidelined for one in statuses):
+        if not output.as_json and any(status.stats and status.stats.sidelined for status in statuses):
             output.hint(f"cocli queue ls QUEUE --state sideline -c {chosen.name}")
 
 
@@ -113,7 +115,8 @@ def ls(
     from cocli.cli.queue.views import row_document, show_completed, show_pending, show_sidelined
 
     output = call.output
-    what = ListedState(state.value if state else "sideline" if category else "pending")
+    default = "sideline" if category else "pending"
+    what = ListedState(state.value if state else default)
     if category is not None and what is not ListedState.SIDELINE:
         raise UsageError(reason="--category belongs to --state sideline")
     with queue_campaign(call) as chosen:

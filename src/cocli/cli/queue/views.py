@@ -209,13 +209,13 @@ def _show_history(output: Output, view: TaskView) -> None:
     output.line("")
     cells = [
         (
-            one.attempt,
-            one.token,
-            one.worker,
-            one.ended_at,
-            one.outcome,
-            one.error and f"{one.error.code}: {one.error.message}",
+            attempt.attempt,
+            attempt.token,
+            attempt.worker,
+            attempt.ended_at,
+            attempt.outcome,
+            attempt.error and f"{attempt.error.code}: {attempt.error.message}",
         )
-        for one in history
+        for attempt in history
     ]
     output.table(("attempt", "token", "worker", "ended", "outcome", "error"), cells, right=("attempt", "token"))

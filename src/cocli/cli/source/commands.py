@@ -116,7 +116,7 @@ def ls(call: Call) -> None:
     with call.workspace() as workspace:
         files = list_sources(workspace)
     if output.as_json:
-        output.document({"files": [file_document(one) for one in files]})
+        output.document({"files": [file_document(file) for file in files]})
     elif files:
         show_files(output, files)
     else:
@@ -254,8 +254,8 @@ def categories(
         name = call.campaign
         meanings = explain_phrase(workspace, workspace.campaign(name) if name else None, phrase)
     if output.as_json:
-        output.document({"phrase": phrase, "sources": [meaning_document(one) for one in meanings]})
+        output.document({"phrase": phrase, "sources": [meaning_document(meaning) for meaning in meanings]})
         return
     show_meanings(output, meanings)
-    if all(one.by == "words" for one in meanings):
+    if all(meaning.by == "words" for meaning in meanings):
         output.talk(f'No table knows "{phrase}": it is looked for by its words, in names and categories.')

@@ -69,7 +69,7 @@ def meaning_document(meaning: PhraseMeaning) -> dict[str, Any]:
 
 
 def _bad_rows(rows: Iterable[BadRow]) -> list[dict[str, Any]]:
-    return [{"row": one.row, "reason": one.reason} for one in rows]
+    return [{"row": row.row, "reason": row.reason} for row in rows]
 
 
 def show_addition(output: Output, added: Addition) -> None:
@@ -93,8 +93,8 @@ def show_built(output: Output, built: BuiltCopy) -> None:
 
 
 def _show_bad(output: Output, rows: Sequence[BadRow], count: int) -> None:
-    for one in rows:
-        output.talk(f"row {one.row}: {one.reason}")
+    for row in rows:
+        output.talk(f"row {row.row}: {row.reason}")
     if count > len(rows):
         output.talk(f"… and {count - len(rows):,} more.")
 
@@ -110,22 +110,25 @@ def show_files(output: Output, files: Sequence[AddedFile]) -> None:
     columns = ("id", "source", "file", "release", "places", "covers", "copy", "as of")
     rows = [
         (
-            one.about.id,
-            one.about.source,
-            one.about.filename,
-            one.about.release,
-            f"{one.about.places:,}",
-            one.about.reach_box,
-            size_shown(one.about.copy_bytes),
-            one.about.as_of,
+            file.about.id,
+            file.about.source,
+            file.about.filename,
+            file.about.release,
+            f"{file.about.places:,}",
+            file.about.reach_box,
+            size_shown(file.about.copy_bytes),
+            file.about.as_of,
         )
-        for one in files
+        for file in files
     ]
     output.table(columns, rows, right=("places", "copy"))
 
 
 def show_meanings(output: Output, meanings: Sequence[PhraseMeaning]) -> None:
-    rows = [(one.source, one.by, _asked(one), "no file" if one.found is None else f"{one.found:,}") for one in meanings]
+    rows = [
+        (meaning.source, meaning.by, _asked(meaning), "no file" if meaning.found is None else f"{meaning.found:,}")
+        for meaning in meanings
+    ]
     output.table(("source", "matched by", "asks for", "found here"), rows, right=("found here",))
 
 

@@ -146,7 +146,11 @@ def status(call: Call, only: OnlyOption = None) -> None:
         standing, copies = sync.standing(), conflict_copies(sync)
         if output.as_json:
             facts = {name: value for name, value in standing._asdict().items() if name not in ("folder", "bucket")}
-            document = {**plan_document(sync, "both", look), **facts, "copies": [one._asdict() for one in copies]}
+            document = {
+                **plan_document(sync, "both", look),
+                **facts,
+                "copies": [conflict._asdict() for conflict in copies],
+            }
             output.document({name: value for name, value in document.items() if name not in ("direction", "dry_run")})
             return
         output.line(f"folder  {standing.folder}")
@@ -193,13 +197,13 @@ def resolve(
                 output.talk(f"{copies[0].key} is the {take.value} now; the copy is gone.")
                 output.hint("cocli sync both --delete")
         else:
-            copies = [one for one in conflict_copies(sync) if copy in (None, one.copy)]
+            copies = [conflict for conflict in conflict_copies(sync) if copy in (None, conflict.copy)]
             if copy is not None and not copies:
                 raise UsageError(reason=f"There is no copy {copy}", hint="See which: cocli sync resolve")
             if not output.as_json:
                 _show_copies(output, sync, copies, differences=copy is not None)
         if output.as_json:
-            output.document({"copies": [one._asdict() for one in copies], "taken": take.value if take else None})
+            output.document({"copies": [clash._asdict() for clash in copies], "taken": take.value if take else None})
 
 
 def _show_copies(output: Output, sync: Sync, copies: list[ConflictCopy], *, differences: bool) -> None:
@@ -207,7 +211,11 @@ def _show_copies(output: Output, sync: Sync, copies: list[ConflictCopy], *, diff
         output.talk("There is none.")
         return
     if not differences:
-        output.table(("file", "copy", "bytes"), [(one.key, one.copy, one.size) for one in copies], right=("bytes",))
+        output.table(
+            ("file", "copy", "bytes"),
+            [(conflict.key, conflict.copy, conflict.size) for conflict in copies],
+            right=("bytes",),
+        )
         output.hint(f"cocli sync resolve {copies[0].copy}")
         return
     from difflib import unified_diff

@@ -91,9 +91,9 @@ def run_document(sync: Sync, direction: str, report: SyncReport) -> dict[str, An
         "unchanged": report.unchanged,
         "bytes_up": report.bytes_up,
         "bytes_down": report.bytes_down,
-        "indexes": [_index_document(one) for one in report.indexes],
+        "indexes": [_index_document(index) for index in report.indexes],
         "conflicts": [
-            *({"key": one.key, "copy": one.copy} for one in report.kept_both),
+            *({"key": conflict.key, "copy": conflict.copy} for conflict in report.kept_both),
             *({"key": key, "copy": None} for key in report.conflicts),
         ],
         "failed": _failed_documents(report.failed),
@@ -109,8 +109,8 @@ def plan_document(sync: Sync, direction: str, look: SyncForecast) -> dict[str, A
         "counts": dict(plan.counts),
         "unchanged": plan.unchanged,
         "bytes": plan.bytes,
-        "indexes": [_index_document(one) for one in look.indexes],
-        "steps": [{"key": one.key, "action": one.action.value, "bytes": one.size} for one in plan.steps],
+        "indexes": [_index_document(index) for index in look.indexes],
+        "steps": [{"key": step.key, "action": step.action.value, "bytes": step.size} for step in plan.steps],
         "failed": _failed_documents(plan.failed),
         "skipped": _skipped_documents(plan.skipped),
     }
@@ -149,11 +149,11 @@ def show_report(output: Output, report: SyncReport) -> None:
     for name, words in _WORDS.items():
         if report.counts[name]:
             output.line(f"{count_shown(report.counts[name], 'file')} {words}")
-    for one in report.indexes:
-        if one.outcome != "unchanged":
-            more = f", {count_shown(one.records, 'record')} of ours" if one.records else ""
-            moved = f"{count_shown(one.objects, 'object')}, {size_shown(one.bytes)}{more}"
-            output.line(f"{one.folder.rstrip('/')}: version {one.version} {one.outcome} ({moved})")
+    for index in report.indexes:
+        if index.outcome != "unchanged":
+            more = f", {count_shown(index.records, 'record')} of ours" if index.records else ""
+            moved = f"{count_shown(index.objects, 'object')}, {size_shown(index.bytes)}{more}"
+            output.line(f"{index.folder.rstrip('/')}: version {index.version} {index.outcome} ({moved})")
     if report.did_nothing and not (report.failed or report.conflicts):
         output.talk(f"Nothing to do: {count_shown(report.unchanged, 'file')} as before.")
     for kept in report.kept_both[:_SHOWN]:
@@ -183,9 +183,9 @@ def show_plan(output: Output, look: SyncForecast) -> None:
         output.line(f"{step.action.value}: {step.key}")
     if len(plan.steps) > _SHOWN:
         output.talk(f"… and {len(plan.steps) - _SHOWN:,} more; --json lists all.")
-    for one in look.indexes:
-        if one.outcome != "unchanged":
-            output.line(f"{one.folder.rstrip('/')}: version {one.version} would be {one.outcome}")
+    for index in look.indexes:
+        if index.outcome != "unchanged":
+            output.line(f"{index.folder.rstrip('/')}: version {index.version} would be {index.outcome}")
     _show_trouble(output, plan.failed, plan.skipped)
     if not rows and look.in_agreement:
         output.talk(f"Nothing differs: {count_shown(plan.unchanged, 'file')}.")

@@ -100,13 +100,13 @@ def enrich(
             with call.workspace() as workspace:
                 found = _here(workspace, chosen, sites, wishes, progress, saved=saved)
     if output.as_json:
-        documents = [one.model_dump(mode="json") for one in found]
+        documents = [site.model_dump(mode="json") for site in found]
         output.document({"campaign": chosen, "sites": documents})
         return
-    for number, one in enumerate(found):
+    for number, site in enumerate(found):
         if number:
             output.line("")
-        show_enriched(output, one)
+        show_enriched(output, site)
     if saved:
         where = f" -c {chosen}" if chosen else ""
         output.hint(f"cocli documents states site:{found[0].domain}{where}")
@@ -127,7 +127,7 @@ def _here(
     from cocli.app.websites.enriched_site import enriched_site
 
     found = enrich_sites(workspace, campaign, sites, wishes, on_progress=progress)
-    return [enriched_site(one, saved=saved) for one in found]
+    return [enriched_site(site, saved=saved) for site in found]
 
 
 def _by_server(

@@ -22,21 +22,21 @@ def show_enriched(output: Output, site: EnrichedSite) -> None:
     if site.emails:
         rows = [
             (
-                ("* " if one.email == site.primary_email else "  ") + one.email,
-                one.relation,
-                one.name or one.label,
-                one.method,
-                one.page,
-                _short(one.context),
+                ("* " if email.email == site.primary_email else "  ") + email.email,
+                email.relation,
+                email.name or email.label,
+                email.method,
+                email.page,
+                _short(email.context),
             )
-            for one in site.emails
+            for email in site.emails
         ]
         output.table(("e-mail (* primary)", "whose", "reader", "method", "page", "context"), rows)
     if site.phones:
-        phones = [(one.e164, one.raw, one.kind, one.method, one.page) for one in site.phones]
+        phones = [(phone.e164, phone.raw, phone.kind, phone.method, phone.page) for phone in site.phones]
         output.table(("phone", "as written", "kind", "method", "page"), phones)
-    for one in site.socials:
-        output.line(f"  {one.network}: {one.profile}")
+    for profile in site.socials:
+        output.line(f"  {profile.network}: {profile.profile}")
     for form in site.contact_forms:
         output.line(f"  contact form: {form}")
     for mail in site.mx:
