@@ -111,6 +111,15 @@ def test_the_garbage_collector_leaves_a_short_command_alone_but_not_its_caller(t
     assert set(done.stdout.rpartition("LOADED")[2].split()) == {"20000", "True"}
 
 
+def test_a_process_that_asked_the_database_ends_without_a_word(tmp_path: Path) -> None:
+    after("", "campaign new plumbers --query plumber", home=tmp_path)
+    environ = {**os.environ, "HOME": str(tmp_path), "COCLI_DATA_HOME": str(tmp_path / "data")}
+    program = [sys.executable, "-m", "cocli", "index", "query", "select 41 + 1 as n", "-c", "plumbers", "-q"]
+    done = subprocess.run(program, env=environ, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["n", "42"]
+    assert done.stderr == ""
+
+
 def test_a_sync_of_nothing_new_loads_no_engine_and_builds_no_record(tmp_path: Path) -> None:
     company, bucket = tmp_path / "data/companies/acme/_index.md", tmp_path / "bucket"
     company.parent.mkdir(parents=True)

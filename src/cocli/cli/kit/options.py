@@ -107,7 +107,7 @@ def shared(*options: SharedOption) -> Callable[[Callable[Concatenate[Call, Own],
 
 
 class _SharingCommand:
-    """A command as typer sees it. Its signature is made when typer asks: of the commands of a noun, only one is used."""
+    """A command as typer sees it. Its signature is made when typer asks: of a noun, only one command is used."""
 
     def __init__(self, function: Callable[..., None], options: tuple[SharedOption, ...]) -> None:
         update_wrapper(self, function)
