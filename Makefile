@@ -9,7 +9,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gen
 	--no-header --no-annotate pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint format types layers pytest browser soak chaos bench lock clean
+.PHONY: help demo test check lint format types layers pytest browser soak chaos wheel bench lock clean
 
 help: ## Show what can be done here
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -52,6 +52,13 @@ soak: $(VENV)/.dev ## Simulate 20,000 schedules: make soak SCENARIO=tests/index/
 chaos: $(VENV)/.dev ## Kill the processes of the main job at random until it ends: takes long
 	@$(BIN)/pytest -q tests/chaos/soak.py
 
+wheel: $(VENV)/.dev ## Build the wheel, install it into an empty environment, and run the demo there: takes minutes
+	@rm -rf .wheel && mkdir .wheel
+	@$(BIN)/python -m hatchling build -t wheel -d "$(CURDIR)/.wheel"
+	@$(PYTHON) -m venv .wheel/venv
+	@.wheel/venv/bin/python -m pip --disable-pip-version-check install --quiet .wheel/*.whl
+	@cd .wheel && venv/bin/cocli --version && venv/bin/cocli demo
+
 bench: $(VENV)/.bench ## List the benchmarks, or run one: make bench NAME=usv
 	@$(BIN)/python -m benchmarks $(NAME) $(ARGS)
 
@@ -61,7 +68,7 @@ lock: $(VENV)/.dev ## Resolve the requirements anew into requirements/*.txt
 	@$(COMPILE) --group bench -c requirements/dev.txt -o requirements/bench.txt
 
 clean: ## Remove the virtual environment, caches and demo data
-	rm -rf $(VENV) .demo .bench .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .demo .wheel .bench .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(BIN)/python:
 	@echo "setting up: a virtual environment in $(VENV)"
