@@ -131,7 +131,7 @@ def test_the_front_door_opens_it(older: Path) -> None:
 def test_it_goes_on_where_it_stopped(older: Path, cocli: Any, tmp_path: Path) -> None:
     """The sixteen searches that waited are done by the program of today, with the places file of then."""
     town = build_town()
-    with serve_websites(town, patience=1.0) as websites:
+    with serve_websites(town) as websites:
         files = write_files(TownHome(tmp_path / "files"), town, websites)
         changes = (f"prospecting.area={files / 'territory.geojson'}", f"fetch.hosts_file={files / 'hosts.json'}")
         for change in changes:
