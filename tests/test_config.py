@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import cocli.app.workspace  # noqa: F401 - it offers the names of sources and providers
 from cocli.config.edit import apply_changes, parse_change, parse_unset
 from cocli.config.file import ConfigFile, Scope, read_config
 from cocli.config.lines import join_key, key_lines, split_key

@@ -9,6 +9,8 @@ from typing import Any
 import duckdb
 import pytest
 
+from cocli.pipeline.sources.registry import sources
+
 GOOD = {"type": "node", "id": 1, "lat": 47.05, "lon": 8.45, "tags": {"name": "Hof", "shop": "farm"}}
 
 
@@ -36,7 +38,9 @@ def test_add_list_and_remove(cocli: Any, shops: Path) -> None:
     assert cocli("source", "rm", name).code == 2
     assert cocli("source", "rm", name, "--dry-run", "--json").json["status"] == "would_remove"
     assert cocli("source", "rm", name[:16], "--yes", "--json").json["status"] == "removed"
-    assert cocli("source", "ls", "--json").json == {"files": []}
+    listed = cocli("source", "ls", "--json").json
+    assert listed["files"] == []
+    assert [source["source"] for source in listed["sources"]] == [source.name for source in sources()]
     assert cocli("source", "rm", name, "--yes").code == 2
 
 
@@ -57,7 +61,9 @@ def test_check_adds_nothing(cocli: Any, shops: Path) -> None:
     assert checked.json["bad_rows"] == [{"row": 4, "reason": "latitude 95, longitude 8.45 is not on the globe"}]
     assert (checked.json["rows"], checked.json["places"], checked.json["unnamed"]) == (4, 2, 1)
     assert "openstreetmap" in cocli("source", "check", str(shops)).out
-    assert cocli("source", "ls", "--json").json == {"files": []}
+    listed = cocli("source", "ls", "--json").json
+    assert listed["files"] == []
+    assert [source["source"] for source in listed["sources"]] == [source.name for source in sources()]
 
 
 def test_the_tables_of_a_campaign_and_of_a_person(plumbers: Any, shops: Path, home: Path) -> None:

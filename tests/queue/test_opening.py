@@ -16,11 +16,14 @@ from cocli.models.campaign import CampaignConfig
 from cocli.models.completion import Ok
 from cocli.queue.base import AckOutcome, NewTask
 from cocli.queue.leased.queue import LeasedQueue
-from cocli.queue.providers import get_queue
+from cocli.queue.providers import PROVIDERS, get_queue
 from cocli.queue.sqs.queue import SqsQueue
 from cocli.store import open_store
 from cocli.store.counting import CountingStore
+from cocli.store.kinds import store_kind
+from cocli.store.local import LocalStore
 from cocli.store.memory import MemoryStore
+from cocli.store.wrapper import WrappedStore
 
 
 def config(**sections: dict[str, Any]) -> CampaignConfig:
@@ -122,3 +125,27 @@ def test_a_lease_that_sqs_cannot_keep(ministack: S3Server) -> None:
     long = config(queue={"provider": "sqs", "lease_seconds": 80_000}, aws={"endpoint": ministack.endpoint})
     with pytest.raises(QueueUnusable, match=r"queue\.lease_seconds is 80000"):
         get_queue(long, MemoryStore(), "gm-list")
+
+
+def test_a_kind_of_store_that_says_nothing_of_itself_is_tried_before_workers_rely_on_it(tmp_path: Path) -> None:
+    class Stranger(WrappedStore):
+        """A server of a new kind, which lets everybody win."""
+
+        @property
+        def address(self) -> str:
+            return "gs://bucket"
+
+        def put(self, key: str, data: bytes, *, if_absent: bool = False, if_match: str | None = None) -> str:
+            return self.inner.put(key, data)
+
+    store = Stranger(LocalStore(str(tmp_path / "store"), fsync="never"))
+    assert store_kind(store.address).needs_probe
+    get_queue(config(), store, "gm-list")
+    with pytest.raises(UnsafeStore):
+        get_queue(config(), store, "gm-list", check=True)
+
+
+def test_a_provider_that_is_not_there_is_an_error() -> None:
+    with pytest.raises(QueueUnusable) as refused:
+        get_queue(config(queue={"provider": "pigeons"}), MemoryStore(), "gm-list")
+    assert all(name in str(refused.value.hint) for name in PROVIDERS)

@@ -15,6 +15,7 @@ from cocli.config.resolve import load_user_file, resolve, unknown_variables
 from cocli.errors import CocliError
 from cocli.exit_codes import ExitCode
 from cocli.formats.secrets import mask
+from cocli.store.kinds import store_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -233,7 +234,7 @@ def _store(store: Store) -> tuple[list[DoctorCheck], bool]:
 
 def _credentials(address: str) -> list[DoctorCheck]:
     """Whose credentials are used, for a store that needs some. What they are is nobody's business."""
-    if not address.startswith("s3://"):
+    if not store_kind(address).has_credentials:
         return []
     from urllib.parse import parse_qs, urlsplit
 

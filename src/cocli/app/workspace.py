@@ -27,7 +27,14 @@ def _source_names() -> list[str]:
     return [source.name for source in asked_sources()]
 
 
+def _provider_names() -> list[str]:
+    from cocli.queue.providers import PROVIDERS
+
+    return list(PROVIDERS)
+
+
 offer(("prospecting", "sources"), _source_names)
+offer(("queue", "provider"), _provider_names)
 
 
 class Progress(Protocol):

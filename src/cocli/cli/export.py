@@ -20,6 +20,7 @@ from cocli.cli.kit.options import (
 )
 from cocli.cli.kit.output import count_shown, size_shown
 from cocli.errors import UsageError
+from cocli.results.exports.kinds import KINDS, kind_of
 
 if TYPE_CHECKING:
     from cocli.app.results.exports import ExportReport
@@ -27,11 +28,9 @@ if TYPE_CHECKING:
 
 app = single_command()
 
-_FORMATS = ("csv", "csv-xlsx", "parquet", "geojson", "kml", "vcard", "vcard3", "hubspot")
-
 
 def _complete_format(incomplete: str) -> list[str]:
-    return [name for name in _FORMATS if name.startswith(incomplete)]
+    return [name for name in KINDS if name.startswith(incomplete)]
 
 
 @app.command(
@@ -49,7 +48,7 @@ def export(
     format_: Annotated[
         str,
         typer.Option(
-            "--format", "-f", metavar="FORMAT", help=f"One of {', '.join(_FORMATS)}.", autocompletion=_complete_format
+            "--format", "-f", metavar="FORMAT", help=f"One of {', '.join(KINDS)}.", autocompletion=_complete_format
         ),
     ] = "csv",
     out: Annotated[
@@ -121,7 +120,9 @@ def _show(output: Output, campaign: str, report: ExportReport, *, to_stdout: boo
     left = {"excluded": report.excluded, "merged into others": report.merged, "not asked for": report.filtered}
     if any(left.values()):
         output.talk("Left out: " + ", ".join(f"{count:,} {why}" for why, count in left.items() if count) + ".")
-    if report.format in ("geojson", "kml") and report.without_position:
+    if kind_of(report.format).is_map and report.without_position:
         output.talk(f"{count_shown(report.without_position, 'prospect')} without a position: on no map.")
+    for credit in report.attribution:
+        output.talk(f"Name with it: {credit}")
     if not report.rows and not any(left.values()):
         output.hint(f"cocli index status -c {campaign}")

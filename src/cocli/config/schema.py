@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import BaseModel, ValidationError
 
-from cocli.config.choices import strangers
+from cocli.config.choices import choices, strangers
 from cocli.config.lines import Path, join_key
 from cocli.models.campaign import CampaignConfig
 
@@ -77,7 +77,8 @@ def section_model(section: str) -> type[BaseModel] | None:
 
 def problems(data: Mapping[str, Any]) -> list[SettingProblem]:
     """What is wrong with a document, in the schema's order."""
-    strange = {path: SettingProblem(path, reason) for path, reason in strangers(data)}
+    refused = {path: problem for path, _ in _UNAVAILABLE_VALUES if (problem := _unavailable(path, data))}
+    strange = {path: SettingProblem(path, reason) for path, reason in strangers(data)} | refused
     try:
         CampaignConfig.model_validate(data)
     except ValidationError as error:
@@ -175,15 +176,10 @@ def _unavailable(path: Path, data: Mapping[str, Any]) -> SettingProblem | None:
         return SettingProblem(path, reason, f"Remove the section [{path[0]}].")
     value = _value_at(data, path)
     if isinstance(value, str) and (reason := _UNAVAILABLE_VALUES.get((path, value))):
-        others = _choices(path)
-        return SettingProblem(path, reason, f"Set {join_key(path)} to one of: {', '.join(others)}.")
+        others = choices(tuple(map(str, path)))
+        hint = f"Set {join_key(path)} to one of: {', '.join(others)}." if others else None
+        return SettingProblem(path, reason, hint)
     return None
-
-
-def _choices(path: Path) -> list[str]:
-    """The values that a setting takes, where it is one of a few."""
-    field = next(setting.field for setting in settings() if setting.path == path)
-    return [str(choice) for choice in getattr(field.annotation, "__args__", ())]
 
 
 def _expected_shape(path: Path) -> str:

@@ -26,13 +26,18 @@ def campaign_template(name: str, queries: Sequence[str] = (), places: Sequence[T
     """A `config.toml` that is valid as it stands."""
     sources = ", ".join(choices(("prospecting", "sources")) or ("the sources to ask",))
     return _CAMPAIGN.format(
-        name=_text(name), queries=_queries(queries), locations=_locations(places), sources=sources, shared=_SHARED
+        name=_text(name), queries=_queries(queries), locations=_locations(places), sources=sources, shared=_shared()
     )
 
 
 def user_template() -> str:
     """A user's `config.toml`: nothing is set, everything is explained."""
-    return _USER.format(shared=_SHARED)
+    return _USER.format(shared=_shared())
+
+
+def _shared() -> str:
+    providers = ", ".join(choices(("queue", "provider")) or ("who keeps the tasks",))
+    return _SHARED.replace("{providers}", providers)
 
 
 def _text(value: str) -> str:
@@ -112,7 +117,7 @@ _SHARED = """\
 # profile = "default"            # credentials come from the usual AWS places, never from this file
 
 # [queue]
-# provider = "store"             # store, filesystem, s3, sqs
+# provider = "store"             # {providers}
 # lease_seconds = 300            # how long a worker may be silent
 # attempts = 5
 # paused = []                    # queues that no supervisor runs workers for

@@ -21,15 +21,15 @@ from cocli.models.completion import Failed, Ok
 from cocli.models.record import explain
 from cocli.models.task import TaskError
 from cocli.queue.base import NewTask
-from cocli.queue.leased.queue import LeasedQueue
 from cocli.queue.places import Places
-from cocli.queue.providers import get_queue
+from cocli.queue.providers import get_queue, provider_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from cocli.models.campaign import CampaignConfig
     from cocli.queue.base import Claim, Verdict, Work
+    from cocli.queue.leased.queue import LeasedQueue
     from cocli.queue.sqs.queue import SqsQueue
     from cocli.store.base import Store
 
@@ -72,6 +72,7 @@ class CommandExecutor:
         self._say = say
         self._queue: LeasedQueue | SqsQueue | None = None
         self._opened_for: object = None
+        self._ordered = False
         self._stopped = False
         self.listening = False
         """Whether it only waits for what SQS may send: nobody needs to wait for the end of that."""
@@ -79,7 +80,7 @@ class CommandExecutor:
     def step(self) -> int:
         """Execute what waits now; how many commands came to an end. SQS is given some seconds to send one."""
         config = self._config()
-        self.listening = config.queue.provider == "sqs"
+        self.listening = provider_of(config).waits
         try:
             queue = self._open(config)
             claims = sorted(queue.claim_many(_TOGETHER), key=lambda claim: claim.task.task_id)
@@ -107,6 +108,7 @@ class CommandExecutor:
             self.close()
             self._queue = open_command_queue(config, self._store, self._target, self._worker)
             self._opened_for = wanted
+            self._ordered = provider_of(config).ordered
         return self._queue
 
     def _in_order(self, queue: LeasedQueue | SqsQueue, held: Sequence[tuple[Claim, Work]]) -> int:
@@ -115,7 +117,7 @@ class CommandExecutor:
         for number, (claim, work) in enumerate(held):
             try:
                 work.check()
-                if isinstance(queue, LeasedQueue) and self._is_early(claim):
+                if not self._ordered and self._is_early(claim):
                     self._give_back(queue, [later for later, _ in held[number:]])
                     break
                 task = claim.task

@@ -100,7 +100,7 @@ LEASE_SECONDS = 300
 class QueueSection(RecordPart):
     """`[queue]`: who keeps the tasks, how long a worker may be silent, how often a task is tried."""
 
-    provider: Literal["store", "filesystem", "s3", "sqs"] = "store"
+    provider: Label = "store"
     """`store` follows the store; `filesystem` and `s3` insist on that kind of store."""
     lease_seconds: Annotated[int, Field(ge=5, le=86_400)] = LEASE_SECONDS
     attempts: Annotated[int, Field(ge=1, le=100)] = 5

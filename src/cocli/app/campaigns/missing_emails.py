@@ -16,6 +16,7 @@ from cocli.pipeline.exclusions import is_excluded
 from cocli.pipeline.merge.site_records import theirs
 from cocli.pipeline.stages.enrichment_loop import QUEUE
 from cocli.pipeline.websites.triage.triage import triage_address
+from cocli.queue.providers import provider_of
 from cocli.results.exports.cells import harmless
 
 if TYPE_CHECKING:
@@ -58,7 +59,6 @@ WORTH_ANOTHER_PASS: frozenset[str] = frozenset(
 """Reasons that may be gone another day, or with a better reader."""
 _ROBOTS = "(robots)"
 _ADDRESS_STATUSES: dict[str, Reason] = {"social-only": "social-only", "directory": "directory", "refused": "refused"}
-_ELSEWHERE = ("sqs", "kafka")
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,8 +207,8 @@ def _task_places(sites: CampaignSites) -> Iterator[tuple[str, str]]:
     for info in store.list(places.sideline):
         if found := places.spot_of_sidelined(info.key):
             yield found[1], f"its task was set aside: {found[0]}"
-    if sites.campaign.settings.model().queue.provider in _ELSEWHERE:
-        return  # they keep what waits themselves, and cannot list it
+    if not provider_of(sites.campaign.settings.model()).lists_pending:
+        return
     for info in store.list(places.pending):
         if folder := task_folder(info.key):
             yield places.spot_of_folder(folder[0]), "its task waits in the queue"

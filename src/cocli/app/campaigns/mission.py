@@ -20,6 +20,8 @@ from cocli.keys.paths import task_folder
 from cocli.pipeline.plan.estimate import Estimate, estimate
 from cocli.pipeline.plan.mission import COUNT, LACKING, QUEUE, SPLIT, Lacking, Mission, MissionPass, Splits
 from cocli.pipeline.sources.registry import source_named
+from cocli.queue.providers import provider_of
+from cocli.store.kinds import store_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -106,7 +108,9 @@ def estimate_all(campaign: Campaign, targets: int) -> Estimate:
 def _estimate(campaign: Campaign, tasks: int, asked: dict[str, int]) -> Estimate:
     workers = sum(counts.get(QUEUE, 0) for counts in campaign.settings.model().workers.values())
     costs = [(cost, times) for name, times in asked.items() if (cost := source_named(name).cost) is not None]
-    return estimate(tasks, costs, workers=workers, on_s3=campaign.store.address.startswith("s3://"))
+    return estimate(
+        tasks, costs, workers=workers, dollars_per_write=store_kind(campaign.store.address).dollars_per_write
+    )
 
 
 def micros(at: datetime) -> int:
@@ -165,8 +169,8 @@ def _spots(campaign: Campaign, places: Places) -> dict[str, str]:
     for info in store.list(places.sideline):
         if (found := places.spot_of_sidelined(info.key)) is not None:
             spots[found[1]] = "already_sidelined"
-    if campaign.settings.model().queue.provider in ("sqs", "kafka"):
-        return spots  # they keep what waits themselves, and cannot list it
+    if not provider_of(campaign.settings.model()).lists_pending:
+        return spots
     for info in store.list(places.pending):
         if (folder := task_folder(info.key)) is not None:
             spots[places.spot_of_folder(folder[0])] = "already_pending"

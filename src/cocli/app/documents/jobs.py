@@ -23,6 +23,7 @@ from cocli.models.record import explain
 from cocli.pipeline.nodes import PIPELINE
 from cocli.pipeline.websites.fetch.capture import CONNECTOR
 from cocli.pipeline.websites.site.document import VisitedPage, site_doc, sites_without_visit, visit_document
+from cocli.store.kinds import store_kind
 
 if TYPE_CHECKING:
     import threading
@@ -143,7 +144,7 @@ def _crew(
         return
     if not 1 <= processes <= MAX_JOBS:
         raise UsageError(reason=f"there may be 1 to {MAX_JOBS} processes, not {processes}")
-    if documents.store_address.startswith("memory://"):
+    if not store_kind(documents.store_address).is_shared:
         raise UsageError(reason="a store in memory cannot be shared with other processes")
     workplace = Workplace(
         store=documents.store_address,

@@ -11,6 +11,7 @@ from cocli.errors import FormatError, StoreError
 from cocli.formats import json_records
 from cocli.keys.paths import task_folder
 from cocli.models.lease import Lease
+from cocli.queue.providers import provider_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -139,7 +140,7 @@ def queue_states(campaign: Campaign, names: Sequence[str]) -> dict[str, QueueSta
 
 
 def _state(campaign: Campaign, name: str) -> QueueState:
-    if campaign.settings.model().queue.provider in ("sqs", "kafka"):
+    if not provider_of(campaign.settings.model()).lists_pending:
         return _told(campaign, name)
     store, places = campaign.store, ended_on_store(campaign, name).places
     tasks, leases = dict[str, str](), dict[str, str]()

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 STANDARD = ("gm-list", "gm-details", "enrichment")
 """The queues that every campaign has, also before the first task is put."""
-_ELSEWHERE = ("sqs", "kafka")
-"""Providers that keep waiting tasks themselves; the others keep them in the store."""
 _QUEUE_NAME = re.compile(r"[a-z][a-z0-9-]{0,62}")
 
 
@@ -122,11 +120,13 @@ def ended_on_store(campaign: Campaign, name: str) -> QueueOnStore:
 
 def pending_on_store(campaign: Campaign, name: str, what: str) -> QueueOnStore:
     """Waiting tasks and their leases, where the store keeps them."""
-    provider = campaign.settings.model().queue.provider
-    if provider in _ELSEWHERE:
+    from cocli.queue.providers import provider_of
+
+    provider = provider_of(campaign.settings.model())
+    if not provider.lists_pending:
         raise QueueUnusable(
             queue=name,
-            provider=provider,
+            provider=provider.name,
             reason=f"it cannot {what}",
             hint=f"See what it can tell with: cocli queue status {campaign.name} --queue {name}",
         )

@@ -18,6 +18,7 @@ from cocli.errors import UsageError
 from cocli.index.reader import open_reader
 from cocli.keys.paths import ExportKey
 from cocli.pipeline.exclusions import is_excluded
+from cocli.pipeline.sources.registry import attributions
 from cocli.results.companies.pages import load_pages
 from cocli.results.exports.columns import chosen
 from cocli.results.exports.kinds import kind_of
@@ -60,6 +61,8 @@ class ExportReport:
     without_position: int = 0
     """Of those written: they are on no map."""
     columns: list[str] = field(default_factory=list)
+    attribution: list[str] = field(default_factory=list)
+    """Whom to name with the file: the sources of what was written, with their licences."""
 
 
 def export_to_store(indexes: Indexes, options: ExportOptions, progress: Progress = no_progress) -> ExportReport:
@@ -102,8 +105,16 @@ def export_to(
     columns = chosen(options.columns)
     report = ExportReport(format=options.format, columns=list(columns) if kind.has_columns else [])
     choice = _choice(indexes, options)  # before anything is written: a condition may be no SQL
-    kind.write(_selected(indexes, choice, report, progress), out, columns)
+    seen: set[str] = set()
+    kind.write(_noting_sources(_selected(indexes, choice, report, progress), seen), out, columns)
+    report.attribution = attributions(seen)
     return report
+
+
+def _noting_sources(prospects: Iterator[Prospect], seen: set[str]) -> Iterator[Prospect]:
+    for prospect in prospects:
+        seen.update(prospect.sources)
+        yield prospect
 
 
 @dataclass(frozen=True, slots=True)

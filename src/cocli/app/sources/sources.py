@@ -25,6 +25,7 @@ from cocli.pipeline.sources.registry import (
     file_kinds,
     file_names,
     find_source,
+    sources,
 )
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from cocli.pipeline.sources.open_places.library import Addition
     from cocli.pipeline.sources.open_places.sorted_copy import BuiltCopy
     from cocli.pipeline.sources.open_places.source_file import AddedFile
+    from cocli.pipeline.sources.source import Source
 
 _TABLE = "categories.csv"
 _MOSTLY_ELSEWHERE = 10
@@ -95,6 +97,11 @@ def opening_of(workspace: Workspace, campaign: Campaign, worker: str) -> SourceO
 
 def _file_source(name: str | None) -> str | None:
     return None if name is None else file_kind(name).name
+
+
+def known_sources() -> tuple[Source, ...]:
+    """All sources that there are, whether something of them is here or not."""
+    return sources()
 
 
 def list_sources(workspace: Workspace) -> list[AddedFile]:

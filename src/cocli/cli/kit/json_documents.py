@@ -171,11 +171,13 @@ DOCUMENTS = {
     '"covers", "covers_declared", "country", "licence", "attribution", "as_of", "added_at", "path"}}',
     "cocli source ls": '{"files": [{"id", "source", "filename", "origin", "sha256", "bytes", "copy_bytes", "release", '
     '"rows", "places", "unnamed", "bad", "bad_rows": [{"row", "reason"}], "covers", "covers_declared", "country", '
-    '"licence", "attribution", "as_of", "added_at", "path"}]}',
+    '"licence", "attribution", "as_of", "added_at", "path"}], "sources": [{"source", "title", "licence", '
+    '"attribution", "link", "rank", "reads_files", "is_asked"}]}',
     "cocli source rm": '{"status": "removed" or "would_remove", "file": {"id", "source", "filename", "origin", '
     '"sha256", "bytes", "copy_bytes", "release", "rows", "places", "unnamed", "bad", "bad_rows": [{"row", "reason"}], '
     '"covers", "covers_declared", "country", "licence", "attribution", "as_of", "added_at", "path"}}',
-    "cocli source check": '{"source", "rows", "places", "unnamed", "bad", "bad_rows": [{"row", "reason"}], "covers"}',
+    "cocli source check": '{"source", "rows", "places", "unnamed", "bad", "bad_rows": [{"row", "reason"}], "covers", '
+    '"licence", "attribution"}',
     "cocli source fetch": '{"status": "added" or "already_added", "file": {"id", "source", "filename", "origin", '
     '"sha256", "bytes", "copy_bytes", "release", "rows", "places", "unnamed", "bad", "bad_rows": [{"row", "reason"}], '
     '"covers", "covers_declared", "country", "licence", "attribution", "as_of", "added_at", "path"}}',
@@ -211,7 +213,7 @@ DOCUMENTS = {
     "cocli meeting next": '{"meetings": [{"slug", "name", "title", "date", "tags", "text", "problem", "place", '
     '"attendees", "at"}], "truncated"}',
     "cocli export": '{"campaign", "path", "format", "rows", "bytes", "excluded", "merged", "filtered", '
-    '"without_position", "columns"}',
+    '"without_position", "columns", "attribution"}',
     "cocli import": '{"campaign", "status": "imported" or "would_import", "format", "encoding", "delimiter", '
     '"mapping": {field: column}, "unused", "further": {field: [column]}, "rows", "blank", "new", "changed", '
     '"unchanged", "moved", "excluded", "emails", "unread": {field: count}, "refused": [{"number", "reason", "text"}], '

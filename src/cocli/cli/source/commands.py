@@ -108,19 +108,22 @@ def add(
 @app.command(epilog=examples("cocli source ls", "cocli source ls --json"))
 @shared(JSON, QUIET)
 def ls(call: Call) -> None:
-    """List the files that were added on this machine, the newest data first."""
-    from cocli.app.sources.sources import list_sources
-    from cocli.cli.source.views import file_document, show_files
+    """List the sources, with whom to name for their data, and the files that were added here, the newest data first."""
+    from cocli.app.sources.sources import known_sources, list_sources
+    from cocli.cli.source.views import file_document, show_files, show_sources, source_document
 
     output = call.output
     with call.workspace() as workspace:
         files = list_sources(workspace)
     if output.as_json:
-        output.document({"files": [file_document(file) for file in files]})
-    elif files:
+        known = [source_document(source) for source in known_sources()]
+        output.document({"files": [file_document(file) for file in files], "sources": known})
+        return
+    show_sources(output, known_sources())
+    if files:
         show_files(output, files)
     else:
-        output.talk("There is none.")
+        output.talk("No file was added on this machine yet.")
         output.hint("cocli source fetch overture -c CAMPAIGN")
 
 

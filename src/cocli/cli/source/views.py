@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from cocli.pipeline.sources.open_places.library import Addition
     from cocli.pipeline.sources.open_places.sorted_copy import BuiltCopy
     from cocli.pipeline.sources.open_places.source_file import AddedFile, BadRow
+    from cocli.pipeline.sources.source import Source
 
 _SHOWN_CATEGORIES = 6
 
@@ -45,6 +46,19 @@ def file_document(file: AddedFile) -> dict[str, Any]:
     }
 
 
+def source_document(source: Source) -> dict[str, Any]:
+    return {
+        "source": source.name,
+        "title": source.title,
+        "licence": source.licence.name,
+        "attribution": source.licence.attribution,
+        "link": source.licence.link,
+        "rank": source.rank.page,
+        "reads_files": source.reads_files,
+        "is_asked": source.is_asked,
+    }
+
+
 def built_document(built: BuiltCopy) -> dict[str, Any]:
     return {
         "source": built.source,
@@ -54,6 +68,8 @@ def built_document(built: BuiltCopy) -> dict[str, Any]:
         "bad": built.bad,
         "bad_rows": _bad_rows(built.bad_rows),
         "covers": str(built.bounds) if built.bounds else None,
+        "licence": built.kind.licence.name,
+        "attribution": built.kind.licence.attribution,
     }
 
 
@@ -89,6 +105,7 @@ def show_built(output: Output, built: BuiltCopy) -> None:
     columns = ("source", "rows", "places", "unnamed", "unusable", "covers")
     row = (built.source, built.rows, built.places, built.unnamed, built.bad, built.bounds)
     output.table(columns, [row], right=("rows", "places", "unnamed", "unusable"))
+    output.talk(f"Licence: {built.kind.licence}")
     _show_bad(output, built.bad_rows, built.bad)
 
 
@@ -104,6 +121,11 @@ def _counts(rows: int, places: int, unnamed: int, bad: int) -> str:
     parts += [f"{unnamed:,} without a name"] if unnamed else []
     parts += [f"{bad:,} unusable"] if bad else []
     return ", ".join(parts) + "."
+
+
+def show_sources(output: Output, sources: Sequence[Source]) -> None:
+    rows = [(source.name, source.licence.name, source.licence.attribution, source.licence.link) for source in sources]
+    output.table(("source", "licence", "name with its data", "terms"), rows)
 
 
 def show_files(output: Output, files: Sequence[AddedFile]) -> None:

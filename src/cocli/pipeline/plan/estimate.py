@@ -19,8 +19,6 @@ class Cost(NamedTuple):
 
 _WRITES_PER_TASK: Final = 6
 """Put, lease, completion, deletions, the document, the witness."""
-_DOLLARS_PER_WRITE: Final = 0.000005
-"""Of Amazon S3 in most regions. A folder costs nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +38,7 @@ class Estimate:
         return self.hours / max(self.workers, 1)
 
 
-def estimate(tasks: int, asked: Iterable[tuple[Cost, int]], *, workers: int, on_s3: bool) -> Estimate:
+def estimate(tasks: int, asked: Iterable[tuple[Cost, int]], *, workers: int, dollars_per_write: float) -> Estimate:
     """From how often each source is asked: what it costs once, and how many times."""
     costs = list(asked)
     writes = tasks * _WRITES_PER_TASK
@@ -50,5 +48,5 @@ def estimate(tasks: int, asked: Iterable[tuple[Cost, int]], *, workers: int, on_
         hours=sum(cost.seconds * times for cost, times in costs) / 3600,
         workers=workers,
         store_writes=writes,
-        dollars=writes * _DOLLARS_PER_WRITE if on_s3 else 0.0,
+        dollars=writes * dollars_per_write,
     )

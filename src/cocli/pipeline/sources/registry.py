@@ -11,7 +11,7 @@ from cocli.errors import UsageError
 from cocli.pipeline.sources import alltheplaces, foursquare, google_maps, imports, openstreetmap, overture
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from cocli.documents import Document
     from cocli.models.place import Place
@@ -61,6 +61,13 @@ OPEN_PLACES = "open-places"
 def source_choices() -> tuple[str, ...]:
     """What a person chooses from: all open data together, or one of the sources that are asked over a network."""
     return (OPEN_PLACES, *(source.name for source in asked_sources() if not source.reads_files))
+
+
+def attributions(names: Iterable[str]) -> list[str]:
+    """Whom to name for values of these sources, each by either of its names; what is no source has nobody."""
+    wanted = set(names)
+    used = [source for source in sources() if wanted & {source.name, source.row_name}]
+    return [f"{source.title}: {source.licence}" for source in used]
 
 
 # --- captures
