@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from benchmarks._enrich_pages import padded
 from cocli.demo.town import build_town
-from cocli.demo.town.building import SMALLEST_SIZE
+from cocli.demo.town.builder import SMALLEST_SIZE
 from cocli.demo.town.http_server import running
 from cocli.demo.town.websites.replies import Reply, reply_to
 from cocli.demo.town.websites.server import WebsiteServer

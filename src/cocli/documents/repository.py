@@ -12,7 +12,7 @@ from cocli.documents.ids import check_parts, node_uuid
 from cocli.documents.limits import INLINE_LIMIT
 from cocli.documents.objects import DocumentObjects
 from cocli.documents.places import DocumentPlace
-from cocli.documents.saving import Saver
+from cocli.documents.saver import Saver
 from cocli.documents.subscriptions import NOBODY
 from cocli.errors import DocumentDamaged, DocumentDeleted, DocumentNotFound, UsageError
 from cocli.models.record import render_utc

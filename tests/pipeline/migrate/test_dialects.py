@@ -17,7 +17,7 @@ from cocli.formats.rejected import RejectedRow
 from cocli.pipeline.migrate import list_items, prospects
 from cocli.pipeline.migrate.columns import Table
 from cocli.pipeline.migrate.layout import Layout
-from cocli.pipeline.migrate.reading import read
+from cocli.pipeline.migrate.reader import read
 from cocli.pipeline.migrate.row import OldRow
 
 sys.path.insert(0, str(Path(__file__).parent))  # what the tests of this folder share is no package

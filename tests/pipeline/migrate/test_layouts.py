@@ -21,7 +21,7 @@ from cocli.models.witness import Witness
 from cocli.pipeline.migrate import domains, emails, list_items, prospects
 from cocli.pipeline.migrate.columns import Table
 from cocli.pipeline.migrate.conversion import Converter, Options
-from cocli.pipeline.migrate.mending import mend
+from cocli.pipeline.migrate.repairs import mend
 from cocli.pipeline.migrate.row import Foreign, Migrated, Outcome
 from cocli.pipeline.migrate.sources import LeftOut, OlderFile, classify
 

@@ -18,7 +18,7 @@ from cocli.results.companies.drafts import new_company
 from cocli.results.companies.facts import facts_of
 from cocli.results.companies.pages import by_hash, find_pages, load_pages
 from cocli.results.companies.refresh import Refresher, RefreshReport
-from cocli.results.companies.tagging import with_tag
+from cocli.results.companies.tags import with_tag
 from cocli.store.counting import CountingStore
 from cocli.store.memory import MemoryStore
 from cocli.store.wrapper import WrappedStore

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from cocli.errors import FormatError, UsageError
 from cocli.formats import markdown
 from cocli.models.company import Company
-from cocli.results.companies.tagging import check_tag, with_tag, without_tag
+from cocli.results.companies.tags import check_tag, with_tag, without_tag
 
 CASES = {
     "flow": ("---\ntags: [ 'a',  b ]  # me\nname: X\n---\nb\n", "---\ntags: [ 'a',  b, vip ]  # me\nname: X\n---\nb\n"),

@@ -203,7 +203,7 @@ def test_no_share_is_rounded_to_all_or_none_and_no_bar_to_nothing(workspace: Wor
     shares = {"name": 1.0, "phone": 0.99999, "website": 0.0001, "domain": 0.5, "street": 0.0}
     fields = tuple(FillRate(field=name, filled=1, share=share) for name, share in shares.items())
     rates = render_page(made.report.with_changes(fields=fields), None)
-    table = LexborHTMLParser(rates).css_first('table[aria-label="How much is known"]')
+    table = LexborHTMLParser(rates).css_first('table[aria-label="Which fields are filled"]')
     assert table is not None
     assert [cell.text() for cell in table.css("td.soft")] == ["100%", "> 99.9%", "< 0.1%", "50.0%", "0%"]
     widths = [float(bar.attributes["width"] or "") for bar in table.css("rect")]

@@ -1,7 +1,7 @@
 """A campaign as one KML file: its tiles by what was read, its prospects by how they can be reached.
 
-The polygons are drawn by `planning`, the placemarks by `exports`. Here both are put into one document, and every
-prospect gets a style.
+The polygons are drawn by `pipeline.plan`, the placemarks by `results.exports`. Here both are put into one document,
+and every prospect gets a style.
 """
 
 from __future__ import annotations

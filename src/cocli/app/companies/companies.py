@@ -22,7 +22,7 @@ from cocli.results.companies.entries import meetings, notes
 from cocli.results.companies.pages import CompanyPage, find_pages, load_pages, page_of
 from cocli.results.companies.people import people_of
 from cocli.results.companies.refresh import Refresher, RefreshReport
-from cocli.results.companies.tagging import check_tag, with_tag, without_tag
+from cocli.results.companies.tags import check_tag, with_tag, without_tag
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

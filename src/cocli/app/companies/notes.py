@@ -13,7 +13,7 @@ from cocli.keys.paths import MeetingKey, NoteKey
 from cocli.models.note import NoteFacts
 from cocli.results.companies.drafts import new_note
 from cocli.results.companies.entries import add_entry, meetings, notes
-from cocli.results.companies.tagging import check_tag
+from cocli.results.companies.tags import check_tag
 from cocli.results.companies.times import moment, parse_when, zone
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from cocli.models.person import Person
 from cocli.results.companies import writing
 from cocli.results.companies.drafts import draft
 from cocli.results.companies.people import PersonPage, people, people_of, read_person
-from cocli.results.companies.tagging import check_tag
+from cocli.results.companies.tags import check_tag
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

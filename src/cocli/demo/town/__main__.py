@@ -7,7 +7,7 @@ import signal
 import sys
 from pathlib import Path
 
-from cocli.demo.town.building import USUAL_SIZE
+from cocli.demo.town.builder import USUAL_SIZE
 from cocli.demo.town.hosts import write_hosts
 from cocli.demo.town.maps.site import MapsBehaviour, serve_maps
 from cocli.demo.town.overture import write_overture

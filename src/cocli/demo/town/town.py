@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from cocli.demo.town.building import USUAL_SIZE, build_businesses
+from cocli.demo.town.builder import USUAL_SIZE, build_businesses
 from cocli.demo.town.region import Region
 
 if TYPE_CHECKING:

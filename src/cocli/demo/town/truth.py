@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from cocli.demo.town.languages import LANGUAGES
 from cocli.demo.town.trades import PHRASES
-from cocli.demo.town.websites.cloaking import filled
+from cocli.demo.town.websites.cloaks import filled
 from cocli.demo.town.websites.pages import rejects_of
 from cocli.keys.identities import cid_from_place_id
 

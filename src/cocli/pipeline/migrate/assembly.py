@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cocli.formats.usv_dialect import RECORD_LIMIT
-from cocli.pipeline.migrate.cutting import HEAD, SEPARATOR, Piece
+from cocli.pipeline.migrate.pieces import HEAD, SEPARATOR, Piece
 
 if TYPE_CHECKING:
     import re

@@ -13,7 +13,7 @@ from cocli.errors import DataError, RecordError
 from cocli.formats.rejected import RejectedRow
 from cocli.keys.paths import GLOBAL_INDEXES, IndexRef
 from cocli.pipeline.indexes import spec_of
-from cocli.pipeline.migrate.reading import read
+from cocli.pipeline.migrate.reader import read
 from cocli.pipeline.migrate.row import Context, Foreign, Migrated, OldRow, Outcome, slugged
 from cocli.pipeline.migrate.sources import LAYOUTS, OlderFile
 

@@ -16,7 +16,7 @@ from cocli.errors import UsageError
 from cocli.pipeline.migrate.conversion import Converter, Options
 from cocli.pipeline.migrate.counts import KeysSeen, LayoutCount
 from cocli.pipeline.migrate.migration import Append, MigrationReport, PlannedFile, migrate
-from cocli.pipeline.migrate.reading import AlreadyNew
+from cocli.pipeline.migrate.reader import AlreadyNew
 from cocli.pipeline.migrate.row import Migrated
 from cocli.pipeline.migrate.sources import LeftOut, OlderFile, find_sources
 

@@ -6,7 +6,7 @@ added to where a person asks for it (a tag), and every write is conditional on w
 - `pages`: the companies of a store, read; how one is found.
 - `facts`: what a page says of a prospect.
 - `refresh`: makes and refreshes pages from prospects.
-- `tagging`: adds and takes away a tag without touching anything else.
+- `tags`: adds and takes away a tag without touching anything else.
 - `writing`: conditional writes, and names that are not taken yet.
 - `drafts`: new files: companies, people, notes, meetings.
 - `entries`: notes and meetings, read; `times`: when a meeting is.

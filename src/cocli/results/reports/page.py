@@ -62,7 +62,7 @@ def render_page(report: Report, map_svg: str | None, legend: Sequence[tuple[str,
         css=Markup(css),  # noqa: S704  ours
         css_hash=_hash(css),
         legend=legend,
-        map_svg=Markup(map_svg) if map_svg else None,  # noqa: S704  drawn by `planning`, which escapes
+        map_svg=Markup(map_svg) if map_svg else None,  # noqa: S704  drawn by `pipeline.plan.coverage_map`, which escapes
         trend=Markup(trend_line(report.trend)),  # noqa: S704  drawn here, of numbers and times
         longest=lambda counted: max((count.count for count in counted), default=0) or 1,
         width=_width,

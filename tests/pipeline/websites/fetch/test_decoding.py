@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.kit.async_time import HastyTime
 
 from cocli.pipeline.websites.fetch import Fetched, Fetcher, FetchFailed, FetchSettings, Refused
-from cocli.pipeline.websites.fetch.decoding import PIECE, Unpacking
+from cocli.pipeline.websites.fetch.decoder import PIECE, Unpacking
 from cocli.pipeline.websites.fetch.limits import FetchLimits
 from cocli.pipeline.websites.fetch.outcome import Failure
 from cocli.pipeline.websites.fetch.signals import Breakdown

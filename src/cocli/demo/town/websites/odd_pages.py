@@ -6,7 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from cocli.demo.town.languages import LANGUAGES
-from cocli.demo.town.websites.cloaking import base64_text
+from cocli.demo.town.websites.cloaks import base64_text
 
 if TYPE_CHECKING:
     from cocli.demo.town.websites.site import TownSite

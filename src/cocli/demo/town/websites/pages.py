@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from cocli.demo.town.business import national
 from cocli.demo.town.languages import LANGUAGES
-from cocli.demo.town.websites.cloaking import cloudflare, filled, values_of
+from cocli.demo.town.websites.cloaks import cloudflare, filled, values_of
 from cocli.demo.town.websites.script_forms import form_named
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ What lives where:
 - `outcome`: the four verdicts. A site never causes an exception.
 - `settings`, `limits`, `request`: how a fetcher behaves, how much it takes, what differs for robots.txt and parts.
 - `urls`: an address, read as browsers do. `guard`: which addresses may be asked. `resolver`: from names to addresses.
-- `network`: looks up, judges and connects in one step. `connections`, `http`, `decoding`: one request within bounds.
-- `robots`, `politeness`, `retrying`: may we, when, and again?
+- `network`: looks up, judges and connects in one step. `connections`, `http`, `decoder`: one request within bounds.
+- `robots`, `politeness`, `retries`: may we, when, and again?
 - `journey`: redirects and the wording of outcomes. `capture`: a page and its document.
 - `browser` (extra `browser`): what a script makes of a page that is empty without it.
 

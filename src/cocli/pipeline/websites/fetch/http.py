@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import h2.exceptions
 import httpcore2
 
-from cocli.pipeline.websites.fetch.decoding import ACCEPTED, Unpacking
+from cocli.pipeline.websites.fetch.decoder import ACCEPTED, Unpacking
 from cocli.pipeline.websites.fetch.outcome import Failure
 from cocli.pipeline.websites.fetch.signals import Breakdown
 from cocli.pipeline.websites.fetch.urls import DEFAULT_PORTS

@@ -12,8 +12,8 @@ from cocli.formats.rejected import RejectedRow
 from cocli.formats.usv_dialect import RECORD_LIMIT
 from cocli.pipeline.migrate.assembly import RawRecord, assemble
 from cocli.pipeline.migrate.columns import Table, misfit
-from cocli.pipeline.migrate.cutting import HEAD, cut
-from cocli.pipeline.migrate.mending import mend
+from cocli.pipeline.migrate.pieces import HEAD, cut
+from cocli.pipeline.migrate.repairs import mend
 from cocli.pipeline.migrate.row import OldRow, Value
 
 if TYPE_CHECKING:
