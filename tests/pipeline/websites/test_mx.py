@@ -5,16 +5,18 @@ from __future__ import annotations
 import asyncio
 import socket
 import struct
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cocli.pipeline.websites.site.mx import MailHosts, MxAnswer, name_servers, read_answer
+from cocli.pipeline.websites.site.mx import MAX_HOSTS, MailHosts, MxAnswer, name_servers
 
 Answer = Callable[[bytes], list[bytes]]
 
@@ -131,8 +133,25 @@ def test_without_a_server_nothing_is_known(tmp_path: Path) -> None:
     assert name_servers(str(tmp_path / "resolv.conf")) == [("192.0.2.1", 53), ("fe80::1", 53)]
 
 
+@settings(max_examples=40, deadline=None)
 @given(st.binary(max_size=200))
 def test_no_answer_is_an_exception(data: bytes) -> None:
-    question = name("firm.com") + struct.pack("!HH", 15, 1)
-    read_answer(data, 7, question)
-    read_answer(struct.pack("!6H", 7, 0x8180, 1, 3, 0, 0) + question + data, 7, question)
+    """Random bytes, alone and behind a head that fits the question."""
+
+    def answer(query: bytes) -> list[bytes]:
+        header = query[:2] + struct.pack("!5H", 0x8180, 1, 3, 0, 0)
+        return [data, header + question_of(query) + data]
+
+    assert ask(answer, seconds=0.05).state in ("unknown", "mx", "null-mx", "no-mx", "no-domain")
+
+
+def test_hosts_are_few_and_have_names_of_hosts() -> None:
+    many = [(number, name(f"mx{number}.a.com")) for number in range(50)]
+    assert len(ask(lambda query: [reply(query, many)]).hosts) == MAX_HOSTS
+    odd = [(1, b"\x03a\x00b\x03com\x00"), (2, name("mx.a.com"))]
+    assert ask(lambda query: [reply(query, odd)]).hosts == ("mx.a.com",)
+
+
+def test_the_library_is_loaded_by_who_asks_only() -> None:
+    program = "import sys, cocli.pipeline.websites.site.mx; assert 'dns' not in sys.modules"
+    subprocess.run([sys.executable, "-c", program], check=True)
