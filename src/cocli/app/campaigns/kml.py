@@ -10,26 +10,22 @@ import tempfile
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, BinaryIO
-from xml.etree.ElementTree import Element, tostring
+from xml.etree.ElementTree import Element
 
 from cocli.app.campaigns.coverage import measure_coverage
 from cocli.app.indexes.indexes import needed_campaign
 from cocli.app.results.exports import ExportOptions, export_to
 from cocli.app.whole_file import absolute, whole_file
 from cocli.app.workspace import location, no_progress
+from cocli.formats import kml
 from cocli.keys.paths import ExportKey
 from cocli.pipeline.plan.coverage_files import render_kml
-from cocli.pipeline.plan.coverage_map import xml_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from cocli.app.indexes.indexes import Indexes
     from cocli.app.workspace import Progress
 
 FILE = "campaign.kml"
-_HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<kml xmlns="http://www.opengis.net/kml/2.2">\n<Document>\n'
-_TAIL = "</Document>\n</kml>\n"
 _PINS = {
     "with-email": ("ff4d7f1b", "an e-mail address is known"),
     "with-website": ("ff3c8ae0", "a website, and no address yet"),
@@ -77,7 +73,7 @@ def write_campaign_kml(indexes: Indexes, what: What, out: BinaryIO, progress: Pr
     """Write the document to a stream, prospect by prospect."""
     campaign = needed_campaign(indexes)
     written = WrittenKml(what=what.value)
-    out.write(f"{_HEAD}<name>{xml_text(campaign.name)}</name>\n".encode())
+    out.write(f"{kml.HEAD}{kml.element('name', campaign.name)}\n".encode())
     if what in (What.COVERAGE, What.BOTH):
         covered = measure_coverage(indexes, campaign, limit=1, progress=progress)
         tiles = covered.coverage.tiles
@@ -89,18 +85,18 @@ def write_campaign_kml(indexes: Indexes, what: What, out: BinaryIO, progress: Pr
             exported.seek(0)
             _write_prospects(exported, out)
         written.prospects, written.without_position = report.rows, report.without_position
-    out.write(_TAIL.encode())
+    out.write(kml.TAIL.encode())
     written.bytes = out.tell() if out.seekable() else 0
     return written
 
 
-def _write_tiles(kml: str, out: BinaryIO) -> None:
+def _write_tiles(rendered: str, out: BinaryIO) -> None:
     """The styles as they are, the polygons in a folder of their own."""
     from io import BytesIO
 
-    lines = [_text(element) for element in _elements(BytesIO(kml.encode()), "Style")]
+    lines = [kml.text_of(part) for part in kml.elements(BytesIO(rendered.encode()), "Style")]
     lines += ["<Folder>\n<name>Coverage</name>\n"]
-    lines += [_text(element) for element in _elements(BytesIO(kml.encode()), "Placemark")]
+    lines += [kml.text_of(part) for part in kml.elements(BytesIO(rendered.encode()), "Placemark")]
     out.write("".join([*lines, "</Folder>\n"]).encode())
 
 
@@ -109,9 +105,9 @@ def _write_prospects(exported: BinaryIO, out: BinaryIO) -> None:
         style = f'<Style id="{name}"><IconStyle><color>{colour}</color><scale>0.9</scale></IconStyle></Style>\n'
         out.write(style.encode())
     words = "; ".join(f"{name}: {meaning}" for name, (_, meaning) in _PINS.items())
-    out.write(f"<Folder>\n<name>Prospects</name>\n<description>{xml_text(words)}</description>\n".encode())
-    for placemark in _elements(exported, "Placemark"):
-        out.write(_text(_styled(placemark)).encode())
+    out.write(f"<Folder>\n<name>Prospects</name>\n{kml.element('description', words)}\n".encode())
+    for placemark in kml.elements(exported, "Placemark"):
+        out.write(kml.text_of(_styled(placemark)).encode())
     out.write(b"</Folder>\n")
 
 
@@ -127,23 +123,3 @@ def _styled(placemark: Element) -> Element:
     before = next((number for number, child in enumerate(placemark) if child.tag == "ExtendedData"), len(placemark))
     placemark.insert(before, style)
     return placemark
-
-
-def _elements(file: BinaryIO, name: str) -> Iterator[Element]:
-    """The elements of a name, one after the other, without their namespace: it is that of the document around them."""
-    from defusedxml.ElementTree import iterparse
-
-    root: Element | None = None
-    for event, element in iterparse(file, events=("start", "end"), forbid_dtd=True):
-        root = element if root is None else root
-        if event == "end" and element.tag.rpartition("}")[2] == name:
-            for part in element.iter():
-                part.tag = part.tag.rpartition("}")[2]
-            yield element
-            element.clear()
-            if len(root):
-                root[0].clear()  # what was handed out is not kept
-
-
-def _text(element: Element) -> str:
-    return tostring(element, encoding="unicode").rstrip() + "\n"

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from cocli.formats import kml
 from cocli.keys.tile import Tile
 from cocli.pipeline.plan.coverage import CoverageState, Totals, tile_state
-from cocli.pipeline.plan.coverage_map import STYLES, xml_text
+from cocli.pipeline.plan.coverage_map import STYLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -31,16 +32,11 @@ def render_geojson(tiles: Mapping[str, Totals]) -> str:
 
 def render_kml(title: str, tiles: Mapping[str, Totals]) -> str:
     lines = [
-        '<?xml version="1.0" encoding="UTF-8"?>',
-        '<kml xmlns="http://www.opengis.net/kml/2.2">',
-        "<Document>",
-        f"<name>{xml_text(title)}</name>",
+        kml.element("name", title),
         *_styles(),
         *(line for name, totals in tiles.items() for line in _placemark(name, totals)),
-        "</Document>",
-        "</kml>",
     ]
-    return "\n".join(lines) + "\n"
+    return kml.HEAD + "\n".join(lines) + "\n" + kml.TAIL
 
 
 def _properties(name: str, totals: Totals) -> dict[str, Any]:
@@ -67,12 +63,6 @@ def _styles() -> Iterator[str]:
 
 def _placemark(name: str, totals: Totals) -> Iterator[str]:
     values = _properties(name, totals)
-    corners = " ".join(f"{lon},{lat},0" for lon, lat in _corners(name))
-    yield f"<Placemark><name>{xml_text(name)}</name><styleUrl>#{values['state']}</styleUrl><ExtendedData>"
-    yield "".join(
-        f'<Data name="{xml_text(key)}"><value>{xml_text(str(value))}</value></Data>'
-        for key, value in values.items()
-        if value is not None
-    )
-    yield "</ExtendedData><Polygon><outerBoundaryIs><LinearRing>"
-    yield f"<coordinates>{corners}</coordinates></LinearRing></outerBoundaryIs></Polygon></Placemark>"
+    yield f"<Placemark>{kml.element('name', name)}<styleUrl>#{values['state']}</styleUrl><ExtendedData>"
+    yield "".join(kml.data(key, str(value)) for key, value in values.items() if value is not None)
+    yield f"</ExtendedData>{kml.polygon(_corners(name))}</Placemark>"
