@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cocli.app.campaigns.campaign import new_campaign
-from cocli.app.machines.command_effects import Execution
+from cocli.app.machines.command_effects import EFFECTS, Execution
 from cocli.app.machines.command_listing import find_command, list_commands
 from cocli.app.machines.commands import send_command
 from cocli.app.workspace import Workspace, open_workspace
@@ -24,7 +24,7 @@ from cocli.config.resolve import Flags
 from cocli.config.template import TemplatePlace
 from cocli.errors import NotFound, Unavailable, UsageError
 from cocli.fleet.command_execution import CommandExecutor, command_task, open_command_queue
-from cocli.fleet.commands import ALL, USAGE, WORKED, CommandRequest, command_queue, exclusion_of, parse_request
+from cocli.fleet.commands import ALL, GRAMMAR, WORKED, CommandRequest, command_queue, exclusion_of, parse_request
 from cocli.fleet.supervisor import Supervisor, Wanted
 from cocli.models.campaign import CampaignConfig
 from cocli.models.command import Acknowledgement, Command
@@ -98,7 +98,7 @@ def test_no_text_breaks_the_grammar(text: str) -> None:
     except UsageError:
         return
     assert parse_request(str(asked)) == asked
-    assert asked.verb in USAGE
+    assert asked.verb in GRAMMAR
 
 
 @given(st.text(min_size=1, max_size=40).filter(lambda text: text.isprintable() and text.strip()))
@@ -367,3 +367,11 @@ def test_commands_are_listed_with_what_became_of_them(workspace: Workspace) -> N
     assert find_command(campaign, newest.id) == newest
     with pytest.raises(NotFound):
         find_command(campaign, "20260101")
+
+
+def test_every_verb_is_written_does_something_and_is_named_by_the_help() -> None:
+    assert set(EFFECTS) == set(GRAMMAR)
+    assert all(grammar.usage.startswith(verb) for verb, grammar in GRAMMAR.items())
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "cli.md").read_text("utf-8")
+    section = " ".join(page.split("## cocli command send", 1)[1].split("\n## ", 1)[0].split()).replace("- ", "-")
+    assert not [verb for verb in GRAMMAR if verb not in section]

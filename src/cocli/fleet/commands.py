@@ -9,15 +9,16 @@ import re
 import shlex
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal
 
 from cocli.config.schema import nearest
 from cocli.errors import UsageError
-from cocli.models.command import Verb
 from cocli.queue.providers import COMMANDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from cocli.models.command import Verb
 
 ALL = "all"
 WORKED = ("gm-list", "gm-details", "enrichment")
@@ -54,23 +55,20 @@ class CommandRequest:
     @property
     def concerns_hosts(self) -> bool:
         """Each host executes it for itself; all others change what hosts share, and are executed once."""
-        return self.verb == "restart"
+        return GRAMMAR[self.verb].concerns_hosts
 
 
-USAGE: dict[Verb, str] = {
-    "add-query": "add-query PHRASE",
-    "remove-query": "remove-query PHRASE",
-    "add-location": "add-location NAME,LATITUDE,LONGITUDE[,MILES], or a name such as Springfield, IL",
-    "remove-location": "remove-location NAME",
-    "add-exclude": "add-exclude [domain:|name:|place:]VALUE",
-    "remove-exclude": "remove-exclude [domain:|name:|place:]VALUE",
-    "scale": "scale QUEUE=COUNT …",
-    "pause": "pause [QUEUE …]",
-    "resume": "resume [QUEUE …]",
-    "restart": "restart [QUEUE …]",
-    "recover": "recover QUEUE [CATEGORY]",
-    "refresh-report": "refresh-report",
-}
+@dataclass(frozen=True, slots=True)
+class VerbGrammar:
+    """How a verb is written."""
+
+    usage: str
+    arguments: Callable[[Verb, Sequence[str]], tuple[str, ...]]
+    """What a person typed behind it → checked arguments; `UsageError` for what cannot be meant."""
+    takes_host: bool = False
+    """Whether it may be about one host."""
+    concerns_hosts: bool = False
+    """Whether each host executes it for itself; all others change what hosts share, and are executed once."""
 
 
 def parse_request(text: str) -> CommandRequest:
@@ -80,12 +78,16 @@ def parse_request(text: str) -> CommandRequest:
     except ValueError as error:
         raise UsageError(reason=f"The command has an open quote: {text[:200]}") from error
     verb = words[0] if words else ""
-    if verb not in get_args(Verb):
-        meant = nearest(verb, list(USAGE))
-        hint = f"Did you mean: {meant}" if meant else f"There are: {', '.join(USAGE)}."
+    return CommandRequest(verb, grammar_of(verb).arguments(verb, words[1:]))
+
+
+def grammar_of(verb: Verb) -> VerbGrammar:
+    """How a verb is written; one that there is not is refused."""
+    if verb not in GRAMMAR:
+        meant = nearest(verb, list(GRAMMAR))
+        hint = f"Did you mean: {meant}" if meant else f"There are: {', '.join(GRAMMAR)}."
         raise UsageError(reason=f'There is no command "{verb[:100]}"', hint=hint)
-    known: Verb = verb  # type: ignore[assignment]  # it is one of them
-    return CommandRequest(known, _ARGUMENTS[known](known, words[1:]))
+    return GRAMMAR[verb]
 
 
 def exclusion_of(value: str) -> tuple[ExcludeKind, str]:
@@ -180,20 +182,23 @@ def _nothing(verb: Verb, words: Sequence[str]) -> tuple[str, ...]:
 
 
 def _wrong(verb: Verb, what: str) -> UsageError:
-    return UsageError(reason=f"{verb} {what}", hint=f"Write: {USAGE[verb]}")
+    return UsageError(reason=f"{verb} {what}", hint=f"Write: {GRAMMAR[verb].usage}")
 
 
-_ARGUMENTS: dict[Verb, Callable[[Verb, Sequence[str]], tuple[str, ...]]] = {
-    "add-query": _one_text,
-    "remove-query": _one_text,
-    "add-location": _one_text,
-    "remove-location": _one_text,
-    "add-exclude": _exclusion,
-    "remove-exclude": _exclusion,
-    "scale": _scales,
-    "pause": _queues,
-    "resume": _queues,
-    "restart": _queues,
-    "recover": _recovery,
-    "refresh-report": _nothing,
+GRAMMAR: dict[Verb, VerbGrammar] = {
+    "add-query": VerbGrammar("add-query PHRASE", _one_text),
+    "remove-query": VerbGrammar("remove-query PHRASE", _one_text),
+    "add-location": VerbGrammar(
+        "add-location NAME,LATITUDE,LONGITUDE[,MILES], or a name such as Springfield, IL", _one_text
+    ),
+    "remove-location": VerbGrammar("remove-location NAME", _one_text),
+    "add-exclude": VerbGrammar("add-exclude [domain:|name:|place:]VALUE", _exclusion),
+    "remove-exclude": VerbGrammar("remove-exclude [domain:|name:|place:]VALUE", _exclusion),
+    "scale": VerbGrammar("scale QUEUE=COUNT …", _scales, takes_host=True),
+    "pause": VerbGrammar("pause [QUEUE …]", _queues),
+    "resume": VerbGrammar("resume [QUEUE …]", _queues),
+    "restart": VerbGrammar("restart [QUEUE …]", _queues, takes_host=True, concerns_hosts=True),
+    "recover": VerbGrammar("recover QUEUE [CATEGORY]", _recovery),
+    "refresh-report": VerbGrammar("refresh-report", _nothing),
 }
+"""Every verb. What it does is an entry of the same name in `cocli.app.machines.command_effects`."""

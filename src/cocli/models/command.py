@@ -7,20 +7,8 @@ from typing import Literal
 from cocli.models.campaign import CampaignName
 from cocli.models.record import Label, Many, Record, Text, UtcDatetime
 
-Verb = Literal[
-    "add-query",
-    "remove-query",
-    "add-location",
-    "remove-location",
-    "add-exclude",
-    "remove-exclude",
-    "scale",
-    "pause",
-    "resume",
-    "restart",
-    "recover",
-    "refresh-report",
-]
+Verb = Label
+"""Which ones there are is known further up: how each is written in `cocli.fleet.commands`, what it does in `app`."""
 
 
 class Command(Record):

@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 COMPLETIONS = "completions-"
 """The index of a queue's completions is called `completions-{queue}`."""
 
-NAMES = ("prospects", "emails", "domains", "target-tiles", "scraped-tiles", f"{COMPLETIONS}{{queue}}")
-
 
 def spec_of(ref: IndexRef) -> IndexSpec[Any]:
     """The kind of an index. `UnknownIndex` where there is none of that name."""
@@ -47,7 +45,7 @@ def spec_of(ref: IndexRef) -> IndexSpec[Any]:
         return _completions(ref.name)
     make = _KINDS.get(ref.name)
     if make is None:
-        raise UnknownIndex(index=ref.name, known=", ".join(NAMES))
+        raise UnknownIndex(index=ref.name, known=", ".join((*NAMES, f"{COMPLETIONS}{{queue}}")))
     return make()
 
 
@@ -180,6 +178,8 @@ _KINDS: dict[str, Callable[[], IndexSpec[Any]]] = {
     "target-tiles": _target_tiles,
     "scraped-tiles": _scraped_tiles,
 }
+NAMES = tuple(_KINDS)
+"""The indexes that are called by a name; those of completions are called after their queues."""
 
 
 def open_index(store: Store, ref: IndexRef, cache: Cache, **settings: Any) -> Index[Any]:

@@ -18,7 +18,7 @@ from cocli.errors import InvalidKey, UnknownIndex, UsageError
 from cocli.index.cache import FolderCache
 from cocli.index.queries.derived import DerivedFolder
 from cocli.keys.paths import GLOBAL_INDEXES, IndexRef
-from cocli.pipeline.indexes import COMPLETIONS, open_index, spec_of
+from cocli.pipeline.indexes import COMPLETIONS, NAMES, open_index, spec_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,8 +27,13 @@ if TYPE_CHECKING:
     from cocli.index.index import Index
     from cocli.store.base import Store
 
-OF_A_CAMPAIGN = ("prospects", "emails", "target-tiles")
-SHARED = ("domains", "scraped-tiles")
+OF_A_CAMPAIGN = tuple(name for name in NAMES if name not in GLOBAL_INDEXES)
+SHARED = tuple(name for name in NAMES if name in GLOBAL_INDEXES)
+
+
+def index_names() -> list[str]:
+    """The indexes that every campaign has, and those that campaigns share."""
+    return [*OF_A_CAMPAIGN, *SHARED, *(f"{COMPLETIONS}{queue}" for queue in STANDARD)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +67,7 @@ class Indexes:
         name = name.replace("_", "-")
         if name in GLOBAL_INDEXES:
             return IndexRef(name)
-        known = [*OF_A_CAMPAIGN, *SHARED, *(f"{COMPLETIONS}{queue}" for queue in STANDARD)]
+        known = index_names()
         if name not in known and not name.startswith(COMPLETIONS):
             raise UnknownIndex(index=name, known=", ".join(known), hint=did_you_mean(name, known))
         if self.campaign is None:

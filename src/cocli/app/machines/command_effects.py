@@ -5,6 +5,7 @@ All of it can be done twice: then the second time finds it done, and says so.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cocli.app.campaigns.campaign import edit_campaign, parse_place
@@ -14,7 +15,7 @@ from cocli.app.indexes.indexes import campaign_indexes
 from cocli.app.queues.queues import opened_queue
 from cocli.config.edit import ConfigChange, Operator
 from cocli.errors import PlanningError, UsageError, WorkerError
-from cocli.fleet.commands import WORKED, CommandRequest, exclusion_of, scale_of
+from cocli.fleet.commands import WORKED, CommandRequest, exclusion_of, grammar_of, scale_of
 from cocli.models.command import Acknowledgement, Command
 
 if TYPE_CHECKING:
@@ -28,9 +29,6 @@ if TYPE_CHECKING:
 _QUERIES = ("prospecting", "queries")
 _LOCATIONS = ("prospecting", "locations")
 _PAUSED = ("queue", "paused")
-_COUNTED: frozenset[Verb] = frozenset(
-    {"add-query", "remove-query", "add-location", "remove-location", "add-exclude", "remove-exclude", "recover"}
-)
 
 
 class Execution:
@@ -52,8 +50,10 @@ class Execution:
         """Called when something has changed that is counted in reports."""
 
     def __call__(self, command: Command) -> Acknowledgement:
-        done, message = self._do(command)
-        if done and command.verb in _COUNTED:
+        grammar_of(command.verb)  # refuses one that only a newer sender knows
+        effect = EFFECTS[command.verb]
+        done, message = effect.do(self, command)
+        if done and effect.is_counted:
             self._on_change()
         return Acknowledgement(
             command=str(CommandRequest(command.verb, command.arguments)),
@@ -64,31 +64,47 @@ class Execution:
             host=self._host,
         )
 
-    def _do(self, command: Command) -> tuple[bool, str]:
-        arguments = command.arguments
-        match command.verb:
-            case "add-query":
-                return self._planned(self._listed(_QUERIES, arguments, add=True))
-            case "remove-query":
-                return self._listed(_QUERIES, arguments, add=False)
-            case "add-location":
-                return self._planned(self._add_locations([parse_place(text) for text in arguments]))
-            case "remove-location":
-                return self._remove_location(arguments[0])
-            case "add-exclude" | "remove-exclude":
-                kind, value = exclusion_of(arguments[0])
-                return self._listed(("exclude", kind), (value,), add=command.verb == "add-exclude")
-            case "pause" | "resume":
-                return self._pause(arguments or WORKED, pause=command.verb == "pause")
-            case "scale":
-                return self._scale(dict(scale_of(text) for text in arguments), command.host)
-            case "restart":
-                count = self._supervisor.restart(arguments)
-                return count > 0, f"{count} workers are replaced"
-            case "recover":
-                return self._recover(arguments[0], arguments[1] if len(arguments) > 1 else None)
-            case "refresh-report":
-                return self._refresh_report()
+    # --- one method a verb; `EFFECTS` below names them
+
+    def add_query(self, command: Command) -> tuple[bool, str]:
+        return self._planned(self._listed(_QUERIES, command.arguments, add=True))
+
+    def remove_query(self, command: Command) -> tuple[bool, str]:
+        return self._listed(_QUERIES, command.arguments, add=False)
+
+    def add_location(self, command: Command) -> tuple[bool, str]:
+        return self._planned(self._add_locations([parse_place(place) for place in command.arguments]))
+
+    def remove_location(self, command: Command) -> tuple[bool, str]:
+        return self._remove_location(command.arguments[0])
+
+    def add_exclude(self, command: Command) -> tuple[bool, str]:
+        kind, value = exclusion_of(command.arguments[0])
+        return self._listed(("exclude", kind), (value,), add=True)
+
+    def remove_exclude(self, command: Command) -> tuple[bool, str]:
+        kind, value = exclusion_of(command.arguments[0])
+        return self._listed(("exclude", kind), (value,), add=False)
+
+    def pause(self, command: Command) -> tuple[bool, str]:
+        return self._pause(command.arguments or WORKED, pause=True)
+
+    def resume(self, command: Command) -> tuple[bool, str]:
+        return self._pause(command.arguments or WORKED, pause=False)
+
+    def scale(self, command: Command) -> tuple[bool, str]:
+        return self._scale(dict(map(scale_of, command.arguments)), command.host)
+
+    def restart(self, command: Command) -> tuple[bool, str]:
+        count = self._supervisor.restart(command.arguments)
+        return count > 0, f"{count} workers are replaced"
+
+    def recover(self, command: Command) -> tuple[bool, str]:
+        queue, *category = command.arguments
+        return self._recover(queue, category[0] if category else None)
+
+    def refresh_report(self, command: Command) -> tuple[bool, str]:  # noqa: ARG002  every effect has this signature
+        return self._refresh_report()
 
     # --- the campaign's file
 
@@ -195,3 +211,30 @@ class Execution:
         if made.path is None:
             raise WorkerError(queue="commands", reason=f"the report could not be kept: {made.problem}")
         return True, f"written: {made.path}"
+
+
+@dataclass(frozen=True, slots=True)
+class VerbEffect:
+    """What a verb does."""
+
+    do: Callable[[Execution, Command], tuple[bool, str]]
+    """Whether something changed, and what is said about it."""
+    is_counted: bool = False
+    """Whether it changes something that is counted in reports."""
+
+
+EFFECTS: dict[Verb, VerbEffect] = {
+    "add-query": VerbEffect(Execution.add_query, is_counted=True),
+    "remove-query": VerbEffect(Execution.remove_query, is_counted=True),
+    "add-location": VerbEffect(Execution.add_location, is_counted=True),
+    "remove-location": VerbEffect(Execution.remove_location, is_counted=True),
+    "add-exclude": VerbEffect(Execution.add_exclude, is_counted=True),
+    "remove-exclude": VerbEffect(Execution.remove_exclude, is_counted=True),
+    "scale": VerbEffect(Execution.scale),
+    "pause": VerbEffect(Execution.pause),
+    "resume": VerbEffect(Execution.resume),
+    "restart": VerbEffect(Execution.restart),
+    "recover": VerbEffect(Execution.recover, is_counted=True),
+    "refresh-report": VerbEffect(Execution.refresh_report),
+}
+"""Verb → what it does. How it is written is the entry of the same name in `cocli.fleet.commands`."""

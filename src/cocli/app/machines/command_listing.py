@@ -10,7 +10,7 @@ from cocli.app.queues.listing import ListedState, list_tasks
 from cocli.app.queues.queues import QueueOnStore, queue_names
 from cocli.app.workspace import no_progress
 from cocli.errors import FormatError, InvalidKey, NotFound
-from cocli.fleet.commands import ALL, USAGE, CommandRequest, command_queue
+from cocli.fleet.commands import ALL, GRAMMAR, CommandRequest, command_queue
 from cocli.formats import json_records
 from cocli.keys.paths import CompletedKey
 from cocli.models.completion import Completion, Ok
@@ -146,7 +146,7 @@ def _unfinished(target: str, row: TaskRow) -> CommandRow:
     payload = row.payload
     arguments = payload.get("arguments")
     words = tuple(str(word) for word in arguments) if isinstance(arguments, list) else ()
-    text = str(CommandRequest(payload["verb"], words)) if payload.get("verb") in USAGE else "?"  # type: ignore[arg-type]
+    text = str(CommandRequest(payload["verb"], words)) if payload.get("verb") in GRAMMAR else "?"  # type: ignore[arg-type]
     state = {"leased": "running", "sidelined": "failed"}.get(row.state, "waiting")
     sent = (_text(payload.get("sent_by")), _text(payload.get("sent_at")))
     return CommandRow(row.task_id, target, text, state, *sent, row.worker, row.detail, row.changed)

@@ -15,11 +15,14 @@ from cocli.app.queues.queues import check_category, ended_on_store
 from cocli.config.schema import did_you_mean
 from cocli.errors import PlanningError, UsageError
 from cocli.fleet.command_execution import command_task, open_command_queue
-from cocli.fleet.commands import ALL, USAGE, CommandRequest, parse_request
+from cocli.fleet.commands import ALL, CommandRequest, grammar_of, parse_request
 from cocli.models.command import Command
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from cocli.app.workspace import Campaign
+    from cocli.models.command import Verb
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +61,29 @@ def send_command(campaign: Campaign, text: str, host: str | None = None) -> list
 
 def _complete(request: CommandRequest, campaign: Campaign, host: str | None) -> CommandRequest:
     """What the sender knows and the executor must not have to guess."""
-    if host is not None and request.verb not in ("scale", "restart"):
+    if host is not None and not grammar_of(request.verb).takes_host:
         raise UsageError(reason=f"{request.verb} does not concern a host", hint="Leave --host out.")
-    if request.verb == "add-location":
-        return CommandRequest(request.verb, _located(request.arguments[0]))
-    if request.verb == "recover":
-        queue, *category = request.arguments
-        check_category(ended_on_store(campaign, queue), category[0] if category else None)
-    if request.verb == "scale" and host is None and not campaign.settings.model().workers:
+    complete = _COMPLETIONS.get(request.verb)
+    return complete(request, campaign, host) if complete else request
+
+
+def _located(request: CommandRequest, _campaign: Campaign, _host: str | None) -> CommandRequest:
+    try:
+        places = resolve_places(request.arguments[0])
+    except (PlanningError, UsageError) as error:  # they say it for another command
+        raise UsageError(reason=error.message, hint=f"Write: {grammar_of(request.verb).usage}") from error
+    found = (f"{place.name},{place.lat!r},{place.lon!r},{place.radius_miles!r}" for place in places)
+    return CommandRequest(request.verb, tuple(found))
+
+
+def _recovered(request: CommandRequest, campaign: Campaign, _host: str | None) -> CommandRequest:
+    queue, *category = request.arguments
+    check_category(ended_on_store(campaign, queue), category[0] if category else None)
+    return request
+
+
+def _scaled(request: CommandRequest, campaign: Campaign, host: str | None) -> CommandRequest:
+    if host is None and not campaign.settings.model().workers:
         reported = [beat.heartbeat.hostname for beat in read_beats(campaign.store).beats]
         raise UsageError(
             reason=f"Campaign {campaign.name} has no [workers.HOST] yet: which host is meant?",
@@ -74,12 +92,12 @@ def _complete(request: CommandRequest, campaign: Campaign, host: str | None) -> 
     return request
 
 
-def _located(text: str) -> tuple[str, ...]:
-    try:
-        places = resolve_places(text)
-    except (PlanningError, UsageError) as error:  # they say it for another command
-        raise UsageError(reason=error.message, hint=f"Write: {USAGE['add-location']}") from error
-    return tuple(f"{place.name},{place.lat!r},{place.lon!r},{place.radius_miles!r}" for place in places)
+_COMPLETIONS: dict[Verb, Callable[[CommandRequest, Campaign, str | None], CommandRequest]] = {
+    "add-location": _located,
+    "recover": _recovered,
+    "scale": _scaled,
+}
+"""The verbs of which the sender checks or adds something that only a campaign can tell."""
 
 
 def _hosts(campaign: Campaign, host: str | None) -> list[str]:

@@ -13,14 +13,11 @@ from cocli.cli.kit.context import Call
 if TYPE_CHECKING:
     from cocli.app.indexes.indexes import Indexes
 
-_NAMES = (
-    *("prospects", "emails", "domains", "target-tiles", "scraped-tiles"),
-    *("completions-gm-list", "completions-gm-details", "completions-enrichment"),
-)
-
 
 def _complete_index(incomplete: str) -> list[str]:
-    return [name for name in _NAMES if name.startswith(incomplete)]
+    from cocli.app.indexes.indexes import index_names
+
+    return [name for name in index_names() if name.startswith(incomplete)]
 
 
 _HELP = "The index: prospects, emails, domains, target-tiles, scraped-tiles or completions-QUEUE"
