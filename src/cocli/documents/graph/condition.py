@@ -91,7 +91,7 @@ AnyCondition = Compare | Presence | AllOf | AnyOf | Not
 
 def depth(condition: AnyCondition) -> int:
     inner = _inner(condition)
-    return 1 + max((depth(one) for one in inner), default=0)
+    return 1 + max((depth(part) for part in inner), default=0)
 
 
 def _inner(condition: AnyCondition) -> tuple[AnyCondition, ...]:
@@ -105,9 +105,9 @@ def _inner(condition: AnyCondition) -> tuple[AnyCondition, ...]:
 def holds(condition: AnyCondition, seen: JsonValue) -> bool:
     """Whether a view fulfils a condition. `ConditionFailed` where that cannot be said."""
     if isinstance(condition, AllOf):
-        return all(holds(one, seen) for one in condition.all)
+        return all(holds(part, seen) for part in condition.all)
     if isinstance(condition, AnyOf):
-        return any(holds(one, seen) for one in condition.any)
+        return any(holds(part, seen) for part in condition.any)
     if isinstance(condition, Not):
         return not holds(condition.not_, seen)
     found, value = _look_up(condition.path, seen)
@@ -162,7 +162,7 @@ def _contains(condition: Compare, value: JsonValue) -> bool:
     if isinstance(value, dict) and isinstance(wanted, str):
         return wanted in value
     if isinstance(value, list):
-        return any(_same(one, wanted) for one in value)
+        return any(_same(item, wanted) for item in value)
     raise _unfit(condition, value)
 
 
@@ -173,7 +173,7 @@ def _text(condition: Compare, value: JsonValue) -> tuple[str, str]:
 
 
 def _in(condition: Compare, value: JsonValue) -> bool:
-    return isinstance(condition.value, list) and any(_same(value, one) for one in condition.value)
+    return isinstance(condition.value, list) and any(_same(value, item) for item in condition.value)
 
 
 def _unfit(condition: Compare, value: JsonValue) -> ConditionFailed:

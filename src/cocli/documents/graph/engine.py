@@ -93,7 +93,7 @@ class Engine:
             hint = f"Run it again from the intake, or from the node before {entry.node}."
             raise UsageError(reason=f"document {entry.document.doc} could not be kept whole", hint=hint)
         result = self.run(entry.document, at=entry.node, manner=manner)
-        failed_again = any(one.node == entry.node for one in result.ended(Ending.QUARANTINED))
+        failed_again = any(outcome.node == entry.node for outcome in result.ended(Ending.QUARANTINED))
         if not failed_again:
             self.quarantine.mark_released(entry)
         return result

@@ -31,5 +31,5 @@ def view_of(document: Document) -> JsonValue:
             name: {"mime_type": blob.mime_type, "size": blob.size, "sha256": blob.sha256}
             for name, blob in document.blobs.items()
         },
-        "errors": [{"node": one.node, "code": one.code} for one in document.errors],
+        "errors": [{"node": fault.node, "code": fault.code} for fault in document.errors],
     }

@@ -92,8 +92,8 @@ class NodeWorker:
             raise
         except CocliError as error:
             return self._refuse(delivery, error)
-        delivery.done({"endings": dict(Counter(str(one.ending) for one in run.outcomes))})
-        self.tally.endings.update(str(one.ending) for one in run.outcomes)
+        delivery.done({"endings": dict(Counter(str(outcome.ending) for outcome in run.outcomes))})
+        self.tally.endings.update(str(outcome.ending) for outcome in run.outcomes)
         if self._on_run:
             self._on_run(run)
         return "done"

@@ -85,38 +85,38 @@ class Comparison:
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        return asdict(self) | {"fields": [asdict(one) for one in self.sorted_fields()]}
+        return asdict(self) | {"fields": [asdict(summary) for summary in self.sorted_fields()]}
 
     def sorted_fields(self) -> list[FieldSummary]:
         return [self.fields[path] for path in sorted(self.fields)]
 
     def table(self) -> list[tuple[str, ...]]:
         """A heading and a line per field, for people."""
-        return [_HEADING, *(_line(one) for one in self.sorted_fields())]
+        return [_HEADING, *(_line(summary) for summary in self.sorted_fields())]
 
-    def add(self, one: DocumentComparison, examples: int) -> None:
-        if one.problem is not None:
+    def add(self, document: DocumentComparison, examples: int) -> None:
+        if document.problem is not None:
             self.unreadable += 1
-            _append(self.problems, f"{one.doc}: {one.problem}", examples)
-        elif one.in_left and one.in_right:
+            _append(self.problems, f"{document.doc}: {document.problem}", examples)
+        elif document.in_left and document.in_right:
             self.documents += 1
-            self.identical += not one.changes
-            self.different += bool(one.changes)
-            self._add_fields(one, examples)
-        elif one.in_left:
+            self.identical += not document.changes
+            self.different += bool(document.changes)
+            self._add_fields(document, examples)
+        elif document.in_left:
             self.only_left += 1
-            _append(self.examples_only_left, one.doc, examples)
+            _append(self.examples_only_left, document.doc, examples)
         else:
             self.only_right += 1
-            _append(self.examples_only_right, one.doc, examples)
+            _append(self.examples_only_right, document.doc, examples)
 
-    def _add_fields(self, one: DocumentComparison, examples: int) -> None:
-        for path, count in one.same.items():
+    def _add_fields(self, document: DocumentComparison, examples: int) -> None:
+        for path, count in document.same.items():
             self._field(path).same += count
-        for change in one.changes:
+        for change in document.changes:
             summary = self._field(change.path)
             setattr(summary, change.verdict, getattr(summary, change.verdict) + change.count)
-            example = ComparisonExample(one.doc, change.verdict, _short(change.left), _short(change.right))
+            example = ComparisonExample(document.doc, change.verdict, _short(change.left), _short(change.right))
             _append(summary.examples, example, examples)
 
     def _field(self, path: str) -> FieldSummary:
@@ -137,8 +137,8 @@ def compare_clusters(
 ) -> Comparison:
     """Two clusters summed up: per field, with examples."""
     summed = Comparison(left, right)
-    for one in compare_documents(repository, account, left, right, datasource=datasource, doc=doc):
-        summed.add(one, examples)
+    for document in compare_documents(repository, account, left, right, datasource=datasource, doc=doc):
+        summed.add(document, examples)
     return summed
 
 
@@ -174,18 +174,18 @@ def _documents(
 def _merged(
     left: Iterator[tuple[str, _Rows]], right: Iterator[tuple[str, _Rows]]
 ) -> Iterator[tuple[str, _Rows, _Rows]]:
-    one, other = next(left, None), next(right, None)
-    while one is not None or other is not None:
+    mine, other = next(left, None), next(right, None)
+    while mine is not None or other is not None:
         # Ids come in the order of their code points, from both databases.
-        if one is not None and (other is None or one[0] < other[0]):
-            yield one[0], one[1], []
-            one = next(left, None)
-        elif other is not None and (one is None or other[0] < one[0]):
+        if mine is not None and (other is None or mine[0] < other[0]):
+            yield mine[0], mine[1], []
+            mine = next(left, None)
+        elif other is not None and (mine is None or other[0] < mine[0]):
             yield other[0], [], other[1]
             other = next(right, None)
-        elif one is not None and other is not None:
-            yield one[0], one[1], other[1]
-            one, other = next(left, None), next(right, None)
+        elif mine is not None and other is not None:
+            yield mine[0], mine[1], other[1]
+            mine, other = next(left, None), next(right, None)
 
 
 def _compare(repository: DocumentRepository, account: str, doc: str, left: _Rows, right: _Rows) -> DocumentComparison:
@@ -215,15 +215,19 @@ def _data(repository: DocumentRepository, account: str, rows: _Rows) -> dict[str
     return found
 
 
-def _line(one: FieldSummary) -> tuple[str, ...]:
-    shown = f"{one.examples[0].left or '–'} → {one.examples[0].right or '–'}" if one.examples else ""
-    return (one.path, *(f"{count:,}" for count in (one.same, one.changed, one.gained, one.lost)), shown)
+def _line(summary: FieldSummary) -> tuple[str, ...]:
+    shown = f"{summary.examples[0].left or '–'} → {summary.examples[0].right or '–'}" if summary.examples else ""
+    return (
+        summary.path,
+        *(f"{count:,}" for count in (summary.same, summary.changed, summary.gained, summary.lost)),
+        shown,
+    )
 
 
 def _short(text: str | None) -> str | None:
     return text if text is None or len(text) <= _LONGEST_EXAMPLE else f"{text[:_LONGEST_EXAMPLE]}…"
 
 
-def _append(examples: list[Any], one: object, most: int) -> None:
+def _append(examples: list[Any], example: object, most: int) -> None:
     if len(examples) < most:
-        examples.append(one)
+        examples.append(example)

@@ -43,7 +43,7 @@ def _collect(found: Fields, path: str, value: Any, depth: int) -> None:
         for name, inner in value.items():
             _collect(found, f"{path}/{name.replace('~', '~0').replace('/', '~1')}", inner, depth + 1)
     elif isinstance(value, (list, tuple)) and value:
-        found[f"{path}/*"] = Counter(canonical_json(one) for one in value)
+        found[f"{path}/*"] = Counter(canonical_json(item) for item in value)
     else:
         found[path] = canonical_json(value)
 
@@ -51,11 +51,11 @@ def _collect(found: Fields, path: str, value: Any, depth: int) -> None:
 def compare_fields(left: Fields, right: Fields) -> Iterator[FieldChange]:
     """In the order of the paths."""
     for path in sorted(left.keys() | right.keys()):
-        one, other = left.get(path), right.get(path)
-        if isinstance(one, Counter) or isinstance(other, Counter):
-            yield from _items(path, _counted(one), _counted(other))
+        mine, other = left.get(path), right.get(path)
+        if isinstance(mine, Counter) or isinstance(other, Counter):
+            yield from _items(path, _counted(mine), _counted(other))
         else:
-            yield FieldChange(path, _verdict(one, other), one, other)
+            yield FieldChange(path, _verdict(mine, other), mine, other)
 
 
 def _verdict(left: str | None, right: str | None) -> Verdict:

@@ -66,7 +66,7 @@ def _one(engine: Engine, plan: ReplayPlan, reference: DocumentReference, ledger:
         run = _run(engine, plan, document)
     except (DocumentError, ConditionFailed) as error:
         return WorkResult(DocumentOutcome.FAILED, error.code, error.message)
-    for failed in (one for ending in _FAILED for one in run.ended(ending)):
+    for failed in (outcome for ending in _FAILED for outcome in run.ended(ending)):
         code, _, message = (failed.detail or "").partition(": ")
         quarantined = failed.ending is Ending.QUARANTINED
         return WorkResult(DocumentOutcome.FAILED, code if quarantined else "document_deleted", message or failed.detail)

@@ -59,8 +59,13 @@ class KafkaTransport:
     def publish(self, messages: Sequence[NodeMessage]) -> None:
         self._send(
             [
-                (topic_of(one.destination), _key(one), json_records.render(one.reference), _headers(one))
-                for one in messages
+                (
+                    topic_of(message.destination),
+                    _key(message),
+                    json_records.render(message.reference),
+                    _headers(message),
+                )
+                for message in messages
             ]
         )
 

@@ -231,7 +231,7 @@ class KafkaConsumer:
 
     def _seek(self, raw: Any) -> None:
         """What was read beyond it comes again behind it."""
-        self._early = [one for one in self._early if one.partition() != raw.partition()]
+        self._early = [message for message in self._early if message.partition() != raw.partition()]
         self._client.seek(self._library.TopicPartition(self._topic, raw.partition(), raw.offset()))
 
     def _commit_offset(self, number: int, offset: int, metadata: str | None = None, *, wait: bool = True) -> None:
@@ -254,7 +254,7 @@ class KafkaConsumer:
             answered = self._client.commit(offsets=[here], asynchronous=False)
         except self._library.KafkaException as error:
             return error.args[0]
-        return next((one.error for one in answered or () if one.error is not None), None)
+        return next((answer.error for answer in answered or () if answer.error is not None), None)
 
     def _not_ours(self, number: int, offset: int, reason: str) -> LeaseLost:
         return LeaseLost(
@@ -281,26 +281,26 @@ class KafkaConsumer:
 
     def _assigned(self, client: Any, partitions: list[Any]) -> None:
         with self._lock:
-            for one in partitions:
-                self._partitions[one.partition] = _Partition()
+            for assigned in partitions:
+                self._partitions[assigned.partition] = _Partition()
             client.incremental_assign(partitions)
             if self._paused_all:
                 client.pause(partitions)
 
     def _revoked(self, client: Any, partitions: list[Any]) -> None:
         with self._lock:
-            gone = {one.partition for one in partitions}
+            gone = {assigned.partition for assigned in partitions}
             for number in gone:
                 self._give_back_count(number, self._partitions.pop(number, None))
-            self._early = [one for one in self._early if one.partition() not in gone]
+            self._early = [message for message in self._early if message.partition() not in gone]
             if self._held is not None and self._held.raw.partition() in gone:
                 self._held.lost = True
             client.incremental_unassign(partitions)
 
     def _lost(self, client: Any, partitions: list[Any]) -> None:
         with self._lock:
-            for one in partitions:
-                self._partitions.pop(one.partition, None)  # nothing can be committed there any more
+            for lost in partitions:
+                self._partitions.pop(lost.partition, None)  # nothing can be committed there any more
             self._revoked(client, partitions)
 
     def _give_back_count(self, number: int, partition: _Partition | None) -> None:

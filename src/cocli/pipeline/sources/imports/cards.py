@@ -83,7 +83,7 @@ def _unfolded(text: str) -> Iterator[str]:
 
 def _cells(card: list[_Property]) -> dict[str, str]:
     cells: dict[str, str] = {}
-    for found in sorted(card, key=lambda one: one.rank):
+    for found in sorted(card, key=lambda value: value.rank):
         _note(cells, found)
     if name := cells.pop(_PARTS_OF_NAME, ""):
         cells.setdefault("fn", name)  # version 2.1 needs no FN

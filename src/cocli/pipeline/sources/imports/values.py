@@ -90,7 +90,7 @@ def coordinate_of(text: str, limit: float) -> float | None:
 
 def emails_of(text: str) -> tuple[str, ...]:
     """All addresses of mail in a cell, in their order."""
-    found = (read_address(one) for one in _EMAIL.findall(text.replace("mailto:", " ")))
+    found = (read_address(address) for address in _EMAIL.findall(text.replace("mailto:", " ")))
     return tuple(dict.fromkeys(str(address) for address in found if address))
 
 

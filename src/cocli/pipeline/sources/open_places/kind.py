@@ -74,7 +74,7 @@ class Contacts:
     def values(self) -> dict[str, Any]:
         """The fields of a place. A number that is valid is taken before one that is not."""
         numbers = [(raw, e164(raw, self.country)) for raw in self.phones[:10]]
-        best = next((one for one in numbers if one[1]), numbers[0] if numbers else (None, None))
+        best = next((number for number in numbers if number[1]), numbers[0] if numbers else (None, None))
         return {"phone": best[0], "phone_e164": best[1], "website": next(iter(self.websites), None)}
 
     def attributes(self) -> dict[str, str]:
@@ -178,7 +178,7 @@ def checked_facts(
         raise UnusableRow(row="?", reason=f"its name has {len(called):,} characters")
     if name is not None and not isinstance(name, str):
         raise UnusableRow(row="?", reason="its name is not a text")
-    unique = dict.fromkeys(term for one in terms if (term := (clean(one) or "").lower()))
+    unique = dict.fromkeys(term for given in terms if (term := (clean(given) or "").lower()))
     return Facts(row_id(row, identity), called, lat, lon, tuple(unique))
 
 
@@ -202,9 +202,12 @@ def point_of(geometry: object) -> tuple[object, object]:
             return coordinates[1], coordinates[0]
         return None, None
     points = list(_points(coordinates, 4))
-    if not points or len(points) != len([one for one in points if None not in one]):
+    if not points or len(points) != len([point for point in points if None not in point]):
         return None, None
-    lons, lats = [one[0] for one in points if one[0] is not None], [one[1] for one in points if one[1] is not None]
+    lons, lats = (
+        [point[0] for point in points if point[0] is not None],
+        [point[1] for point in points if point[1] is not None],
+    )
     return (min(lats) + max(lats)) / 2, (min(lons) + max(lons)) / 2
 
 
@@ -213,4 +216,4 @@ def _points(coordinates: object, depth: int) -> list[tuple[float | None, float |
         return []
     if len(coordinates) >= 2 and not isinstance(coordinates[0], list):
         return [(number(coordinates[0]), number(coordinates[1]))]
-    return [point for one in coordinates for point in _points(one, depth - 1)]
+    return [point for inner in coordinates for point in _points(inner, depth - 1)]

@@ -65,18 +65,18 @@ class Library:
         """The added files, the newest data first."""
         names = sorted(os.listdir(self.folder)) if os.path.isdir(self.folder) else []
         found = [self._read(name) for name in names if not name.startswith(".")]
-        wanted = [one for one in found if source is None or one.about.source == source]
-        return sorted(wanted, key=lambda one: (one.about.as_of, one.about.added_at, one.about.id), reverse=True)
+        wanted = [file for file in found if source is None or file.about.source == source]
+        return sorted(wanted, key=lambda file: (file.about.as_of, file.about.added_at, file.about.id), reverse=True)
 
     def find(self, name: str) -> AddedFile:
         """A file by its id, the beginning of its id, or the name that it had."""
         files = self.files()
-        matching = [one for one in files if one.about.id == name] or [
-            one for one in files if one.about.id.startswith(name) or one.about.filename == name
+        matching = [file for file in files if file.about.id == name] or [
+            file for file in files if file.about.id.startswith(name) or file.about.filename == name
         ]
         if len(matching) == 1:
             return matching[0]
-        known = ", ".join(one.about.id for one in matching or files) or "none"
+        known = ", ".join(file.about.id for file in matching or files) or "none"
         what = f'"{name}" is the name of several files' if matching else f'No file "{name}" was added'
         raise UsageError(reason=f"{what}. Known: {known}", hint="List them with: cocli source ls")
 
@@ -85,7 +85,7 @@ class Library:
     ) -> Addition:
         """Take a file in. Adding the same content again changes what was said of it, and reads nothing anew."""
         digest, size = _content(path, progress)
-        known = next((one for one in self.files() if one.about.sha256 == digest), None)
+        known = next((file for file in self.files() if file.about.sha256 == digest), None)
         if known is not None:
             return Addition(self._restate(known, claims), created=False)
         os.makedirs(self.folder, exist_ok=True)
@@ -232,10 +232,10 @@ def _content(path: str, progress: Callable[[int], None]) -> tuple[str, int]:
 
 def editions(files: Sequence[AddedFile]) -> str:
     """The edition that some files make up: their release, or a name that changes whenever one of them does."""
-    releases = {one.about.release for one in files}
+    releases = {file.about.release for file in files}
     if len(releases) == 1 and (release := next(iter(releases))):
         return release
-    digests = sorted(one.about.sha256 for one in files)
+    digests = sorted(file.about.sha256 for file in files)
     if len(digests) == 1:
         return digests[0][:16]
     return hashlib.sha256("".join(digests).encode()).hexdigest()[:16]

@@ -48,7 +48,7 @@ def _read_rule(rule: str, week: _Week) -> bool:
     if times in ("off", "closed"):
         spans: list[tuple[str, str]] = []
     else:
-        found = [_span(one) for one in times.split(",")]
+        found = [_span(span) for span in times.split(",")]
         spans = [span for span in found if span is not None]
         if len(spans) != len(found):
             return False

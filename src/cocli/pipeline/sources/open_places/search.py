@@ -55,7 +55,7 @@ class OpenPlaces:
         self.edition = editions(files)
         self._categories = categories
         self._account = account
-        self._connection = reading_connection([one.copy for one in files])
+        self._connection = reading_connection([file.copy for file in files])
 
     def __enter__(self) -> Self:
         return self
@@ -80,9 +80,9 @@ class OpenPlaces:
 
     def reach(self, tile: Tile) -> tuple[Reach, str | None]:
         """Whether the files cover a tile. Outside of them nothing is known, which is not the same as nothing there."""
-        if any(one.about.covers_tile(tile) for one in self.files):
+        if any(file.about.covers_tile(tile) for file in self.files):
             return "exhausted", None
-        if any(one.about.touches_tile(tile) for one in self.files):
+        if any(file.about.touches_tile(tile) for file in self.files):
             return "cut_short", f"the files of {self.kind.name} cover only a part of the tile {tile}"
         return "blocked", f"no file of {self.kind.name} covers the tile {tile}"
 
@@ -159,9 +159,9 @@ class OpenPlaces:
             "licence": self.kind.licence.name,
             "attribution": self.kind.licence.attribution,
             "count": len(rows),
-            "files": [_file_data(one) for one in self.files],
+            "files": [_file_data(file) for file in self.files],
         }
-        country = next((one.about.country for one in self.files if one.about.country), None)
+        country = next((file.about.country for file in self.files if file.about.country), None)
         if country:
             about["country"] = country
         return document.with_data(self.kind.name, about).with_blob(ROWS_BLOB, Blob.of(content, NDJSON))
@@ -171,12 +171,12 @@ def category_condition(meaning: Meaning) -> str:
     """What SQL can say of a phrase: a row has one of its categories, or none at all (then its name decides)."""
     if meaning.by == "words":
         return "true"
-    plain = [one for one in meaning.categories if "*" not in one and "&" not in one]
+    plain = [category for category in meaning.categories if "*" not in category and "&" not in category]
     parts = ["len(terms) = 0"]
     if plain:
         parts.append(f"list_has_any(terms, [{', '.join(map(quote_text, plain))}])")
     parts += [
-        " AND ".join(_has_term(one.strip()) for one in category.split("&"))
+        " AND ".join(_has_term(term.strip()) for term in category.split("&"))
         for category in meaning.categories
         if category not in plain
     ]

@@ -75,15 +75,15 @@ def former_terms(tags: JsonRow) -> list[str]:
     """What it was: `disused:shop=farm` → `shop=farm`."""
     parts = [(*key.partition(":"), value) for key, value in tags.items() if ":" in key]
     return [
-        f"{key}={one}"
+        f"{key}={item}"
         for prefix, _, key, value in parts
         if prefix in _LIFECYCLE and key in _CLOSED_KEYS
-        for one in listed(value)
+        for item in listed(value)
     ]
 
 
 def _either(tags: JsonRow, *names: str) -> list[str]:
-    return [one for name in names for key in (name, f"contact:{name}") for one in listed(tags.get(key))]
+    return [item for name in names for key in (name, f"contact:{name}") for item in listed(tags.get(key))]
 
 
 def _phones(tags: JsonRow) -> list[str]:

@@ -46,12 +46,12 @@ def text(value: object) -> str | None:
 def texts(value: object) -> list[str]:
     """The texts of a list, or the one text that stands in its place; each once."""
     several = value if isinstance(value, list) else [value]
-    return list(dict.fromkeys(found for one in several if (found := text(one))))
+    return list(dict.fromkeys(found for item in several if (found := text(item))))
 
 
 def listed(value: object) -> list[str]:
     """`a; b`, as OpenStreetMap writes several values of one tag."""
-    return texts([part for one in texts(value) for part in one.split(";")])
+    return texts([part for listed in texts(value) for part in listed.split(";")])
 
 
 def number(value: object) -> float | None:
@@ -110,14 +110,14 @@ def web_address(value: object) -> str | None:
 
 
 def web_addresses(values: Iterable[object]) -> list[str]:
-    return list(dict.fromkeys(found for one in values if (found := web_address(one))))
+    return list(dict.fromkeys(found for value in values if (found := web_address(value))))
 
 
 def email_addresses(value: object) -> list[str]:
     """The addresses in a text or in a list of texts."""
-    parts = [part for one in texts(value) for part in re.split(r"[;,\s]+", one)]
+    parts = [part for line in texts(value) for part in re.split(r"[;,\s]+", line)]
     found = [part.removeprefix("mailto:").lower() for part in parts]
-    return list(dict.fromkeys(one for one in found if _is_email(one)))
+    return list(dict.fromkeys(address for address in found if _is_email(address)))
 
 
 def _is_email(candidate: str) -> bool:
@@ -142,6 +142,6 @@ def profiles(addresses: Iterable[str]) -> dict[str, str]:
 
 def joined_address(parts: dict[str, Any]) -> str | None:
     """`1 Main Street, 90001 Springfield, CA, US`: the parts in one line."""
-    town = " ".join(one for one in (parts.get("postcode"), parts.get("city")) if one)
+    town = " ".join(part for part in (parts.get("postcode"), parts.get("city")) if part)
     several = [parts.get("street"), town, parts.get("region"), parts.get("country")]
-    return ", ".join(one for one in several if one) if parts.get("street") else None
+    return ", ".join(part for part in several if part) if parts.get("street") else None

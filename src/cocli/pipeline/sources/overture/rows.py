@@ -137,7 +137,7 @@ def _list(value: object) -> list[Any]:
 
 
 def _address(values: JsonRow) -> dict[str, Any]:
-    given = next((one for one in _list(values.get("addresses")) if isinstance(one, dict)), {})
+    given = next((address for address in _list(values.get("addresses")) if isinstance(address, dict)), {})
     parts = {
         "street": text(given.get("freeform")),
         "city": text(given.get("locality")),
@@ -150,11 +150,13 @@ def _address(values: JsonRow) -> dict[str, Any]:
 
 def _rights(values: JsonRow, licence: Licence) -> dict[str, str | None]:
     """Whose data a row is: of its `sources`, with the licence that they state or that their dataset has."""
-    sources = [one for one in _list(values.get("sources")) if isinstance(one, dict)]
-    datasets = texts([one.get("dataset") for one in sources])
-    stated = [text(one.get("license")) or LICENCES.get((text(one.get("dataset")) or "").lower()) for one in sources]
-    licences = list(dict.fromkeys(one or "unknown" for one in stated))
-    updated = texts([one.get("update_time") for one in sources])
+    sources = [source for source in _list(values.get("sources")) if isinstance(source, dict)]
+    datasets = texts([source.get("dataset") for source in sources])
+    stated = [
+        text(source.get("license")) or LICENCES.get((text(source.get("dataset")) or "").lower()) for source in sources
+    ]
+    licences = list(dict.fromkeys(licence or "unknown" for licence in stated))
+    updated = texts([source.get("update_time") for source in sources])
     return {
         "licence": "; ".join(licences) or licence.name,
         "attribution": f"{licence.attribution} ({', '.join(datasets)})" if datasets else licence.attribution,
