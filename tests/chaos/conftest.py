@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from tests.kit import servers
 from tests.kit.storm import Job, Storm
+from tests.kit.town_records import TownOutcome, outcome_of
 
 from cocli.app.workspace import open_workspace
 from cocli.config.resolve import Flags
 from cocli.demo.town import WebsiteServer, build_town, serve_websites, truth_of
 from cocli.demo.town.campaign import CAMPAIGN, TownHome, found_campaign, join_campaign
-from cocli.demo.town.records import TownOutcome, outcome_of
 from cocli.demo.town.score import Score, businesses_of, score_of
 from cocli.demo.town.town import Town
 

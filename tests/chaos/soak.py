@@ -13,8 +13,8 @@ from typing import Any
 import psutil
 import pytest
 from tests.kit import servers
+from tests.kit.town_records import TownOutcome
 
-from cocli.demo.town.records import TownOutcome
 from cocli.demo.town.trades import PHRASES
 
 SECONDS = 3000.0

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cocli.demo.town.records import TownOutcome
+from tests.kit.town_records import TownOutcome
 
 PATIENCE = 250.0
 

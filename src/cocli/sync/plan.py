@@ -31,7 +31,6 @@ DELETION_LIMIT = 20
 _FEW = 50
 """Files that nobody remembers, up to which a push does not list the bucket."""
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
-_DONE = (Action.UPLOAD, Action.DOWNLOAD, Action.SETTLE, Action.DELETE_HERE, Action.DELETE_THERE)
 
 
 @dataclass(slots=True)
@@ -96,10 +95,6 @@ class SyncPlan:
     @property
     def bytes(self) -> int:
         return sum(step.size for step in self.steps)
-
-    @property
-    def does_nothing(self) -> bool:
-        return not self.of(*_DONE)
 
     def check_sides(self) -> None:
         """Refuse to take a side that has nothing any more for one on which somebody deleted everything.

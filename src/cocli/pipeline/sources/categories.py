@@ -57,10 +57,6 @@ class Meaning:
     categories: tuple[str, ...] = ()
     words: frozenset[str] = frozenset()
 
-    def has_words(self, text: str) -> bool:
-        """Whether every word of the phrase occurs in a text."""
-        return bool(self.words) and self.words <= words_of(text)
-
 
 @dataclass(frozen=True, slots=True)
 class CategoryTable:
