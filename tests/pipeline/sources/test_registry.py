@@ -14,6 +14,7 @@ from cocli.pipeline.sources import overture
 from cocli.pipeline.sources.graph_nodes import place_nodes
 from cocli.pipeline.sources.registry import (
     asked_sources,
+    attributions,
     category_schemes,
     file_kind,
     register,
@@ -124,3 +125,10 @@ def test_a_source_that_there_is_not_is_refused_with_those_that_there_are() -> No
 def test_two_sources_of_one_name_are_refused() -> None:
     with pytest.raises(ValueError, match="overture"):
         register(overture.SOURCE)
+
+
+def test_whoever_must_be_named_is_named_once_and_nobody_else() -> None:
+    assert attributions(["import", "person", "website"]) == []
+    (maps,) = attributions(["google-maps", "google-maps-list"])
+    assert maps.startswith("Google Maps: ")
+    assert ["overturemaps.org" in credit for credit in attributions(["overture", "openstreetmap"])] == [True, False]

@@ -64,10 +64,11 @@ def source_choices() -> tuple[str, ...]:
 
 
 def attributions(names: Iterable[str]) -> list[str]:
-    """Whom to name for values of these sources, each by either of its names; what is no source has nobody."""
+    """Whom to name for values of these sources, each by either of its names. What is no source has nobody; nor has a
+    source whose terms only the person knows who brought its data."""
     wanted = set(names)
-    used = [source for source in sources() if wanted & {source.name, source.row_name}]
-    return [f"{source.title}: {source.licence}" for source in used]
+    used = [source for source in sources() if wanted & {source.name, source.row_name} and source.licence.link]
+    return [f"{source.title}: {source.licence} ({source.licence.link})" for source in used]
 
 
 # --- captures
