@@ -1,7 +1,7 @@
 """Every error that cocli raises on purpose.
 
     CocliError
-    ├── UsageError                  the caller asked for something that makes no sense
+    ├── UsageError                  the command, option or argument is not valid
     ├── ConfigError                 a configuration file or setting is wrong
     │   ├── ConfigSyntaxError       the file is not TOML
     │   ├── ConfigValueError        a key is unknown or its value does not fit
@@ -16,9 +16,9 @@
     │   └── MergeError              two records are not about the same thing
     ├── PlanningError               the territory of a campaign cannot be planned
     │   ├── UnknownPlace            the gazetteer has no such name
-    │   ├── AmbiguousPlace          … or several
-    │   └── AreaRefused             a file of places or polygons cannot be what was meant
-    ├── StoreError                  raised by every store backend, and nothing else is
+    │   ├── AmbiguousPlace          the gazetteer has several places of that name
+    │   └── AreaRefused             a file of places or polygons is not usable
+    ├── StoreError                  every store backend raises these errors, and no others
     │   ├── NotFound
     │   ├── AlreadyExists           create-if-absent found the key taken
     │   ├── Conflict                compare-and-swap: the etag moved
@@ -26,7 +26,7 @@
     │   ├── StoreFull               no space or quota left; nothing was written
     │   ├── Denied
     │   ├── BucketMissing
-    │   ├── ForeignServer           something answers there, and it is no store
+    │   ├── ForeignServer           the server at that address is not a store
     │   ├── InvalidKey
     │   └── UnsafeStore             the store does not honour conditional writes
     ├── QueueError
@@ -34,34 +34,34 @@
     │   ├── QueueUnusable           the provider that is configured lacks something
     │   └── BrokerUnavailable       retryable: Kafka did not answer, or did not take a message
     ├── IndexProblem
-    │   ├── IndexDamaged            what the index needs is missing or not what its name says
-    │   ├── LossesNotAccepted       rows are lost, and a person has to say that this is so
+    │   ├── IndexDamaged            a file of the index is missing or does not match its name
+    │   ├── LossesNotAccepted       rows are lost, and nobody has accepted the loss yet
     │   ├── UnknownIndex
-    │   ├── UnknownVersion          no such version is kept
+    │   ├── UnknownVersion          the index does not keep this version
     │   └── QueryError              the SQL is wrong, or asks for more than the indexes
     ├── DocumentError
-    │   ├── DocumentNotFound        also said of what belongs to another account
-    │   ├── DocumentDeleted         a tombstone stands there
-    │   ├── DocumentInvalid         it cannot be saved as it is
-    │   ├── DocumentDamaged         an object is not what its name or its header says
-    │   └── DocumentContested       others change it all the time
+    │   ├── DocumentNotFound        also raised for a document of another account
+    │   ├── DocumentDeleted         the document was deleted; its tombstone is there
+    │   ├── DocumentInvalid         the document does not have the form it must have
+    │   ├── DocumentDamaged         an object does not match its name or its header
+    │   └── DocumentContested       others kept changing it while it was being saved
     ├── CatalogError                the table of documents
     │   └── CatalogUnavailable      retryable
     ├── GraphError
-    │   ├── GraphInvalid            the graph has faults and is not activated
+    │   ├── GraphInvalid            the graph has faults and is not started
     │   ├── UnknownNode
-    │   ├── ConditionFailed         an edge's condition cannot be answered for a document
+    │   ├── ConditionFailed         the condition of an edge cannot be evaluated for a document
     │   ├── HopLimitReached         a document went through more nodes than allowed
-    │   └── NodeFailed              a node's function raised, or returned what it must not
+    │   └── NodeFailed              the function of a node raised, or returned a wrong value
     │       └── NodeInterrupted     retryable: it timed out or lost a connection
-    ├── JobError                    a replay cannot be run as it is
-    │   ├── UnknownJob              also said of another account's
-    │   ├── JobBusy                 somebody else runs it
-    │   └── CrewLost                retryable: a process or a machine of a job is gone
-    ├── ServiceError                a service of ours, seen from outside
-    │   ├── TokenRefused            who calls is not known, or not any more
+    ├── JobError                    a replay cannot run with these options
+    │   ├── UnknownJob              also raised for a job of another account
+    │   ├── JobBusy                 another process runs the job
+    │   └── CrewLost                retryable: a process or a machine of the job has died
+    ├── ServiceError                one of cocli's services refused or failed
+    │   ├── TokenRefused            the token is wrong or has expired
     │   ├── TooLarge                a request or an answer is larger than the service allows
-    │   ├── TooManyRequests         retryable: one token asks more often than the service answers
+    │   ├── TooManyRequests         retryable: a token sent more requests than it may
     │   └── ServiceUnavailable      retryable: it did not answer, or not in time
     ├── SourceError                 files of open places, and pages of Google Maps
     │   ├── SourceMissing           no file of the source is loaded
@@ -69,23 +69,23 @@
     │   ├── UnusableRow             a row of a file cannot become a place
     │   ├── SourceUnreachable       retryable: there is no network, or no extension for it
     │   ├── PageUnread              retryable: a page did not load, or the browser failed
-    │   ├── SourceResting           retryable: enough was asked for now
-    │   └── ParserAlarm             a parser does not find any more what it used to find
-    ├── SyncError                   a folder and a bucket cannot be brought together as they are
+    │   ├── SourceResting           retryable: the source is not asked again before a time
+    │   └── ParserAlarm             a parser no longer finds what it used to find
+    ├── SyncError                   a folder and a bucket cannot be synced
     │   ├── SyncBusy                another sync of the same two is running
-    │   ├── TooManyDeletions        more would be deleted than anybody may have meant
-    │   ├── SideEmptied             one side has nothing any more: that is never taken for deletions
-    │   ├── ChangedWhileRead        a file moved under the reader's eyes: the next run takes it
-    │   └── ChangedMeanwhile        somebody else was faster: the next run looks again
-    ├── WorkerError                 a worker or a supervisor cannot go on
-    │   ├── WorkerGaveUp            one failure after the other, none of them a task's
+    │   ├── TooManyDeletions        the run would delete suspiciously many files
+    │   ├── SideEmptied             one side is empty: the other side is not emptied for that
+    │   ├── ChangedWhileRead        a file changed while it was read: the next run transfers it
+    │   └── ChangedMeanwhile        somebody else changed it first: the next run compares again
+    ├── WorkerError                 a worker or a supervisor had to stop
+    │   ├── WorkerGaveUp            many failures in a row that no task caused
     │   └── SupervisorRunning       this host has a supervisor already
-    ├── NetworkDown                 retryable: no name can be looked up from this machine
+    ├── NetworkDown                 retryable: this machine cannot look up host names
     ├── FileUnusable                a file of this machine, or the output, cannot be read or written
     └── MissingExtra                an optional dependency is not installed
 
 A class owns its text: the docstring is the message, with the details that the raiser passes in
-filled in; `remedy` is the hint, filled in the same way. Whether a retry can help is a property of
+filled in. `remedy` is the hint, filled in the same way. Whether a retry can help is a property of
 the type (`retryable`). The same error is rendered as text, JSON, a web envelope or a gRPC status.
 """
 
@@ -202,7 +202,7 @@ class CampaignExists(CampaignError):
 
 
 class DataError(CocliError):
-    """The data is not as it must be: {reason}"""
+    """The data is not valid: {reason}"""
 
     code = "data"
     exit_code = ExitCode.DATA
@@ -252,7 +252,7 @@ class AmbiguousPlace(PlanningError):
 
     code = "ambiguous_place"
     exit_code = ExitCode.USAGE
-    remedy = 'Say which one, as it is listed: --location "{example}"'
+    remedy = 'Name one of them as it is listed: --location "{example}"'
 
 
 class AreaRefused(PlanningError):
@@ -282,11 +282,11 @@ class AlreadyExists(StoreError):
 
 
 class Conflict(StoreError):
-    """Object {key} was changed by somebody else."""
+    """Somebody else has changed object {key}."""
 
     code = "conflict"
     exit_code = ExitCode.CONFLICT
-    remedy = "Read it again, then repeat the change."
+    remedy = "Read the object again, then repeat the change."
 
 
 class Unavailable(StoreError):
@@ -303,7 +303,7 @@ class StoreFull(StoreError):
 
     code = "store_full"
     exit_code = ExitCode.UNAVAILABLE
-    remedy = "Free some space; nothing was half-written."
+    remedy = "Free some space, then repeat the command. No file was left half-written."
 
 
 class Denied(StoreError):
@@ -323,11 +323,11 @@ class BucketMissing(StoreError):
 
 
 class ForeignServer(StoreError):
-    """What answers at {address} is no S3 server: {reason}"""
+    """The server at {address} is not an S3 server: {reason}"""
 
     code = "foreign_server"
     exit_code = ExitCode.UNAVAILABLE
-    remedy = "Check the endpoint. A log-in page of the network you are in may answer for every address."
+    remedy = "Check the endpoint. If your network has a log-in page, that page may have answered instead of the store."
 
 
 class InvalidKey(StoreError):
@@ -335,9 +335,7 @@ class InvalidKey(StoreError):
 
     code = "invalid_key"
     exit_code = ExitCode.DATA
-    remedy = (
-        "A part of a key has letters, digits and ._~@+=,- only; whatever else is written %XX (cocli.keys.paths does)."
-    )
+    remedy = "A part of a key has letters, digits and ._~@+=,- only. Write every other character as %XX."
 
 
 class UnsafeStore(StoreError):
@@ -401,15 +399,15 @@ class DocumentDamaged(DocumentError):
 
     code = "document_damaged"
     exit_code = ExitCode.DATA
-    remedy = "See what else is, and set it aside, with: cocli documents fsck --repair"
+    remedy = "Find all damaged documents and set them aside with: cocli documents fsck --repair"
 
 
 class DocumentContested(DocumentError):
-    """Document {doc} was changed by others {tries} times while it was being saved."""
+    """Others changed document {doc} {tries} times while it was being saved."""
 
     code = "document_contested"
     exit_code = ExitCode.CONFLICT
-    remedy = "Save it again when they are done."
+    remedy = "Wait until the others have finished, then save it again."
 
 
 class CatalogError(CocliError):
@@ -417,7 +415,7 @@ class CatalogError(CocliError):
 
     code = "catalog"
     exit_code = ExitCode.DATA
-    remedy = "It can be built anew from the store with: cocli documents fsck --rebuild"
+    remedy = "Rebuild the catalogue from the store with: cocli documents fsck --rebuild"
 
 
 class CatalogUnavailable(CatalogError):
@@ -426,16 +424,16 @@ class CatalogUnavailable(CatalogError):
     code = "catalog_unavailable"
     exit_code = ExitCode.UNAVAILABLE
     retryable = True
-    remedy = "Check its address, and that the database runs."
+    remedy = "Check the address of the catalogue, and that its database runs."
 
 
 class BrokerUnavailable(QueueError):
-    """The broker did not serve {queue}: {reason}"""
+    """The message broker of {queue} failed: {reason}"""
 
     code = "broker_unavailable"
     exit_code = ExitCode.UNAVAILABLE
     retryable = True
-    remedy = "Check that the broker runs and that its address is right; nothing was lost."
+    remedy = "Check that the broker runs and that its address is right. Nothing was lost."
 
 
 class GraphError(CocliError):
@@ -445,11 +443,11 @@ class GraphError(CocliError):
 
 
 class GraphInvalid(GraphError):
-    """Graph {graph} is not activated: {faults}"""
+    """Graph {graph} has faults and was not started: {faults}"""
 
     code = "graph_invalid"
     exit_code = ExitCode.CONFIG
-    remedy = "Correct the definition of the graph; nothing was run."
+    remedy = "Correct the definition of the graph. No document was changed."
 
 
 class UnknownNode(GraphError):
@@ -460,15 +458,15 @@ class UnknownNode(GraphError):
 
 
 class ConditionFailed(GraphError):
-    """The condition on {path} cannot be answered: {reason}"""
+    """The condition on {path} cannot be evaluated: {reason}"""
 
     code = "condition_failed"
     exit_code = ExitCode.DATA
-    remedy = "Ask with exists before the comparison, or mend the node that makes the value."
+    remedy = "Test the path with `exists` before you compare it, or correct the node that writes the value."
 
 
 class HopLimitReached(GraphError):
-    """The document went through {hops} nodes, the most that is allowed."""
+    """The document passed {hops} nodes, and no more are allowed."""
 
     code = "hop_limit"
     exit_code = ExitCode.DATA
@@ -498,15 +496,15 @@ class IndexDamaged(IndexProblem):
 
     code = "index_damaged"
     exit_code = ExitCode.DATA
-    remedy = "Look with: cocli index verify {index}; mend with: cocli index repair {index}"
+    remedy = "See the damage with: cocli index verify {index}. Repair it with: cocli index repair {index}"
 
 
 class LossesNotAccepted(IndexProblem):
-    """Index {index} goes on without {rows} rows that are lost. Nothing is collected until that is accepted"""
+    """Index {index} has lost {rows} rows. Nothing is deleted as garbage until you accept the loss."""
 
     code = "losses_not_accepted"
     exit_code = ExitCode.DATA
-    remedy = "Look with: cocli index verify {index}; if they are lost: cocli index gc {index} --accept-losses"
+    remedy = "Check it with: cocli index verify {index}. Accept the loss with: cocli index gc {index} --accept-losses"
 
 
 class UnknownIndex(IndexProblem):
@@ -517,11 +515,11 @@ class UnknownIndex(IndexProblem):
 
 
 class UnknownVersion(IndexProblem):
-    """Index {index} has no version {version} any more, or not yet. Kept: {kept}."""
+    """Index {index} does not keep a version {version}. Kept versions: {kept}."""
 
     code = "unknown_version"
     exit_code = ExitCode.NOT_FOUND
-    remedy = "List them with: cocli index history {index}"
+    remedy = "List the versions with: cocli index history {index}"
 
 
 class QueryError(IndexProblem):
@@ -529,7 +527,7 @@ class QueryError(IndexProblem):
 
     code = "query"
     exit_code = ExitCode.USAGE
-    remedy = 'See the views with: cocli index query "show tables", their columns with: "describe prospects"'
+    remedy = 'List the views with: cocli index query "show tables"; list columns with: … query "describe prospects"'
 
 
 class ServiceError(CocliError):
@@ -543,7 +541,7 @@ class TokenRefused(ServiceError):
 
     code = "token_refused"
     exit_code = ExitCode.DENIED
-    remedy = "Make one on the machine that serves, with: cocli documents token"
+    remedy = "Make a new token on the machine that runs the service: cocli documents token"
 
 
 class TooLarge(ServiceError):
@@ -551,16 +549,16 @@ class TooLarge(ServiceError):
 
     code = "too_large"
     exit_code = ExitCode.DATA
-    remedy = "Ask for less, or raise the limit in [documents] on the machine that serves."
+    remedy = "Ask for less, or raise the limit in [documents] on the machine that runs the service."
 
 
 class TooManyRequests(ServiceError):
-    """This token has asked {limit} times within a minute; the next answer is in {wait} seconds."""
+    """This token has sent {limit} requests within a minute. The service answers it again in {wait} seconds."""
 
     code = "too_many_requests"
     exit_code = ExitCode.UNAVAILABLE
     retryable = True
-    remedy = "Wait, or raise the limit on the machine that serves, with: cocli enrichment serve --per-minute N"
+    remedy = "Wait, or raise the limit on the machine that runs the service: cocli enrichment serve --per-minute N"
 
 
 class ServiceUnavailable(ServiceError):
@@ -569,7 +567,7 @@ class ServiceUnavailable(ServiceError):
     code = "service_unavailable"
     exit_code = ExitCode.UNAVAILABLE
     retryable = True
-    remedy = "Check its address, and that it runs; start it with: cocli documents serve"
+    remedy = "Check the address, and that the service runs. Start it with: cocli documents serve"
 
 
 class JobError(CocliError):
@@ -584,15 +582,15 @@ class UnknownJob(JobError):
 
     code = "unknown_job"
     exit_code = ExitCode.NOT_FOUND
-    remedy = "See which there are with: cocli documents jobs"
+    remedy = "List the jobs with: cocli documents jobs"
 
 
 class JobBusy(JobError):
-    """Job {job} is run by {holder}, until {until} at least."""
+    """{holder} is running job {job} and holds it until {until} at least."""
 
     code = "job_busy"
     exit_code = ExitCode.CONFLICT
-    remedy = "Wait for it. If that runner is dead, the job can be taken over then."
+    remedy = "Wait until it ends. If its process has died, run the job again after that time."
 
 
 class CrewLost(JobError):
@@ -601,7 +599,7 @@ class CrewLost(JobError):
     code = "crew_lost"
     exit_code = ExitCode.UNAVAILABLE
     retryable = True
-    remedy = "Run the job again: it goes on where it stopped."
+    remedy = "Run the job again. It continues where it stopped."
 
 
 class SyncError(CocliError):
@@ -623,15 +621,15 @@ class TooManyDeletions(SyncError):
 
     code = "too_many_deletions"
     exit_code = ExitCode.CONFLICT
-    remedy = "Look with --dry-run; if it is meant, repeat it with --yes."
+    remedy = "See the files with --dry-run. To delete them, repeat the command with --yes."
 
 
 class SideEmptied(SyncError):
-    """The {where} is empty now, and {known} files were there at the last sync. Nothing is deleted because of that"""
+    """The {where} is empty now, but had {known} files at the last sync. Nothing was deleted on the other side."""
 
     code = "side_emptied"
     exit_code = ExitCode.CONFLICT
-    remedy = "Fill it again with --restore. If it is meant to be empty, delete the files on the other side yourself."
+    remedy = "Fill it again with --restore. If you want it to be empty, delete the files on the other side yourself."
 
 
 class ChangedWhileRead(SyncError):
@@ -639,7 +637,7 @@ class ChangedWhileRead(SyncError):
 
     code = "changed_while_read"
     exit_code = ExitCode.CONFLICT
-    remedy = "The next sync takes it."
+    remedy = "The next sync will transfer it."
 
 
 class ChangedMeanwhile(SyncError):
@@ -647,7 +645,7 @@ class ChangedMeanwhile(SyncError):
 
     code = "changed_meanwhile"
     exit_code = ExitCode.CONFLICT
-    remedy = "The next sync looks at it again."
+    remedy = "The next sync will compare it again."
 
 
 class SourceError(CocliError):
@@ -661,7 +659,7 @@ class SourceMissing(SourceError):
 
     code = "source_missing"
     exit_code = ExitCode.NOT_FOUND
-    remedy = "Load one with: cocli source fetch overture -c CAMPAIGN, or bring one with: cocli source add FILE"
+    remedy = "Load one with: cocli source fetch overture -c CAMPAIGN, or add your own with: cocli source add FILE"
 
 
 class SourceRefused(SourceError):
@@ -669,7 +667,7 @@ class SourceRefused(SourceError):
 
     code = "source_refused"
     exit_code = ExitCode.DATA
-    remedy = "See what is in it with: cocli source check {file}"
+    remedy = "See what the file contains with: cocli source check {file}"
 
 
 class UnusableRow(SourceError):
@@ -685,7 +683,7 @@ class SourceUnreachable(SourceError):
     code = "source_unreachable"
     exit_code = ExitCode.UNAVAILABLE
     retryable = True
-    remedy = "Try again with a network, or bring a file and add it with: cocli source add FILE"
+    remedy = "Try again when the network works, or add a file that you have with: cocli source add FILE"
 
 
 class PageUnread(SourceError):
@@ -697,20 +695,20 @@ class PageUnread(SourceError):
 
 
 class SourceResting(SourceError):
-    """{source} rests until {until}: {reason}."""
+    """{source} is not asked again before {until}: {reason}."""
 
     code = "source_resting"
     exit_code = ExitCode.UNAVAILABLE
     retryable = True
-    remedy = "Workers go on by themselves then. The pace is set in [google_maps] of the campaign's configuration."
+    remedy = "Workers continue by themselves then. You set the pace in [google_maps] of the campaign's configuration."
 
 
 class ParserAlarm(SourceError):
-    """{source} is not read any further: {reason}"""
+    """Reading {source} was stopped: {reason}"""
 
     code = "parser_alarm"
     exit_code = ExitCode.DATA
-    remedy = "Look at a page that was saved lately. To go on as it is: cocli store rm {key}"
+    remedy = "Look at a page that was saved recently. To clear the alarm and read on: cocli store rm {key}"
 
 
 class WorkerError(CocliError):
@@ -724,7 +722,7 @@ class WorkerGaveUp(WorkerError):
 
     code = "worker_gave_up"
     exit_code = ExitCode.UNAVAILABLE
-    remedy = "See what is wrong with this machine with: cocli doctor. Its tasks were given back."
+    remedy = "Check this machine with: cocli doctor. The worker's tasks went back to the queue."
 
 
 class SupervisorRunning(WorkerError):
@@ -732,23 +730,23 @@ class SupervisorRunning(WorkerError):
 
     code = "supervisor_running"
     exit_code = ExitCode.CONFLICT
-    remedy = "Stop the other one, or give this one a name of its own: cocli supervisor --host NAME"
+    remedy = "Stop the other supervisor, or give this one another name: cocli supervisor --host NAME"
 
 
 class NetworkDown(CocliError):
-    """This machine finds no host: {times} names in a row could not be looked up; the last was {host}: {reason}"""
+    """This machine cannot look up host names: {times} in a row failed, the last one was {host}: {reason}"""
 
     code = "network_down"
     exit_code = ExitCode.UNAVAILABLE
     retryable = True
-    remedy = "Is it connected, and does its name server answer? What was being read is tried again."
+    remedy = "Check the network and the name server. The websites that failed are tried again."
 
 
 class FileUnusable(CocliError):
     """{file} cannot be {done}: {reason}"""
 
     code = "file_unusable"
-    remedy = "Free some space, or name another place; nothing that was there before is lost."
+    remedy = "Free some space, or name another file. Nothing that was there before is lost."
 
 
 class MissingExtra(CocliError):

@@ -383,7 +383,7 @@ def test_lost_rows_are_said_by_the_exit_code_and_keep_collection_away(packed: An
     assert mended.json["lost_rows"] == 3
     refused = packed("gc", "prospects")
     assert refused.code == 8
-    assert "3 rows that are lost" in refused.err
+    assert "has lost 3 rows" in refused.err
     assert "cocli index gc prospects -c plumbers --accept-losses" in refused.err
     assert packed("gc", "prospects", "--dry-run").code == 0
     assert packed("gc", "prospects", "--accept-losses").code == 0

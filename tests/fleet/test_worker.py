@@ -206,7 +206,7 @@ def test_a_source_that_rests_is_no_trouble(store: MemoryStore, queue: LeasedQueu
     one = Worker(StageOf(work), queue, rng=random.Random(1), threads=1, until_empty=until_empty, timing=timing)
     assert one.run(Drain(), seconds=0.8)
     assert len(asked) == 1 if until_empty else 4 <= len(asked) <= 10
-    assert "rests until tomorrow" in str(one.tally.last_error)
+    assert "is not asked again before tomorrow" in str(one.tally.last_error)
     assert held(store, queue) == 0
 
 

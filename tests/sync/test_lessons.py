@@ -38,7 +38,7 @@ def test_a_bucket_that_is_empty_now_once_emptied_the_folder(laptop: Any, bucket:
         laptop.write(f"people/p{number}.md", "text")
     laptop.sync()
     bucket.delete_many(keys(bucket))
-    with pytest.raises(SideEmptied, match="bucket is empty now, and 5 files were there") as refused:
+    with pytest.raises(SideEmptied, match="bucket is empty now, but had 5 files at the last sync") as refused:
         laptop.sync(direction, many_deletions=True)
     assert "--restore" in str(refused.value.hint)
     assert [laptop.read(f"people/p{number}.md") for number in range(5)] == ["text"] * 5
