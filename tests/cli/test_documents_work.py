@@ -14,6 +14,11 @@ from typing import Any
 
 import pytest
 
+from cocli.app.documents.documents import Upload, opened_documents, upload
+from cocli.app.documents.events import node_addresses, relaying
+from cocli.app.workspace import open_workspace
+from cocli.config.resolve import Flags
+
 FACTORY = "nodes_factory:sizes"
 FOLDER = str(Path(__file__).parent)
 
@@ -129,3 +134,17 @@ def test_what_the_transport_needs_is_said(carried: Any, home: Path, monkeypatch:
     monkeypatch.setenv("COCLI_DOCUMENTS_EVENTS", "kafka")
     without = carried("documents", "work", "page", "-c", "plumbers")
     assert (without.code, "documents.kafka_servers is not set" in without.err) == (3, True)
+
+
+def test_a_process_that_relays_sends_at_its_end_what_was_saved_last(carried: Any, home: Path) -> None:
+    with open_workspace(os.environ, Flags()) as workspace, opened_documents(workspace, "plumbers") as documents:
+        with relaying(documents):
+            upload(documents, Upload(b"x", "a"), publish=node_addresses(documents, ["parse"]))
+        assert outbox(home) == [("pipestream.main.parse", True)]
+
+
+def test_workers_of_the_pipeline_relay_too(carried: Any, home: Path) -> None:
+    save(carried, home, "a", "--send-to", "parse")
+    worked = carried("worker", "enrichment", "-c", "plumbers", "--once")
+    assert worked.code == 0, worked.err
+    assert outbox(home) == [("pipestream.main.parse", True)]
