@@ -124,6 +124,7 @@ _EXPECTED_SHAPE: dict[Path, str] = {
     ("storage", "url"): '"local" or "s3://bucket/prefix"',
     ("workers",): "the name of a queue such as gm-list",
     ("cluster", "id"): "a name without | and control characters",
+    ("documents", "edition"): "a name without | and control characters",
     ("documents", "prefix"): "1 to 63 lower-case letters, digits, dots, dashes and underscores",
     ("aws", "account_id"): 'the 12 digits of an account, in quotes ("123456789012")',
 }

@@ -133,6 +133,7 @@ _SHARED = """\
 
 # [documents]
 # catalog = "postgresql://cocli@db.example.com/cocli"   # a SQLite file per store where it is not set
+# edition = "main"               # of the parsers; set by `cocli documents promote`
 # prefix = "uploads"
 # inline_limit = 65536           # bytes from which on a blob is an object of its own
 # events = "none"                # who carries references between nodes: none, queue, kafka

@@ -11,7 +11,7 @@ from cocli.index.runs import RowChange
 from cocli.models.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from cocli.index.spec import IndexSpec
     from cocli.index.view import VersionView
@@ -76,6 +76,19 @@ class Changes(Generic[R]):
                 del self._records[key]
             else:
                 self._records[key] = merged
+        self._count(there)
+
+    def replace(self, records: Mapping[str, R]) -> None:
+        """Instead of `add` and `resolve`: these records as they are, whatever the version says of their keys."""
+        there = self._view.records(records)
+        for key, record in records.items():
+            known = there.get(key)
+            if known is None or known != record or known.extras != record.extras:
+                self._records[key] = record
+        self._count(there)
+
+    def _count(self, there: Mapping[str, R]) -> None:
+        """What is added, changed and removed against what the version has of these keys."""
         self.changed = sum(key in there for key in self._records)
         self.added = len(self._records) - self.changed
         self.removed_keys = sorted(self._view.find_many(self._removals))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from ipaddress import ip_network
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, StringConstraints, field_validator, model_validator
+from pydantic import AfterValidator, Field, StringConstraints, field_validator, model_validator
 
 from cocli.models.record import (
     Count,
@@ -108,6 +108,19 @@ class QueueSection(RecordPart):
     """Queues that no supervisor runs workers for."""
 
 
+def _not_intake(name: str) -> str:
+    if name == "intake":
+        raise ValueError("an edition may not be called intake: that is the folder of what came in")
+    return name
+
+
+EditionName = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=200, pattern=r"^[^|\x00-\x1f\x7f]+$"),
+    AfterValidator(_not_intake),
+]
+
+
 class ClusterSection(RecordPart):
     """`[cluster]`: the name under which this installation saves the states of documents, and its machines."""
 
@@ -127,6 +140,9 @@ class DocumentsSection(RecordPart):
     catalog: Text | None = None
     """`sqlite:///path` or `postgresql://user@host/database`, without a password: that comes from `PGPASSWORD` or the
     password file of PostgreSQL. A SQLite file per store on this machine where it is not set."""
+    edition: EditionName | None = None
+    """The edition of the parsers whose states the campaign lives by: its workers write and read it. The name that
+    `[cluster] id` gives where it is not set. `cocli documents promote` sets it."""
     prefix: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]{0,62}$")] = "uploads"
     """The folder of the documents in the store."""
     inline_limit: Annotated[int, Field(ge=0, le=1_048_576)] = 65_536

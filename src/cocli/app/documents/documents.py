@@ -96,7 +96,8 @@ def opened_documents(workspace: Workspace, campaign: str | None) -> Iterator[Doc
             inline_limit=section.inline_limit,
             subscriptions=NOBODY if section.events == "none" else NodeSubscriptions(),
         )
-        account, cluster = (str(settings.values[leaf].value) for leaf in (("campaign", "account"), ("cluster", "id")))
+        account = str(settings.values["campaign", "account"].value)
+        cluster = section.edition or str(settings.values["cluster", "id"].value)
         where = (str(settings.store.value), address, state)
         yield Documents(repository, account, cluster, section, store, *where, chosen)
     finally:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from cocli.cli.kit.output import Output
 
 from cocli.cli.documents import changes as documents_changes
+from cocli.cli.documents import editions as documents_editions
 from cocli.cli.documents import jobs as documents_jobs
 from cocli.cli.documents import service as documents_service
 from cocli.cli.documents import work as documents_work
@@ -248,5 +249,6 @@ def ls(
 
 app.add_typer(documents_changes.app)
 app.add_typer(documents_jobs.app)
+app.add_typer(documents_editions.app)
 app.add_typer(documents_service.app)
 app.add_typer(documents_work.app)

@@ -1,4 +1,4 @@
-"""The commands of `cocli documents` over all that was fetched: replay, seed, compare, jobs, job."""
+"""The commands of `cocli documents` over all that was fetched: replay, seed, jobs, job."""
 
 from __future__ import annotations
 
@@ -147,44 +147,6 @@ def seed(
         planned = plan_seed(documents, wish, datasource)
         done = _run(output, documents, planned, wish, processes, engine)
         _report(output, documents, done)
-
-
-@app.command(
-    epilog=examples(
-        "cocli documents compare main staging -c plumbers",
-        "cocli documents compare main staging --doc https://example.com/ --json",
-    )
-)
-@shared(CAMPAIGN, STORE, JSON, QUIET)
-def compare(
-    call: Call,
-    left: Annotated[str, typer.Argument(metavar="LEFT", help="A cluster.")],
-    right: Annotated[str, typer.Argument(metavar="RIGHT", help="The other one.")],
-    doc: Annotated[str | None, typer.Option("--doc", metavar="DOC", help="Only this one.", show_default=False)] = None,
-    datasource: DatasourceOption = None,
-    every: Annotated[bool, typer.Option("--all", help="Also fields that are the same everywhere.")] = False,
-    most: Annotated[int, typer.Option("--examples", metavar="N", help="How many per field.", min=0, max=100)] = 3,
-) -> None:
-    """Compare what two clusters found, field by field: same, changed, gained and lost, with examples.
-
-    So that a new version of a node is judged on everything that was ever fetched, before it goes live.
-    """
-    from cocli.app.documents.jobs import compare as use
-
-    output = call.output
-    with chosen_documents(call) as documents:
-        found = use(documents, left, right, datasource=datasource, doc=doc, examples=most)
-    if output.as_json:
-        output.document({"account": documents.account, **found.as_dict()})
-        return
-    heading, *lines = found.table()
-    wanted = {one.path for one in found.sorted_fields() if every or one.differs}
-    if rows := [line for line in lines if line[0] in wanted]:
-        output.table(heading, rows, right=("same", "changed", "gained", "lost"))
-    said = f"{found.documents} documents in both: {found.identical} identical, {found.different} different"
-    output.talk(f"{said}; {found.only_left} only in {left}, {found.only_right} only in {right}.")
-    for problem in found.problems:
-        output.talk(f"not compared: {problem}")
 
 
 # --- jobs

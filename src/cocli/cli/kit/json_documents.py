@@ -12,6 +12,10 @@ _REPLAYED = (
     '{"account", "dry_run", "forecast": {"documents", "skipped", "to_do"}, "job": ' + _JOB + ', "without_node": '
     '{"count", "examples"}}'
 )
+_DIFFERENCES_OF_RECORDS = (
+    '{"same", "changed", "new", "gone", "examples_new", "examples_gone", "fields": [{"field", "changed", "examples": '
+    '[{"what", "left", "right"}]}]}'
+)
 _SYNC_RUN = (
     '{"direction", "folder", "bucket", "campaign", "dry_run", "counts": {"uploaded", "downloaded", "merged", '
     '"kept_both", "deleted_there", "deleted_here", "held_here", "held_there", "behind", "ahead", "adopted", '
@@ -154,7 +158,12 @@ DOCUMENTS = {
             "seed": _REPLAYED,
             "compare": '{"account", "left", "right", "documents", "identical", "different", "only_left", "only_right", '
             '"unreadable", "fields": [{"path", "same", "changed", "gained", "lost", "examples": [{"doc", "verdict", '
-            '"left", "right"}]}], "examples_only_left", "examples_only_right", "problems"}',
+            '"left", "right"}]}], "examples_only_left", "examples_only_right", "problems", "places": '
+            + _DIFFERENCES_OF_RECORDS
+            + ", "
+            '"prospects": the same or null, "states_read", "missing": {edition: count}}',
+            "promote": '{"campaign", "edition", "former", "restored", "states_read", "dry_run", "changes": '
+            '{"prospects": {"before", "after", "added", "removed", "changed"}, "emails", "domains": the same}}',
             "jobs": f'{{"account", "jobs": [{_JOB}]}}',
             "job": f'{{"account", "job": {_JOB}, "failures": [{{"doc", "address", "code", "error"}}]}}',
             "token": '{"account", "expires", "token"}',

@@ -107,12 +107,8 @@ class SiteRecords:
     def _write_emails(self, website: Website, mx: Mapping[str, MxAnswer]) -> int:
         if self._emails is None:
             return 0
-        written = 0
-        for found in theirs(website):
-            # One at a time, because each names the document of its own page.
-            (entry,) = website_to_emails(website.with_changes(emails=(found,), document=found.document))
-            written += self._emails.put(_verified(entry, mx.get(entry.domain), entry.last_seen))
-        return written
+        entries = email_entries(website)
+        return sum(self._emails.put(_verified(entry, mx.get(entry.domain), entry.last_seen)) for entry in entries)
 
     def _write_prospect(self, website: Website, prospect: Prospect) -> bool:
         if self._prospects is None:
@@ -128,6 +124,17 @@ class SiteRecords:
                 return prospect
             prospect = self._prospects.get(prospect.merged_into)
         return None  # pointers that lead in a circle lead to nobody
+
+
+def email_entries(website: Website) -> list[EmailEntry]:
+    """The addresses that reach the company, each with the document of its own page."""
+    said = [website.with_changes(emails=(found,), document=found.document) for found in theirs(website)]
+    return [entry for single in said for entry in website_to_emails(single)]
+
+
+def domain_entry(website: Website, at: datetime) -> Domain:
+    """What a visit at a time says of the domain."""
+    return _with_mail(website_to_domain(website.with_changes(crawled_at=at)), None, at)
 
 
 def theirs(website: Website) -> tuple[FoundEmail, ...]:
