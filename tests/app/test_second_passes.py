@@ -222,12 +222,12 @@ def forget_addresses(workspace: Workspace, *domains: str) -> None:
     with opened_sites(workspace, NAME) as sites:
         documents = sites.documents
         for domain in domains:
-            stored = stored_site(documents.repository, documents.account, documents.cluster, domain)
+            stored = stored_site(documents.repository, documents.account, documents.edition, domain)
             website = sites.website(domain)
             assert stored is not None
             assert website is not None
             poorer = website.with_changes(emails=(), primary_email=None)
-            place = documents.account, documents.cluster
+            place = documents.account, documents.edition
             documents.repository.save(site_document(*place, stored.state, stored.docs, poorer))
 
 
@@ -343,7 +343,7 @@ def test_applied_facts_are_in_the_records_and_the_next_run_finds_nothing(
 
 def test_the_cluster_of_the_campaign_is_not_written_into(workspace: Workspace) -> None:
     with pytest.raises(UsageError, match="lives in"):
-        reextract(workspace, NAME, ReextractionOptions(cluster="main"))
+        reextract(workspace, NAME, ReextractionOptions(edition="main"))
 
 
 # --- what differs

@@ -140,7 +140,7 @@ RUNS: dict[str, tuple[str, ...]] = {
     "cocli documents purge": ("a", "-c", "plumbers", "--yes"),
     "cocli documents fsck": ("-c", "plumbers"),
     "cocli documents replay": ("-c", "plumbers"),
-    "cocli documents seed": ("x", "-c", "plumbers", "--cluster", "staging"),
+    "cocli documents seed": ("x", "-c", "plumbers", "--edition", "staging"),
     "cocli documents compare": ("main", "staging", "-c", "plumbers"),
     "cocli documents jobs": ("-c", "plumbers"),
     "cocli documents job": ("last", "-c", "plumbers"),

@@ -172,9 +172,9 @@ def test_replay_seed_and_compare(cocli: Any, page: Path) -> None:
     found = cocli("documents", "get", URI, "--node", "page", "--json").json
     assert found["data"]["page"]["emails"][0]["value"] == "office@firm.com"
     datasource = found["datasource"]
-    seeded = cocli("documents", "seed", datasource, "--cluster", "staging", "--json").json["job"]
+    seeded = cocli("documents", "seed", datasource, "--edition", "staging", "--json").json["job"]
     assert (seeded["kind"], seeded["done"]) == ("seed", 1)
-    again = cocli("documents", "seed", datasource, "--cluster", "staging", "--json").json["job"]
+    again = cocli("documents", "seed", datasource, "--edition", "staging", "--json").json["job"]
     assert (again["done"], again["skipped"]) == (0, 1)
     same = cocli("documents", "compare", "main", "staging", "--json").json
     assert (same["documents"], same["identical"]) == (1, 1)

@@ -78,7 +78,7 @@ def test_stored_pages_are_extracted_again(plumbers: Cocli, sites: dict[str, Town
     asked = len(websites.requests)
     planned = plumbers("campaign", "re-extract", "plumbers", "--dry-run", "--json").json
     assert planned["forecast"]["to_do"] >= 1
-    done = plumbers("campaign", "re-extract", "plumbers", "--cluster", "trial", "--apply", "--json")
+    done = plumbers("campaign", "re-extract", "plumbers", "--edition", "trial", "--apply", "--json")
     assert done.code == 0, done.err
     assert (done.json["cluster"], done.json["job"]["state"], done.json["job"]["failed"]) == ("trial", "done", 0)
     assert (done.json["emails"]["same"], done.json["sites"], done.json["applied"]["sites"]) == (1, 1, 0)
@@ -105,7 +105,7 @@ def test_csv_on_stdout(plumbers: Cocli, write_prospects: Any) -> None:
         (("missing-emails", "plumbers", "--csv", "/nowhere/x.csv"), "There is no folder"),
         (("enqueue-batch", "plumbers", "/nowhere/x.csv"), "cannot be read"),
         (("evaluate-batch", "plumbers", "unheard-of"), "Known batches: none"),
-        (("re-extract", "plumbers", "--cluster", "main"), "lives in"),
+        (("re-extract", "plumbers", "--edition", "main"), "lives in"),
     ],
 )
 def test_mistakes_are_named(plumbers: Cocli, words: tuple[str, ...], said: str) -> None:

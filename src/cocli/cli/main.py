@@ -8,11 +8,12 @@ from cocli.cli.nouns import overview
 
 _COLLECT_AFTER = 20_000
 """So many new objects before the garbage collector looks at them; Python's own number, 700, is for small programs."""
+_NEW_NAMES = {"--cluster": "--edition", "--from-cluster": "--from-edition"}
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit code."""
-    words = sys.argv[1:] if arguments is None else arguments
+    words = _with_new_names(sys.argv[1:] if arguments is None else arguments)
     _replace_closed_streams()
     if COMPLETION_VARIABLE not in os.environ:
         if not words or words[0] in ("-h", "--help"):
@@ -50,6 +51,14 @@ def _run_as_process(words: list[str]) -> int:
     finally:
         if "duckdb" not in sys.modules:  # it counts its objects at the end, and complains of those that are frozen
             gc.freeze()  # what is left goes with the process
+
+
+def _with_new_names(words: list[str]) -> list[str]:
+    """An edition of the parsers was called a cluster once: what was written then still works."""
+    if not words or words[0] not in ("documents", "campaign"):
+        return words
+    parts = (word.partition("=") for word in words)
+    return [f"{_NEW_NAMES.get(name, name)}{equals}{value}" for name, equals, value in parts]
 
 
 def _say(text: str) -> int:

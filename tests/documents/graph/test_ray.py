@@ -97,7 +97,7 @@ def _as_a_person_would(cluster: str, home: Path, store: str, catalog: str) -> No
     """The same documents into another cluster, from the command line."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("COCLI_", "XDG_"))}
     environment |= {"HOME": str(home), "COCLI_DOCUMENTS_CATALOG": f"sqlite:///{catalog}", "PYTHONPATH": str(HERE)}
-    words = ["documents", "replay", "--store", store, "--cluster", "staging", "--json"]
+    words = ["documents", "replay", "--store", store, "--edition", "staging", "--json"]
     words += ["--graph", "replay_factory:make_graph", "--engine", f"ray:{cluster}", "--jobs", "2"]
     done = subprocess.run([sys.executable, "-m", "cocli", *words], env=environment, capture_output=True, text=True)
     assert done.returncode == ExitCode.DATA, done.stderr  # eight documents of the factory fail

@@ -1,6 +1,6 @@
 """Re-extraction: the stored pages of a campaign read again with the extractors of today, without one request.
 
-The pages are replayed into a cluster of their own; then every site is made again from them and compared with what was
+The pages are replayed into an edition of their own; then every site is made again from them and compared with what was
 read before. Only with `apply` does the campaign get the new facts.
 """
 
@@ -46,7 +46,7 @@ _FIELDS = ("/page/emails", "/page/phones", "/page/socials", "/page/contact_ways"
 
 @dataclass(frozen=True, slots=True)
 class ReextractionOptions:
-    cluster: str = STAGING
+    edition: str = STAGING
     """Where the pages are read into. Never the one that the campaign lives in."""
     processes: int = 1
     apply: bool = False
@@ -55,7 +55,7 @@ class ReextractionOptions:
 
 @dataclass(slots=True)
 class Reextracted:
-    cluster: str
+    edition: str
     job: Job
     differences: Differences
     pages: dict[str, Any] = field(default_factory=dict)
@@ -90,7 +90,7 @@ def reextract(
         documents, replay = sites.documents, _replay_wish(sites, wish)
         planned = documents_jobs.plan(documents, replay)
         job = documents_jobs.run(documents, planned.job, replay, processes=wish.processes, on_progress=on_pages)
-        report = Reextracted(wish.cluster, job, Differences(most=wish.examples))
+        report = Reextracted(wish.edition, job, Differences(most=wish.examples))
         if not report.whole:
             return report
         report.pages = _compared_pages(sites, wish)
@@ -105,20 +105,20 @@ def reextract(
 
 def _replay_wish(sites: CampaignSites, wish: ReextractionOptions) -> documents_jobs.ReplayOptions:
     documents = sites.documents
-    if wish.cluster == documents.cluster:
+    if wish.edition == documents.edition:
         raise UsageError(
-            reason=f"{wish.cluster} is the cluster that the campaign lives in: there would be nothing to compare with",
-            hint="Name another one with --cluster NAME; --apply writes what is new into the campaign.",
+            reason=f"{wish.edition} is the edition that the campaign lives by: there would be nothing to compare with",
+            hint="Name another one with --edition NAME; --apply writes what is new into the campaign.",
         )
     query = DocumentQuery(datasource=datasource_id(documents.account, CONNECTOR), doc_prefix=_PAGES)
-    return documents_jobs.ReplayOptions(query=query, cluster=wish.cluster)
+    return documents_jobs.ReplayOptions(query=query, edition=wish.edition)
 
 
 def _compared_pages(sites: CampaignSites, wish: ReextractionOptions) -> dict[str, Any]:
     documents = sites.documents
     datasource = datasource_id(documents.account, CONNECTOR)
-    found = Comparison(documents.cluster, wish.cluster)
-    for page in documents_jobs.compare_each(documents, documents.cluster, wish.cluster, datasource=datasource):
+    found = Comparison(documents.edition, wish.edition)
+    for page in documents_jobs.compare_each(documents, documents.edition, wish.edition, datasource=datasource):
         if page.doc.startswith(_PAGES):
             found.add(page, wish.examples)
     facts = []
@@ -142,13 +142,13 @@ def _sites(
 ) -> Iterator[tuple[StoredSite, list[Prospect], Website, Website]]:
     """Every site of the campaign of which pages are kept: as it was, and as its pages are read today."""
     documents = sites.documents
-    where = documents.repository, documents.account, documents.cluster
+    where = documents.repository, documents.account, documents.edition
     for domain, owners in sorted(sites.by_domain().items()):
         stored = stored_site(*where, domain)
         before = sites.website(domain)
         if stored is None or before is None or stored.state.status != "alive":
             continue
-        yield stored, owners, before, rebuild_website(*where, domain, read_in=wish.cluster)
+        yield stored, owners, before, rebuild_website(*where, domain, read_in=wish.edition)
 
 
 def _differs(before: Website, after: Website) -> bool:
@@ -164,7 +164,7 @@ class _Applying:
         self._documents = documents
         self._report = report
         self._exclusions = sites.exclusions
-        self._engine = Engine(page_graph(), documents.repository, cluster=documents.cluster, clock=documents.store.now)
+        self._engine = Engine(page_graph(), documents.repository, cluster=documents.edition, clock=documents.store.now)
         self._records = SiteRecords(
             domains=sites.indexes.open(IndexRef("domains")),
             prospects=sites.indexes.open(IndexRef("prospects", name)),
@@ -182,7 +182,7 @@ class _Applying:
         wanted = [owner for owner in owners if is_excluded(owner, self._exclusions) is None]
         now = website.with_changes(crawled_at=documents.store.now())
         written = self._records.write(now, wanted, at=read_at)
-        site = site_document(documents.account, documents.cluster, stored.state, stored.docs, website)
+        site = site_document(documents.account, documents.edition, stored.state, stored.docs, website)
         documents.repository.save(site)
         self._report.applied += 1
         self._report.prospects_changed += written.prospects

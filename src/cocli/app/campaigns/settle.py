@@ -28,7 +28,7 @@ def settle_campaign(workspace: Workspace, name: str) -> Settled:
             indexes.open(IndexRef("prospects", name)),
             indexes.open(IndexRef("domains")),
             indexes.open(IndexRef("emails", name)),
-            website_of=partial(stored_website, documents.repository, documents.account, documents.cluster),
+            website_of=partial(stored_website, documents.repository, documents.account, documents.edition),
             clock=documents.store.now,
         )
         settled = settler.settle()

@@ -82,7 +82,7 @@ class CampaignSites:
         """The site as it was read last, for this account; None where nothing of it is kept."""
         documents = self.documents
         return stored_website(
-            documents.repository, documents.account, documents.cluster, domain, self.campaign.store.now()
+            documents.repository, documents.account, documents.edition, domain, self.campaign.store.now()
         )
 
     @property

@@ -45,7 +45,8 @@ class Documents:
 
     repository: DocumentRepository
     account: str
-    cluster: str
+    edition: str
+    """Of the parsers: under which states are kept and read."""
     section: DocumentsSection
     store: Store
     store_address: str
@@ -97,9 +98,9 @@ def opened_documents(workspace: Workspace, campaign: str | None) -> Iterator[Doc
             subscriptions=NOBODY if section.events == "none" else NodeSubscriptions(),
         )
         account = str(settings.values["campaign", "account"].value)
-        cluster = section.edition or str(settings.values["cluster", "id"].value)
+        edition = section.edition or str(settings.values["cluster", "id"].value)
         where = (str(settings.store.value), address, state)
-        yield Documents(repository, account, cluster, section, store, *where, chosen)
+        yield Documents(repository, account, edition, section, store, *where, chosen)
     finally:
         catalog.close()
 
@@ -161,7 +162,7 @@ def find_state(
     datasource: str | None = None,
 ) -> PipeDoc:
     """The row of one state: the intake, or that of a node. Where several could be meant, they are named."""
-    wanted = None if node is None else cluster or documents.cluster
+    wanted = None if node is None else cluster or documents.edition
     rows = documents.repository.states(documents.account, doc, cluster=wanted, deleted=True)
     rows = [row for row in rows if node in (None, row.address) and datasource in (None, row.datasource)]
     if not rows:

@@ -57,7 +57,7 @@ def node_addresses(documents: Documents, nodes: Sequence[str]) -> list[str]:
     """Where to send what is for these nodes of the cluster. Refused where nobody carries it."""
     if nodes:
         _check_carried(documents.section)
-    return [str(Destination(documents.cluster, _checked(node))) for node in nodes]
+    return [str(Destination(documents.edition, _checked(node))) for node in nodes]
 
 
 def _checked(node: str) -> str:

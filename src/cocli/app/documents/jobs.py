@@ -1,4 +1,4 @@
-"""Replay, seeding and comparison for people and services: which graph, over which documents, into which cluster."""
+"""Replay, seeding and comparison for people and services: which graph, over which documents, into which edition."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ DEFAULT_GRAPH = PIPELINE
 
 @dataclass(frozen=True, slots=True)
 class ReplayOptions:
-    """`graph` is `package.module:function`; `cluster` where the states are saved, the configured one if not said."""
+    """`graph` is `package.module:function`; `edition` where the states are saved, the configured one if not said."""
 
     query: DocumentQuery = ALL
     start: str = INTAKE
     source: str | None = None
-    cluster: str | None = None
+    edition: str | None = None
     graph: str | None = None
     memo: bool = True
     rate: float | None = None
@@ -68,12 +68,12 @@ def query_of(values: Mapping[str, object]) -> DocumentQuery:
 
 
 def engine_of(documents: Documents, wish: ReplayOptions) -> Engine:
-    cluster = documents.cluster if wish.cluster is None else wish.cluster
+    cluster = documents.edition if wish.edition is None else wish.edition
     for name in (cluster, wish.source):
         if name is not None:
             check_parts(cluster=name)
             if name == INTAKE:
-                raise UsageError(reason="a cluster may not be called intake: that is the folder of what came in")
+                raise UsageError(reason="an edition may not be called intake: that is the folder of what came in")
     if wish.rate is not None and not (wish.rate > 0 and math.isfinite(wish.rate)):
         raise UsageError(reason=f"a rate is a number of documents in a second, not {wish.rate}")
     graph = make_graph(wish.graph or DEFAULT_GRAPH, {})
@@ -104,7 +104,7 @@ def older_visits(documents: Documents, wish: ReplayOptions) -> Iterator[Document
     if wish.start != INTAKE or wish.query.datasource not in (None, datasource_id(documents.account, CONNECTOR)):
         return
     repository, account = documents.repository, documents.account
-    for site in sites_without_visit(repository, account, documents.cluster):
+    for site in sites_without_visit(repository, account, documents.edition):
         doc, query = site_doc(site.state.domain), wish.query
         if query.doc in (None, doc) and doc.startswith(query.doc_prefix or ""):
             pages = [VisitedPage.of(kept) for kept in site.pages(repository)]
@@ -128,8 +128,8 @@ def run(
 ) -> Job:
     """Run a job to its end, or until it is paused. `ray` is the address of a Ray cluster, empty for one of its own."""
     found = jobs.find_job(documents.repository, documents.account, job)
-    if wish.cluster is None:
-        wish = ReplayOptions(graph=wish.graph, cluster=found.cluster)
+    if wish.edition is None:
+        wish = ReplayOptions(graph=wish.graph, edition=found.cluster)
     engine = engine_of(documents, wish)
     with _crew(documents, engine, wish, processes, ray) as crew:
         return jobs.run_job(engine, documents.account, job, crew=crew, on_progress=on_progress, stop=stop)
@@ -211,7 +211,7 @@ def compare(
     doc: str | None = None,
     examples: int = EXAMPLES,
 ) -> Comparison:
-    """Two clusters summed up, field by field."""
+    """Two editions summed up, field by field."""
     return compare_clusters(**_sides(documents, left, right, datasource, doc), examples=examples)
 
 

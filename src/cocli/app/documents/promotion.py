@@ -110,7 +110,7 @@ class _Promoter:
         for kind in KINDS:
             self._say(f"writing {kind}")
             self._replace(kind, getattr(known, kind), getattr(wanted, kind))
-        if self._documents.cluster != self._edition:
+        if self._documents.edition != self._edition:
             change = ConfigChange(("documents", "edition"), Operator.SET, self._edition)
             edit_campaign(self._workspace, promotion.campaign, [change])
         self._write(promotion.with_changes(finished_at=self._documents.store.now()), etag)
@@ -140,7 +140,7 @@ class _Promoter:
     def _begun(self) -> tuple[Promotion, str | None]:
         """The promotion that is under way, or a new one."""
         name, now = self._editions.campaign.name, self._documents.store.now()
-        former = self._documents.cluster
+        former = self._documents.edition
         fresh = Promotion(campaign=name, edition=self._edition, former=former, started_at=now)
         try:
             stored = self._documents.store.get(self._editions.key(_FILE))

@@ -71,7 +71,7 @@ def parsers_of(documents: Documents) -> Engine:
     from cocli.documents.graph.engine import Engine
     from cocli.pipeline.nodes import pipeline_graph
 
-    return Engine(pipeline_graph(), documents.repository, cluster=documents.cluster, clock=documents.store.now)
+    return Engine(pipeline_graph(), documents.repository, cluster=documents.edition, clock=documents.store.now)
 
 
 # --- gm-list
@@ -193,7 +193,7 @@ def _enrichment(campaign: Campaign, documents: Documents, indexes: Indexes, work
             fetcher.fetch,
             render=render,
             clock=lambda: datetime.now(UTC),
-            keeping=SiteSinks(documents.repository, documents.account, documents.cluster, records),
+            keeping=SiteSinks(documents.repository, documents.account, documents.edition, records),
             exclusions=_exclusions(campaign),
             mail_hosts=MailHosts(name_servers()) if section.mx else None,
         )

@@ -184,7 +184,7 @@ def _keep_outcome(documents: Documents, kept: _Kept, report: ImportReport) -> No
             {"row": refusal.number, "reason": refusal.reason, "text": refusal.text} for refusal in report.refused
         ],
     }
-    state = intake.at(_NODE, documents.cluster).with_data(_NODE, outcome)
+    state = intake.at(_NODE, documents.edition).with_data(_NODE, outcome)
     documents.repository.save(state)
 
 

@@ -159,7 +159,7 @@ def opened_keeping(workspace: Workspace, campaign: str | None) -> Iterator[SiteS
             emails=indexes.open(IndexRef("emails", campaign)) if campaign else None,
             clock=time.monotonic,
         )
-        yield SiteSinks(documents.repository, documents.account, documents.cluster, records)
+        yield SiteSinks(documents.repository, documents.account, documents.edition, records)
 
 
 @contextmanager

@@ -116,7 +116,7 @@ def _add_website(indexes: Indexes, documents: Documents, prospect: Prospect, tol
     if known is None or known.last_crawled is None:
         return
     told.website = stored_website(
-        documents.repository, documents.account, documents.cluster, prospect.domain, known.last_crawled
+        documents.repository, documents.account, documents.edition, prospect.domain, known.last_crawled
     )
     if told.website is not None:
         told.records.append(("website", prospect_part(told.website, prospect)))

@@ -216,7 +216,7 @@ def evaluate_batch(
     "re-extract",
     epilog=examples(
         "cocli campaign re-extract plumbers --dry-run",
-        "cocli campaign re-extract plumbers --cluster staging --jobs 4",
+        "cocli campaign re-extract plumbers --edition staging --jobs 4",
         "cocli campaign re-extract plumbers --apply",
     ),
 )
@@ -224,8 +224,8 @@ def evaluate_batch(
 def re_extract(
     call: Call,
     name: CampaignArgument,
-    cluster: Annotated[
-        str, typer.Option("--cluster", metavar="NAME", help="Where the pages are read into, for comparison.")
+    edition: Annotated[
+        str, typer.Option("--edition", metavar="NAME", help="Where the pages are read into, for comparison.")
     ] = "staging",
     processes: Annotated[int, typer.Option("--jobs", metavar="N", help="How many processes.", min=1, max=256)] = 1,
     apply: Annotated[bool, typer.Option("--apply", help="Write the new facts into the campaign.")] = False,
@@ -239,13 +239,13 @@ def re_extract(
     from cocli.cli.kit.progress import ProgressLine
 
     output = call.output
-    wish = ReextractionOptions(cluster, processes, apply, most)
+    wish = ReextractionOptions(edition, processes, apply, most)
     with call.workspace() as workspace:
         if call.dry_run:
             found = preview(workspace, name, wish)
             forecast = {"documents": found.documents, "skipped": found.skipped, "to_do": found.to_do}
             if output.as_json:
-                output.document({"campaign": name, "cluster": cluster, "dry_run": True, "forecast": forecast})
+                output.document({"campaign": name, "cluster": edition, "dry_run": True, "forecast": forecast})
                 return
             output.table(("pages", "read before", "to do"), [tuple(forecast.values())])
             return
@@ -257,7 +257,7 @@ def re_extract(
 def _report_reextracted(output: Output, name: str, done: Reextracted, *, applied: bool) -> None:
     job = {"id": done.job.job, "state": done.job.state, "total": done.job.total, "failed": done.job.failed}
     if output.as_json:
-        head = {"campaign": name, "cluster": done.cluster, "dry_run": False, "job": job, "pages": done.pages}
+        head = {"campaign": name, "cluster": done.edition, "dry_run": False, "job": job, "pages": done.pages}
         written = {"sites": done.applied, "prospects": done.prospects_changed, "emails": done.emails_written}
         output.document({**head, "applied": written if applied else None, **done.differences.as_dict()})
     elif done.whole:
@@ -267,7 +267,7 @@ def _report_reextracted(output: Output, name: str, done: Reextracted, *, applied
         if applied:
             output.talk(f"Written: {done.applied:,} sites, {done.prospects_changed:,} prospects.")
         elif done.differences.examples:
-            output.hint(f"cocli campaign re-extract {name} --cluster {done.cluster} --apply")
+            output.hint(f"cocli campaign re-extract {name} --edition {done.edition} --apply")
     else:
         output.talk(f"The replay is {done.job.state}: {done.job.error or 'the same command goes on with it'}.")
     if done.job.failed:

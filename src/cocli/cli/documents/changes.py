@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from cocli.cli.documents.options import ByOption, ClusterOption, DocArgument, DocsArgument, chosen_documents, who
+from cocli.cli.documents.options import ByOption, DocArgument, DocsArgument, EditionOption, chosen_documents, who
 from cocli.cli.kit.context import Call
 from cocli.cli.kit.options import (
     CAMPAIGN,
@@ -29,12 +29,12 @@ app = typer.Typer()
 @app.command(
     epilog=examples(
         "cocli documents rm https://example.com/ -c plumbers",
-        "cocli documents rm https://example.com/ --cluster staging --dry-run",
+        "cocli documents rm https://example.com/ --edition staging --dry-run",
     )
 )
 @shared(DRY_RUN, CAMPAIGN, STORE, JSON, QUIET)
-def rm(call: Call, docs: DocsArgument, cluster: ClusterOption = None, by: ByOption = None) -> None:
-    """Delete documents, or their states in one cluster. They can be brought back, and late events do not do so."""
+def rm(call: Call, docs: DocsArgument, edition: EditionOption = None, by: ByOption = None) -> None:
+    """Delete documents, or their states in one edition. They can be brought back, and late events do not do so."""
     from cocli.app.documents.care import delete, would_delete
     from cocli.cli.documents.views import row_document, show_rows
     from cocli.cli.kit.progress import ProgressLine
@@ -42,10 +42,10 @@ def rm(call: Call, docs: DocsArgument, cluster: ClusterOption = None, by: ByOpti
     output = call.output
     with chosen_documents(call) as documents:
         if call.dry_run:
-            rows = would_delete(documents, docs, cluster)
+            rows = would_delete(documents, docs, edition)
         else:
             with ProgressLine(output, "deleted") as progress:
-                rows = [one.row for one in delete(documents, docs, cluster, who(by), progress)]
+                rows = [one.row for one in delete(documents, docs, edition, who(by), progress)]
     if output.as_json:
         states = [row_document(row) for row in rows]
         output.document({"account": documents.account, "dry_run": call.dry_run, "states": states})
@@ -59,7 +59,7 @@ def rm(call: Call, docs: DocsArgument, cluster: ClusterOption = None, by: ByOpti
 
 @app.command(epilog=examples("cocli documents restore https://example.com/ -c plumbers"))
 @shared(CAMPAIGN, STORE, JSON, QUIET)
-def restore(call: Call, docs: DocsArgument, cluster: ClusterOption = None) -> None:
+def restore(call: Call, docs: DocsArgument, edition: EditionOption = None) -> None:
     """Bring back what was deleted, as it was."""
     from cocli.app.documents.care import restore as use
     from cocli.cli.documents.views import row_document, show_rows
@@ -67,7 +67,7 @@ def restore(call: Call, docs: DocsArgument, cluster: ClusterOption = None) -> No
 
     output = call.output
     with chosen_documents(call) as documents, ProgressLine(output, "restored") as progress:
-        rows = [one.row for one in use(documents, docs, cluster, progress)]
+        rows = [one.row for one in use(documents, docs, edition, progress)]
     if output.as_json:
         output.document({"account": documents.account, "states": [row_document(row) for row in rows]})
         return

@@ -21,7 +21,7 @@ from cocli.cli.documents import editions as documents_editions
 from cocli.cli.documents import jobs as documents_jobs
 from cocli.cli.documents import service as documents_service
 from cocli.cli.documents import work as documents_work
-from cocli.cli.documents.options import ClusterOption, DatasourceOption, DeletedOption, DocArgument, chosen_documents
+from cocli.cli.documents.options import DatasourceOption, DeletedOption, DocArgument, EditionOption, chosen_documents
 
 app = command_group("The pages behind every value: save, look, check, replay and compare them, and serve them.")
 
@@ -117,7 +117,7 @@ def _guessed(name: str | None) -> str | None:
     epilog=examples(
         "cocli documents get https://example.com/ -c plumbers",
         "cocli documents get https://example.com/ --blob body > page.html",
-        "cocli documents get https://example.com/ --node page --cluster main --json",
+        "cocli documents get https://example.com/ --node page --edition main --json",
     )
 )
 @shared(CAMPAIGN, STORE, JSON, QUIET)
@@ -128,8 +128,8 @@ def get(
         str | None,
         typer.Option("--node", metavar="NODE", help="What this node made of it.", show_default="as it came in"),
     ] = None,
-    cluster: Annotated[
-        str | None, typer.Option("--cluster", metavar="NAME", help="With --node: where.", show_default="[cluster] id")
+    edition: Annotated[
+        str | None, typer.Option("--edition", metavar="NAME", help="With --node: where.", show_default="the campaign's")
     ] = None,
     datasource: DatasourceOption = None,
     digest: Annotated[
@@ -149,12 +149,12 @@ def get(
     output = call.output
     if blob is not None and output.as_json:
         raise UsageError(reason="--blob writes bytes, and excludes --json")
-    if cluster is not None and node is None:
+    if edition is not None and node is None:
         raise UsageError(
-            reason="--cluster belongs to --node", hint=f"See its states with: cocli documents states {doc}"
+            reason="--edition belongs to --node", hint=f"See its states with: cocli documents states {doc}"
         )
     with chosen_documents(call) as documents:
-        row = use.find_state(documents, doc, node=node, cluster=cluster, datasource=datasource)
+        row = use.find_state(documents, doc, node=node, cluster=edition, datasource=datasource)
         document = use.read_state(documents, row, digest=digest)
         data = use.read_blob(documents, document, blob) if blob is not None else b""
     if blob is not None:
@@ -180,7 +180,7 @@ def _write_blob(call: Call, output: Output, data: bytes, *, raw: bool) -> None:
 @app.command(epilog=examples("cocli documents states https://example.com/ -c plumbers"))
 @shared(CAMPAIGN, STORE, JSON, QUIET)
 def states(call: Call, doc: DocArgument, deleted: DeletedOption = False) -> None:
-    """List every state of a document: as it came in, and what each node of each cluster made of it."""
+    """List every state of a document: as it came in, and what each node of each edition made of it."""
     from cocli.app.documents.documents import states_of
     from cocli.cli.documents.views import row_document, show_rows
 
@@ -199,7 +199,7 @@ def states(call: Call, doc: DocArgument, deleted: DeletedOption = False) -> None
 @app.command(
     epilog=examples(
         "cocli documents ls -c plumbers",
-        "cocli documents ls --kind state --cluster staging --limit 20",
+        "cocli documents ls --kind state --edition staging --limit 20",
         "cocli documents ls --limit 1000 --json",
     )
 )
@@ -210,7 +210,7 @@ def ls(
         ListKind | None, typer.Option("--kind", help="Only what came in, or only what nodes made.", show_default=False)
     ] = None,
     datasource: DatasourceOption = None,
-    cluster: ClusterOption = None,
+    edition: EditionOption = None,
     deleted: DeletedOption = False,
     limit: Annotated[int, typer.Option("--limit", metavar="N", help="How many at most.", min=1, max=10_000)] = 50,
     page: Annotated[
@@ -218,7 +218,7 @@ def ls(
         typer.Option("--page", metavar="PAGE", help="Go on behind a page: its `next`.", show_default=False),
     ] = None,
 ) -> None:
-    """List the states of all documents, in the order of document, cluster and node, page by page."""
+    """List the states of all documents, in the order of document, edition and node, page by page."""
     from cocli.cli.documents.views import row_document, show_rows
     from cocli.documents.catalog.base import Cursor
 
@@ -227,7 +227,7 @@ def ls(
         found = documents.repository.documents(
             documents.account,
             datasource=datasource,
-            cluster=cluster,
+            cluster=edition,
             kind=kind.value if kind else None,
             after=Cursor.parse(page) if page else None,
             limit=limit,

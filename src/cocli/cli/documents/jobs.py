@@ -33,7 +33,7 @@ JobOption = Annotated[
 ]
 IntoOption = Annotated[
     str | None,
-    typer.Option("--cluster", metavar="NAME", help="The cluster to save under.", show_default="[cluster] id"),
+    typer.Option("--edition", metavar="NAME", help="The edition to save under.", show_default="the campaign's"),
 ]
 RateOption = Annotated[
     float | None,
@@ -51,7 +51,7 @@ EngineOption = Annotated[
 @app.command(
     epilog=examples(
         "cocli documents replay -c plumbers --dry-run",
-        "cocli documents replay --cluster staging --graph my_package.graphs:contacts --jobs 4",
+        "cocli documents replay --edition staging --graph my_package.graphs:contacts --jobs 4",
         "cocli documents replay --from emails --uri-prefix https://example.com/ --rate 50",
         "cocli documents replay --job 1f3a5c7e9b0d2f4a",
     )
@@ -83,10 +83,10 @@ def replay(
     source: Annotated[
         str | None,
         typer.Option(
-            "--from-cluster", metavar="NAME", help="With --from: whose states.", show_default="the one saved under"
+            "--from-edition", metavar="NAME", help="With --from: whose states.", show_default="the one saved under"
         ),
     ] = None,
-    cluster: IntoOption = None,
+    edition: IntoOption = None,
     graph: GraphOption = None,
     again: Annotated[bool, typer.Option("--again", help="Also steps whose input and code did not change.")] = False,
     rate: RateOption = None,
@@ -105,7 +105,7 @@ def replay(
     values = {"doc": doc, "datasource": datasource, "uri_prefix": uri_prefix, "http_status": status}
     times = {"saved_from": _time(since), "saved_before": _time(before)}
     query = query_of({**values, "content_type": mime_type, **times})
-    wish = ReplayOptions(query, start or "intake", source, cluster, graph, not again, rate)
+    wish = ReplayOptions(query, start or "intake", source, edition, graph, not again, rate)
     with chosen_documents(call) as documents:
         if call.dry_run:
             found = forecast(documents, wish)
@@ -113,32 +113,32 @@ def replay(
             return
         planned = job_of(documents, job) if job else plan(documents, wish)
         if job:
-            wish = ReplayOptions(graph=graph, cluster=planned.cluster)
+            wish = ReplayOptions(graph=graph, edition=planned.cluster)
         done = _run(output, documents, planned, wish, processes, engine)
         _report(output, documents, done)
 
 
 @app.command(
     epilog=examples(
-        "cocli documents seed ac546a934bd55ed4 --cluster staging -c plumbers",
-        "cocli documents seed ac546a934bd55ed4 --cluster staging --dry-run",
+        "cocli documents seed ac546a934bd55ed4 --edition staging -c plumbers",
+        "cocli documents seed ac546a934bd55ed4 --edition staging --dry-run",
     )
 )
 @shared(DRY_RUN, CAMPAIGN, STORE, JSON, QUIET)
 def seed(
     call: Call,
     datasource: Annotated[str, typer.Argument(metavar="DATASOURCE", help="The id of the datasource.")],
-    cluster: IntoOption = None,
+    edition: IntoOption = None,
     graph: GraphOption = None,
     rate: RateOption = None,
     processes: ProcessesOption = 1,
     engine: EngineOption = None,
 ) -> None:
-    """Fill a new cluster with what a datasource ever brought in. Seeding twice: the second run does nothing."""
+    """Fill a new edition with what a datasource ever brought in. Seeding twice: the second run does nothing."""
     from cocli.app.documents.jobs import ReplayOptions, forecast, plan_seed, query_of
 
     output = call.output
-    wish = ReplayOptions(query_of({"datasource": datasource}), cluster=cluster, graph=graph, rate=rate)
+    wish = ReplayOptions(query_of({"datasource": datasource}), edition=edition, graph=graph, rate=rate)
     with chosen_documents(call) as documents:
         if call.dry_run:
             found = forecast(documents, wish)
@@ -229,7 +229,7 @@ def job_document(job: Job) -> dict[str, object]:
 
 
 def _show_jobs(output: Output, found: list[Job]) -> None:
-    columns = ("job", "kind", "state", "cluster", "total", "done", "unchanged", "skipped", "failed", "planned", "error")
+    columns = ("job", "kind", "state", "edition", "total", "done", "unchanged", "skipped", "failed", "planned", "error")
     rows = [
         (one.job, one.kind, one.state, one.cluster, one.total, one.done, one.unchanged, one.skipped, one.failed,
          one.planned_at, one.error)

@@ -19,9 +19,9 @@ DatasourceOption = Annotated[
     str | None,
     typer.Option("--datasource", metavar="ID", help="Only of this datasource.", show_default=False),
 ]
-ClusterOption = Annotated[
+EditionOption = Annotated[
     str | None,
-    typer.Option("--cluster", metavar="NAME", help="Only in this cluster.", show_default=False),
+    typer.Option("--edition", metavar="NAME", help="Only in this edition.", show_default=False),
 ]
 ByOption = Annotated[
     str | None,
@@ -30,7 +30,7 @@ ByOption = Annotated[
 GraphOption = Annotated[
     str | None,
     typer.Option(
-        "--graph", metavar="MODULE:FUNCTION", help="What makes the graph.", show_default="the facts of each page"
+        "--graph", metavar="MODULE:FUNCTION", help="What makes the graph.", show_default="that of the pipeline"
     ),
 ]
 DeletedOption = Annotated[bool, typer.Option("--deleted", help="Also what was deleted.")]

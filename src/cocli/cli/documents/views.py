@@ -42,7 +42,7 @@ def _row(row: PipeDoc) -> tuple[object, ...]:
 
 
 def place_of(row: PipeDoc | Document) -> str:
-    """`intake/{datasource}` or `{cluster}/{node}`."""
+    """`intake/{datasource}` or `{edition}/{node}`."""
     return f"{row.cluster or 'intake'}/{row.address}"
 
 
@@ -129,7 +129,7 @@ def show_proofs(output: Output, proofs: Sequence[PurgeProof]) -> None:
         for proof in proofs
         for one in proof.removed
     ]
-    output.table(("removed", "cluster", "digest", "size", "at"), rows, right=("size",))
+    output.table(("removed", "edition", "digest", "size", "at"), rows, right=("size",))
 
 
 def report_document(report: FsckReport) -> dict[str, Any]:

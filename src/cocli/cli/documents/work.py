@@ -31,9 +31,9 @@ def work(
     call: Call,
     nodes: Annotated[list[str], typer.Argument(metavar="NODE…", help="The nodes to work for.")],
     graph: GraphOption = None,
-    cluster: Annotated[
+    edition: Annotated[
         str | None,
-        typer.Option("--cluster", metavar="NAME", help="The cluster to work in.", show_default="[cluster] id"),
+        typer.Option("--edition", metavar="NAME", help="The edition to work in.", show_default="the campaign's"),
     ] = None,
     until_empty: Annotated[bool, typer.Option("--until-empty", help="End once no message is left.")] = False,
 ) -> None:
@@ -51,7 +51,7 @@ def work(
     stop = stopped_by_signals()
     with chosen_documents(call) as documents:
         options = NodeWorkOptions(
-            nodes, graph or DEFAULT_GRAPH, cluster or documents.cluster, worker_name(), until_empty=until_empty
+            nodes, graph or DEFAULT_GRAPH, edition or documents.edition, worker_name(), until_empty=until_empty
         )
         output.talk(f"Working for {', '.join(nodes)} in {options.cluster}. Ctrl-C ends it.")
         with relaying(documents):

@@ -68,7 +68,7 @@ class SiteSinks:
 
     repository: DocumentRepository
     account: str
-    cluster: str
+    edition: str
     records: SiteRecords
 
 
@@ -170,9 +170,9 @@ class Enrichment:
         """What the pages say, then the records, then the site. It blocks."""
         facts = {page.kept.document.digest: page.facts for page in reading.pages}
         docs = [page.kept.document.doc for page in reading.pages]
-        site = site_document(keeping.account, keeping.cluster, state, docs, website)
+        site = site_document(keeping.account, keeping.edition, state, docs, website)
         graph = websites_graph(_ReadyPages(facts), lambda *_: site)
-        engine = Engine(graph, keeping.repository, cluster=keeping.cluster, clock=self._clock)
+        engine = Engine(graph, keeping.repository, cluster=keeping.edition, clock=self._clock)
         for page in reading.pages:
             engine.run(page.kept.document)
         references = [page.kept.document.reference for page in reading.pages]

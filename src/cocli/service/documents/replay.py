@@ -31,7 +31,7 @@ def replay_messages(
     job = job_of(documents, request.job_id) if request.job_id else plan(documents, options)
     yield _progress(job)
     if request.job_id:
-        options = ReplayOptions(graph=graph, cluster=job.cluster)
+        options = ReplayOptions(graph=graph, edition=job.cluster)
     yield from _followed(_Running(documents, job.job, options), stopped)
     ended = job_of(documents, job.job)
     yield _last(documents, ended)
@@ -82,7 +82,7 @@ def _options(request: pb.ReplayRequest, graph: str | None) -> ReplayOptions:
         query=query_of({"doc": request.doc_id, "datasource": request.datasource}),
         start=request.from_node or INTAKE,
         source=request.from_cluster or None,
-        cluster=request.cluster or None,
+        edition=request.cluster or None,
         graph=graph,
         rate=request.rate or None,
     )
