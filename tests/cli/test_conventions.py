@@ -142,6 +142,7 @@ RUNS: dict[str, tuple[str, ...]] = {
     "cocli documents replay": ("-c", "plumbers"),
     "cocli documents seed": ("x", "-c", "plumbers", "--edition", "staging"),
     "cocli documents compare": ("main", "staging", "-c", "plumbers"),
+    "cocli documents promote": ("main", "-c", "plumbers", "--dry-run"),
     "cocli documents jobs": ("-c", "plumbers"),
     "cocli documents job": ("last", "-c", "plumbers"),
     "cocli documents token": ("-c", "plumbers"),

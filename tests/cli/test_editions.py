@@ -102,7 +102,7 @@ def town(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Town]:
     home.folder.mkdir()
     (tmp_path / "loud.py").write_text(PARSER, encoding="utf-8")
     made = build_town(seed=3)
-    with serve_websites(made, patience=0.5) as websites:
+    with serve_websites(made, hang_seconds=0.5) as websites:
         found_campaign(home, made, websites, ["queue.attempts=1"], phrases=["dentist"])
         live = Town(home, tmp_path)
         with open_workspace(live.environ, Flags()) as workspace:

@@ -114,7 +114,7 @@ def _not_intake(name: str) -> str:
     return name
 
 
-EditionName = Annotated[
+_EditionName = Annotated[
     str,
     StringConstraints(min_length=1, max_length=200, pattern=r"^[^|\x00-\x1f\x7f]+$"),
     AfterValidator(_not_intake),
@@ -140,7 +140,7 @@ class DocumentsSection(RecordPart):
     catalog: Text | None = None
     """`sqlite:///path` or `postgresql://user@host/database`, without a password: that comes from `PGPASSWORD` or the
     password file of PostgreSQL. A SQLite file per store on this machine where it is not set."""
-    edition: EditionName | None = None
+    edition: _EditionName | None = None
     """The edition of the parsers whose states the campaign lives by: its workers write and read it. The name that
     `[cluster] id` gives where it is not set. `cocli documents promote` sets it."""
     prefix: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]{0,62}$")] = "uploads"

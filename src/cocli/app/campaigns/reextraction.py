@@ -107,7 +107,7 @@ def _replay_wish(sites: CampaignSites, wish: ReextractionOptions) -> documents_j
     documents = sites.documents
     if wish.edition == documents.edition:
         raise UsageError(
-            reason=f"{wish.edition} is the edition that the campaign lives by: there would be nothing to compare with",
+            reason=f"{wish.edition} is the edition that the campaign lives in: there would be nothing to compare with",
             hint="Name another one with --edition NAME; --apply writes what is new into the campaign.",
         )
     query = DocumentQuery(datasource=datasource_id(documents.account, CONNECTOR), doc_prefix=_PAGES)

@@ -22,7 +22,7 @@ class EditionDifferences:
     """None without a campaign: whose prospects would it be?"""
     states_read: int
     missing: dict[str, int]
-    """Of each edition: documents of which it has no state."""
+    """Of the left and of the right edition: documents of which it has no state."""
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -48,5 +48,5 @@ def compare_editions(
         before, after = (make_records(side, view).businesses() for side in sides)
         prospects = RecordDifferences(most=examples)
         prospects.add(before, after)
-    missing = {side.edition: len(side.missing()) for side in sides}
+    missing = {name: len(side.missing()) for name, side in zip(("left", "right"), sides, strict=True)}
     return EditionDifferences(places, prospects, sum(side.read for side in sides), missing)

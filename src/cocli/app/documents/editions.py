@@ -13,8 +13,8 @@ from cocli.formats import json_records, usv
 from cocli.index.reader import open_reader
 from cocli.keys.parts import encode_part
 from cocli.keys.paths import ExportKey, IndexRef
-from cocli.models.promotion import KeptEdition
 from cocli.pipeline.editions.carried import carried_prospect, is_only_checked
+from cocli.pipeline.editions.promotion import KeptEdition
 from cocli.pipeline.editions.records import CampaignRecords, CampaignView, captures_of
 from cocli.pipeline.editions.states import EditionStates
 

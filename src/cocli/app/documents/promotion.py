@@ -24,7 +24,7 @@ from cocli.index.compaction import Compactor
 from cocli.index.reader import open_reader
 from cocli.index.replacement import replace_records
 from cocli.keys.paths import LatestKey
-from cocli.models.promotion import KeptEdition, Promotion
+from cocli.pipeline.editions.promotion import KeptEdition, Promotion
 from cocli.pipeline.editions.records import CampaignRecords, make_records
 
 if TYPE_CHECKING:

@@ -14,6 +14,8 @@ from cocli.cli.kit.output import count_shown
 from cocli.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from cocli.app.documents.differences import EditionDifferences
     from cocli.app.documents.promotion import Promoted
     from cocli.cli.kit.output import Output
@@ -59,14 +61,14 @@ def compare(
         return
     _show_documents(output, found, every=every)
     if records is not None:
-        _show_records(output, records)
+        _show_records(output, records, {"left": left, "right": right})
         if records.prospects is not None:
             output.hint(f"cocli documents promote {right}{documents.options} --dry-run")
 
 
 def _records_document(found: EditionDifferences | None) -> dict[str, object]:
     if found is None:
-        return {"places": None, "prospects": None, "states_read": 0, "missing": {}}
+        return {"places": None, "prospects": None, "states_read": 0, "missing": None}
     return found.as_dict()
 
 
@@ -81,7 +83,7 @@ def _show_documents(output: Output, found: Comparison, *, every: bool) -> None:
         output.talk(f"not compared: {problem}")
 
 
-def _show_records(output: Output, found: EditionDifferences) -> None:
+def _show_records(output: Output, found: EditionDifferences, names: Mapping[str, str]) -> None:
     kinds = {"places": found.places, "prospects": found.prospects}
     rows = [row for kind, summed in kinds.items() if summed is not None for row in _rows(kind, summed)]
     if rows:
@@ -90,9 +92,9 @@ def _show_records(output: Output, found: EditionDifferences) -> None:
         if summed is not None:
             counts = f"{summed.same:,} the same, {summed.changed:,} changed, {summed.new:,} new, {summed.gone:,} gone"
             output.talk(f"{kind}: {counts}.")
-    for edition, count in found.missing.items():
+    for side, count in found.missing.items():
         if count:
-            output.talk(f"{count_shown(count, 'document')} of lists, places and sites have no state in {edition}.")
+            output.talk(f"{count_shown(count, 'document')} of lists, places and sites have no state in {names[side]}.")
     output.talk(f"Read {count_shown(found.states_read, 'state')}; nothing was written.")
 
 

@@ -161,7 +161,7 @@ DOCUMENTS = {
             '"left", "right"}]}], "examples_only_left", "examples_only_right", "problems", "places": '
             + _DIFFERENCES_OF_RECORDS
             + ", "
-            '"prospects": the same or null, "states_read", "missing": {edition: count}}',
+            '"prospects": the same or null, "states_read", "missing": {"left", "right"}}',
             "promote": '{"campaign", "edition", "former", "restored", "states_read", "dry_run", "changes": '
             '{"prospects": {"before", "after", "added", "removed", "changed"}, "emails", "domains": the same}}',
             "jobs": f'{{"account", "jobs": [{_JOB}]}}',

@@ -19,7 +19,7 @@ _LONGEST = 200
 
 
 @dataclass(frozen=True, slots=True)
-class DifferenceExample:
+class EditionExample:
     what: str
     """The name, and the key."""
     left: str | None
@@ -29,7 +29,7 @@ class DifferenceExample:
 @dataclass(slots=True)
 class FieldDifference:
     changed: int = 0
-    examples: list[DifferenceExample] = field(default_factory=list)
+    examples: list[EditionExample] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -72,7 +72,7 @@ class RecordDifferences:
             summed = self.fields.setdefault(name, FieldDifference())
             summed.changed += 1
             if len(summed.examples) < self.most:
-                summed.examples.append(DifferenceExample(what, *_shown(left[name], right[name])))
+                summed.examples.append(EditionExample(what, *_shown(left[name], right[name])))
 
     def _note(self, examples: list[str], what: str) -> None:
         if len(examples) < self.most:

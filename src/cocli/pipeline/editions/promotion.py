@@ -1,8 +1,9 @@
-"""A promotion: the records of a campaign are made from another edition of the parsers."""
+"""What a promotion leaves in the campaign's exports: what is under way, and which edition was put away."""
 
 from __future__ import annotations
 
-from cocli.models.campaign import CampaignName, EditionName
+from cocli.models.campaign import CampaignName  # noqa: TC001 - pydantic reads the annotations
+from cocli.models.document import AddressPart  # noqa: TC001 - pydantic reads the annotations
 from cocli.models.record import Record, Sha256, UtcDatetime
 
 
@@ -13,8 +14,8 @@ class Promotion(Record):
     key = ("campaign",)
 
     campaign: CampaignName
-    edition: EditionName
-    former: EditionName
+    edition: AddressPart
+    former: AddressPart
     """The edition that the campaign lived by before."""
     started_at: UtcDatetime
     kept: bool = False
@@ -29,7 +30,7 @@ class KeptEdition(Record):
     key = ("campaign", "edition")
 
     campaign: CampaignName
-    edition: EditionName
+    edition: AddressPart
     fingerprint: Sha256
     """Of the edition's states, and of what is excluded: while it holds, the records that were kept are right."""
     kept_at: UtcDatetime
