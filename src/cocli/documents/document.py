@@ -97,7 +97,8 @@ class Fault:
 
 @dataclass(frozen=True)
 class Document:
-    """One state of one document: as it came in (`cluster` is None), or after the node `address` of a cluster."""
+    """One state of one document: as it came in (`cluster` is None), or after the node `address` of an
+    edition of the parsers. What is stored calls an edition a cluster, and so does this class."""
 
     account: str
     connector: str
@@ -118,7 +119,7 @@ class Document:
         check_parts(account=self.account, connector=self.connector, datasource=self.datasource)
         check_parts(doc=self.doc, address=self.address, cluster="-" if self.cluster is None else self.cluster)
         if self.cluster == "intake":
-            raise DocumentInvalid(doc=self.doc, reason="a cluster may not be called intake: that is its own folder")
+            raise DocumentInvalid(doc=self.doc, reason="an edition may not be called intake: that is its own folder")
         if self.cluster is None and self.address != self.datasource:
             raise DocumentInvalid(doc=self.doc, reason="the address of an intake document is its datasource")
         object.__setattr__(self, "blobs", _frozen(self.blobs))

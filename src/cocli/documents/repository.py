@@ -137,7 +137,7 @@ class DocumentRepository:
         if not 1 <= limit <= MAX_PAGE:
             raise UsageError(reason=f"a page has 1 to {MAX_PAGE} rows, not {limit}")
         if kind == "intake" and cluster is not None:
-            raise UsageError(reason="an intake document has no cluster")
+            raise UsageError(reason="an intake document has no edition")
         rows = self.catalog.page(
             account,
             datasource=datasource,

@@ -207,7 +207,7 @@ def test_where_a_replay_cannot_begin(world: Any) -> None:
     assert "keep = true" in str(caught.value.hint)
     with pytest.raises(UnknownNode):
         ReplayPlan.of(engine, start="z")
-    with pytest.raises(UsageError, match="belong to no cluster"):
+    with pytest.raises(UsageError, match="belong to no edition"):
         ReplayPlan.of(engine, source="prod")
     assert ReplayPlan.of(engine, start="c").source == "prod"
     assert ReplayPlan.of(engine, start="a").source is None, "the node behind the intake is given the intake"

@@ -57,7 +57,7 @@ class Tombstones:
             buried = self.bury(DocumentPlace.of(self._objects.prefix, row), by=by)
             answers.append(Receipt.of(buried.row(), "deleted"))
         if not answers:
-            raise DocumentNotFound(doc=doc, place=f"cluster {cluster}" if cluster else "intake")
+            raise DocumentNotFound(doc=doc, place=f"the edition {cluster}" if cluster else "intake")
         return answers
 
     def restore(self, account: str, doc: str, cluster: Selection) -> list[Receipt]:

@@ -34,7 +34,7 @@ HOP_LIMIT = 100
 
 
 class Engine:
-    """One graph in one cluster. Safe to share between threads as far as the nodes' functions are."""
+    """One graph in one edition. Safe to share between threads as far as the nodes' functions are."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class Engine:
         self.hop_limit = hop_limit
 
     def over(self, repository: DocumentRepository) -> Engine:
-        """The same graph in the same cluster, with another repository."""
+        """The same graph in the same edition, with another repository."""
         return Engine(self.graph, repository, cluster=self.cluster, clock=self.clock, hop_limit=self.hop_limit)
 
     def run(self, document: Document, *, at: str = INTAKE, manner: EngineOptions | None = None) -> GraphRun:

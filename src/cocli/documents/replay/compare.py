@@ -1,4 +1,4 @@
-"""Compares two clusters: what a new version of a node makes of everything that was ever fetched, against the old one.
+"""Compares two editions: what a new version of a node makes of everything that was ever fetched, against the old one.
 
 Both are read in the order of the documents, page by page, and merged: what is kept in memory does not grow with them.
 Where the digests are equal, one side is read; documents are never written.
@@ -68,7 +68,7 @@ class DocumentComparison:
 
 @dataclass(slots=True)
 class Comparison:
-    """Of `documents` in both clusters, `identical` have the same values in every field."""
+    """Of `documents` in both editions, `identical` have the same values in every field."""
 
     left: str
     right: str
@@ -135,7 +135,7 @@ def compare_clusters(
     doc: str | None = None,
     examples: int = EXAMPLES,
 ) -> Comparison:
-    """Two clusters summed up: per field, with examples."""
+    """Two editions summed up: per field, with examples."""
     summed = Comparison(left, right)
     for document in compare_documents(repository, account, left, right, datasource=datasource, doc=doc):
         summed.add(document, examples)
@@ -153,7 +153,7 @@ def compare_documents(
 ) -> Iterator[DocumentComparison]:
     """Document by document, in the order of their ids."""
     if left == right:
-        raise UsageError(reason=f"cluster {left} is compared with itself")
+        raise UsageError(reason=f"the edition {left} is compared with itself")
     query = DocumentQuery(doc=doc, datasource=datasource)
     ours, theirs = (_documents(repository, account, query, cluster) for cluster in (left, right))
     for name, mine, other in _merged(ours, theirs):

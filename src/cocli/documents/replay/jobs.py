@@ -199,7 +199,7 @@ class _Runner:
             raise JobError(job=self._job.job, reason=f"it is {self._job.state}", hint="Plan a new one.")
         if (self._plan.graph_digest, self._plan.cluster) != (graph_digest(self._engine.graph), self._engine.cluster):
             hint = "Plan a new one: what was done already and did not change will be skipped."
-            raise JobError(job=self._job.job, reason="it was planned for another graph or cluster", hint=hint)
+            raise JobError(job=self._job.job, reason="it was planned for another graph or edition", hint=hint)
 
     def _take(self) -> None:
         now = self._engine.clock()

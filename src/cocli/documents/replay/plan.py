@@ -1,4 +1,4 @@
-"""The plan of a job: what is run, from where, into which cluster, over which documents. Kept with the job as JSON."""
+"""The plan of a job: what is run, from where, into which edition, over which documents. Kept with the job as JSON."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class ReplayPlan(Record):
-    """`start` is the intake or the node that is run first; `source` the cluster whose states that node is given."""
+    """`start` is the intake or the node that is run first; `source` the edition whose states that node is given."""
 
     schema_id = "cocli.replay-plan/1"
 
@@ -52,7 +52,7 @@ class ReplayPlan(Record):
         entries = entries_of(engine.graph, start)
         sources = {edge.source for edge in entries}
         if sources == {INTAKE} and source is not None:
-            raise UsageError(reason=f"{start} is given documents as they came in; these belong to no cluster")
+            raise UsageError(reason=f"{start} is given documents as they came in; these belong to no edition")
         return cls(
             graph=engine.graph.name,
             graph_digest=graph_digest(engine.graph),

@@ -1,4 +1,4 @@
-"""Plans the seeding of a cluster: what a datasource ever brought in, through the cluster's graph."""
+"""Plans the seeding of an edition: what a datasource ever brought in, through the edition's graph."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def plan_seed(
     rate: float | None = None,
     new_id: Callable[[], str] = random_job_id,
 ) -> Job:
-    """The job that fills the engine's cluster. One that was cut off is gone on with; after one that is done, another
+    """The job that fills the engine's edition. One that was cut off is gone on with; after one that is done, another
     one finds nothing to do."""
     plan = ReplayPlan.of(engine, query=DocumentQuery(datasource=datasource), rate=rate)
     return plan_replay(engine, account, plan, kind="seed", new_id=new_id)
