@@ -61,3 +61,15 @@ def test_what_waits_comes_on_top_and_another_version_is_not_overwritten() -> Non
     assert said(index) == {"a": None, "d": None}
     assert not replace_records(index, number, keyed(index, entry("x")), ())
     assert said(index) == {"a": None, "d": None}
+
+
+def test_a_batch_that_a_killed_compactor_left_behind_does_not_come_back() -> None:
+    index = open_index(MemoryStore(), IndexRef("emails", "demo"), MemoryCache())
+    (batch,) = IndexWriter(index).append([entry("a", "https://old/"), entry("b")])
+    data = index.store.get(batch).data
+    Compactor(index).compact()
+    index.store.put(batch, data)
+    assert replace_records(index, version(index).version, keyed(index, entry("a")), list(keyed(index, entry("b"))))
+    assert said(index) == {"a": None}
+    Compactor(index).compact()
+    assert said(index) == {"a": None}
