@@ -170,7 +170,7 @@ def test_history_and_diff_tell_what_happened(packed: Any) -> None:
     assert "removed" in back.out
     assert "1 changed" in back.err
     assert packed("diff", "prospects", "1", "9").code == 4
-    assert "Kept: 1 to 2" in packed("diff", "prospects", "1", "9").err
+    assert "Kept versions: 1 to 2" in packed("diff", "prospects", "1", "9").err
 
 
 # --- query
