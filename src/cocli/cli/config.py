@@ -18,10 +18,10 @@ from cocli.cli.kit.options import (
     shared,
 )
 
-app = command_group("Show what is configured, and who said so.")
+app = command_group("Show the settings, and where each value comes from.")
 
 _Origin = Annotated[bool, typer.Option("--origin", help="Say where each value came from: flag, variable, file:line.")]
-_Changed = Annotated[bool, typer.Option("--changed", help="Leave out what is as by default.")]
+_Changed = Annotated[bool, typer.Option("--changed", help="Leave out settings that have their default.")]
 
 
 @app.command(
@@ -31,7 +31,7 @@ _Changed = Annotated[bool, typer.Option("--changed", help="Leave out what is as 
 )
 @shared(CAMPAIGN_ARGUMENT, STORE, JSON, QUIET)
 def show(call: Call, origin: _Origin = False, changed: _Changed = False) -> None:
-    """Show every setting: of a campaign, or without one those that hold for all.
+    """Show every setting of a campaign; without a campaign, the settings that hold for all.
 
     A value comes from the first of: flag, environment, the campaign's file, your own file, default. Credentials inside
     addresses are not shown.

@@ -18,16 +18,18 @@ def demo(
     call: Call,
     folder: Annotated[
         str | None,
-        typer.Argument(metavar="FOLDER", help="Where to keep everything: new, empty, or of an earlier demo."),
+        typer.Argument(
+            metavar="FOLDER", help="Where to keep everything: a new or empty folder, or that of an earlier demo."
+        ),
     ] = None,
     maps: Annotated[
         bool, typer.Option("--maps", help="Search on a map with Chromium (extra: browser), instead of open data.")
     ] = False,
-    keep: Annotated[bool, typer.Option("--keep", help="Without a folder: keep the temporary one.")] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="Without FOLDER: keep the temporary folder.")] = False,
 ) -> None:
     """Do the whole job on a made-up town: plan, search, read websites, write company pages and a report.
 
-    Nothing leaves this machine. At the end it is counted what was found of what there is. Your own data and settings
+    Nothing leaves this machine. At the end, it counts how much of the town was found. Your own data and settings
     are not touched. The last line is JSON.
     """
     import subprocess

@@ -18,8 +18,8 @@ app = single_command()
 def doctor(call: Call) -> None:
     """Check configuration, store, clock, disk, browser and extras: one line each, and a fix for each failure.
 
-    The store's conditional writes are raced, because some servers ignore them. Exits with 1 if a check failed, with 9
-    if the store is unsafe.
+    Several writers race for one object, because some servers ignore conditional writes. Exits with 1 if a check failed,
+    with 9 if the store is unsafe.
     """
     from cocli.app.doctor import Status, diagnose
 

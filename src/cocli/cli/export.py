@@ -57,13 +57,13 @@ def export(
             "--out",
             "-o",
             metavar="FILE",
-            help="Where to; - is stdout. The campaign's exports/ otherwise.",
+            help="The file to write; - is stdout. [default: a file in the campaign's exports/]",
             show_default=False,
         ),
     ] = None,
     where: Annotated[
         str | None,
-        typer.Option("--where", metavar="SQL", help="Only prospects of which this is true.", show_default=False),
+        typer.Option("--where", metavar="SQL", help="Only prospects that meet this SQL condition.", show_default=False),
     ] = None,
     with_email: Annotated[bool, typer.Option("--with-email", help="Only those with an e-mail address.")] = False,
     tag: Annotated[
@@ -77,7 +77,9 @@ def export(
     ] = [],  # noqa: B006  typer copies it
     columns: Annotated[
         list[str],
-        typer.Option("--columns", metavar="NAMES", help="Which columns, separated by commas.", show_default=False),
+        typer.Option(
+            "--columns", metavar="NAMES", help="The columns to write, separated by commas.", show_default=False
+        ),
     ] = [],  # noqa: B006
     limit: Annotated[
         int | None, typer.Option("--limit", metavar="N", help="How many at most.", min=1, show_default=False)

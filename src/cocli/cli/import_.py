@@ -52,7 +52,7 @@ def import_(
     call: Call,
     file: Annotated[str, typer.Argument(metavar="FILE", help="CSV, vCard or KML; - reads stdin.")],
     format_: Annotated[
-        ImportFormat | None, typer.Option("--format", help="What it is, where that cannot be seen.", show_default=False)
+        ImportFormat | None, typer.Option("--format", help="The format, if it is not recognised.", show_default=False)
     ] = None,
     map_: Annotated[
         list[str],
@@ -68,7 +68,7 @@ def import_(
         typer.Option(
             "--country",
             metavar="XX",
-            help="The country of rows that name none: for national phone numbers.",
+            help="The country of phone numbers without a prefix, for rows that name no country.",
             show_default=False,
         ),
     ] = None,

@@ -15,7 +15,7 @@ app = single_command()
 def init(call: Call) -> None:
     """Set up this machine: the data home, and a user file in which every setting is explained.
 
-    Doing it twice changes nothing: what is there is left as it is, and said to be already_there.
+    A second run changes nothing, and reports what exists as already_there.
     """
     from cocli.app.setup import initialise
 

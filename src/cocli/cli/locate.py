@@ -30,7 +30,7 @@ _Kind = Annotated[
 ]
 _Name = Annotated[
     str | None,
-    typer.Argument(metavar="NAME", help="Which one.", show_default=False),
+    typer.Argument(metavar="NAME", help="Its name.", show_default=False),
 ]
 
 
@@ -45,7 +45,7 @@ _Name = Annotated[
 )
 @shared(CAMPAIGN, STORE, JSON, QUIET)
 def locate(call: Call, kind: _Kind = None, name: _Name = None) -> None:
-    """Print where a thing lives: a path, or an address in a bucket. Without a kind: the places above all others."""
+    """Print where something is stored: a path, or an address in a bucket. Without a kind: the main places."""
     from cocli.app.locate import explain_key, locate, overview
 
     output = call.output

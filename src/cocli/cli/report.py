@@ -56,10 +56,10 @@ def report(
         ),
     ] = None,
 ) -> None:
-    """Say what a campaign has and lacks: how far it came, what is known, which addresses, how it goes on.
+    """Show what a campaign has and lacks: coverage, known fields, e-mail addresses, queues and trend.
 
-    The figures are counted now, what waits to be packed included, and kept as reports/report.json of the campaign. The
-    page needs no network and runs no script.
+    The figures are counted now, with records that are not packed yet, and kept in the campaign's reports/report.json.
+    The page needs no network and runs no script.
     """
     from cocli.app.queues.queues import chosen_campaign
     from cocli.app.results.report import make_report, render_html, write_folder, write_html

@@ -47,8 +47,8 @@ def why(
 ) -> None:
     """Say why a prospect has a value: each observation, the rule that chose among them, and the document behind it.
 
-    Listings and the website are read again from what is stored, so that you also see what did not win. Nothing is
-    asked of anybody outside.
+    The stored listings and the stored website are read again, so that you also see the values that did not win. No
+    source and no website is asked.
     """
     from cocli.app.queues.queues import chosen_campaign
     from cocli.app.why.why import explain, overview

@@ -44,7 +44,7 @@ _Locations = Annotated[
     typer.Option(
         "--location",
         metavar="NAME[,LAT,LON][,MILES]",
-        help="Where to look: a name that is known, or with its coordinates. May be repeated.",
+        help="Where to look: a place that the gazetteer knows, or a name with coordinates. May be repeated.",
         show_default=False,
     ),
 ]
@@ -143,8 +143,8 @@ def edit(
 ) -> None:
     """Change a campaign's config.toml. Comments and order stay as they are.
 
-    Without --set, --unset and --location the file is opened in $EDITOR. What does not fit the schema is refused,
-    and the old file stays.
+    Without --set, --unset and --location, the file opens in $EDITOR. A change that does not fit the schema is refused,
+    and the file stays as it was.
     """
     from cocli.app.campaigns.campaign import edit_campaign
     from cocli.cli.kit.editor import edit_interactively

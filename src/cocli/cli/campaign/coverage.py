@@ -21,7 +21,7 @@ _Ttl = Annotated[
 ]
 _Phrase = Annotated[str | None, typer.Option("--query", metavar="TEXT", help="Only this query.", show_default=False)]
 _Targets = Annotated[bool, typer.Option("--targets", help="List the targets one by one.")]
-_Limit = Annotated[int, typer.Option("--limit", metavar="N", help="How many of these at most; 0 is all.", min=0)]
+_Limit = Annotated[int, typer.Option("--limit", metavar="N", help="List at most N targets; 0 lists all.", min=0)]
 
 
 def _file(kind: str, words: str) -> Any:
@@ -50,7 +50,7 @@ def coverage(
 ) -> None:
     """Say how much of the plan was read: to the end, cut short, blocked, too long ago, not yet; and what is missing.
 
-    What is missing is estimated where a source passed twice. The maps need no network to be looked at.
+    The missing businesses are estimated from tiles that a source has read twice. The maps open without a network.
     """
     from cocli.app.campaigns.coverage import measure_coverage, render_file
     from cocli.app.campaigns.mission import DEFAULT_AGE, parse_age

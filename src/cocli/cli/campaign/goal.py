@@ -24,7 +24,7 @@ _LINE_SECONDS = 10.0
 
 EmailsOption = Annotated[
     int | None,
-    typer.Option("--emails", metavar="N", min=1, help="So many e-mail addresses are enough.", show_default=False),
+    typer.Option("--emails", metavar="N", min=1, help="The goal: N e-mail addresses.", show_default=False),
 ]
 CompaniesOption = Annotated[
     int | None,
@@ -32,7 +32,7 @@ CompaniesOption = Annotated[
         "--companies",
         metavar="N",
         min=1,
-        help="So many businesses are enough. [default: prospecting.goal, where no number is given]",
+        help="The goal: N businesses. [default: prospecting.goal, if no goal is given]",
         show_default=False,
     ),
 ]
@@ -53,7 +53,7 @@ SourceOption = Annotated[
     typer.Option(
         "--source",
         metavar="SOURCE",
-        help="open-places, or a source that is asked over the network, whatever the campaign's file says.",
+        help="Use open-places, or a source on the network, instead of the sources in the campaign's file.",
         autocompletion=_complete_source,
         show_default=False,
     ),
@@ -62,7 +62,7 @@ WatchOption = Annotated[
     bool | None,
     typer.Option(
         "--watch/--work",
-        help="Only watch the workers of other machines, or work here all the same. [default: watch if there are any]",
+        help="Only watch the workers of other machines, or also work here. [default: watch if other machines work]",
         show_default=False,
     ),
 ]
@@ -78,7 +78,8 @@ WorkersOption = Annotated[
     ),
 ]
 HtmlOption = Annotated[
-    str | None, typer.Option("--html", metavar="FILE", help="Write the report as a page, too.", show_default=False)
+    str | None,
+    typer.Option("--html", metavar="FILE", help="Also write the report as a page into FILE.", show_default=False),
 ]
 
 
@@ -103,11 +104,11 @@ def achieve_goal(
     workers: WorkersOption = None,
     html: HtmlOption = None,
 ) -> None:
-    """Plan, search, read websites and stop when there is enough; then write the company pages and the report.
+    """Plan, search and read websites until the goal is met; then write the company pages and the report.
 
-    Without a number it goes on until everything of the plan is done. It may be stopped or killed at any time: started
-    again, it goes on where it was. Ends with 0 if the goal is met, with 11 if nothing is left to do or the budget is
-    over, and says what is missing then.
+    Without a number, it works until the whole plan is done. You may stop or kill it at any time: started again, it
+    continues where it was. The exit code is 0 if the goal is met, and 11 if nothing is left to do or the budget is used
+    up; it then says what is missing.
     """
     from cocli.app.goal.goal import achieve_goal as achieve
     from cocli.app.results.report import write_html

@@ -41,7 +41,7 @@ def kml(
             "--out",
             "-o",
             metavar="FILE",
-            help="Where to; - is stdout. The campaign's exports/ otherwise.",
+            help="The file to write; - is stdout. [default: a file in the campaign's exports/]",
             show_default=False,
         ),
     ] = None,

@@ -25,10 +25,15 @@ PruneOption = Annotated[
 ]
 TtlOption = Annotated[
     str | None,
-    typer.Option("--ttl", metavar="AGE", help="Read again what is older: 30d, 12h, 8w.", show_default="90d"),
+    typer.Option(
+        "--ttl",
+        metavar="AGE",
+        help="Read a target again if its last reading is older: 30d, 12h, 8w.",
+        show_default="90d",
+    ),
 ]
 LimitOption = Annotated[
-    int | None, typer.Option("--limit", metavar="N", help="Queue so many new tasks at most.", min=1, show_default=False)
+    int | None, typer.Option("--limit", metavar="N", help="Queue at most N new tasks.", min=1, show_default=False)
 ]
 
 
@@ -40,7 +45,7 @@ LimitOption = Annotated[
 )
 @shared(DRY_RUN, STORE, JSON, QUIET)
 def build_mission_index(call: Call, name: CampaignArgument, prune: PruneOption = False) -> None:
-    """Write the targets: every tile of the territory with every query. A second time writes nothing."""
+    """Write the targets: every tile of the territory with every query. A second run writes nothing."""
     output = call.output
     with call.workspace() as workspace:
         built = _build(output, workspace, name, prune=prune, dry_run=call.dry_run)
@@ -60,9 +65,9 @@ def build_mission_index(call: Call, name: CampaignArgument, prune: PruneOption =
 )
 @shared(DRY_RUN, STORE, JSON, QUIET)
 def queue_mission(call: Call, name: CampaignArgument, ttl: TtlOption = None, limit: LimitOption = None) -> None:
-    """Queue the targets that a source has not read, or too long ago. Asking twice queues once.
+    """Queue each target that a source has not read yet, or read too long ago. A second run queues nothing twice.
 
-    A tile that a source could not read to its end is queued as its four quarters. What was set aside stays there.
+    A tile that a source could not read to its end is queued as its four quarters. Tasks that were set aside stay aside.
     """
     output = call.output
     with call.workspace() as workspace:
@@ -83,7 +88,7 @@ def queue_scrapes(
 ) -> None:
     """Build the targets and queue what was not read: build-mission-index and queue-mission in one.
 
-    A dry run before anything is planned estimates all targets, as if none of them was read before.
+    If nothing is planned yet, a dry run estimates all targets as if none of them had been read.
     """
     from cocli.app.campaigns.mission import estimate_all
     from cocli.errors import UsageError

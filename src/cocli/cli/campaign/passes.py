@@ -44,16 +44,18 @@ def missing_emails(
     name: CampaignArgument,
     reason: Annotated[
         list[str],
-        typer.Option("--reason", metavar="WHY", help="Only these; may be repeated.", show_default=False),
+        typer.Option(
+            "--reason", metavar="WHY", help="Only prospects with this reason; may be repeated.", show_default=False
+        ),
     ] = [],  # noqa: B006  typer copies it
     file: Annotated[
         Path | None,
-        typer.Option("--csv", metavar="FILE", help="Write the rows there; - is stdout.", show_default=False),
+        typer.Option("--csv", metavar="FILE", help="Write the rows into FILE; - is stdout.", show_default=False),
     ] = None,
 ) -> None:
     """Show which prospects have no e-mail address, and why: no website, dead, parked, blocked, only a form …
 
-    The CSV file can be cut down and read again with enqueue-batch.
+    Remove lines from the CSV file as you like, then give it to enqueue-batch to read the websites again.
     """
     from cocli.app.campaigns.missing_emails import MissingEmails
     from cocli.app.campaigns.missing_emails import missing_emails as use
@@ -143,13 +145,13 @@ def enqueue_batch(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A CSV file of domains, addresses or prospect hashes.")],
     batch: Annotated[
         str | None,
-        typer.Option("--batch", metavar="NAME", help="A name for it.", show_default="made from the sites"),
+        typer.Option("--batch", metavar="NAME", help="A name for the batch.", show_default="made from the sites"),
     ] = None,
 ) -> None:
-    """Have websites read again, also those whose task has ended, and remember how they stood before.
+    """Read websites again, even those that are done, and remember their state for evaluate-batch.
 
-    The columns company_hash, domain, website and url are known; without a heading, the first column is taken. The same
-    batch twice is queued once: another pass over the same sites needs another --batch.
+    The file names sites in a column company_hash, domain, website or url; without a heading, in its first column. The
+    same batch is queued only once: to read the same sites once more, give another --batch.
     """
     from cocli.app.campaigns.second_passes import enqueue_batch as use
 
@@ -186,10 +188,10 @@ def enqueue_batch(
 def evaluate_batch(
     call: Call,
     name: CampaignArgument,
-    batch: Annotated[str, typer.Argument(metavar="BATCH", help="The batch's name, as enqueue-batch says it.")],
+    batch: Annotated[str, typer.Argument(metavar="BATCH", help="The batch's name, as enqueue-batch printed it.")],
     most: ExamplesOption = 5,
 ) -> None:
-    """Show what a batch brought: addresses recovered, lost and changed, against how things stood before it."""
+    """Show what a batch changed: which addresses were recovered, lost or changed since it was queued."""
     from cocli.app.campaigns.second_passes import evaluate_batch as use
 
     output = call.output

@@ -16,9 +16,9 @@ app = typer.Typer()
 @app.command(epilog=examples("cocli campaign settle plumbers", "cocli campaign settle plumbers --json"))
 @shared(STORE, JSON, QUIET)
 def settle(call: Call, name: CampaignArgument) -> None:
-    """Make one record per business of what workers found side by side. A second time changes nothing.
+    """Merge the records that workers wrote about the same business. A second run changes nothing.
 
-    Packs the indexes, finds prospects that are the same business, and gives every prospect what its website said.
+    This packs the indexes, joins prospects that are the same business, and adds what their websites said.
     """
     from cocli.app.campaigns.settle import settle_campaign
 

@@ -111,7 +111,7 @@ def new(
     status: StatusOption = None,
     tag: TagOption = [],  # noqa: B006  typer copies it
 ) -> None:
-    """Make a page for a company that you know. Those of a campaign come by themselves: cocli company refresh."""
+    """Make a page for a company that you know. Pages of a campaign come from: cocli company refresh."""
     from cocli.app.companies.companies import make_company
 
     output = call.output
@@ -125,7 +125,7 @@ def new(
 @app.command("open", epilog=examples("cocli company open acme-roofing"))
 @shared(CAMPAIGN, STORE, JSON, QUIET)
 def open_(call: Call, company: CompanyArgument) -> None:
-    """Open a company's page in $EDITOR. Whatever you write outside of the key cocli: is yours, and stays."""
+    """Open a company's page in $EDITOR. All that you write outside the key cocli: stays."""
     from cocli.app.companies.companies import Changed
     from cocli.app.companies.companies import company as find
     from cocli.app.workspace import location
@@ -173,12 +173,12 @@ def _tag(call: Call, company: str, tags: list[str], *, remove: bool) -> None:
 def exclude(
     call: Call,
     company: CompanyArgument,
-    by: Annotated[By | None, typer.Option("--by", help="What to exclude it by; the surest otherwise.")] = None,
+    by: Annotated[By | None, typer.Option("--by", help="What to exclude it by. [default: the surest]")] = None,
     undo: Annotated[bool, typer.Option("--undo", help="Take the exclusion away again.")] = False,
 ) -> None:
-    """Exclude a company from a campaign: it is named in [exclude] of its config.toml, and left out from then on.
+    """Exclude a company from a campaign: add it to [exclude] of config.toml, and leave it out from then on.
 
-    By its place id, else its domain, else its name. Its page stays, and is not refreshed any more.
+    It is excluded by its place id, else by its domain, else by its name. Its page stays, but is not refreshed any more.
     """
     from cocli.app.companies.companies import exclude_company
     from cocli.app.queues.queues import chosen_campaign

@@ -39,17 +39,17 @@ def add(
         str, typer.Argument(metavar="WHEN", help='"2026-11-20 14:30" in the campaign\'s time zone, or with an offset.')
     ],
     title: Annotated[
-        str | None, typer.Option("--title", metavar="TEXT", help="What about.", show_default=False)
+        str | None, typer.Option("--title", metavar="TEXT", help="The subject.", show_default=False)
     ] = None,
     with_: Annotated[
-        list[str], typer.Option("--with", metavar="NAME", help="Who comes; may be repeated.", show_default=False)
+        list[str], typer.Option("--with", metavar="NAME", help="Who takes part; may be repeated.", show_default=False)
     ] = [],  # noqa: B006  typer copies it
     place: Annotated[str | None, typer.Option("--place", metavar="TEXT", help="Where.", show_default=False)] = None,
     text: Annotated[
         str, typer.Option("--text", metavar="TEXT", help="What to prepare; - reads it from stdin.", show_default=False)
     ] = "",
 ) -> None:
-    """Write down a meeting. A time without an offset is one of the campaign's time zone."""
+    """Write down a meeting. A time without an offset is in the campaign's time zone."""
     from cocli.app.companies.companies import crm_store
     from cocli.app.companies.notes import add_meeting, zone_of
     from cocli.cli.companies.views import added_document

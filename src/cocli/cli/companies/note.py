@@ -34,7 +34,7 @@ def add(
     title: TitleOption = None,
     tag: TagOption = [],  # noqa: B006  typer copies it
 ) -> None:
-    """Write a note about a company. Its day is that of the campaign's time zone."""
+    """Write a note about a company. It is dated in the campaign's time zone."""
     from cocli.app.companies.companies import company as find
     from cocli.app.companies.companies import crm_store
     from cocli.app.companies.notes import add_note, zone_of

@@ -19,19 +19,21 @@ T = TypeVar("T")
 
 CompanyArgument = Annotated[
     str,
-    typer.Argument(metavar="COMPANY", help="A slug; or a hash, domain, e-mail address or name that is one company's."),
+    typer.Argument(
+        metavar="COMPANY", help="A slug; or a hash, domain, e-mail address or name that only one company has."
+    ),
 ]
 OptionalCompanyArgument = Annotated[
     str | None,
-    typer.Argument(metavar="COMPANY", help="Whose; those of all companies otherwise.", show_default=False),
+    typer.Argument(metavar="COMPANY", help="The company; without it, all companies.", show_default=False),
 ]
 PersonArgument = Annotated[
-    str, typer.Argument(metavar="PERSON", help="A slug; or a name or address that is one person's.")
+    str, typer.Argument(metavar="PERSON", help="A slug; or a name or address that only one person has.")
 ]
 TagOption = Annotated[
     list[str], typer.Option("--tag", metavar="TAG", help="A tag; may be repeated.", show_default=False)
 ]
-NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="What they are called.")]
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The name.")]
 CompanyOption = Annotated[
     str | None, typer.Option("--company", metavar="SLUG", help="The company's slug.", show_default=False)
 ]
@@ -45,7 +47,8 @@ EmailOption = Annotated[
     str | None, typer.Option("--email", metavar="TEXT", help="Their e-mail address.", show_default=False)
 ]
 StatusOption = Annotated[
-    str | None, typer.Option("--status", metavar="TEXT", help="How far you are with them.", show_default=False)
+    str | None,
+    typer.Option("--status", metavar="TEXT", help="Your status with them, in your own words.", show_default=False),
 ]
 RoleOption = Annotated[
     str | None, typer.Option("--role", metavar="TEXT", help="What they do there.", show_default=False)
@@ -55,12 +58,12 @@ OneTagOption = Annotated[
 ]
 LimitOption = Annotated[int, typer.Option("--limit", metavar="N", help="How many at most; 0 is all.", min=0)]
 TitleOption = Annotated[
-    str | None, typer.Option("--title", metavar="TEXT", help="Its title; the first line otherwise.", show_default=False)
+    str | None, typer.Option("--title", metavar="TEXT", help="The title. [default: the first line]", show_default=False)
 ]
 TextArgument = Annotated[
     str | None,
     typer.Argument(
-        metavar="TEXT", help="What to write; - reads it from stdin, none opens $EDITOR.", show_default=False
+        metavar="TEXT", help="The text; - reads it from stdin. Without it, $EDITOR opens.", show_default=False
     ),
 ]
 

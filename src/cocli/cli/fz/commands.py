@@ -39,15 +39,17 @@ def fz(
     call: Call,
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="QUERY", help="What to look for; more can be typed.", show_default=False),
+        typer.Argument(metavar="QUERY", help="What to look for; you can type more later.", show_default=False),
     ] = None,
     path: Annotated[bool, typer.Option("--path", help="Print where it is instead of opening it.")] = False,
-    builtin: Annotated[bool, typer.Option("--builtin", help="Not with fzf, even if it is installed.")] = False,
-    limit: Annotated[int, typer.Option("--limit", metavar="N", help="Lines of a list, or of JSON.", min=1)] = 20,
+    builtin: Annotated[
+        bool, typer.Option("--builtin", help="Use the built-in picker, even if fzf is installed.")
+    ] = False,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", help="List at most N matches.", min=1)] = 20,
 ) -> None:
     """Find a company or a prospect by a few letters of its name, city, domain, number or address.
 
-    On a terminal: type to narrow the list, arrows to move, Enter to open, Esc to leave; with fzf where it is installed.
+    On a terminal: type to narrow the list; arrows move, Enter opens, Esc leaves. fzf is used if it is installed.
     A company opens in $EDITOR, a prospect is shown. Without a terminal, or with --json, the best matches are listed.
     """
     from cocli.app.search.search import open_search

@@ -31,22 +31,24 @@ _WitnessesUntil = Annotated[
     typer.Option(
         "--witnesses-until",
         metavar="TIME",
-        help="Do not believe later claims that a tile was read.",
+        help="Ignore records that say a tile was read after this time.",
         show_default=False,
     ),
 ]
 _Work = Annotated[
     str | None,
-    typer.Option("--work", metavar="DIR", help="For the journal and the rejected rows.", show_default="beside FOLDER"),
+    typer.Option(
+        "--work", metavar="DIR", help="A folder for the journal and the rejected rows.", show_default="beside FOLDER"
+    ),
 ]
 
 
 @app.command(epilog=examples("cocli index compact -c plumbers", "cocli index compact prospects -c plumbers --dry-run"))
 @shared(DRY_RUN, CAMPAIGN, STORE, JSON, QUIET)
 def compact(call: Call, index: OptionalIndexArgument = None) -> None:
-    """Pack loose records and batches into a new version. The cost follows what changed, not how much there is.
+    """Pack loose records and batches into a new version. The cost depends on what changed, not on the size.
 
-    What cannot be read is named, and stays where it is. Any number of machines may do this at once.
+    A file that cannot be read is named, and stays where it is. Several machines may do this at the same time.
     """
     from cocli.app.indexes.care import compact_index
     from cocli.app.indexes.status import index_status
@@ -118,7 +120,7 @@ def _show_compacted(output: Output, reports: list[tuple[str, CompactionReport]],
 def consolidate(
     call: Call,
     index: OptionalIndexArgument = None,
-    rebuild: Annotated[bool, typer.Option("--rebuild", help="Also what is current.")] = False,
+    rebuild: Annotated[bool, typer.Option("--rebuild", help="Also rebuild copies that are current.")] = False,
 ) -> None:
     """Make the derived copies current: Parquet for queries, the lines that `fz` searches, and domains_master.csv.
 
@@ -148,9 +150,9 @@ def consolidate(
 @app.command(epilog=examples("cocli index backfill -c plumbers --dry-run", "cocli index backfill -c plumbers"))
 @shared(DRY_RUN, CAMPAIGN, STORE, JSON, QUIET)
 def backfill(call: Call) -> None:
-    """Fill emails and domains from the prospects, where these have addresses and websites that have no record yet.
+    """Add the addresses and websites of prospects to the indexes emails and domains, where they have no record yet.
 
-    For data that was there before, or came another way. Then everything that is loose is packed. A record that exists
+    This is for older data, and for data that came another way. Then all loose records are packed. A record that exists
     is never changed, and a second run finds nothing to do.
     """
     from cocli.app.indexes.backfill import backfill as fill
@@ -185,15 +187,17 @@ def backfill(call: Call) -> None:
 def migrate(
     call: Call,
     folder: Annotated[str, typer.Argument(metavar="FOLDER", help="A data folder of an older version.")],
-    apply: Annotated[bool, typer.Option("--apply", help="Do it; otherwise it is only counted.")] = False,
+    apply: Annotated[
+        bool, typer.Option("--apply", help="Write the records; without it, rows are only counted.")
+    ] = False,
     include_foreign: _IncludeForeign = False,
     witnesses_until: _WitnessesUntil = None,
     work: _Work = None,
 ) -> None:
     """Bring the data of an older version into the indexes. Without --apply it is a dry run that counts every row.
 
-    The older files are only read. Every row that does not fit is kept, with the reason, in rejected.jsonl. Stopped
-    half-way, the same command goes on where it was.
+    The older files are only read. Every row that does not fit is kept, with the reason, in rejected.jsonl. If it is
+    stopped half-way, the same command continues where it was.
     """
     from cocli.app.indexes.migration import apply_migration, planned, work_folder
     from cocli.app.indexes.query import parse_time

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from cocli.index.care.verification import VerifyReport
     from cocli.index.diff import Difference
 
-app = command_group("Look into the indexes, ask them in SQL, pack and look after them.")
+app = command_group("Look into the indexes, query them in SQL, pack, check and repair them.")
 
 
 @app.command(epilog=examples("cocli index status -c plumbers", "cocli index status prospects -c plumbers --json"))
@@ -129,7 +129,7 @@ def diff(
     index: IndexArgument,
     old: Annotated[int, typer.Argument(metavar="OLD", help="A version.", min=1)],
     new: Annotated[
-        int | None, typer.Argument(metavar="NEW", help="A later one.", min=1, show_default="the current one")
+        int | None, typer.Argument(metavar="NEW", help="A later version.", min=1, show_default="the current one")
     ] = None,
     limit: Annotated[int, typer.Option("--limit", metavar="N", help="How many at most; 0 is all.", min=0)] = 100,
 ) -> None:
@@ -169,10 +169,10 @@ def verify(
     index: OptionalIndexArgument = None,
     version: Annotated[
         int | None,
-        typer.Option("--version", metavar="N", help="An earlier one.", min=1, show_default="the current one"),
+        typer.Option("--version", metavar="N", help="An earlier version.", min=1, show_default="the current one"),
     ] = None,
 ) -> None:
-    """Read all files of a version, and hold them against their names and the manifest. Exits with 8 on damage."""
+    """Read all files of a version, and compare them with their names and the manifest. Exits with 8 on damage."""
     from cocli.app.indexes.care import verify_index
     from cocli.cli.kit.progress import ProgressLine
 
@@ -212,7 +212,7 @@ def audit(call: Call, index: OptionalIndexArgument = None) -> None:
 
     damaged: files that cannot be read. malformed: rows that do not fit. duplicate: keys or place ids that occur twice.
     foreign: records of another campaign. mismatched: ids that do not belong together. misplaced: records in the wrong
-    shard or folder. stale: loose files that nobody packed for a week. stranger: files that are none of ours.
+    shard or folder. stale: loose files that nobody packed for a week. stranger: files that cocli did not write.
     """
     from cocli.app.indexes.care import audit_index
     from cocli.cli.index.views import show_audit

@@ -24,11 +24,11 @@ _HELP = "The index: prospects, emails, domains, target-tiles, scraped-tiles or c
 IndexArgument = Annotated[str, typer.Argument(metavar="INDEX", help=f"{_HELP}.", autocompletion=_complete_index)]
 OptionalIndexArgument = Annotated[
     str | None,
-    typer.Argument(metavar="INDEX", help=f"{_HELP}; all of them otherwise.", autocompletion=_complete_index,
+    typer.Argument(metavar="INDEX", help=f"{_HELP}; without it, all of them.", autocompletion=_complete_index,
                    show_default=False),
 ]  # fmt: skip
 FreshOption = Annotated[
-    bool, typer.Option("--fresh", help="Also what is not packed yet. This lists the loose records and batches.")
+    bool, typer.Option("--fresh", help="Also read records that are not packed yet. This has to list them.")
 ]
 AsOfOption = Annotated[
     list[str] | None,

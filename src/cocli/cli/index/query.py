@@ -42,7 +42,7 @@ def query(
     fresh: FreshOption = False,
     as_of: AsOfOption = None,
     derived: Annotated[
-        bool, typer.Option("--derived", help="Make the derived copies first, where they are old.")
+        bool, typer.Option("--derived", help="First renew the derived copies that are out of date.")
     ] = False,
     as_csv: Annotated[
         bool, typer.Option("--csv", help="Print CSV; what looks like a formula gets an apostrophe.")
@@ -51,17 +51,15 @@ def query(
     parquet: Annotated[
         str | None, typer.Option("--parquet", metavar="FILE", help="Write a Parquet file.", show_default=False)
     ] = None,
-    limit: Annotated[
-        int, typer.Option("--limit", metavar="N", help="Rows of a table or of JSON; 0 is all.", min=0)
-    ] = 1000,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", help="Show at most N rows; 0 shows all.", min=0)] = 1000,
     skip_damaged: Annotated[bool, typer.Option("--skip-damaged", help="Leave damaged shards out, and say so.")] = False,
 ) -> None:
-    """Ask the indexes in SQL. Views: prospects, prospects_all, emails, domains, target_tiles, scraped_tiles,
+    """Query the indexes in SQL. Views: prospects, prospects_all, emails, domains, target_tiles, scraped_tiles,
     completions, and completions_QUEUE for each queue.
 
-    Only what the query names is fetched, into the cache. It can read nothing else: no files, no network. A prospect
-    that was merged into another is in prospects_all only. A copy that `index consolidate` made is used while it is
-    current.
+    Only the indexes that the query names are fetched, into the cache. A query can read nothing else: no files, no
+    network. A prospect that was merged into another is in prospects_all only. A copy that `index consolidate` made is
+    used while it is current.
     """
     from cocli.app.indexes.query import AsOf, QueryOptions, opened_query
 

@@ -33,13 +33,15 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
-_KeepVersions = Annotated[int, typer.Option("--keep-versions", metavar="N", help="The last so many.", min=1)]
-_KeepDays = Annotated[float, typer.Option("--keep-days", metavar="DAYS", help="And what is younger.", min=0)]
+_KeepVersions = Annotated[int, typer.Option("--keep-versions", metavar="N", help="Keep the last N versions.", min=1)]
+_KeepDays = Annotated[
+    float, typer.Option("--keep-days", metavar="DAYS", help="Also keep versions that are younger.", min=0)
+]
 _GraceHours = Annotated[
-    float, typer.Option("--grace-hours", metavar="HOURS", help="Between naming and deleting.", min=0)
+    float, typer.Option("--grace-hours", metavar="HOURS", help="The time between marking and deleting.", min=0)
 ]
 _AcceptLosses = Annotated[
-    bool, typer.Option("--accept-losses", help="Collect although a repair went on without some rows.")
+    bool, typer.Option("--accept-losses", help="Collect garbage although a repair has lost some rows.")
 ]
 
 
@@ -59,8 +61,8 @@ def gc(
 ) -> None:
     """Collect garbage: shards and manifests that no kept version needs. Records are never touched.
 
-    A first run only names what is garbage. A run after the grace period looks again, and deletes what still is: until
-    then a reader of an old version can finish. Run it once a day, and nothing else is needed.
+    The first run only marks garbage. A run after the grace period checks again and deletes it, so that readers of an
+    old version can finish. Run it once a day; nothing else is needed.
     """
     from cocli.app.indexes.care import collect_garbage
 
@@ -127,9 +129,9 @@ def _collected(name: str, report: CollectionReport) -> dict[str, Any]:
 def repair(call: Call, index: IndexArgument) -> None:
     """Mend an index: a lost or damaged LATEST, missing or damaged shards. Where nothing is wrong, nothing is written.
 
-    What the cache of this machine has is put back. What nobody has is looked for in earlier versions and in what is
-    left of the file. Shards that only a lost manifest named are read, and their rows are packed again. What cannot be
-    found is named, and the exit code is 8.
+    Files that this machine has in its cache are put back. Rows of other files are looked for in earlier versions and in
+    what is left of the file. Shards that only a lost manifest named are read, and their rows are packed again. Rows
+    that cannot be found are reported, and the exit code is 8.
     """
     from cocli.app.indexes.care import repair_index, verify_index
 
@@ -198,7 +200,7 @@ def purge(
         bool, typer.Option("--foreign-campaign", help="Remove records that belong to another campaign.")
     ] = False,
 ) -> None:
-    """Remove records of other campaigns, packed and loose. Earlier versions keep them until they are collected."""
+    """Remove records of other campaigns, packed and loose. Earlier versions keep them until gc removes the versions."""
     from cocli.app.indexes.purge import find_foreign, purge_foreign
     from cocli.cli.kit.progress import ProgressLine
 

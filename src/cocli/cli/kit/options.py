@@ -57,9 +57,9 @@ CAMPAIGN_ARGUMENT = SharedOption(
     None,
 )
 DRY_RUN = SharedOption(
-    "dry_run", Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")], False
+    "dry_run", Annotated[bool, typer.Option("--dry-run", help="Only show what would be done.")], False
 )
-YES = SharedOption("yes", Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")], False)
+YES = SharedOption("yes", Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")], False)
 CAMPAIGN = SharedOption(
     "campaign",
     Annotated[
@@ -91,7 +91,7 @@ STORE = SharedOption(
 JSON = SharedOption("json", Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")], False)
 QUIET = SharedOption(
     "quiet",
-    Annotated[bool, typer.Option("--quiet", "-q", help="No talk on stderr; errors are still shown.")],
+    Annotated[bool, typer.Option("--quiet", "-q", help="No messages on stderr, except errors.")],
     False,
 )
 _ORDER = (CAMPAIGN_ARGUMENT, DRY_RUN, YES, CAMPAIGN, STORE, JSON, QUIET)

@@ -23,7 +23,7 @@ from cocli.exit_codes import ExitCode
 if TYPE_CHECKING:
     from cocli.app.workspace import Campaign
 
-app = command_group("See the machines of a campaign: what they do, how they are, and what somebody should look at.")
+app = command_group("See the machines of a campaign: what they do, how they are, and which problems there are.")
 
 
 @app.command(
@@ -59,10 +59,10 @@ def status(call: Call) -> None:
 def top(
     call: Call,
     every: Annotated[
-        float, typer.Option("--every", metavar="SECONDS", help="Between two looks.", min=0.5, max=600)
+        float, typer.Option("--every", metavar="SECONDS", help="How often to refresh.", min=0.5, max=600)
     ] = 2.0,
 ) -> None:
-    """Watch hosts and queues live; Ctrl-C ends it. Once only where there is no terminal."""
+    """Watch hosts and queues live; Ctrl-C ends it. Without a terminal, they are shown once."""
     from cocli.app.machines.cluster import cluster_status
     from cocli.cli.machines.cluster_views import show_cluster, status_document
 

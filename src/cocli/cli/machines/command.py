@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cocli.app.workspace import Campaign
     from cocli.cli.kit.output import Output
 
-app = command_group("Tell the supervisors of a campaign what to do, from anywhere, and see what became of it.")
+app = command_group("Tell the supervisors of a campaign what to do, from anywhere, and see the results.")
 _LOOK_SECONDS = 0.5
 
 
@@ -39,17 +39,17 @@ def send(
         typer.Argument(
             metavar="COMMAND",
             help="add-query, remove-query, add-location, remove-location, add-exclude, remove-exclude, scale, pause, "
-            "resume, restart, recover or refresh-report, with what belongs to it.",
+            "resume, restart, recover or refresh-report, followed by its arguments.",
         ),
     ],
     host: Annotated[
         str | None,
-        typer.Option("--host", metavar="HOST", help="For scale and restart: only this one.", show_default=False),
+        typer.Option("--host", metavar="HOST", help="For scale and restart: only this host.", show_default=False),
     ] = None,
     wait: Annotated[
         float,
         typer.Option(
-            "--wait", metavar="SECONDS", min=0, help="Wait so long for what becomes of it; code 6 if nothing does."
+            "--wait", metavar="SECONDS", min=0, help="Wait so long for the result; the exit code is 6 if there is none."
         ),
     ] = 0.0,
 ) -> None:
@@ -94,7 +94,7 @@ def ls(
     call: Call,
     limit: Annotated[int, typer.Option("--limit", metavar="N", help="How many at most; 0 is all.", min=0)] = 20,
 ) -> None:
-    """List commands and what became of them, the newest first."""
+    """List the commands and their results, the newest first."""
     from cocli.app.machines.command_listing import list_commands
 
     output = call.output
@@ -111,9 +111,10 @@ def ls(
 @app.command(epilog=examples("cocli command show 20261116T0412 -c plumbers"))
 @shared(CAMPAIGN, STORE, JSON, QUIET)
 def show(
-    call: Call, command_id: Annotated[str, typer.Argument(metavar="ID", help="The command's id, or how it begins.")]
+    call: Call,
+    command_id: Annotated[str, typer.Argument(metavar="ID", help="The command's id, or the beginning of the id.")],
 ) -> None:
-    """Show one command: who sent it, who executed it, and what came of it."""
+    """Show one command: who sent it, who executed it, and its result."""
     from cocli.app.machines.command_listing import find_command
 
     output = call.output

@@ -32,25 +32,28 @@ def supervisor(
     ] = None,
     memory: Annotated[
         int,
-        typer.Option("--memory", metavar="MIB", min=0, help="A worker that holds more is replaced; 0 is no limit."),
+        typer.Option("--memory", metavar="MIB", min=0, help="Replace a worker that uses more memory; 0 is no limit."),
     ] = 2048,
     poll: Annotated[
         float,
-        typer.Option("--poll", metavar="SECONDS", min=0.2, max=600, help="Between two looks for commands."),
+        typer.Option("--poll", metavar="SECONDS", min=0.2, max=600, help="How often to look for commands."),
     ] = 3.0,
     heartbeat: Annotated[
         float,
-        typer.Option("--heartbeat", metavar="SECONDS", min=1, max=3600, help="Between two heartbeats."),
+        typer.Option(
+            "--heartbeat", metavar="SECONDS", min=1, max=3600, help="How often to report how this machine is."
+        ),
     ] = 120.0,
     duration: Annotated[
         str | None,
         typer.Option("--for", metavar="DURATION", help="End after 90s, 10m or 2h.", show_default=False),
     ] = None,
 ) -> None:
-    """Run the workers of `[workers.HOST]`, one process each: started again when they die, replaced when they grow.
+    """Run the workers of `[workers.HOST]`, one process each. Dead workers are restarted, those that grow are replaced.
 
-    Changes of the campaign's configuration are picked up within seconds, commands are executed, and a heartbeat says
-    how this machine is (`cocli cluster status`). One SIGTERM or Ctrl-C drains all workers, two hurry them.
+    The supervisor follows changes of the campaign's configuration within seconds, executes commands, and reports how
+    this machine is (see `cocli cluster status`). After one Ctrl-C or SIGTERM, all workers finish their tasks and end;
+    after a second one, they give their tasks back at once.
     """
     from cocli.app.machines.supervisor import SupervisorSettings, run_supervisor
     from cocli.app.machines.workers import bootstrap, parse_duration

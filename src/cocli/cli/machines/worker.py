@@ -52,7 +52,7 @@ def worker(
             show_default=False,
         ),
     ] = None,
-    once: Annotated[bool, typer.Option("--once", help="End when nothing is left to claim.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="End when no task is left to claim.")] = False,
     duration: Annotated[
         str | None,
         typer.Option("--for", metavar="DURATION", help="End after 90s, 10m or 2h.", show_default=False),
@@ -63,8 +63,9 @@ def worker(
 ) -> None:
     """Work off a queue: claim a task, do it, write the result, take the next.
 
-    One SIGTERM or Ctrl-C finishes what is in hand (what takes longer than a minute is given back), two give it back at
-    once. A bare machine needs only the store's address; the campaign's configuration is fetched from there.
+    After one Ctrl-C or SIGTERM, the worker finishes its tasks (those that take longer than a minute go back to the
+    queue); after a second one, it gives them back at once. A new machine needs only the store's address: the campaign's
+    configuration is read from there.
     """
     from cocli.app.machines.workers import WorkerSettings, bootstrap, parse_duration, run_worker
     from cocli.fleet.commands import worked_queue

@@ -68,19 +68,23 @@ def put(
         str | None, typer.Argument(metavar="ID", help="The task's id; not with --file.", show_default=False)
     ] = None,
     payload: Annotated[
-        str | None, typer.Option("--payload", metavar="JSON", help="What to do, as an object.", show_default=False)
+        str | None,
+        typer.Option("--payload", metavar="JSON", help="The task's data, as a JSON object.", show_default=False),
     ] = None,
     file: Annotated[
         str | None,
         typer.Option(
-            "--file", metavar="FILE", help="Many: JSON lines of {task_id, payload}; - is stdin.", show_default=False
+            "--file",
+            metavar="FILE",
+            help="Put many tasks: JSON lines of {task_id, payload}; - is stdin.",
+            show_default=False,
         ),
     ] = None,
-    create: Annotated[bool, typer.Option("--create", help="Even if there is no such queue yet.")] = False,
+    create: Annotated[bool, typer.Option("--create", help="Make the queue if there is none yet.")] = False,
 ) -> None:
-    """Put one task into a queue, or many from a file. What is there already is not put again, and said to be so.
+    """Put one task into a queue, or many from a file. A task that is there already is reported, and not put again.
 
-    A line that is wrong is reported with its number, and the others are put; the exit code is then 8.
+    A wrong line is reported with its number, and the others are put; the exit code is then 8.
     """
     from cocli.app.queues.lines import new_task, tasks_in
     from cocli.app.queues.queues import check_queue, opened_queue
@@ -132,10 +136,10 @@ def _report_put(
 @app.command(epilog=examples("cocli queue release gm-details ChIJyUzh2kXqwoARUtNFG8VjnYQ -c plumbers"))
 @shared(CAMPAIGN, STORE, JSON, QUIET)
 def release(call: Call, queue: QueueArgument, task_id: TaskIdArgument, force: ForceOption = False) -> None:
-    """Free a lease that is stuck, so that the next worker can have the task. Token and attempts are kept.
+    """Free a lease that is stuck, so that another worker can take the task. Token and attempts are kept.
 
-    Only a lease that has expired. With --force also one whose worker is alive: it notices at its next renewal, and
-    if it completes the task before, that counts. --force also ends the wait after a failure.
+    Only an expired lease is freed. --force also frees the lease of a living worker: the worker notices when it renews
+    the lease, and if it completes the task before that, the result counts. --force also ends the wait after a failure.
     """
     from cocli.app.queues.care import TaskCare
     from cocli.app.queues.queues import check_queue, pending_on_store
@@ -158,7 +162,7 @@ def sideline(
     call: Call,
     queue: QueueArgument,
     task_id: TaskIdArgument,
-    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why, for whoever finds it.")],
+    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why you set it aside; kept with the task.")],
     force: ForceOption = False,
 ) -> None:
     """Set a task aside by hand (category manual), so that no worker takes it. `queue recover` brings it back."""
@@ -203,17 +207,18 @@ def recover(
     queue: QueueArgument,
     category: CategoryOption = None,
     ids: Annotated[
-        list[str], typer.Option("--id", metavar="ID", help="This task; may be repeated.", show_default=False)
+        list[str], typer.Option("--id", metavar="ID", help="Recover this task; may be repeated.", show_default=False)
     ] = [],  # noqa: B006  typer copies it
     file: Annotated[
         str | None,
-        typer.Option("--file", metavar="FILE", help="The ids in a file, one per line; - is stdin.", show_default=False),
+        typer.Option("--file", metavar="FILE", help="A file of ids, one per line; - is stdin.", show_default=False),
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Everything that was set aside.")] = False,
 ) -> None:
     """Bring tasks back from the sideline, with fresh attempts: by category, by id, from a file, or all.
 
-    A category and ids together mean those ids, as far as they are in the category. Exit code 4 if an id is not there.
+    With a category and ids, only those ids that are in the category come back. The exit code is 4 if an id is not
+    found.
     """
     from cocli.app.queues.lines import ids_in
     from cocli.app.queues.queues import check_category, check_queue, ended_on_store, opened_queue
@@ -266,7 +271,7 @@ def _report_recovery(output: Output, campaign: str, queue: str, report: list[Rec
 def purge(
     call: Call,
     queue: QueueArgument,
-    state: Annotated[PurgeState, typer.Option("--state", help="What to clear out.")],
+    state: Annotated[PurgeState, typer.Option("--state", help="What to remove.")],
     category: CategoryOption = None,
     older_than: Annotated[
         str | None,
@@ -275,7 +280,8 @@ def purge(
 ) -> None:
     """Remove completions, or tasks that were set aside, for good.
 
-    A task whose completion is gone can be put and done again. What a clean-up is still to finish is kept.
+    A task whose completion is gone can be put and done again. Completions that a worker still has to clean up after are
+    kept.
     """
     from cocli.app.queues.listing import ListedState
     from cocli.app.queues.purge import carry_out, parse_age, plan_purge

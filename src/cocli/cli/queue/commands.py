@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 from cocli.cli.queue import changes as queue_changes
 from cocli.cli.queue.options import CategoryOption, QueueArgument, TaskIdArgument, queue_campaign
 
-app = command_group("Look into the queues: how they stand, what is in them, and what became of a task.")
+app = command_group("Look into the queues: how many tasks they hold, which ones, and what happened to a task.")
 
 
 class ListState(StrEnum):
@@ -64,8 +64,8 @@ def status(
 ) -> None:
     """Count every queue: pending (of these leased and expired), done, set aside, and how fast it goes.
 
-    The rate is that of the last 15 minutes. It is counted by listing alone, so a lease that was given back counts
-    as leased until it is as old as a lease lasts; `queue ls` reads the leases, and tells exactly.
+    The rate is that of the last 15 minutes. The counts come from file names alone, so a lease that was given back
+    counts as leased until its time is over. `queue ls` reads the leases and is exact.
     """
     from cocli.app.queues.queues import check_queue, queue_names, queue_status
     from cocli.cli.queue.views import show_status, status_document
@@ -108,7 +108,7 @@ def ls(
     category: CategoryOption = None,
     limit: Annotated[int, typer.Option("--limit", metavar="N", help="How many at most; 0 is all.", min=0)] = 50,
 ) -> None:
-    """List the tasks of a queue, in the order of their keys. What cannot be read is listed with what is wrong."""
+    """List the tasks of a queue, in the order of their keys. A task that cannot be read is listed with the reason."""
     from cocli.app.queues import queues as use
     from cocli.app.queues.listing import ListedState, list_tasks
     from cocli.cli.kit.progress import ProgressLine

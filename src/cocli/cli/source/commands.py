@@ -43,7 +43,7 @@ AsOption = Annotated[
     typer.Option(
         "--as",
         metavar="SOURCE",
-        help="What it is, where that cannot be recognised: one of those that `cocli source ls` names.",
+        help="The source of the file, if it is not recognised: a name that `cocli source ls` lists.",
         autocompletion=_complete_kind,
         show_default=False,
     ),
@@ -51,7 +51,7 @@ AsOption = Annotated[
 ReleaseOption = Annotated[
     str | None,
     typer.Option(
-        "--release", metavar="RELEASE", help="The release it is of, such as 2026-01-21.0.", show_default=False
+        "--release", metavar="RELEASE", help="The release of the data, such as 2026-01-21.0.", show_default=False
     ),
 ]
 
@@ -74,20 +74,23 @@ def add(
         typer.Option(
             "--covers",
             metavar="W,S,E,N",
-            help="The box of which it has everything; else the tiles between its outermost places.",
+            help="The box that the file covers completely. [default: the tiles between its outermost places]",
             show_default=False,
         ),
     ] = None,
     country: Annotated[
         str | None,
         typer.Option(
-            "--country", metavar="CC", help="Of national phone numbers, where a row names none.", show_default=False
+            "--country",
+            metavar="CC",
+            help="The country of phone numbers without a prefix, for rows that name no country.",
+            show_default=False,
         ),
     ] = None,
 ) -> None:
     """Add a file of places. Its schema is recognised, its rows are checked, and a copy sorted by tile is made.
 
-    The file itself is not needed any more afterwards. Adding it again changes only what is said of it.
+    The file itself is not needed afterwards. Adding it again changes only what the options say about it.
     """
     from cocli.app.sources.sources import FileClaims, add_source
     from cocli.cli.kit.progress import ProgressLine
@@ -108,7 +111,7 @@ def add(
 @app.command(epilog=examples("cocli source ls", "cocli source ls --json"))
 @shared(JSON, QUIET)
 def ls(call: Call) -> None:
-    """List the sources, with whom to name for their data, and the files that were added here, the newest data first."""
+    """List the sources with their attributions, and the files that were added here, the newest data first."""
     from cocli.app.sources.sources import known_sources, list_sources
     from cocli.cli.source.views import file_document, show_files, show_sources, source_document
 
@@ -131,7 +134,7 @@ def ls(call: Call) -> None:
 @shared(DRY_RUN, YES, JSON, QUIET)
 def rm(
     call: Call,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Its id, the beginning of it, or the file's name.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The file's id, the beginning of its id, or its name.")],
 ) -> None:
     """Remove a file that was added, with its copy. What was captured from it stays in the documents."""
     from cocli.app.sources.sources import remove_source
@@ -186,7 +189,7 @@ def fetch(
         str,
         typer.Argument(
             metavar="SOURCE",
-            help="One that can be loaded, such as overture; the others are files that you bring.",
+            help="A source that can be loaded, such as overture. Of the others, you add files yourself.",
             autocompletion=_complete_download,
         ),
     ],
@@ -195,7 +198,7 @@ def fetch(
         typer.Option(
             "--bbox",
             metavar="W,S,E,N",
-            help="The box to load, in degrees; widened to whole tiles; else that around the campaign's territory.",
+            help="The box to load, in degrees; widened to whole tiles. [default: around the campaign's territory]",
             show_default=False,
         ),
     ] = None,
@@ -212,7 +215,7 @@ def fetch(
 ) -> None:
     """Load the places of a box from Overture over the network, and add them. Only what is in the box is read.
 
-    Without --release it is the newest. DuckDB loads its extension httpfs for it, once.
+    Without --release, the newest is loaded. DuckDB downloads its extension httpfs for this, once.
     """
     from cocli.app.sources.sources import check_downloadable, fetch_source, territory_box
     from cocli.cli.kit.progress import ProgressLine

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from cocli.cli.kit.output import Output
     from cocli.sync.decision import SyncOptions
 
-app = command_group("Bring the data home and the bucket together, so that nobody's work is lost.")
+app = command_group("Sync the data home with the bucket, so that nobody's work is lost.")
 
 
 class Take(StrEnum):
@@ -72,9 +72,9 @@ def push(
 ) -> None:
     """Send what is new or changed here to the bucket. Nothing here is changed; conflicts are left to `both`.
 
-    With --delete, what was deleted here is deleted there, if nobody has changed it since. More than 20 % of deletions
-    stop the run, unless --yes is said. With --restore, what was deleted there is sent again: a bucket that was emptied
-    is filled. The exit code is 6 if some files have to be tried again.
+    With --delete, files that were deleted here are deleted in the bucket, if nobody has changed them since. A run that
+    would delete more than 20 % stops, unless you give --yes. With --restore, files that were deleted in the bucket are
+    sent again: this fills a bucket that was emptied. The exit code is 6 if some files have to be tried again.
     """
     options = RunOptions(_options("push", delete=delete, restore=restore), call.yes, bandwidth, watch)
     _sync(call, options, (only, include, exclude))
@@ -100,8 +100,8 @@ def pull(
 ) -> None:
     """Fetch what is new or changed in the bucket. Nothing there is changed; what was edited here is kept beside it.
 
-    With --delete, what was deleted there is deleted here, if it is unchanged here. With --restore, what was deleted
-    here comes back.
+    With --delete, files that were deleted in the bucket are deleted here, if they are unchanged here. With --restore,
+    files that were deleted here come back.
     """
     options = RunOptions(_options("pull", delete=delete, restore=restore), call.yes, bandwidth, watch)
     _sync(call, options, (only, include, exclude))
@@ -127,7 +127,7 @@ def both(
 ) -> None:
     """Bring both together: send, fetch, merge what machines wrote, keep both versions of what two people changed.
 
-    A file that fails does not stop the others; it is tried again next time. Ctrl-C leaves a state that goes on.
+    A file that fails does not stop the others; it is tried again next time. After Ctrl-C, the next sync continues.
     """
     options = RunOptions(_options("both", delete=delete, restore=restore), call.yes, bandwidth, watch)
     _sync(call, options, (only, include, exclude))
@@ -176,14 +176,16 @@ def resolve(
     call: Call,
     copy: Annotated[
         str | None,
-        typer.Argument(metavar="COPY", help="The conflict copy; all are listed without.", show_default=False),
+        typer.Argument(
+            metavar="COPY", help="The conflict copy; without it, all copies are listed.", show_default=False
+        ),
     ] = None,
     take: Annotated[
         Take | None,
         typer.Option("--take", help="file: keep the file, drop the copy. copy: put the copy in its place."),
     ] = None,
 ) -> None:
-    """List the copies that conflicts left, show how one differs, or end one. The next sync tells everybody else."""
+    """List the copies that conflicts left, show how one differs, or resolve one. The next sync passes that on."""
     from cocli.app.sync import conflict_copies
     from cocli.app.sync import resolve as resolve_copy
 

@@ -30,21 +30,26 @@ OnlyOption = Annotated[
 ]  # fmt: skip
 IncludeOption = Annotated[
     list[str] | None,
-    typer.Option("--include", metavar="PATTERN", help="Only keys like this (companies/*).", show_default=False),
+    typer.Option(
+        "--include", metavar="PATTERN", help="Only keys that match PATTERN (companies/*).", show_default=False
+    ),
 ]
 ExcludeOption = Annotated[
     list[str] | None,
-    typer.Option("--exclude", metavar="PATTERN", help="No keys like this (*.mp4).", show_default=False),
+    typer.Option("--exclude", metavar="PATTERN", help="No keys that match PATTERN (*.mp4).", show_default=False),
 ]
-DeleteOption = Annotated[bool, typer.Option("--delete", help="Follow deletions; without it they are only reported.")]
+DeleteOption = Annotated[
+    bool,
+    typer.Option("--delete", help="Carry deletions over to the other side; without it, they are only reported."),
+]
 RestoreOption = Annotated[bool, typer.Option("--restore", help="Undo deletions: bring back what the other side has.")]
 BandwidthOption = Annotated[
     str | None,
-    typer.Option("--bandwidth", metavar="RATE", help="Not more than this, such as 2MB/s.", show_default=False),
+    typer.Option("--bandwidth", metavar="RATE", help="Use at most this much, such as 2MB/s.", show_default=False),
 ]
 WatchOption = Annotated[
     float | None,
-    typer.Option("--watch", metavar="SECONDS", help="Again and again, at intervals; ends with Ctrl-C.", min=1),
+    typer.Option("--watch", metavar="SECONDS", help="Repeat at this interval, until Ctrl-C.", min=1),
 ]
 
 

@@ -46,9 +46,9 @@ def smart_sync(
     bandwidth: BandwidthOption = None,
     watch: WatchOption = None,
 ) -> None:
-    """Sync what somebody who works with the results needs: configuration, versions of indexes, companies and people.
+    """Sync what you need to work with the results: configuration, versions of indexes, companies and people.
 
-    Documents, completions and what waits to be packed stay in the bucket; --only documents fetches what is asked for.
+    Documents, completions and unpacked records stay in the bucket; --only documents fetches the documents.
     """
     from cocli.app.sync import SMART, open_sync
     from cocli.cli.sync.views import exit_code, plan_document, run_document, show_plan

@@ -38,22 +38,24 @@ def enrich(
         typer.Option(
             "--country",
             metavar="CC",
-            help="By which national phone numbers are read, such as US; else the site is asked.",
+            help="The country of phone numbers without a prefix, such as US. [default: taken from the site]",
             show_default=False,
         ),
     ] = None,
     pages: Annotated[
-        int, typer.Option("--pages", metavar="N", help="Pages of a site that are read at most.", min=1, max=50)
+        int, typer.Option("--pages", metavar="N", help="Read at most N pages of a site.", min=1, max=50)
     ] = 8,
-    seconds: Annotated[float, typer.Option("--seconds", metavar="S", help="Time for one site.", min=1, max=600)] = 45.0,
+    seconds: Annotated[
+        float, typer.Option("--seconds", metavar="S", help="The most time for one site.", min=1, max=600)
+    ] = 45.0,
     mx: Annotated[
-        bool, typer.Option("--mx", help="Ask the name server whether the addresses' domains take mail.")
+        bool, typer.Option("--mx", help="Check in the DNS whether the domains of the addresses take mail.")
     ] = False,
     save: Annotated[
         bool | None,
         typer.Option(
             "--save/--no-save",
-            help="Keep pages and findings: by default with a campaign, and not without one.",
+            help="Keep pages and findings. [default: only with a campaign]",
             show_default=False,
         ),
     ] = None,
@@ -62,7 +64,7 @@ def enrich(
         typer.Option(
             "--server",
             metavar="URL",
-            help="Let an enrichment service read them; see cocli enrichment serve.",
+            help="Have an enrichment service read the sites; see cocli enrichment serve.",
             show_default=False,
         ),
     ] = None,
@@ -73,15 +75,18 @@ def enrich(
     certificate: Annotated[
         Path | None,
         typer.Option(
-            "--certificate", metavar="FILE", help="Whom to trust beside the usual ones (PEM).", show_default=False
+            "--certificate",
+            metavar="FILE",
+            help="A certificate to trust beside the usual ones (PEM).",
+            show_default=False,
         ),
     ] = None,
 ) -> None:
-    """Read websites and show how to reach whoever is behind them: what was found, on which page, by which method.
+    """Read websites and show how to reach the businesses behind them: what was found, on which page, and how.
 
-    The home page is read first, then contact, imprint, about and team, until an address of the site's own and a phone
-    are found. robots.txt is kept to. With a campaign, what is found goes into its records; with --server that is a
-    campaign of the machine that serves.
+    The home page is read first, then contact, imprint, about and team, until an address of the site's own domain and a
+    phone number are found. cocli obeys robots.txt. With a campaign, the findings go into its records; with --server, it
+    is a campaign of the machine that runs the service.
     """
     from cocli.app.websites.enrich import EnrichOptions
     from cocli.cli.kit.progress import ProgressLine

@@ -23,21 +23,24 @@ app = command_group("Read websites for other machines.")
 @shared(CAMPAIGN, STORE, QUIET)
 def serve(
     call: Call,
-    host: Annotated[str, typer.Option("--host", metavar="HOST", help="Where it listens.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option("--host", metavar="HOST", help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option("--port", metavar="N", help="On which port; 0 takes one that is free.", min=0, max=65_535)
+        int, typer.Option("--port", metavar="N", help="The port to listen on; 0 takes a free one.", min=0, max=65_535)
     ] = 8790,
     per_minute: Annotated[
-        int, typer.Option("--per-minute", metavar="N", help="Requests that a token has in a minute.", min=1)
+        int, typer.Option("--per-minute", metavar="N", help="Requests that one token may send in a minute.", min=1)
     ] = 120,
     insecure: Annotated[
-        bool, typer.Option("--insecure", help="Beyond this machine without a certificate: behind a proxy that has one.")
+        bool,
+        typer.Option(
+            "--insecure", help="Listen beyond this machine without a certificate: for use behind a proxy that has one."
+        ),
     ] = False,
 ) -> None:
     """Read websites for others by HTTP, until Ctrl-C: POST /v1/enrich. Prints where it listens.
 
-    Callers need a token (`cocli documents token`) and reach the campaigns of its account only. How pages are fetched is
-    set in [fetch], of the campaign where one is named; the certificate is that of [documents].
+    Callers need a token (`cocli documents token`) and reach the campaigns of its account only. [fetch] says how pages
+    are fetched: that of the campaign, if a request names one. [documents] names the certificate.
     """
     import time
 
