@@ -94,7 +94,7 @@ def test_a_worker_reads_what_a_browser_makes_of_a_shell(
         plain = documents.repository.states(account, shell.url, cluster=None)
         filled = documents.repository.states(account, f"{shell.url}#rendered", cluster=None)
         assert (len(plain), len(filled)) == (1, 1)
-        assert {one.document for one in website.emails} == {filled[0].uuid}
+        assert {email.document for email in website.emails} == {filled[0].uuid}
         rebuilt = rebuild_website(documents.repository, account, documents.edition, shell.domain)
         assert rebuilt.emails == website.emails
     workspace.close()

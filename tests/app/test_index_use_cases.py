@@ -170,12 +170,12 @@ def test_backfill_keeps_the_source_of_what_it_fills_in(indexes: Indexes) -> None
     assert (done.prospects, done.emails, done.domains) == (4, 2, 2)
     assert ["localhost" in reason for reason in done.rejected] == [True]
     emails: dict[str, EmailEntry] = {
-        one.email: one for one in open_reader(indexes.open(indexes.ref("emails")), fresh=True).scan()
+        record.email: record for record in open_reader(indexes.open(indexes.ref("emails")), fresh=True).scan()
     }
     assert set(emails) == {"x@a.example", "y@b.co.uk"}
     assert (emails["y@b.co.uk"].domain, emails["y@b.co.uk"].origins[0].source) == ("b.co.uk", "unknown")
     domains: dict[str, Domain] = {
-        one.domain: one for one in open_reader(indexes.open(indexes.ref("domains")), fresh=True).scan()
+        record.domain: record for record in open_reader(indexes.open(indexes.ref("domains")), fresh=True).scan()
     }
     assert set(domains) == {"a.example", "b.example"}
     assert domains["a.example"].origins[0].source == "website"
@@ -199,7 +199,7 @@ def test_a_batch_of_two_campaigns_loses_only_what_is_foreign(indexes: Indexes) -
     assert ([one for one, _ in packed.objects], packed.kept) == ([key], 0)
     assert purge_foreign(indexes, packed) == 1
     assert find_foreign(indexes, index.ref).count == 0
-    assert [one.name for one in open_reader(index, fresh=True).scan()] == ["mine.example"]
+    assert [record.name for record in open_reader(index, fresh=True).scan()] == ["mine.example"]
 
 
 def test_what_was_written_again_meanwhile_is_not_purged(indexes: Indexes) -> None:

@@ -69,7 +69,7 @@ def test_release_keeps_token_attempts_and_what_is_finished(world: World) -> None
     after = world.lease()
     assert (after.token, after.attempt, after.held) == (before.token, before.attempt, False)
     assert after.sequence > before.sequence
-    assert [(one.worker, one.outcome) for one in after.history] == [("first", "expired")]
+    assert [(attempt.worker, attempt.outcome) for attempt in after.history] == [("first", "expired")]
 
 
 def test_a_worker_whose_lease_was_taken_learns_it_at_its_next_renewal(world: World) -> None:
@@ -111,7 +111,7 @@ def test_set_aside_with_its_history(world: World) -> None:
     assert view.task is not None
     assert view.sidelined is not None
     assert (view.sidelined.category, view.sidelined.reason) == ("manual", "closed for good")
-    assert [(one.worker, one.outcome) for one in view.task.history] == [("first", "expired")]
+    assert [(attempt.worker, attempt.outcome) for attempt in view.task.history] == [("first", "expired")]
     assert view.task.payload == {"n": 1}
 
 
@@ -197,7 +197,7 @@ def test_a_recovered_task_can_be_set_aside_again(world: World) -> None:
     tokens = [0]
     for life in range(3):
         assert world.person().sideline("a", f"life {life}").status == "sidelined"
-        assert [one.outcome for one in world.queue().recover(task_ids=["a"])] == ["recovered"]
+        assert [recovered.outcome for recovered in world.queue().recover(task_ids=["a"])] == ["recovered"]
         key = Places("plumbers", "gm-list").task("a")
         tokens.append(json_records.read(Task, world.store.get(key).data).last_token)
     assert json_records.read(Task, world.store.get(key).data).recoveries == 3

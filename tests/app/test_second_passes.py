@@ -244,7 +244,7 @@ def test_a_batch_is_read_again_and_compared_with_before(workspace: Workspace, to
     forget_addresses(workspace, first.domain)
     again = enqueue_batch(workspace, NAME, lines.encode(), batch="again")
     assert again.outcomes == {"queued": 3}  # although each of them has ended before
-    assert [one.line for one in again.rejected] == [5]
+    assert [line.line for line in again.rejected] == [5]
     waiting = evaluate_batch(workspace, NAME, "again")
     assert (waiting.tasks, waiting.differences.sites) == ({"completed": 0, "sidelined": 0, "waiting": 3}, 0)
     drain(workspace)
@@ -332,10 +332,10 @@ def test_applied_facts_are_in_the_records_and_the_next_run_finds_nothing(
     found = reextract(workspace, NAME, ReextractionOptions(apply=True))
     assert (found.applied, found.prospects_changed) == (1, 2)
     with opened_sites(workspace, NAME) as sites:
-        records = {one.company_hash: one for one in sites.prospects()}
+        records = {record.company_hash: record for record in sites.prospects()}
         assert sites.domains([site.domain])[site.domain].last_crawled == crawled  # nobody went there
-    for one in (prospect, late):
-        assert records[one.company_hash].primary_email == site.emails[0].address
+    for owner in (prospect, late):
+        assert records[owner.company_hash].primary_email == site.emails[0].address
     again = reextract(workspace, NAME, ReextractionOptions(apply=True))
     assert (again.applied, again.differences.emails) == (0, {"same": 1})
     assert len(websites.requests) == asked

@@ -81,7 +81,7 @@ def test_cron_is_told_by_the_exit_code(plumbers: Any, report: Any) -> None:
     assert "problem (disk): pi1" in shown.out
     assert "problem (silent): pi2: is to run workers, and never reported" in shown.out
     assert "\x1b" not in shown.out
-    kinds = [one["kind"] for one in plumbers("cluster", "status", "plumbers", "--json").json["problems"]]
+    kinds = [problem["kind"] for problem in plumbers("cluster", "status", "plumbers", "--json").json["problems"]]
     assert sorted(kinds) == ["clock", "disk", "silent"]
 
 
@@ -94,8 +94,8 @@ def test_what_cannot_be_read_is_told_beside_the_rest(plumbers: Any, report: Any,
     plumbers("campaign", "edit", "plumbers", "--set", "queue.provider=sqs", "--set", f"aws.endpoint={endpoint}")
     shown = plumbers("cluster", "status", "plumbers", "--json")
     assert shown.code == 1, shown.err
-    assert [one["host"] for one in shown.json["hosts"]] == ["pi1"]
-    problems = {(one["kind"], one["subject"].rpartition("/")[2]): one for one in shown.json["problems"]}
+    assert [host["host"] for host in shown.json["hosts"]] == ["pi1"]
+    problems = {(problem["kind"], problem["subject"].rpartition("/")[2]): problem for problem in shown.json["problems"]}
     assert set(problems) == {
         ("silent", "pi2.json"),
         ("parser", "list.json"),

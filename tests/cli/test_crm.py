@@ -69,11 +69,11 @@ def test_list_and_show(acme: Any) -> None:
     acme("note", "add", "acme", f"called them {ESCAPE}")
     acme("meeting", "add", "acme", "2031-05-01 14:30", "--title", "Offer")
     listed = acme("company", "ls", "--tag", "plumbers", "-c", "plumbers", "--json").json
-    assert [one["slug"] for one in listed["companies"]] == ["acme"]
+    assert [company["slug"] for company in listed["companies"]] == ["acme"]
     assert acme("company", "ls", "--tag", "vip", "--json").json["companies"] == []
     shown = acme("company", "show", "info@acme.example", "--json").json
     assert shown["record"]["domain"] == "acme.example"
-    assert [one["title"] for one in shown["meetings"]] == ["Offer"]
+    assert [meeting["title"] for meeting in shown["meetings"]] == ["Offer"]
     text = acme("company", "show", "acme")
     assert "+12175550100" in text.out
     assert "\x1b" not in text.out + text.err
@@ -200,7 +200,7 @@ def test_notes(acme: Any, home: Path, on_terminal: Callable[..., Any]) -> None:
     piped = acme("note", "add", "acme", "-", "--title", "Visit", "--json", stdin=b"---\nname: x\n---\nlong\ntext\n")
     assert piped.code == 0
     notes = acme("note", "ls", "acme", "--json").json["notes"]
-    assert [one["title"] for one in notes] == ["Called; ask again", "Called; ask again", "Visit"]
+    assert [note["title"] for note in notes] == ["Called; ask again", "Called; ask again", "Visit"]
     assert notes[2]["text"] == "---\nname: x\n---\nlong\ntext"
     assert acme("note", "add", "acme", "  ").code == 2
     assert acme("note", "add", "acme").code == 2  # no terminal, no text
@@ -227,11 +227,11 @@ def test_meetings_are_in_the_campaigns_zone(acme: Any) -> None:
     acme("meeting", "add", "acme", "2031-01-10T09:00-05:00", "--title", "Sooner")
     acme("meeting", "add", "acme", "2020-01-10 09:00", "--title", "Past")
     coming = acme("meeting", "next", "-c", "plumbers", "--json").json["meetings"]
-    assert [one["title"] for one in coming] == ["Sooner", "Meeting with Acme"]
+    assert [meeting["title"] for meeting in coming] == ["Sooner", "Meeting with Acme"]
     assert coming[1]["at"] == "2031-07-01T12:30:00Z"
     assert coming[1]["attendees"] == ["Jo"]
     every = acme("meeting", "ls", "acme", "--json").json["meetings"]
-    assert [one["title"] for one in every] == ["Past", "Sooner", "Meeting with Acme"]
+    assert [meeting["title"] for meeting in every] == ["Past", "Sooner", "Meeting with Acme"]
     assert acme("meeting", "next", "--limit", "1").err.count("there are more") == 1
 
 
@@ -249,9 +249,9 @@ def test_a_meeting_without_a_moment_comes_last(acme: Any, home: Path) -> None:
     (folder / "a-day.md").write_text("---\ntitle: A day\ndate: 2031-01-01\n---\n")
     (folder / "broken.md").write_text("---\ntitle: [\n---\n")
     listed = acme("meeting", "ls", "--json").json["meetings"]
-    assert [one["title"] for one in listed] == ["A day", None, "Some day"]
+    assert [meeting["title"] for meeting in listed] == ["A day", None, "Some day"]
     assert acme("meeting", "ls").code == 0
-    assert [one["title"] for one in acme("meeting", "next", "--json").json["meetings"]] == ["A day"]
+    assert [meeting["title"] for meeting in acme("meeting", "next", "--json").json["meetings"]] == ["A day"]
 
 
 def test_a_company_shows_its_people_however_they_name_it(plumbers: Any, home: Path) -> None:
@@ -269,8 +269,8 @@ def test_a_company_shows_its_people_however_they_name_it(plumbers: Any, home: Pa
     for name, company in written.items():
         (people / f"{name}.md").write_text(f"---\nname: {name}\ncompany: {company}\n---\n")
     shown = plumbers("company", "show", "acme-roofing", "--json").json["people"]
-    assert [one["name"] for one in shown] == ["a", "b", "c", "d"]
+    assert [entry["name"] for entry in shown] == ["a", "b", "c", "d"]
     listed = plumbers("person", "ls", "--company", "acme-roofing", "--json").json["people"]
-    assert [one["name"] for one in listed] == ["a", "b", "c"]
-    assert {one["company"] for one in listed} == {"acme-roofing"}
+    assert [entry["name"] for entry in listed] == ["a", "b", "c"]
+    assert {entry["company"] for entry in listed} == {"acme-roofing"}
     assert "people" in plumbers("company", "show", "acme-roofing").out

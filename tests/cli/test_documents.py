@@ -142,7 +142,7 @@ def test_fsck_finds_mends_and_rebuilds(cocli: Any, page: Path, home: Path) -> No
     page_object.write_bytes(b"rubbish")
     found = cocli("documents", "fsck", "--json")
     assert found.code == 8
-    assert {one["problem"] for one in found.json["findings"]} == {"missing_blob", "corrupt_object"}
+    assert {finding["problem"] for finding in found.json["findings"]} == {"missing_blob", "corrupt_object"}
     assert cocli("documents", "get", URI).code == 8
     assert "fsck --repair" in cocli("documents", "get", "large", "--blob", "body").err
     repaired = cocli("documents", "fsck", "--repair")

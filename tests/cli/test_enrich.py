@@ -40,7 +40,7 @@ def site(town: Town, websites: WebsiteServer, home: Path, monkeypatch: pytest.Mo
     (home / "user.toml").write_text(
         f'[fetch]\nrate = 100.0\nallow_networks = ["127.0.0.0/8"]\nallow_ports = [{websites.port}]\n'
     )
-    return next(one for one in town.sites.values() if one.kind == "ordinary" and one.emails[0].page == "contact")
+    return next(site for site in town.sites.values() if site.kind == "ordinary" and site.emails[0].page == "contact")
 
 
 def address(site: TownSite, websites: WebsiteServer) -> str:
@@ -68,7 +68,7 @@ def test_without_a_campaign_nothing_is_stored(
     (found,) = result.json["sites"]
     assert (found["saved"], found["document"]) == (False, None)
     assert found["primary_email"] == site.emails[0].address
-    assert {one["document"] for one in found["emails"]} == {None}
+    assert {email["document"] for email in found["emails"]} == {None}
 
 
 def test_with_a_campaign_it_goes_into_the_records(

@@ -46,7 +46,7 @@ def test_a_dry_run_shows_the_mapping_and_writes_nothing(plumbers: Any, leads: Pa
     }  # fmt: skip
     assert (told["encoding"], told["delimiter"], told["unused"]) == ("cp1252", ";", ["Bemerkung"])
     assert (told["status"], told["rows"], told["new"], told["blank"]) == ("would_import", 4, 2, 1)
-    assert [(one["number"], one["reason"]) for one in told["refused"]] == [
+    assert [(row["number"], row["reason"]) for row in told["refused"]] == [
         (4, "it has no name"),
         (6, "2 cells, but the header has 9"),
     ]
@@ -252,7 +252,7 @@ def test_the_same_in_a_bucket(cocli: Any, leads: Path, home: Path, seaweedfs: S3
     assert cocli("import", str(leads), "-c", "plumbers", "--json", *at).json["unchanged"] == 2
     assert cocli("company", "refresh", "--json", *at).json["counts"]["created"] == 2
     assert cocli("company", "refresh", "--json", *at).json["counts"]["unchanged"] == 2
-    (slug, _) = [one["slug"] for one in cocli("company", "ls", "--json", *at).json["companies"]]
+    (slug, _) = [company["slug"] for company in cocli("company", "ls", "--json", *at).json["companies"]]
     assert cocli("company", "tag", slug, "vip", "--json", *at).json["company"]["status"] == "changed"
     assert cocli("note", "add", slug, "called", *at).code == 0
     told = cocli("export", "plumbers", "--tag", "vip", "--json", *at).json

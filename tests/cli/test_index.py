@@ -157,14 +157,14 @@ def test_what_waits_is_seen_fresh(packed: Any, write_prospects: Any) -> None:
 
 def test_history_and_diff_tell_what_happened(packed: Any) -> None:
     versions = packed("history", "prospects", "--json").json["versions"]
-    assert [(one["version"], one["rows"]) for one in versions] == [(2, 3), (1, 2)]
+    assert [(version["version"], version["rows"]) for version in versions] == [(2, 3), (1, 2)]
     text = packed("history", "prospects")
     assert "+1" in text.out
     assert "hint: cocli index diff prospects 1 -c plumbers" in text.err
     assert packed("history", "prospects", "--limit", "1", "--json").json["truncated"]
     found = packed("diff", "prospects", "1", "--json").json
     assert (found["old"], found["new"], found["counts"]) == (1, 2, {"added": 1, "removed": 0, "changed": 1})
-    changed = next(one for one in found["differences"] if one["kind"] == "changed")
+    changed = next(difference for difference in found["differences"] if difference["kind"] == "changed")
     assert changed["fields"]["phone_e164"] == [None, "+12175550100"]
     back = packed("diff", "prospects", "2", "1")
     assert "removed" in back.out

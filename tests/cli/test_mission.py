@@ -172,14 +172,14 @@ def test_places_by_name(cocli: Any, home: Path) -> None:
     assert cocli("campaign", "new", "plumbers", "--query", "x", "--location", "Springfield, IL").code == 0
     assert cocli("campaign", "edit", "plumbers", "--location", "Decatur, IL,5").code == 0
     shown = cocli("campaign", "show", "plumbers", "--json").json["settings"]["prospecting"]["locations"]
-    assert [(one["name"], one["radius_miles"]) for one in shown] == [
+    assert [(place["name"], place["radius_miles"]) for place in shown] == [
         ("Springfield, IL, US", 25.0),
         ("Decatur, IL, US", 5.0),
     ]
     refused = cocli("campaign", "edit", "plumbers", "--location", "Springfield")
     assert refused.code == 2
     assert "Springfield, MO, US" in refused.err
-    assert "hint: Say which one" in refused.err
+    assert "hint: Name one of them as it is listed" in refused.err
 
 
 def test_territories_from_files(cocli: Any, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -223,7 +223,7 @@ def test_coverage_in_numbers_and_maps(planned: Any, witnessed: Write, home: Path
     assert totals["recapture"]["total"] == pytest.approx(9 * 11 / 7 - 1, abs=0.05)
     assert totals["completeness"] == pytest.approx(1 / 16 * totals["recapture"]["completeness"])
     assert (totals["expected"], totals["found_of_expected"]) == (20, 0), "a source is not measured by itself"
-    assert [(one["both"], one["first_found"]) for one in shown["overlaps"]] == [(2, 3)]
+    assert [(overlap["both"], overlap["first_found"]) for overlap in shown["overlaps"]] == [(2, 3)]
     assert shown["written"] == files
     assert len(shown["pairs"]) == 16
     for path in files.values():

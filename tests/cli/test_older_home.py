@@ -139,7 +139,9 @@ def test_it_goes_on_where_it_stopped(older: Path, cocli: Any, tmp_path: Path) ->
         worked = cocli("worker", "gm-list", "--once", *CAMPAIGN)
     assert worked.code == 0, worked.err
     (queue,) = (
-        one for one in cocli("queue", "status", "harrowmere", "--json").json["queues"] if one["queue"] == "gm-list"
+        queue
+        for queue in cocli("queue", "status", "harrowmere", "--json").json["queues"]
+        if queue["queue"] == "gm-list"
     )
     assert (queue["pending"], queue["completed"]) == (0, 32)
     assert cocli("campaign", "settle", "harrowmere").code == 0

@@ -67,7 +67,7 @@ def test_from_missing_addresses_to_what_another_pass_brought(
     shown = plumbers("campaign", "evaluate-batch", "plumbers", "first")
     assert sites["ordinary"].emails[0].address in shown.out
     left = plumbers("campaign", "missing-emails", "plumbers", "--json").json
-    assert {(one["reason"], one["count"]) for one in left["reasons"]} == {("form-only", 1), ("dead", 1)}
+    assert {(reason["reason"], reason["count"]) for reason in left["reasons"]} == {("form-only", 1), ("dead", 1)}
     (only,) = plumbers("campaign", "missing-emails", "plumbers", "--reason", "form-only", "--json").json["rows"]
     assert only["domain"] == sites["form-only"].domain
 

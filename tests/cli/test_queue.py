@@ -108,7 +108,7 @@ def test_status_counts_every_queue(q: Any, plumbers: Any, queue: LeasedQueue, si
     LeasedQueue(queue._store, "plumbers", "odd-jobs").put(NewTask("x"))
     document = plumbers("queue", "status", "plumbers", "--json").json
     assert document["campaign"] == "plumbers"
-    assert [one["queue"] for one in document["queues"]] == ["gm-list", "gm-details", "enrichment", "odd-jobs"]
+    assert [queue["queue"] for queue in document["queues"]] == ["gm-list", "gm-details", "enrichment", "odd-jobs"]
     first = document["queues"][0]
     assert first["oldest"].endswith("Z")
     del first["oldest"]
@@ -127,7 +127,7 @@ def test_status_counts_every_queue(q: Any, plumbers: Any, queue: LeasedQueue, si
 
 def test_status_knows_queues_that_only_workers_are_configured_for(q: Any, plumbers: Any) -> None:
     plumbers("campaign", "edit", "plumbers", "--set", "workers.pi.crawl=2")
-    assert "crawl" in [one["queue"] for one in q("status", "--json").json["queues"]]
+    assert "crawl" in [queue["queue"] for queue in q("status", "--json").json["queues"]]
 
 
 def test_one_queue_that_cannot_be_counted_does_not_hide_the_others(q: Any, store: Store, queue: LeasedQueue) -> None:
@@ -135,7 +135,7 @@ def test_one_queue_that_cannot_be_counted_does_not_hide_the_others(q: Any, store
     store.put("campaigns/plumbers/queues/enrichment/sideline/notes.txt", b"mine")
     result = q("status", "--json")
     assert result.code == 0
-    queues = {one["queue"]: one for one in result.json["queues"]}
+    queues = {queue["queue"]: queue for queue in result.json["queues"]}
     assert queues["gm-list"]["pending"] == 1
     if queues["enrichment"]["pending"] is None:
         assert "notes.txt" in queues["enrichment"]["problem"]
@@ -478,11 +478,11 @@ def test_recover_by(
 ) -> None:
     before = everything(store)
     dry = q("recover", "gm-list", *words, "--dry-run", "--json", stdin=stdin)
-    assert {one["task_id"]: one["outcome"] for one in dry.json["tasks"]} == dict.fromkeys(expected, "would_recover")
+    assert {task["task_id"]: task["outcome"] for task in dry.json["tasks"]} == dict.fromkeys(expected, "would_recover")
     assert everything(store) == before
     result = q("recover", "gm-list", *words, "--json", stdin=stdin)
     assert result.code == 0, result.err
-    assert {one["task_id"]: one["outcome"] for one in result.json["tasks"]} == dict.fromkeys(expected, "recovered")
+    assert {task["task_id"]: task["outcome"] for task in result.json["tasks"]} == dict.fromkeys(expected, "recovered")
     assert result.json["counts"] == ({"recovered": len(expected)} if expected else {})
     assert aside.stats().pending == len(expected)
 
@@ -636,7 +636,7 @@ def test_a_provider_that_is_not_usable_is_never_replaced_by_another(q: Any, plum
             assert result.error["code"] == "queue_unusable"
     status = q("status", "--json")
     assert status.code == 0
-    assert all("s3 cannot be used" in one["problem"] for one in status.json["queues"])
+    assert all("s3 cannot be used" in queue["problem"] for queue in status.json["queues"])
     assert everything(store) == {}
 
 

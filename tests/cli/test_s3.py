@@ -20,14 +20,16 @@ def test_a_campaign_lives_in_a_bucket(cocli: Any, seaweedfs: S3Server) -> None:
     cocli("campaign", "new", "plumbers-2", *at)
     assert cocli("campaign", "edit", "plumbers", "--set", "prospecting.queries+=roofer", *at).code == 0
     campaigns = cocli("campaign", "list", "--json", *at).json["campaigns"]
-    assert [(one["name"], one["queries"]) for one in campaigns] == [
+    assert [(campaign["name"], campaign["queries"]) for campaign in campaigns] == [
         ("plumbers", ["plumber", "roofer"]),
         ("plumbers-2", []),
     ]
     listed = cocli("store", "ls", "campaigns", "--json", *at).json["entries"]
     assert {entry["key"] for entry in listed} == {"campaigns/plumbers/", "campaigns/plumbers-2/"}
     assert cocli("campaign", "rm", "plumbers", "--yes", *at).code == 0
-    assert [one["name"] for one in cocli("campaign", "list", "--json", *at).json["campaigns"]] == ["plumbers-2"]
+    assert [campaign["name"] for campaign in cocli("campaign", "list", "--json", *at).json["campaigns"]] == [
+        "plumbers-2"
+    ]
 
 
 def test_a_campaign_names_its_own_bucket(plumbers: Any, seaweedfs: S3Server) -> None:

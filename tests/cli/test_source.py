@@ -47,7 +47,9 @@ def test_add_list_and_remove(cocli: Any, shops: Path) -> None:
 def test_the_file_itself_is_not_needed_any_more(cocli: Any, shops: Path) -> None:
     assert cocli("source", "add", str(shops)).code == 0
     shops.unlink()
-    sources = {one["source"]: one for one in cocli("source", "categories", "Hofladen", "--json").json["sources"]}
+    sources = {
+        source["source"]: source for source in cocli("source", "categories", "Hofladen", "--json").json["sources"]
+    }
     assert sources["openstreetmap"]["found"] == 1
     assert sources["openstreetmap"]["matched_by"] == "categories"
     assert sources["overture"]["found"] is None
@@ -72,7 +74,7 @@ def test_the_tables_of_a_campaign_and_of_a_person(plumbers: Any, shops: Path, ho
     def asked(*words: str) -> Any:
         answer = plumbers("source", "categories", "yak barn", "--json", *words)
         assert answer.code == 0, answer.err
-        return next(one for one in answer.json["sources"] if one["source"] == "openstreetmap")
+        return next(source for source in answer.json["sources"] if source["source"] == "openstreetmap")
 
     assert (asked()["matched_by"], asked()["found"]) == ("words", 0)
     (home / "categories.csv").write_text("phrase,scheme,category\nyak barn,openstreetmap,shop=farm\n", "utf-8")

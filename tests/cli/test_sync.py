@@ -184,7 +184,7 @@ def test_smart_sync_brings_configuration_indexes_and_companies(
     write(home, document, "document")
     run = plumbers("smart-sync", "plumbers", "--store", str(bucket), "--json")
     assert run.code == 0, run.err
-    assert [one["outcome"] for one in run.json["indexes"]] == ["pushed"]
+    assert [index["outcome"] for index in run.json["indexes"]] == ["pushed"]
     assert (bucket / "campaigns/plumbers/config.toml").exists()
     assert (bucket / "campaigns/plumbers/indexes/prospects/LATEST").exists()
     assert (bucket / ACME).exists()
@@ -192,7 +192,7 @@ def test_smart_sync_brings_configuration_indexes_and_companies(
     assert plumbers("smart-sync", "plumbers", "--store", str(bucket), "--only", "documents").out == "1 file sent\n"
     again = plumbers("smart-sync", "plumbers", "--store", str(bucket), "--dry-run", "--json").json
     assert again["steps"] == []
-    assert [one["outcome"] for one in again["indexes"]] == ["unchanged"]
+    assert [index["outcome"] for index in again["indexes"]] == ["unchanged"]
     found = plumbers("index", "query", "select count(*) from prospects", "-c", "plumbers", "--store", str(bucket))
     assert "2" in found.out
 

@@ -126,7 +126,7 @@ def test_a_name_that_two_have_is_not_guessed(plumbers: Any, write_prospects: Any
     assert result.code == 2
     assert "may be 2 prospects" in result.err
     hashes = [company_hash(f"domain:{name}.example") for name in ("one", "two")]
-    assert all(one in result.err for one in hashes)
+    assert all(company_hash in result.err for company_hash in hashes)
 
 
 def test_a_page_an_address_and_a_number_name_one_branch_of_a_chain(plumbers: Any, write_prospects: Any) -> None:
@@ -135,7 +135,9 @@ def test_a_page_an_address_and_a_number_name_one_branch_of_a_chain(plumbers: Any
         contacts = {"phone_e164": f"+1217555010{number}", "all_emails": (f"shop{number}@acme.example",)}
         write_prospects(f"shop{number}.example", name="Acme", slug="acme", **contacts)
     assert plumbers("company", "refresh", "-c", "plumbers").code == 0
-    pages = {one["slug"]: one["company_hash"] for one in plumbers("company", "ls", "--json").json["companies"]}
+    pages = {
+        company["slug"]: company["company_hash"] for company in plumbers("company", "ls", "--json").json["companies"]
+    }
     assert len(pages) == 3
     for slug, company in pages.items():
         assert plumbers("why", slug, "-c", "plumbers", "--json").json["company_hash"] == company
@@ -152,7 +154,7 @@ def test_what_a_person_wrote_is_said(plumbers: Any, write_prospects: Any, home: 
     found = plumbers("why", "acme.example", "phone", "-c", "plumbers", "--json").json
     assert found["value"] is None
     assert found["written"] == {"key": "phone", "value": "0800 1\u202e2", "file": str(page)}
-    assert [one["key"] for one in plumbers("why", "acme", "-c", "plumbers", "--json").json["written"]] == ["phone"]
+    assert [value["key"] for value in plumbers("why", "acme", "-c", "plumbers", "--json").json["written"]] == ["phone"]
     shown = plumbers("why", "acme", "phone_e164", "-c", "plumbers")
     assert "You wrote phone:" in shown.err
     assert "\u202e" not in shown.err

@@ -32,7 +32,7 @@ def town() -> Town:
 def demo(cocli: Any, home: Path, town: Town) -> Iterator[Any]:
     """A campaign for one tile and one phrase of the town, whose websites are served."""
     truth = truth_of(town)
-    search = next(one for one in truth.searches if len(one.overture) == 4)
+    search = next(search for search in truth.searches if len(search.overture) == 4)
     lat, lon = Tile.parse(*search.tile.split("_")).centre
     write_overture(town, home / "places.parquet")
     with serve_websites(town, hang_seconds=2) as server:

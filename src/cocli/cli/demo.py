@@ -35,7 +35,9 @@ def demo(
     import subprocess
     import sys
 
-    words = [*([folder] if folder else []), *(["--maps"] if maps else []), *(["--keep"] if keep else [])]
+    flags = {"--maps": maps, "--keep": keep}
+    words = [folder] if folder else []
+    words += [flag for flag, is_set in flags.items() if is_set]
     command = [sys.executable, "-m", "cocli.demo", *words]
     done = subprocess.run(command, env=dict(call.environ), check=False)  # noqa: S603 - our own program
     raise typer.Exit(done.returncode)

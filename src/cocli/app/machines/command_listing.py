@@ -74,8 +74,8 @@ def what_became_of(campaign: Campaign, sent: Sent) -> CommandRow:
         return _finished(sent.target, place.store.get(place.places.completion(sent.id, batch=False)))
     except NotFound:
         pass  # not yet, or not with a result
-    for what in (ListedState.SIDELINE, ListedState.PENDING):
-        for row in list_tasks(place, what, None, _LOT, no_progress):
+    for state in (ListedState.SIDELINE, ListedState.PENDING):
+        for row in list_tasks(place, state, None, _LOT, no_progress):
             if row.task_id == sent.id:
                 return _unfinished(sent.target, row)
     return CommandRow(sent.id, sent.target, sent.text, "waiting")
@@ -102,8 +102,8 @@ def _places(campaign: Campaign) -> Iterator[tuple[str, QueueOnStore]]:
 
 
 def _rows(target: str, place: QueueOnStore, limit: int) -> Iterator[CommandRow]:
-    for what in (ListedState.PENDING, ListedState.SIDELINE):
-        for row in list_tasks(place, what, None, _LOT, no_progress):
+    for state in (ListedState.PENDING, ListedState.SIDELINE):
+        for row in list_tasks(place, state, None, _LOT, no_progress):
             yield _unfinished(target, row)
     keys = [(_id_of(info.key), info.key) for info in place.store.list(place.places.completed)]
     newest = [key for _, key in sorted(keys, reverse=True)][: limit or None]

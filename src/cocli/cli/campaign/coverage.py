@@ -133,12 +133,12 @@ def _show(output: Output, covered: Covered, *, targets: bool) -> None:
     )
     rows = []
     for totals in covered.coverage.phrases.values():
-        found = totals.population
-        rows.append(
-            (totals.name, *(totals.states[state] for state in CoverageState),
-             f"{totals.share(CoverageState.READ):.1%}", totals.found,
-             totals.expected if totals.expected_pairs else None, None if found is None else f"{found.missing:.0f}")
-        )  # fmt: skip
+        population = totals.population
+        expected = totals.expected if totals.expected_pairs else None
+        missing = None if population is None else f"{population.missing:.0f}"
+        states = (totals.states[state] for state in CoverageState)
+        read_share = f"{totals.share(CoverageState.READ):.1%}"
+        rows.append((totals.name, *states, read_share, totals.found, expected, missing))
     output.text("\n")
     output.table(columns, rows, right=columns[1:])
     if targets:

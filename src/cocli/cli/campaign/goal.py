@@ -117,9 +117,11 @@ def achieve_goal(
     output, drain = call.output, Drain()
     with call.workspace() as workspace, obeying_signals(drain):
         standard = workspace.campaign(name).settings.model().prospecting.goal
-        wishes = _wishes(emails, companies or (standard if emails is None else None), budget, source, watch, workers)
+        if emails is None and not companies:
+            companies = standard
+        settings = _goal_settings(emails, companies, budget, source, watch, workers)
         with _view(output) as watcher:
-            achieved = achieve(workspace, name, wishes, drain, watcher)
+            achieved = achieve(workspace, name, settings, drain, watcher)
         page = write_html(achieved.report, html) if html and achieved.report else None
     if output.as_json:
         output.document(_document(achieved, page))
@@ -131,7 +133,7 @@ def achieve_goal(
         raise typer.Exit(int(ExitCode.GOAL_MISSED))
 
 
-def _wishes(
+def _goal_settings(
     emails: int | None,
     companies: int | None,
     budget: str | None,

@@ -25,12 +25,13 @@ def shortened(text: str | None, length: int = _SHORT) -> str:
 
 def page_document(page: CompanyPage) -> dict[str, Any]:
     company, facts = page.company, page.facts
+    found_emails = facts.emails if facts else ()
     return {
         "slug": page.slug,
         "name": page.title,
-        "website": (company.website if company else None) or (facts.domain if facts else None),
-        "phone": (company.phone if company else None) or (facts.phone_e164 if facts else None),
-        "email": (company.email if company else None) or next(iter(facts.emails if facts else ()), None),
+        "website": (company and company.website) or (facts.domain if facts else None),
+        "phone": (company and company.phone) or (facts.phone_e164 if facts else None),
+        "email": (company and company.email) or next(iter(found_emails), None),
         "status": company.status if company else None,
         "tags": list(page.tags),
         "campaigns": list(facts.campaigns) if facts else [],
@@ -92,13 +93,15 @@ def _entry_row(entry: CompanyEntry[Any]) -> tuple[object, ...]:
 def person_document(page: PersonPage) -> dict[str, Any]:
     person = page.person
     facts = person.cocli if person else None
+    found_emails = facts.emails if facts else ()
+    found_phones = facts.phones if facts else ()
     return {
         "slug": page.slug,
         "name": page.title,
         "role": person.role if person else None,
         "company": page.company,
-        "email": (person.email if person else None) or next(iter(facts.emails if facts else ()), None),
-        "phone": (person.phone if person else None) or next(iter(facts.phones if facts else ()), None),
+        "email": (person and person.email) or next(iter(found_emails), None),
+        "phone": (person and person.phone) or next(iter(found_phones), None),
         "tags": list(person.tags) if person else [],
         "problem": page.problem,
     }
@@ -136,9 +139,8 @@ def appointment_document(appointment: Appointment) -> dict[str, Any]:
 
 def appointment_row(appointment: Appointment) -> tuple[object, ...]:
     entry, record = appointment.entry, appointment.entry.record
-    when = (
-        appointment.at.isoformat(sep=" ", timespec="minutes") if appointment.at else str(record.date if record else "")
-    )
+    day = str(record.date) if record else ""
+    when = appointment.at.isoformat(sep=" ", timespec="minutes") if appointment.at else day
     who = ", ".join(record.attendees) if record else ""
     return (
         when,

@@ -72,9 +72,7 @@ def _would_compact(output: Output, indexes: Indexes, statuses: list[IndexStatus]
         rows = [{"index": status.index, "status": "would_pack", "waiting": status.unpacked} for status in statuses]
         output.document({"campaign": _name(indexes), "indexes": rows})
         return
-    output.table(
-        ("index", "waiting"), [(standing.index, standing.unpacked) for standing in statuses], right=("waiting",)
-    )
+    output.table(("index", "waiting"), [(status.index, status.unpacked) for status in statuses], right=("waiting",))
     output.talk("A batch is counted as one, however many records it holds.")
 
 

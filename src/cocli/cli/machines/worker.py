@@ -74,7 +74,7 @@ def worker(
     output, drain = call.output, Drain()
     if supervised:
         output = replace(output, quiet=True)
-    wishes = WorkerSettings(
+    settings = WorkerSettings(
         threads=workers, until_empty=once, seconds=None if duration is None else parse_duration(duration)
     )
     if supervised:
@@ -87,7 +87,7 @@ def worker(
             workspace,
             chosen,
             queue,
-            wishes,
+            settings,
             drain,
             on_progress=tell,
             on_trouble=None if supervised else lambda message: output.talk(f"trouble: {message}"),

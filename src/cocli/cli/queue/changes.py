@@ -227,15 +227,16 @@ def recover(
     named = bool(ids) or file is not None
     if everything == (named or category is not None):
         raise UsageError(
-            reason="Say what to recover: --category, --id, --file or --all" if not everything
-            else "--all excludes --category, --id and --file",
+            reason="--all excludes --category, --id and --file" if everything
+            else "Say what to recover: --category, --id, --file or --all",
             hint=f"See what was set aside with: cocli queue ls {queue} --state sideline",
         )  # fmt: skip
     bad: list[BadLine] = []
     with queue_campaign(call) as chosen:
         check_queue(chosen, queue)
         check_category(ended_on_store(chosen, queue), category)
-        wanted = [*ids, *(ids_in(_lines(call, file), bad) if file is not None else ())] if named else None
+        ids_of_file = ids_in(_lines(call, file), bad) if file is not None else ()
+        wanted = [*ids, *ids_of_file] if named else None
         with opened_queue(chosen, queue) as opened:
             report = opened.recover(category=category, task_ids=wanted, dry_run=call.dry_run)
     _report_recovery(output, chosen.name, queue, report, bad)

@@ -79,9 +79,7 @@ def status(
         while True:
             statuses = [queue_status(chosen, queue_name) for queue_name in ([queue] if queue else queue_names(chosen))]
             if output.as_json:
-                output.document(
-                    {"campaign": chosen.name, "queues": [status_document(standing) for standing in statuses]}
-                )
+                output.document({"campaign": chosen.name, "queues": [status_document(status) for status in statuses]})
             else:
                 if watch is not None:
                     output.stdout.write("\x1b[H\x1b[2J")

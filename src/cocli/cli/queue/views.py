@@ -203,7 +203,7 @@ def _end_rows(view: TaskView) -> list[tuple[str, object]]:
 
 
 def _show_history(output: Output, view: TaskView) -> None:
-    history = [*(view.task.history if view.task else ()), *(view.lease.history if view.lease else ())]
+    history = [attempt for record in (view.task, view.lease) if record for attempt in record.history]
     if not history:
         return
     output.line("")

@@ -259,10 +259,10 @@ def _opened(call: Call, workspace: Workspace, chosen: _Chosen) -> Iterator[Sync]
 def _sync(call: Call, options: RunOptions, chosen: _Chosen) -> None:
     from cocli.cli.sync.views import exit_code, plan_document, run_document, show_plan
 
-    output, direction = call.output, options.wishes.direction.value
+    output, direction = call.output, options.sync.direction.value
     with call.workspace() as workspace, _opened(call, workspace, chosen) as sync:
         if call.dry_run:
-            look = sync.look(options.wishes)
+            look = sync.look(options.sync)
             if output.as_json:
                 output.document(plan_document(sync, direction, look))
             else:

@@ -54,7 +54,7 @@ WatchOption = Annotated[
 
 
 class RunOptions(NamedTuple):
-    wishes: SyncOptions
+    sync: SyncOptions
     yes: bool = False
     bandwidth: str | None = None
     watch: float | None = None
@@ -101,11 +101,11 @@ def _run(output: Output, sync: Sync, options: RunOptions) -> SyncReport:
     rate = parse_rate(options.bandwidth) if options.bandwidth is not None else None
     with TransferLine(output) as line:
         try:
-            return sync.run(options.wishes, many_deletions=options.yes, bandwidth=rate, watcher=line)
+            return sync.run(options.sync, many_deletions=options.yes, bandwidth=rate, watcher=line)
         except TooManyDeletions as error:
             if not interactive(output) or not confirm(output, f"{error.message} Is that meant?", yes=False):
                 raise
-        return sync.run(options.wishes, many_deletions=True, bandwidth=rate, watcher=line)
+        return sync.run(options.sync, many_deletions=True, bandwidth=rate, watcher=line)
 
 
 def _pause(output: Output, seconds: float) -> None:

@@ -57,18 +57,18 @@ def smart_sync(
     from cocli.sync.pair import Direction
 
     output = call.output
-    wishes = SyncOptions(Direction.BOTH, delete=delete)
+    options = SyncOptions(Direction.BOTH, delete=delete)
     parts = [SyncPart(part) for part in check_parts(only)] or list(SMART)
     chosen = call.campaign
     with call.workspace() as workspace, open_sync(workspace, chosen, parts=parts) as sync:
         if call.dry_run:
-            look = sync.look(wishes)
+            look = sync.look(options)
             if output.as_json:
                 output.document(plan_document(sync, "both", look))
             else:
                 show_plan(output, look)
             return
-        report = drive(output, sync, RunOptions(wishes, call.yes, bandwidth, watch))
+        report = drive(output, sync, RunOptions(options, call.yes, bandwidth, watch))
         if output.as_json:
             output.document(run_document(sync, "both", report))
     if code := exit_code(report):

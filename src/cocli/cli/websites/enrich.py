@@ -93,17 +93,17 @@ def enrich(
     from cocli.cli.websites.views import show_enriched
 
     output = call.output
-    wishes = EnrichOptions(_country(country), pages, seconds, save, mx)
+    options = EnrichOptions(_country(country), pages, seconds, save, mx)
     chosen = call.campaign
     saved = chosen is not None if save is None else save
     with ProgressLine(output, "sites read") as progress:
         if server is not None:
-            found = _by_server(server, token_file, certificate, sites, chosen, wishes, progress)
+            found = _by_server(server, token_file, certificate, sites, chosen, options, progress)
         else:
             if token_file or certificate:
                 raise UsageError(reason="--token-file and --certificate are for a service: name it with --server URL")
             with call.workspace() as workspace:
-                found = _here(workspace, chosen, sites, wishes, progress, saved=saved)
+                found = _here(workspace, chosen, sites, options, progress, saved=saved)
     if output.as_json:
         documents = [site.model_dump(mode="json") for site in found]
         output.document({"campaign": chosen, "sites": documents})
@@ -123,7 +123,7 @@ def _here(
     workspace: Workspace,
     campaign: str | None,
     sites: list[str],
-    wishes: EnrichOptions,
+    options: EnrichOptions,
     progress: ProgressLine,
     *,
     saved: bool,
@@ -131,7 +131,7 @@ def _here(
     from cocli.app.websites.enrich import enrich_sites
     from cocli.app.websites.enriched_site import enriched_site
 
-    found = enrich_sites(workspace, campaign, sites, wishes, on_progress=progress)
+    found = enrich_sites(workspace, campaign, sites, options, on_progress=progress)
     return [enriched_site(site, saved=saved) for site in found]
 
 
@@ -141,7 +141,7 @@ def _by_server(
     certificate: Path | None,
     sites: list[str],
     campaign: str | None,
-    wishes: EnrichOptions,
+    options: EnrichOptions,
     progress: ProgressLine,
 ) -> list[EnrichedSite]:
     from cocli.app.websites.enrich import site_work
@@ -156,7 +156,7 @@ def _by_server(
         token = token_file.read_text("utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(reason=f"{token_file} cannot be read: {error}") from error
-    requests = [request_of(site_work(name).url, campaign, wishes) for name in sites]
+    requests = [request_of(site_work(name).url, campaign, options) for name in sites]
     with EnrichmentClient(server, token, certificate=str(certificate) if certificate else None) as client:
         return enrich_by_service(client, requests, on_progress=progress)
 
