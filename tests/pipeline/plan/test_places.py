@@ -38,7 +38,7 @@ def test_an_ambiguous_name_lists_the_candidates(gazetteer: Gazetteer) -> None:
         gazetteer.resolve("Springfield")
     for candidate in ("Springfield, IL, US", "Springfield, MO, US", "Springfield, MA, US"):
         assert candidate in raised.value.message
-    assert 'Say which one, as it is listed: --location "Springfield, MO, US"' in str(raised.value.hint)
+    assert 'Name one of them as it is listed: --location "Springfield, MO, US"' in str(raised.value.hint)
 
 
 class SmallWorld:
