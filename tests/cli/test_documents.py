@@ -158,7 +158,7 @@ def test_a_new_machine_builds_its_catalogue(
     assert cocli("documents", "ls", "--json").json["states"] == []
     unconfirmed = cocli("documents", "fsck", "--rebuild")
     assert unconfirmed.code == 2
-    assert "look with cocli documents fsck" in unconfirmed.err
+    assert "look first with cocli documents fsck" in unconfirmed.err
     assert cocli("documents", "fsck", "--rebuild", "--yes").code == 0
     assert cocli("documents", "get", URI).code == 0
 

@@ -62,7 +62,7 @@ def test_the_list_says_where_things_are(town: Any, home: Path) -> None:
     assert "Zebra Drains" in town(*prospect.split()[1:]).out
     text = town("fz", "acme")
     assert "Acme Pumps" in text.out
-    assert "Nothing fits; 5 were searched." in town("fz", "xyzzy").err
+    assert "Nothing matches; 5 were searched." in town("fz", "xyzzy").err
 
 
 def test_what_changed_is_found_at_once(town: Any, store: Store, write_prospects: Any) -> None:

@@ -159,7 +159,7 @@ def test_what_a_person_wrote_is_said(plumbers: Any, write_prospects: Any, home: 
     assert "You wrote phone:" in shown.err
     assert "\u202e" not in shown.err
     unknown = plumbers("why", "acme", "rating", "-c", "plumbers")
-    assert "Nobody has said anything about it" in unknown.err
+    assert "No source has said anything about this field" in unknown.err
     assert "You wrote" not in unknown.err
 
 

@@ -220,7 +220,7 @@ def resolve(sync: Sync, copy: str, *, take: str) -> ConflictCopy:
 
     key = original_of(copy)
     if key is None:
-        raise UsageError(reason=f"{copy} is no conflict copy", hint="See which there are with: cocli sync resolve")
+        raise UsageError(reason=f"{copy} is no conflict copy", hint="List the copies with: cocli sync resolve")
     folder = sync.pair.folder
     kept = folder.read(copy, folder.now_ns())
     original = folder.stamp(key)

@@ -123,7 +123,7 @@ def _show(output: Output, campaign: str, report: ExportReport, *, to_stdout: boo
     if any(left.values()):
         output.talk("Left out: " + ", ".join(f"{count:,} {why}" for why, count in left.items() if count) + ".")
     if kind_of(report.format).is_map and report.without_position:
-        output.talk(f"{count_shown(report.without_position, 'prospect')} without a position: on no map.")
+        output.talk(f"{count_shown(report.without_position, 'prospect')} without a position: not on the map.")
     for credit in report.attribution:
         output.talk(f"Name with it: {credit}")
     if not report.rows and not any(left.values()):

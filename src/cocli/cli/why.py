@@ -95,9 +95,9 @@ def _show(output: Output, found: Explanation) -> None:
         columns = ("", "value", "source", "counts", "observed", "told by", "document", "reason")
         output.table(columns, [_row(observation) for observation in found.observations], right=("counts",))
     elif found.value in (None, "", (), {}):
-        output.talk("Nobody has said anything about it so far.")
+        output.talk("No source has said anything about this field so far.")
     else:
-        output.talk("Nothing is known of who said so: the value is older than the keeping of origins, or was imported.")
+        output.talk("The origin of this value is not known: it is older than the record of origins, or was imported.")
     for trail in found.emails:
         _show_rows(output, _trail_rows(trail))
     for document in found.documents:

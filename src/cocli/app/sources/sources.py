@@ -137,7 +137,7 @@ def check_downloadable(name: str) -> Downloader:
     if source is None or source.download is None:
         can = " and ".join(download_names())
         raise UsageError(
-            reason=f'"{name}" cannot be loaded from here; {can} can', hint="Bring a file: cocli source add FILE"
+            reason=f'"{name}" cannot be loaded from here; {can} can', hint="Add a file instead: cocli source add FILE"
         )
     return source.download
 

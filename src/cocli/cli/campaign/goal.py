@@ -216,7 +216,7 @@ def _tell(output: Output, achieved: Achieved, page: str | None) -> None:
     if achieved.met:
         output.talk(f"The goal is met, after {took}.")
     else:
-        why = {"exhausted": "nothing is left to do", "budget": "the budget is over", "interrupted": "it was stopped"}
+        why = {"exhausted": "nothing is left to do", "budget": "the budget is used up", "interrupted": "it was stopped"}
         short = ", ".join(f"{count:,} {_NOUNS[what]}" for what, count in achieved.missing.items())
         lacks = f"; still missing: {short}" if short else ""
         output.talk(f"The goal is not met: after {took} {why[achieved.ending]}{lacks}.")

@@ -76,4 +76,4 @@ def kml(
     size = f", {size_shown(written.bytes)}" if written.bytes else ""
     output.talk(f"Wrote {' and '.join(parts)}{size}.")
     if written.without_position:
-        output.talk(f"{count_shown(written.without_position, 'prospect')} without a position: on no map.")
+        output.talk(f"{count_shown(written.without_position, 'prospect')} without a position: not on the map.")

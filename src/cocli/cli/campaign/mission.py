@@ -166,7 +166,7 @@ def _show_built(output: Output, name: str, built: BuiltPlan) -> None:
     ]
     output.table(("targets", "count"), rows, right=("count",))
     if built.surplus and not built.removed:
-        output.talk("What is not wanted any more was left where it is.")
+        output.talk("Targets that the campaign does not ask for any more were left in place.")
         output.hint(f"cocli campaign build-mission-index {name} --prune")
 
 
@@ -182,7 +182,8 @@ def _show_queued(output: Output, name: str, queued: Queued) -> None:
     if queued.counts.get("sidelined"):
         output.hint(f"cocli queue recover gm-list --category blocked -c {name}")
     elif completed := queued.outcomes.get("already_completed"):
-        output.talk(f"{count_shown(completed, 'task')} ended without a witness. To have them done again, remove them:")
+        output.talk(f"{count_shown(completed, 'task')} ended, but no record says that the tile was read.")
+        output.talk("To have them done again, remove them:")
         output.hint(f"cocli queue purge gm-list --state completed -c {name} --dry-run")
     elif queued.dry_run:
         output.hint(f"cocli campaign queue-mission {name}")

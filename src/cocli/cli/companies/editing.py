@@ -36,7 +36,7 @@ def edit_file(output: Output, environ: Mapping[str, str], store: Store, stored: 
                 raise UsageError(reason="Nothing was changed", hint=f"Your text is kept in {draft}") from error
         except Conflict as error:
             raise UsageError(
-                reason=f"{stored.key} was changed by somebody else meanwhile; theirs stays",
+                reason=f"{stored.key} was changed by somebody else meanwhile; their version stays",
                 hint=f"Your text is kept in {draft}",
             ) from error
         else:

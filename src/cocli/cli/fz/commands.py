@@ -94,7 +94,7 @@ def _list(output: Output, store: Store, search: Search, query: str, limit: int, 
         rows = [(entry.kind, entry.title, entry.detail, entry.campaign, entry.id) for entry in entries]
         output.table(("kind", "name", "what", "campaign", "id"), rows)
     else:
-        output.talk(f"Nothing fits; {len(search.copy):,} were searched.")
+        output.talk(f"Nothing matches; {len(search.copy):,} were searched.")
     if more:
         output.talk(f"The best {limit}; there are more: --limit {limit * 5}")
 

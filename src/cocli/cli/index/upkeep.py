@@ -106,7 +106,7 @@ def gc(
     if call.dry_run:
         output.talk("Nothing was changed.")
     elif any(report.condemned for _, report in reports):
-        output.talk(f"What is condemned now goes with a run in {grace_hours:g} h or later.")
+        output.talk(f"Garbage that is marked now is deleted by a run in {grace_hours:g} h or later.")
 
 
 def _collected(name: str, report: CollectionReport) -> dict[str, Any]:
@@ -178,7 +178,7 @@ def _show_repaired(output: Output, report: RepairReport) -> None:
     for key in report.restored:
         output.talk(f"Put back: {key}")
     if report.appended:
-        output.talk(f"{count_shown(report.appended, 'record')} of versions that broke off wait to be packed.")
+        output.talk(f"{count_shown(report.appended, 'record')} of unfinished versions wait to be packed.")
     for loss in report.losses:
         lost = loss.rows - loss.restored
         output.talk(f"Shard {loss.sha256} was beyond repair: {loss.restored:,} rows found elsewhere, {lost:,} lost.")
@@ -206,7 +206,7 @@ def purge(
 
     output = call.output
     if not foreign_campaign:
-        raise UsageError(reason="What is to be removed?", hint="Say it: --foreign-campaign")
+        raise UsageError(reason="Nothing says what to remove", hint="Give the option: --foreign-campaign")
     with campaign_of_indexes(call) as indexes:
         with ProgressLine(output, "rows read") as progress:
             found = [one for ref in indexes.chosen(index) if (one := find_foreign(indexes, ref, progress)).count]
@@ -240,7 +240,7 @@ def _report_purge(output: Output, indexes: Indexes, found: list[ForeignRecords],
     output.line(status)
     if status == "removed":
         output.talk(
-            f"Removed {count_shown(removed, 'record')}. Earlier versions keep the rows until they are collected."
+            f"Removed {count_shown(removed, 'record')}. Earlier versions keep the rows until gc removes the versions."
         )
         output.hint(f"cocli index gc{indexes.options}")
 

@@ -20,7 +20,10 @@ def confirm(output: Output, question: str, *, yes: bool, preview: str = "--dry-r
     if yes:
         return True
     if not interactive(output):
-        raise UsageError(reason=f"Not confirmed: {question}", hint=f"Repeat it with --yes, or look with {preview}.")
+        raise UsageError(
+            reason=f"Not confirmed: {question}",
+            hint=f"Repeat the command with --yes, or look first with {preview}.",
+        )
     output.stderr.write(f"{safe_line(question)} [y/N] ")
     output.stderr.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")

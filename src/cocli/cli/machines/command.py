@@ -64,7 +64,7 @@ def send(
         sent = send_command(chosen, text, host)
         rows = _awaited(chosen, sent, wait) if wait else []
         if not (all(row.is_over for row in rows) and rows) and not listeners(chosen):
-            output.talk("No supervisor of the campaign is running now: it waits for one.")
+            output.talk("No supervisor of the campaign is running now. The command waits for one.")
     if output.as_json:
         known = {row.id: _document(row) for row in rows}
         waiting = {"state": "waiting", "host": None, "message": None}
@@ -83,7 +83,7 @@ def send(
     if any(row.state == "failed" for row in rows):
         raise typer.Exit(int(ExitCode.FAILURE))
     if not all(row.is_over for row in rows):
-        output.talk(f"Not all is executed after {wait:g} s. It stays sent.")
+        output.talk(f"Not all is executed after {wait:g} s. Nothing is withdrawn.")
         output.hint(f"cocli cluster status {chosen.name}")
         raise typer.Exit(int(ExitCode.UNAVAILABLE))
 

@@ -151,7 +151,7 @@ def _progress_line(progress: WorkerProgress) -> str:
 
 def _summary(worked: Worked) -> str:
     line = _progress_line(worked.progress)
-    return line if worked.whole else f"{line}; what was in hand was given back"
+    return line if worked.whole else f"{line}; unfinished tasks went back to the queue"
 
 
 def _document(worked: Worked) -> dict[str, Any]:

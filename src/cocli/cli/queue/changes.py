@@ -253,7 +253,7 @@ def _report_recovery(output: Output, campaign: str, queue: str, report: list[Rec
             rows = [(task.task_id, task.category, task.outcome) for task in report]
             output.table(("task", "category", "outcome"), rows)
         summary = ", ".join(f"{outcome} {count}" for outcome, count in sorted(counts.items()))
-        output.talk(f"{count_shown(len(report), 'task')}: {summary}." if report else "Nothing of that is set aside.")
+        output.talk(f"{count_shown(len(report), 'task')}: {summary}." if report else "No such task is set aside.")
         _show_bad_lines(output, bad)
         output.hint(f"cocli queue status {campaign} --queue {queue}")
     if bad:
@@ -319,7 +319,7 @@ def _report_purge(output: Output, campaign: str, queue: str, plan: Any, status: 
         output.line(f"{status} {category} {count}")
     output.talk(f"{'Would remove' if status == 'would_remove' else 'Removed'} {much}.")
     if plan.kept:
-        output.talk(f"Kept {plan.kept}: a worker is still to clear them out of pending.")
+        output.talk(f"Kept {plan.kept}: a worker still has to remove them from pending.")
     if plan.strangers:
         output.talk(f"Left alone {count_shown(plan.strangers, 'file')} that no queue wrote.")
     output.hint(f"cocli queue status {campaign} --queue {queue}")

@@ -94,9 +94,7 @@ def show_addition(output: Output, added: Addition) -> None:
     if not added.created:
         output.talk("It was added before.")
     output.talk(f"{about.source}: {_counts(about.rows, about.places, about.unnamed, about.bad)}")
-    output.talk(
-        f"It covers {about.reach_box}{'' if about.covers else ', as far as its places tell (--covers says it)'}."
-    )
+    output.talk(f"It covers {about.reach_box}{'' if about.covers else ', judged by its places (--covers sets it)'}.")
     output.talk(f"Licence: {about.licence}. {about.attribution}")
     _show_bad(output, about.bad_rows, about.bad)
 

@@ -191,7 +191,7 @@ def resolve(
 
     output = call.output
     if take is not None and copy is None:
-        raise UsageError(reason="Which copy?", hint="See which there are with: cocli sync resolve")
+        raise UsageError(reason="Name the conflict copy", hint="List the copies with: cocli sync resolve")
     with call.workspace() as workspace, _opened(call, workspace, (None, None, None)) as sync:
         if copy is not None and take is not None:
             copies = [resolve_copy(sync, copy, take=take.value)]
@@ -201,7 +201,7 @@ def resolve(
         else:
             copies = [conflict for conflict in conflict_copies(sync) if copy in (None, conflict.copy)]
             if copy is not None and not copies:
-                raise UsageError(reason=f"There is no copy {copy}", hint="See which: cocli sync resolve")
+                raise UsageError(reason=f"There is no copy {copy}", hint="List the copies with: cocli sync resolve")
             if not output.as_json:
                 _show_copies(output, sync, copies, differences=copy is not None)
         if output.as_json:

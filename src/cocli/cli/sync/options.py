@@ -103,7 +103,7 @@ def _run(output: Output, sync: Sync, options: RunOptions) -> SyncReport:
         try:
             return sync.run(options.sync, many_deletions=options.yes, bandwidth=rate, watcher=line)
         except TooManyDeletions as error:
-            if not interactive(output) or not confirm(output, f"{error.message} Is that meant?", yes=False):
+            if not interactive(output) or not confirm(output, f"{error.message} Do you want that?", yes=False):
                 raise
         return sync.run(options.sync, many_deletions=True, bandwidth=rate, watcher=line)
 

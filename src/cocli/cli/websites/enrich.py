@@ -150,7 +150,8 @@ def _by_server(
 
     if token_file is None:
         raise UsageError(
-            reason="a service needs a token: --token-file FILE", hint="Make one there: cocli documents token"
+            reason="a service needs a token: --token-file FILE",
+            hint="Make one on the machine that runs the service: cocli documents token",
         )
     try:
         token = token_file.read_text("utf-8").strip()

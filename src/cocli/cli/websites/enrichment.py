@@ -65,4 +65,4 @@ def serve(
             output.hint(f"cocli documents token{f' -c {chosen}' if chosen else ''}")
             while not stop.wait(1.0):
                 pass
-            output.talk("Stopping: what is under way may end.")
+            output.talk("Stopping: requests under way may finish.")

@@ -34,7 +34,7 @@ MAX_ANSWER = 16 * 1024 * 1024
 _TRIES = 5
 _AT_ONCE = 8
 _LONGEST_WAIT = 60.0
-_START = "Check its address, and that it runs; start it with: cocli enrichment serve"
+_START = "Check the address, and that the service runs. Start it with: cocli enrichment serve"
 
 
 class EnrichmentClient:
