@@ -137,8 +137,8 @@ def test_a_changed_parser_is_tried_promoted_and_taken_back(town: Town) -> None:
     dental = [row for row in rows(first).values() if "Dental" in row["name"]]
     assert changed["prospects"]["gone"] == len(dental) > 0
     assert changed["prospects"]["new"] == 0
-    assert [one["field"] for one in changed["prospects"]["fields"]] == ["name"]
-    assert {one["field"] for one in changed["places"]["fields"]} == {"name"}
+    assert [row["field"] for row in changed["prospects"]["fields"]] == ["name"]
+    assert {row["field"] for row in changed["places"]["fields"]} == {"name"}
     assert town.exported("untouched.csv") == first
 
     would = town.json("documents", "promote", "loud", "--dry-run")["changes"]

@@ -71,31 +71,31 @@ class Reextracted:
         return self.job.state is JobState.DONE
 
 
-def preview(workspace: Workspace, name: str, wish: ReextractionOptions) -> Forecast:
+def preview(workspace: Workspace, name: str, options: ReextractionOptions) -> Forecast:
     """How many pages would be read. Nothing is written."""
     with opened_sites(workspace, name) as sites:
-        return documents_jobs.forecast(sites.documents, _replay_wish(sites, wish))
+        return documents_jobs.forecast(sites.documents, _replay_options(sites, options))
 
 
 def reextract(
     workspace: Workspace,
     name: str,
-    wish: ReextractionOptions,
+    options: ReextractionOptions,
     *,
     on_pages: Callable[[Job], object] | None = None,
     on_sites: Progress = no_progress,
 ) -> Reextracted:
     """Read the stored pages again and compare; with `apply` the campaign gets what is new."""
     with opened_sites(workspace, name) as sites:
-        documents, replay = sites.documents, _replay_wish(sites, wish)
+        documents, replay = sites.documents, _replay_options(sites, options)
         planned = documents_jobs.plan(documents, replay)
-        job = documents_jobs.run(documents, planned.job, replay, processes=wish.processes, on_progress=on_pages)
-        report = Reextracted(wish.edition, job, Differences(most=wish.examples))
+        job = documents_jobs.run(documents, planned.job, replay, processes=options.processes, on_progress=on_pages)
+        report = Reextracted(options.edition, job, Differences(most=options.examples))
         if not report.whole:
             return report
-        report.pages = _compared_pages(sites, wish)
-        writer = _Applying(sites, report) if wish.apply else None
-        for number, (stored, owners, before, after) in enumerate(_sites(sites, wish), start=1):
+        report.pages = _compared_pages(sites, options)
+        writer = _Applying(sites, report) if options.apply else None
+        for number, (stored, owners, before, after) in enumerate(_sites(sites, options), start=1):
             report.differences.add(stored.state.domain, summary_of(before), summary_of(after))
             if writer is not None and _differs(before, after):
                 writer.write(stored, owners, after)
@@ -103,24 +103,24 @@ def reextract(
     return report
 
 
-def _replay_wish(sites: CampaignSites, wish: ReextractionOptions) -> documents_jobs.ReplayOptions:
+def _replay_options(sites: CampaignSites, options: ReextractionOptions) -> documents_jobs.ReplayOptions:
     documents = sites.documents
-    if wish.edition == documents.edition:
+    if options.edition == documents.edition:
         raise UsageError(
-            reason=f"{wish.edition} is the edition that the campaign lives in: there would be nothing to compare with",
+            reason=f"{options.edition} is the edition that the campaign lives in: there is nothing to compare it with",
             hint="Name another one with --edition NAME; --apply writes what is new into the campaign.",
         )
     query = DocumentQuery(datasource=datasource_id(documents.account, CONNECTOR), doc_prefix=_PAGES)
-    return documents_jobs.ReplayOptions(query=query, edition=wish.edition)
+    return documents_jobs.ReplayOptions(query=query, edition=options.edition)
 
 
-def _compared_pages(sites: CampaignSites, wish: ReextractionOptions) -> dict[str, Any]:
+def _compared_pages(sites: CampaignSites, options: ReextractionOptions) -> dict[str, Any]:
     documents = sites.documents
     datasource = datasource_id(documents.account, CONNECTOR)
-    found = Comparison(documents.edition, wish.edition)
-    for page in documents_jobs.compare_each(documents, documents.edition, wish.edition, datasource=datasource):
+    found = Comparison(documents.edition, options.edition)
+    for page in documents_jobs.compare_each(documents, documents.edition, options.edition, datasource=datasource):
         if page.doc.startswith(_PAGES):
-            found.add(page, wish.examples)
+            found.add(page, options.examples)
     facts = []
     for kind in _FIELDS:
         summed = [
@@ -138,7 +138,7 @@ def _compared_pages(sites: CampaignSites, wish: ReextractionOptions) -> dict[str
 
 
 def _sites(
-    sites: CampaignSites, wish: ReextractionOptions
+    sites: CampaignSites, options: ReextractionOptions
 ) -> Iterator[tuple[StoredSite, list[Prospect], Website, Website]]:
     """Every site of the campaign of which pages are kept: as it was, and as its pages are read today."""
     documents = sites.documents
@@ -148,7 +148,7 @@ def _sites(
         before = sites.website(domain)
         if stored is None or before is None or stored.state.status != "alive":
             continue
-        yield stored, owners, before, rebuild_website(*where, domain, read_in=wish.edition)
+        yield stored, owners, before, rebuild_website(*where, domain, read_in=options.edition)
 
 
 def _differs(before: Website, after: Website) -> bool:

@@ -241,10 +241,10 @@ def re_extract(
     from cocli.cli.kit.progress import ProgressLine
 
     output = call.output
-    wish = ReextractionOptions(edition, processes, apply, most)
+    options = ReextractionOptions(edition, processes, apply, most)
     with call.workspace() as workspace:
         if call.dry_run:
-            found = preview(workspace, name, wish)
+            found = preview(workspace, name, options)
             forecast = {"documents": found.documents, "skipped": found.skipped, "to_do": found.to_do}
             if output.as_json:
                 output.document({"campaign": name, "cluster": edition, "dry_run": True, "forecast": forecast})
@@ -252,7 +252,7 @@ def re_extract(
             output.table(("pages", "read before", "to do"), [tuple(forecast.values())])
             return
         with ProgressLine(output, "pages") as pages, ProgressLine(output, "sites") as sites:
-            done = reextract(workspace, name, wish, on_pages=lambda job: pages(job.processed), on_sites=sites)
+            done = reextract(workspace, name, options, on_pages=lambda job: pages(job.processed), on_sites=sites)
     _report_reextracted(output, name, done, applied=apply)
 
 

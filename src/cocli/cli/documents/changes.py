@@ -45,7 +45,7 @@ def rm(call: Call, docs: DocsArgument, edition: EditionOption = None, by: ByOpti
             rows = would_delete(documents, docs, edition)
         else:
             with ProgressLine(output, "deleted") as progress:
-                rows = [one.row for one in delete(documents, docs, edition, who(by), progress)]
+                rows = [deletion.row for deletion in delete(documents, docs, edition, who(by), progress)]
     if output.as_json:
         states = [row_document(row) for row in rows]
         output.document({"account": documents.account, "dry_run": call.dry_run, "states": states})
@@ -67,7 +67,7 @@ def restore(call: Call, docs: DocsArgument, edition: EditionOption = None) -> No
 
     output = call.output
     with chosen_documents(call) as documents, ProgressLine(output, "restored") as progress:
-        rows = [one.row for one in use(documents, docs, edition, progress)]
+        rows = [restoration.row for restoration in use(documents, docs, edition, progress)]
     if output.as_json:
         output.document({"account": documents.account, "states": [row_document(row) for row in rows]})
         return

@@ -74,7 +74,7 @@ def _records_document(found: EditionDifferences | None) -> dict[str, object]:
 
 def _show_documents(output: Output, found: Comparison, *, every: bool) -> None:
     heading, *lines = found.table()
-    wanted = {one.path for one in found.sorted_fields() if every or one.differs}
+    wanted = {field.path for field in found.sorted_fields() if every or field.differs}
     if rows := [line for line in lines if line[0] in wanted]:
         output.table(heading, rows, right=("same", "changed", "gained", "lost"))
     said = f"{found.documents} documents in both: {found.identical} identical, {found.different} different"

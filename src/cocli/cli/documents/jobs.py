@@ -165,7 +165,7 @@ def jobs(
     with chosen_documents(call) as documents:
         found = jobs_of(documents, limit)
     if output.as_json:
-        output.document({"account": documents.account, "jobs": [job_document(one) for one in found]})
+        output.document({"account": documents.account, "jobs": [job_document(job) for job in found]})
     elif found:
         _show_jobs(output, found)
     else:
@@ -200,13 +200,16 @@ def job(
         if pause or cancel:
             found = (use.pause if pause else use.cancel)(documents, found.job)
         failed = use.outcomes_of(documents, found.job, DocumentOutcome.FAILED, limit) if limit else []
-    rows = [{"doc": one.doc, "address": one.address, "code": one.code, "error": one.error} for one in failed]
+    rows = [
+        {"doc": outcome.doc, "address": outcome.address, "code": outcome.code, "error": outcome.error}
+        for outcome in failed
+    ]
     if output.as_json:
         output.document({"account": documents.account, "job": job_document(found), "failures": rows})
         return
     _show_jobs(output, [found])
     if rows:
-        output.table(("doc", "code", "error"), [(one["doc"], one["code"], one["error"]) for one in rows])
+        output.table(("doc", "code", "error"), [(row["doc"], row["code"], row["error"]) for row in rows])
     if not found.state.is_final:
         output.hint(f"cocli documents replay --job {found.job}{documents.options}")
 
@@ -231,9 +234,9 @@ def job_document(job: Job) -> dict[str, object]:
 def _show_jobs(output: Output, found: list[Job]) -> None:
     columns = ("job", "kind", "state", "edition", "total", "done", "unchanged", "skipped", "failed", "planned", "error")
     rows = [
-        (one.job, one.kind, one.state, one.cluster, one.total, one.done, one.unchanged, one.skipped, one.failed,
-         one.planned_at, one.error)
-        for one in found
+        (job.job, job.kind, job.state, job.cluster, job.total, job.done, job.unchanged, job.skipped, job.failed,
+         job.planned_at, job.error)
+        for job in found
     ]  # fmt: skip
     output.table(columns, rows, right=("total", "done", "unchanged", "skipped", "failed"))
 

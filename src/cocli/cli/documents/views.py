@@ -76,12 +76,18 @@ def state_document(row: PipeDoc, document: Document) -> dict[str, Any]:
         },
         "data": {node: dict(values) for node, values in document.data.items()},
         "steps": [
-            {"node": one.node, "code_digest": one.code_digest, "input_digest": one.input_digest, "at": one.at}
-            for one in document.steps
+            {"node": step.node, "code_digest": step.code_digest, "input_digest": step.input_digest, "at": step.at}
+            for step in document.steps
         ],
         "errors": [
-            {"node": one.node, "code": one.code, "message": one.message, "retryable": one.retryable, "at": one.at}
-            for one in document.errors
+            {
+                "node": error.node,
+                "code": error.code,
+                "message": error.message,
+                "retryable": error.retryable,
+                "at": error.at,
+            }
+            for error in document.errors
         ],
     }
 
@@ -101,8 +107,8 @@ def show_state(output: Output, row: PipeDoc, document: Document) -> None:
         ("parent", document.parent_digest),
         *((f"blob {name}", f"{size_shown(blob.size)} {blob.mime_type}") for name, blob in document.blobs.items()),
         *((f"data {node}", dict(values)) for node, values in document.data.items()),
-        *((f"step {one.node}", one.at) for one in document.steps),
-        *((f"error at {one.node}", f"{one.code}: {one.message}") for one in document.errors),
+        *((f"step {step.node}", step.at) for step in document.steps),
+        *((f"error at {error.node}", f"{error.code}: {error.message}") for error in document.errors),
     ]
     output.table(("what", "value"), [line for line in lines if line[1] is not None])
 
@@ -117,17 +123,23 @@ def proof_document(proof: PurgeProof) -> dict[str, Any]:
         "purged_by": proof.purged_by,
         "reason": proof.reason,
         "removed": [
-            {"kind": one.kind, "cluster": one.cluster, "uuid": one.uuid, "digest": one.digest, "size": one.size}
-            for one in proof.removed
+            {
+                "kind": removed.kind,
+                "cluster": removed.cluster,
+                "uuid": removed.uuid,
+                "digest": removed.digest,
+                "size": removed.size,
+            }
+            for removed in proof.removed
         ],
     }
 
 
 def show_proofs(output: Output, proofs: Sequence[PurgeProof]) -> None:
     rows = [
-        (one.kind, one.cluster or "intake", one.digest[:_SHORT], size_shown(one.size), proof.purged_at)
+        (removed.kind, removed.cluster or "intake", removed.digest[:_SHORT], size_shown(removed.size), proof.purged_at)
         for proof in proofs
-        for one in proof.removed
+        for removed in proof.removed
     ]
     output.table(("removed", "edition", "digest", "size", "at"), rows, right=("size",))
 
@@ -142,20 +154,23 @@ def report_document(report: FsckReport) -> dict[str, Any]:
         "open": len(report.open),
         "findings": [
             {
-                "problem": one.problem,
-                "account": one.account,
-                "doc": one.doc,
-                "detail": one.detail,
-                "repaired": one.repaired,
+                "problem": finding.problem,
+                "account": finding.account,
+                "doc": finding.doc,
+                "detail": finding.detail,
+                "repaired": finding.repaired,
             }
-            for one in report.findings
+            for finding in report.findings
         ],
     }
 
 
 def show_report(output: Output, report: FsckReport) -> None:
     if report.findings:
-        rows = [(one.problem, one.account, one.doc, one.detail, one.repaired) for one in report.findings]
+        rows = [
+            (finding.problem, finding.account, finding.doc, finding.detail, finding.repaired)
+            for finding in report.findings
+        ]
         output.table(("problem", "account", "doc", "detail", "repaired"), rows)
     looked = f"{report.documents} documents, {report.objects} objects, {report.blobs} blobs"
     output.talk(f"Looked at {looked}, {report.rows} rows and {report.events} events: {len(report.open)} to mend.")
