@@ -67,59 +67,61 @@ def query_of(values: Mapping[str, object]) -> DocumentQuery:
         raise UsageError(reason=f"the query makes no sense: {explain(error)}") from error
 
 
-def engine_of(documents: Documents, wish: ReplayOptions) -> Engine:
-    cluster = documents.edition if wish.edition is None else wish.edition
-    for name in (cluster, wish.source):
+def engine_of(documents: Documents, options: ReplayOptions) -> Engine:
+    cluster = documents.edition if options.edition is None else options.edition
+    for name in (cluster, options.source):
         if name is not None:
             check_parts(cluster=name)
             if name == INTAKE:
                 raise UsageError(reason="an edition may not be called intake: that is the folder of what came in")
-    if wish.rate is not None and not (wish.rate > 0 and math.isfinite(wish.rate)):
-        raise UsageError(reason=f"a rate is a number of documents in a second, not {wish.rate}")
-    graph = make_graph(wish.graph or DEFAULT_GRAPH, {})
+    if options.rate is not None and not (options.rate > 0 and math.isfinite(options.rate)):
+        raise UsageError(reason=f"a rate is a number of documents in a second, not {options.rate}")
+    graph = make_graph(options.graph or DEFAULT_GRAPH, {})
     return Engine(graph, documents.repository, cluster=cluster, clock=documents.store.now)
 
 
-def _plan(engine: Engine, wish: ReplayOptions) -> ReplayPlan:
-    return ReplayPlan.of(engine, query=wish.query, start=wish.start, source=wish.source, memo=wish.memo, rate=wish.rate)
+def _plan(engine: Engine, options: ReplayOptions) -> ReplayPlan:
+    return ReplayPlan.of(
+        engine, query=options.query, start=options.start, source=options.source, memo=options.memo, rate=options.rate
+    )
 
 
-def forecast(documents: Documents, wish: ReplayOptions) -> Forecast:
+def forecast(documents: Documents, options: ReplayOptions) -> Forecast:
     """What a replay would find. Nothing is written."""
-    engine = engine_of(documents, wish)
-    found = replay.preview_replay(engine, documents.account, _plan(engine, wish))
-    return replace(found, documents=found.documents + sum(1 for _ in older_visits(documents, wish)))
+    engine = engine_of(documents, options)
+    found = replay.preview_replay(engine, documents.account, _plan(engine, options))
+    return replace(found, documents=found.documents + sum(1 for _ in older_visits(documents, options)))
 
 
-def plan(documents: Documents, wish: ReplayOptions) -> Job:
+def plan(documents: Documents, options: ReplayOptions) -> Job:
     """The job of a replay; one of the same plan that is not done yet is gone on with."""
-    engine = engine_of(documents, wish)
-    for visit in older_visits(documents, wish):
+    engine = engine_of(documents, options)
+    for visit in older_visits(documents, options):
         documents.repository.save(visit)
-    return replay.plan_replay(engine, documents.account, _plan(engine, wish))
+    return replay.plan_replay(engine, documents.account, _plan(engine, options))
 
 
-def older_visits(documents: Documents, wish: ReplayOptions) -> Iterator[Document]:
+def older_visits(documents: Documents, options: ReplayOptions) -> Iterator[Document]:
     """The visits of sites that were read before a visit was a document of its own, as far as the query is for them."""
-    if wish.start != INTAKE or wish.query.datasource not in (None, datasource_id(documents.account, CONNECTOR)):
+    if options.start != INTAKE or options.query.datasource not in (None, datasource_id(documents.account, CONNECTOR)):
         return
     repository, account = documents.repository, documents.account
     for site in sites_without_visit(repository, account, documents.edition):
-        doc, query = site_doc(site.state.domain), wish.query
+        doc, query = site_doc(site.state.domain), options.query
         if query.doc in (None, doc) and doc.startswith(query.doc_prefix or ""):
             pages = [VisitedPage.of(kept) for kept in site.pages(repository)]
             yield visit_document(account, site.state, pages, at=site.saved_at)
 
 
-def plan_seed(documents: Documents, wish: ReplayOptions, datasource: str) -> Job:
+def plan_seed(documents: Documents, options: ReplayOptions, datasource: str) -> Job:
     check_parts(datasource=datasource)
-    return seed.plan_seed(engine_of(documents, wish), documents.account, datasource, rate=wish.rate)
+    return seed.plan_seed(engine_of(documents, options), documents.account, datasource, rate=options.rate)
 
 
 def run(
     documents: Documents,
     job: str,
-    wish: ReplayOptions,
+    options: ReplayOptions,
     *,
     processes: int = 1,
     ray: str | None = None,
@@ -128,16 +130,16 @@ def run(
 ) -> Job:
     """Run a job to its end, or until it is paused. `ray` is the address of a Ray cluster, empty for one of its own."""
     found = jobs.find_job(documents.repository, documents.account, job)
-    if wish.edition is None:
-        wish = ReplayOptions(graph=wish.graph, edition=found.cluster)
-    engine = engine_of(documents, wish)
-    with _crew(documents, engine, wish, processes, ray) as crew:
+    if options.edition is None:
+        options = ReplayOptions(graph=options.graph, edition=found.cluster)
+    engine = engine_of(documents, options)
+    with _crew(documents, engine, options, processes, ray) as crew:
         return jobs.run_job(engine, documents.account, job, crew=crew, on_progress=on_progress, stop=stop)
 
 
 @contextmanager
 def _crew(
-    documents: Documents, engine: Engine, wish: ReplayOptions, processes: int, ray: str | None
+    documents: Documents, engine: Engine, options: ReplayOptions, processes: int, ray: str | None
 ) -> Iterator[ReplayCrew | None]:
     if processes == 1 and ray is None:
         yield None
@@ -149,7 +151,7 @@ def _crew(
     workplace = Workplace(
         store=documents.store_address,
         catalog=documents.catalog_address,
-        factory=wish.graph or DEFAULT_GRAPH,
+        factory=options.graph or DEFAULT_GRAPH,
         cluster=engine.cluster,
         prefix=documents.section.prefix,
         inline_limit=documents.section.inline_limit,

@@ -76,9 +76,9 @@ def save(
     identity = doc if doc is not None else uri or name
     if identity is None:
         raise UsageError(reason="What is it called?", hint="Say so with --uri ADDRESS or --doc ID.")
-    wish = Upload(_read(call, file), identity, connector, datasource, uri, mime_type or _guessed(name), name)
+    received = Upload(_read(call, file), identity, connector, datasource, uri, mime_type or _guessed(name), name)
     with chosen_documents(call) as documents:
-        receipt = upload(documents, wish, publish=node_addresses(documents, send_to or ()))
+        receipt = upload(documents, received, publish=node_addresses(documents, send_to or ()))
     if output.as_json:
         output.document({"account": documents.account, **receipt_document(receipt)})
         return

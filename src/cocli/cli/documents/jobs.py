@@ -105,16 +105,16 @@ def replay(
     values = {"doc": doc, "datasource": datasource, "uri_prefix": uri_prefix, "http_status": status}
     times = {"saved_from": _time(since), "saved_before": _time(before)}
     query = query_of({**values, "content_type": mime_type, **times})
-    wish = ReplayOptions(query, start or "intake", source, edition, graph, not again, rate)
+    options = ReplayOptions(query, start or "intake", source, edition, graph, not again, rate)
     with chosen_documents(call) as documents:
         if call.dry_run:
-            found = forecast(documents, wish)
+            found = forecast(documents, options)
             _show_forecast(output, documents, found.documents, found.skipped)
             return
-        planned = job_of(documents, job) if job else plan(documents, wish)
+        planned = job_of(documents, job) if job else plan(documents, options)
         if job:
-            wish = ReplayOptions(graph=graph, edition=planned.cluster)
-        done = _run(output, documents, planned, wish, processes, engine)
+            options = ReplayOptions(graph=graph, edition=planned.cluster)
+        done = _run(output, documents, planned, options, processes, engine)
         _report(output, documents, done)
 
 
@@ -138,14 +138,14 @@ def seed(
     from cocli.app.documents.jobs import ReplayOptions, forecast, plan_seed, query_of
 
     output = call.output
-    wish = ReplayOptions(query_of({"datasource": datasource}), edition=edition, graph=graph, rate=rate)
+    options = ReplayOptions(query_of({"datasource": datasource}), edition=edition, graph=graph, rate=rate)
     with chosen_documents(call) as documents:
         if call.dry_run:
-            found = forecast(documents, wish)
+            found = forecast(documents, options)
             _show_forecast(output, documents, found.documents, found.skipped)
             return
-        planned = plan_seed(documents, wish, datasource)
-        done = _run(output, documents, planned, wish, processes, engine)
+        planned = plan_seed(documents, options, datasource)
+        done = _run(output, documents, planned, options, processes, engine)
         _report(output, documents, done)
 
 
@@ -278,7 +278,7 @@ def _report(output: Output, documents: Documents, done: Job) -> None:
 
 
 def _run(
-    output: Output, documents: Documents, job: Job, wish: ReplayOptions, processes: int, engine: str | None
+    output: Output, documents: Documents, job: Job, options: ReplayOptions, processes: int, engine: str | None
 ) -> Job:
     from cocli.app.documents.jobs import run
     from cocli.cli.kit.progress import ProgressLine
@@ -290,7 +290,7 @@ def _run(
         return run(
             documents,
             job.job,
-            wish,
+            options,
             processes=processes,
             ray=address if name else None,
             on_progress=lambda now: progress(now.processed),

@@ -44,10 +44,10 @@ def serve(
     stop, log = stopped_by_signals(), log_to(output)
     with chosen_documents(call) as documents:
         tokens = load_tokens(documents, create=True)
-        wish = ServerSettings(grpc=grpc, http=http, insecure=insecure, graph=graph)
+        settings = ServerSettings(grpc=grpc, http=http, insecure=insecure, graph=graph)
         with (
             relaying(documents),
-            serving(documents, tokens, wish, clock=lambda: datetime.now(UTC), log=log) as served,
+            serving(documents, tokens, settings, clock=lambda: datetime.now(UTC), log=log) as served,
         ):
             for name, address in (("grpc", served.grpc), ("http", served.http)):
                 if address is not None:
