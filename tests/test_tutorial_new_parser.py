@@ -8,9 +8,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 PAGE = Path(__file__).parents[1] / "docs" / "tutorial-new-parser.md"
 
 
+@pytest.mark.timeout(900)
 def test_the_commands_of_the_page_do_what_it_says(tmp_path: Path) -> None:
     text = PAGE.read_text(encoding="utf-8")
     (module,) = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)

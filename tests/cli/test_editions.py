@@ -117,6 +117,7 @@ def rows(data: bytes) -> dict[tuple[str, str], dict[str, str]]:
     return {(row["name"].upper(), row["street"]): row for row in found}
 
 
+@pytest.mark.timeout(900)
 def test_a_changed_parser_is_tried_promoted_and_taken_back(town: Town) -> None:
     first = town.exported("first.csv")
     pages = town.contents("companies/")
@@ -172,7 +173,7 @@ def test_a_changed_parser_is_tried_promoted_and_taken_back(town: Town) -> None:
 def replay_killed(town: Town) -> None:
     """Killed once some documents are done; then again, to its end."""
     replay = ("documents", "replay", "--edition", "loud", "--graph", "loud:graph", "-c", CAMPAIGN)
-    process = subprocess.Popen(town.command(*replay, "--rate", "20", "-q"), env=town.environ)
+    process = subprocess.Popen(town.command(*replay, "--rate", "5", "-q"), env=town.environ)
     try:
         while not any(0 < job["done"] < job["total"] for job in loud_jobs(town)):
             assert process.poll() is None
