@@ -310,7 +310,7 @@ def _run(
 ) -> float:
     cluster = f"c{jobs}"
     bench.note(f"replay with {jobs} process{'es' if jobs > 1 else ''}{', memoised' if memoised else ''}")
-    engine = Engine(make_graph(), stored, cluster=cluster, clock=now)
+    engine = Engine(make_graph(), stored, edition=cluster, clock=now)
     job = plan_replay(engine, "bench", ReplayPlan.of(engine))
     place = Workplace(str(folder / "store"), _catalog(folder), FACTORY, cluster, fsync="never")
     if jobs == 1:

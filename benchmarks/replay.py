@@ -71,7 +71,7 @@ def _measure_replay(bench: Bench, repository: DocumentRepository, documents: lis
     started = time.perf_counter()
     places = [place for document in documents for place in parse(document)]
     alone = len(documents) / (time.perf_counter() - started)
-    engine = Engine(pipeline_graph(), repository, cluster=EDITION, clock=lambda: NOON)
+    engine = Engine(pipeline_graph(), repository, edition=EDITION, clock=lambda: NOON)
     job = plan_replay(engine, "acct", ReplayPlan.of(engine))
     started = time.perf_counter()
     done = run_job(engine, "acct", job.job)

@@ -89,7 +89,6 @@ def test_a_name_is_enough() -> None:
         ('[campaign]\nname = "a"\n[prospecting]\narea = "x.kml"\nlocations_csv = "y.csv"', "locations_csv and area"),
         ('[campaign]\nname = "a"\n[prospecting]\nlocations = [{name = "x", lat = 91, lon = 0}]', "locations.0.lat"),
         ('[campaign]\nname = "a"\n[queue]\nattempts = "3"', "queue.attempts"),
-        ('[campaign]\nname = "a"\n[queue]\nprovider = "rabbit"', "queue.provider"),
         ('[campaign]\nname = "a"\n[cluster]\nid = "intake"', "may not be called intake"),
         ('[campaign]\nname = "a"\n[storage]\nurl = "ftp://x"', "storage.url"),
         ('[campaign]\nname = "a"\n[workers.pi]\ngm-list = -1', "workers.pi.gm-list"),

@@ -59,7 +59,7 @@ def _source() -> DocumentSource:
 def test_every_document_of_the_pipeline_has_one_node(repository: DocumentRepository) -> None:
     graph = pipeline_graph()
     assert {node.name for node in graph.nodes} >= set(documents())
-    engine = Engine(graph, repository, cluster="main", clock=lambda: NOON)
+    engine = Engine(graph, repository, edition="main", clock=lambda: NOON)
     for name, document in documents().items():
         repository.save(document)
         run = engine.run(document)
@@ -102,7 +102,7 @@ def test_a_document_that_no_node_takes_is_counted_and_named(repository: Document
     known, stranger = documents()[OPEN_PLACES], Document.intake(account="acct", connector="fax", doc="fax/1")
     for document in (known, stranger):
         repository.save(document)
-    engine = Engine(pipeline_graph(), repository, cluster="main", clock=lambda: NOON)
+    engine = Engine(pipeline_graph(), repository, edition="main", clock=lambda: NOON)
     for _ in range(2):  # the second time nothing is to be done, and the stranger is still named
         job = plan_replay(engine, "acct", ReplayPlan.of(engine))
         assert run_job(engine, "acct", job.job).state is JobState.DONE

@@ -38,7 +38,7 @@ class DocumentReference(Record):
 
     @field_validator("cluster")
     @classmethod
-    def _check_cluster(cls, name: str | None) -> str | None:
+    def _check_edition(cls, name: str | None) -> str | None:
         return _cluster(name)
 
     @model_validator(mode="after")
@@ -92,7 +92,7 @@ class PipeDoc(Record):
 
     @field_validator("cluster")
     @classmethod
-    def _check_cluster(cls, name: str | None) -> str | None:
+    def _check_edition(cls, name: str | None) -> str | None:
         return _cluster(name)
 
     @model_validator(mode="after")

@@ -74,7 +74,7 @@ class World:
     marking = staticmethod(marking)
 
     def engine(self, graph: Graph, cluster: str = "prod", **options: Any) -> Engine:
-        return Engine(graph, self.repository, cluster=cluster, clock=self.time.now, **options)
+        return Engine(graph, self.repository, edition=cluster, clock=self.time.now, **options)
 
     def queues(self, worker: str = "w1", **options: Any) -> QueueTransport:
         settings: dict[str, Any] = {"lease_seconds": 60, "attempts": 8, "runtime": self.time} | options

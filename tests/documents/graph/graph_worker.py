@@ -47,7 +47,7 @@ def make_engine(repository: DocumentRepository, cluster: str, log: Path | None, 
     graph = Graph(
         "g", [Node("work", work, keep=True)], [Edge(source="intake", target="work", transport=Transport.MESSAGING)]
     )
-    return Engine(graph, repository, cluster=cluster, clock=lambda: datetime.now(UTC))
+    return Engine(graph, repository, edition=cluster, clock=lambda: datetime.now(UTC))
 
 
 def open_queues(store: Store, worker: str) -> QueueTransport:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cocli.documents.replay import selection
-from cocli.documents.replay.compare import compare_clusters, compare_documents
+from cocli.documents.replay.compare import compare_documents, compare_editions
 from cocli.documents.replay.fields import compare_fields, fields_of
 from cocli.errors import UsageError
 
@@ -26,7 +26,7 @@ def test_each_field_is_same_changed_gained_or_lost(world: Any) -> None:
     put(world, "new", "d2", name="y", deep={"er": {"est": 1}})
     put(world, "old", "d3", name="z")
     put(world, "new", "d4", name="z")
-    found = compare_clusters(world.repository, "acct", "old", "new")
+    found = compare_editions(world.repository, "acct", "old", "new")
     assert (found.documents, found.identical, found.different) == (2, 1, 1)
     assert (found.only_left, found.only_right) == (1, 1)
     assert (found.examples_only_left, found.examples_only_right) == (["d3"], ["d4"])
@@ -45,14 +45,14 @@ def test_each_field_is_same_changed_gained_or_lost(world: Any) -> None:
 def test_items_of_a_list_are_told_apart_by_their_values(world: Any) -> None:
     put(world, "old", "d", found=["b@x.example", "c@x.example", {"k": 1}])
     put(world, "new", "d", found=["a@x.example", "b@x.example", {"k": 1}])
-    found = compare_clusters(world.repository, "acct", "old", "new").fields["/a/found/*"]
+    found = compare_editions(world.repository, "acct", "old", "new").fields["/a/found/*"]
     assert (found.same, found.changed, found.gained, found.lost) == (2, 0, 1, 1)
 
 
 def test_a_table_for_people_and_json_for_programs(world: Any) -> None:
     put(world, "old", "d", name="x")
     put(world, "new", "d", name="y")
-    found = compare_clusters(world.repository, "acct", "old", "new")
+    found = compare_editions(world.repository, "acct", "old", "new")
     assert found.table() == [
         ("field", "same", "changed", "gained", "lost", "example"),
         ("/a/name", "0", "1", "0", "0", '"x" → "y"'),
@@ -69,7 +69,7 @@ def test_what_inline_nodes_found_is_compared_once(world: Any) -> None:
     for cluster, version in (("old", 1), ("new", 2)):
         wanted = world.graph("intake>a", "a>b", "b>c", keep=("b", "c"), a=_marks(version))
         world.engine(wanted, cluster).run(world.page("d"))
-    found = compare_clusters(world.repository, "acct", "old", "new")
+    found = compare_editions(world.repository, "acct", "old", "new")
     assert (found.fields["/a/n"].changed, found.fields["/b/version"].same) == (1, 1)
 
 
@@ -84,16 +84,16 @@ def test_pages_and_narrowing(world: Any, monkeypatch: pytest.MonkeyPatch) -> Non
             put(world, "old", f"d{number:02}", n=number)
         if number % 4:
             put(world, "new", f"d{number:02}", n=number if number % 2 else -1)
-    found = compare_clusters(world.repository, "acct", "old", "new", examples=2)
+    found = compare_editions(world.repository, "acct", "old", "new", examples=2)
     both = [number for number in range(20) if number % 3 and number % 4]
     assert (found.documents, found.only_left, found.only_right) == (len(both), 3, 5)
     assert found.fields["/a/n"].changed == sum(number % 2 == 0 for number in both)
     assert len(found.examples_only_right) == 2
     one = list(compare_documents(world.repository, "acct", "old", "new", doc="d02"))
     assert [(change.path, change.verdict) for change in one[0].changes] == [("/a/n", "changed")]
-    nothing = compare_clusters(world.repository, "acct", "old", "new", datasource="elsewhere")
+    nothing = compare_editions(world.repository, "acct", "old", "new", datasource="elsewhere")
     assert (nothing.documents, nothing.only_left) == (0, 0)
-    assert compare_clusters(world.repository, "other", "old", "new").only_left == 0
+    assert compare_editions(world.repository, "other", "old", "new").only_left == 0
 
 
 def test_a_damaged_state_is_counted_and_the_others_are_compared(world: Any) -> None:
@@ -101,14 +101,14 @@ def test_a_damaged_state_is_counted_and_the_others_are_compared(world: Any) -> N
         put(world, "old", doc, n=1)
         put(world, "new", doc, n=2)
     world.objects.put(next(key for key in world.documents() if "d1/new" in key), b"broken")
-    found = compare_clusters(world.repository, "acct", "old", "new")
+    found = compare_editions(world.repository, "acct", "old", "new")
     assert (found.documents, found.unreadable) == (1, 1)
     assert "d1" in found.problems[0]
 
 
 def test_a_cluster_with_itself_is_refused(world: Any) -> None:
     with pytest.raises(UsageError):
-        compare_clusters(world.repository, "acct", "old", "old")
+        compare_editions(world.repository, "acct", "old", "old")
 
 
 values = st.recursive(

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.kit.effort import effort
 
-from cocli.documents.graph.destination import Destination, check_cluster
+from cocli.documents.graph.destination import Destination, check_edition
 from cocli.documents.graph.node import MAX_NAME
 from cocli.documents.graph.transports.kafka import topic_of
 from cocli.errors import QueueUnusable, UsageError
@@ -28,7 +28,7 @@ def test_what_people_see() -> None:
     with pytest.raises(QueueUnusable, match="letters, digits"):
         topic_of(Destination("prod eu", "emails"))
     with pytest.raises(UsageError):
-        check_cluster("prod~quarantine")
+        check_edition("prod~quarantine")
 
 
 @settings(max_examples=effort(40))

@@ -182,7 +182,7 @@ def test_how_documents_travel_changes_nothing_about_where_they_arrive(
         store, catalog = MemoryStore(clock=lambda: now), open_catalog("sqlite://:memory:")
         repository = DocumentRepository(store, catalog, clock=lambda: now, subscriptions=EVERYBODY)
         transport = QueueTransport(lambda name, store=store: LeasedQueue(store, "c", name), sleep=lambda _: None)  # type: ignore[misc]
-        engine = Engine(build(written, inline=inline), repository, cluster="prod", clock=lambda: now)
+        engine = Engine(build(written, inline=inline), repository, edition="prod", clock=lambda: now)
         relay = Relay(catalog, GraphPublisher(transport), clock=lambda: now)
         found.append(results_of(engine, transport, relay, documents))
         transport.close()

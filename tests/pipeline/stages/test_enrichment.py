@@ -236,8 +236,8 @@ def test_a_record_is_made_again_from_stored_pages_without_a_request(town: Town, 
 def test_stored_facts_are_what_a_replay_makes(town: Town, workshop: Workshop) -> None:
     (site,) = some_sites(town, "ordinary")
     (found,) = workshop.enrich(work(site))
-    engine = Engine(page_graph(), workshop.repository, cluster="again", clock=lambda: workshop.now)
-    main = Engine(page_graph(), workshop.repository, cluster=CLUSTER, clock=lambda: workshop.now)
+    engine = Engine(page_graph(), workshop.repository, edition="again", clock=lambda: workshop.now)
+    main = Engine(page_graph(), workshop.repository, edition=CLUSTER, clock=lambda: workshop.now)
     for url in found.website.pages_read:
         page = workshop.repository.current(ACCOUNT, url, datasource_id(ACCOUNT, "web"), None)
         assert main.run(page).skipped == [PAGE]

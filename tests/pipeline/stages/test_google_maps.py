@@ -105,7 +105,7 @@ class Bench:
         return IndexWriter(open_index(self.store, ref, MemoryCache()))
 
     def _parsers(self) -> Engine:
-        return Engine(pipeline_graph(), self.repository, cluster="main", clock=now)
+        return Engine(pipeline_graph(), self.repository, edition="main", clock=now)
 
     def listing(self, needs_details: Callable[[Place], bool] = lambda place: place.website is None) -> Stage:
         sinks = ListSinks(

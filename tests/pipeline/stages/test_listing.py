@@ -74,7 +74,7 @@ class Bench:
     def stage(self, **sources: Any) -> ListStage:
         sinks = ListSinks(
             self.repository,
-            Engine(self.graph, self.repository, cluster="main", clock=lambda: NOON),
+            Engine(self.graph, self.repository, edition="main", clock=lambda: NOON),
             IndexWriter(self.prospects),
             IndexWriter(self.witnesses),
             self.queues["gm-list"],

@@ -164,7 +164,7 @@ class _Applying:
         self._documents = documents
         self._report = report
         self._exclusions = sites.exclusions
-        self._engine = Engine(page_graph(), documents.repository, cluster=documents.edition, clock=documents.store.now)
+        self._engine = Engine(page_graph(), documents.repository, edition=documents.edition, clock=documents.store.now)
         self._records = SiteRecords(
             domains=sites.indexes.open(IndexRef("domains")),
             prospects=sites.indexes.open(IndexRef("prospects", name)),

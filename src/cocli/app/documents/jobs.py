@@ -13,7 +13,7 @@ from cocli.documents.graph.engine import Engine
 from cocli.documents.graph.node import INTAKE
 from cocli.documents.ids import check_parts
 from cocli.documents.replay import jobs, replay, seed
-from cocli.documents.replay.compare import EXAMPLES, compare_clusters, compare_documents
+from cocli.documents.replay.compare import EXAMPLES, compare_documents, compare_editions
 from cocli.documents.replay.engines.workplace import Workplace, make_graph
 from cocli.documents.replay.plan import ReplayPlan
 from cocli.documents.replay.selection import DocumentQuery
@@ -68,8 +68,8 @@ def query_of(values: Mapping[str, object]) -> DocumentQuery:
 
 
 def engine_of(documents: Documents, options: ReplayOptions) -> Engine:
-    cluster = documents.edition if options.edition is None else options.edition
-    for name in (cluster, options.source):
+    edition = documents.edition if options.edition is None else options.edition
+    for name in (edition, options.source):
         if name is not None:
             check_parts(cluster=name)
             if name == INTAKE:
@@ -77,7 +77,7 @@ def engine_of(documents: Documents, options: ReplayOptions) -> Engine:
     if options.rate is not None and not (options.rate > 0 and math.isfinite(options.rate)):
         raise UsageError(reason=f"a rate is a number of documents in a second, not {options.rate}")
     graph = make_graph(options.graph or DEFAULT_GRAPH, {})
-    return Engine(graph, documents.repository, cluster=cluster, clock=documents.store.now)
+    return Engine(graph, documents.repository, edition=edition, clock=documents.store.now)
 
 
 def _plan(engine: Engine, options: ReplayOptions) -> ReplayPlan:
@@ -152,7 +152,7 @@ def _crew(
         store=documents.store_address,
         catalog=documents.catalog_address,
         factory=options.graph or DEFAULT_GRAPH,
-        cluster=engine.cluster,
+        edition=engine.edition,
         prefix=documents.section.prefix,
         inline_limit=documents.section.inline_limit,
         subscriptions=documents.repository.subscriptions,
@@ -214,7 +214,7 @@ def compare(
     examples: int = EXAMPLES,
 ) -> Comparison:
     """Two editions summed up, field by field."""
-    return compare_clusters(**_sides(documents, left, right, datasource, doc), examples=examples)
+    return compare_editions(**_sides(documents, left, right, datasource, doc), examples=examples)
 
 
 def compare_each(

@@ -71,7 +71,7 @@ def parsers_of(documents: Documents) -> Engine:
     from cocli.documents.graph.engine import Engine
     from cocli.pipeline.nodes import pipeline_graph
 
-    return Engine(pipeline_graph(), documents.repository, cluster=documents.edition, clock=documents.store.now)
+    return Engine(pipeline_graph(), documents.repository, edition=documents.edition, clock=documents.store.now)
 
 
 # --- gm-list

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cocli.documents.graph.destination import Destination, check_cluster
+from cocli.documents.graph.destination import Destination, check_edition
 from cocli.documents.graph.journey import DocumentJourney, EngineOptions
 from cocli.documents.graph.memory import Memory
 from cocli.documents.graph.node import INTAKE
@@ -41,7 +41,7 @@ class Engine:
         graph: Graph,
         repository: DocumentRepository,
         *,
-        cluster: str,
+        edition: str,
         clock: Callable[[], datetime],
         hop_limit: int = HOP_LIMIT,
         datasources: Collection[str] = (),
@@ -49,16 +49,16 @@ class Engine:
         """A graph with faults is refused here, with all of them: `GraphInvalid`."""
         graph.check(datasources=datasources)
         self.graph = graph
-        self.cluster = check_cluster(cluster)
-        self.quarantine = Quarantine(repository, cluster)
+        self.edition = check_edition(edition)
+        self.quarantine = Quarantine(repository, edition)
         self.repository = repository
-        self.memory = Memory(repository, cluster, clock)
+        self.memory = Memory(repository, edition, clock)
         self.clock = clock
         self.hop_limit = hop_limit
 
     def over(self, repository: DocumentRepository) -> Engine:
         """The same graph in the same edition, with another repository."""
-        return Engine(self.graph, repository, cluster=self.cluster, clock=self.clock, hop_limit=self.hop_limit)
+        return Engine(self.graph, repository, edition=self.edition, clock=self.clock, hop_limit=self.hop_limit)
 
     def run(self, document: Document, *, at: str = INTAKE, manner: EngineOptions | None = None) -> GraphRun:
         """Take a document through the graph, beginning at the intake or at a node."""
@@ -103,7 +103,7 @@ class Engine:
         chosen = manner or EngineOptions()
         if not chosen.follow:
             for node in self.graph.receivers():
-                if not self.repository.subscriptions.reads(str(Destination(self.cluster, node))):
+                if not self.repository.subscriptions.reads(str(Destination(self.edition, node))):
                     reason = f"the graph {self.graph.name} sends messages to {node}, and nobody carries them"
                     raise UsageError(reason=reason, hint='Set events under [documents] to "queue" or "kafka".')
         return DocumentJourney(self, chosen)

@@ -55,7 +55,7 @@ class Surroundings(Protocol):
     """What a journey needs of its engine."""
 
     graph: Graph
-    cluster: str
+    edition: str
     repository: DocumentRepository
     memory: Memory
     quarantine: Quarantine
@@ -154,7 +154,7 @@ class DocumentJourney:
             node=node.name,
             version=node.version,
             config=node.config,
-            cluster=self._engine.cluster,
+            edition=self._engine.edition,
             now=self._engine.clock(),
             input_digest=document.digest,
             repository=self._engine.repository,
@@ -227,7 +227,7 @@ class DocumentJourney:
             return None
         self._manner.check()
         sent = () if self._manner.follow else messaging
-        publish = [str(Destination(self._engine.cluster, target)) for target in sent]
+        publish = [str(Destination(self._engine.edition, target)) for target in sent]
         receipt = self._engine.repository.save(output, publish=publish)
         if node is not None:
             self._engine.memory.keep(node, given, output)

@@ -27,9 +27,9 @@ class Done:
 
 
 class Memory:
-    def __init__(self, repository: DocumentRepository, cluster: str, clock: Callable[[], datetime]) -> None:
+    def __init__(self, repository: DocumentRepository, edition: str, clock: Callable[[], datetime]) -> None:
         self._repository = repository
-        self._cluster = cluster
+        self._edition = edition
         self._clock = clock
 
     def recall(self, node: Node, given: DocumentReference) -> Done | None:
@@ -37,7 +37,7 @@ class Memory:
             given.account,
             given.doc,
             node.name,
-            self._cluster,
+            self._edition,
             input_digest=given.digest,
             code_digest=node.code_digest,
         )
@@ -45,8 +45,8 @@ class Memory:
             return None
         if memo.output_digest is None:
             return Done(None, is_current=True)
-        output = given.with_changes(address=node.name, cluster=self._cluster, digest=memo.output_digest)
-        rows = self._repository.states(given.account, given.doc, cluster=self._cluster)
+        output = given.with_changes(address=node.name, cluster=self._edition, digest=memo.output_digest)
+        rows = self._repository.states(given.account, given.doc, cluster=self._edition)
         here = [row for row in rows if row.address == node.name]
         return Done(output, is_current=bool(here) and here[0].digest == memo.output_digest) if here else None
 
@@ -56,7 +56,7 @@ class Memory:
                 account=given.account,
                 doc=given.doc,
                 node=node.name,
-                cluster=self._cluster,
+                cluster=self._edition,
                 input_digest=given.digest,
                 code_digest=node.code_digest,
                 output_digest=None if output is None else output.digest,

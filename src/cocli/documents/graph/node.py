@@ -31,7 +31,7 @@ QUARANTINE = "quarantine"
 RESERVED_NAMES = frozenset({INTAKE, QUARANTINE})
 NODE_NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*\Z")
 MAX_NAME = 48
-"""Characters: a queue's and a topic's name are made of it and of the cluster's."""
+"""Characters: a queue's and a topic's name are made of it and of the edition's."""
 
 _DATASOURCE_ID = re.compile(r"[0-9a-f]{16}\Z")
 
@@ -50,7 +50,7 @@ class NodeContext:
     node: str
     version: str
     config: Mapping[str, JsonValue]
-    cluster: str
+    edition: str
     now: datetime
     input_digest: str
     repository: DocumentRepository

@@ -1,8 +1,8 @@
 """Quarantine: documents that failed for good, kept with the reason and the place, until a person lets them go on.
 
-An entry is a state like any other, in a cluster of its own (`prod~quarantine`), at the address of the node that failed:
-the document as the node was given it, and the error. So it is listed by account, deleted and purged with its document,
-and found again by `fsck`. Messages that could not be understood are not here: there is no document to keep.
+An entry is a state like any other, in an edition of its own (`prod~quarantine`), at the address of the node that
+failed: the document as the node was given it, and the error. So it is listed by account, deleted and purged with its
+document, and found again by `fsck`. Messages that could not be understood are not here: there is no document to keep.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ class QuarantineEntry:
 
 
 class Quarantine:
-    """Of one cluster."""
+    """Of one edition."""
 
-    def __init__(self, repository: DocumentRepository, cluster: str) -> None:
+    def __init__(self, repository: DocumentRepository, edition: str) -> None:
         self._repository = repository
-        self._cluster = cluster
-        self._kept_in = quarantine_of(cluster)
+        self._edition = edition
+        self._kept_in = quarantine_of(edition)
 
     def add(self, document: Document, node: str, error: CocliError, at: datetime) -> Receipt:
         """Keep what a node was given, and why it failed. The same failure twice is one entry."""
@@ -104,7 +104,7 @@ class Quarantine:
 
 
 def _entry(
-    document: Document, node: str, cluster: str, fault: Fault, *, released: bool = False, whole: bool = True
+    document: Document, node: str, edition: str, fault: Fault, *, released: bool = False, whole: bool = True
 ) -> Document:
     if QUARANTINE in document.data:
         raise UsageError(reason=f"document {document.doc} is an entry of the quarantine already")
@@ -115,7 +115,7 @@ def _entry(
         "cluster": document.cluster,
         "parent_digest": document.parent_digest,
     }
-    return document.at(node, cluster).with_fault(fault).with_data(QUARANTINE, note)
+    return document.at(node, edition).with_fault(fault).with_data(QUARANTINE, note)
 
 
 def _read_entry(kept: Document, row: PipeDoc) -> QuarantineEntry:

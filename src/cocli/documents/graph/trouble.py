@@ -25,7 +25,7 @@ _IDENTITY = ("account", "connector", "datasource", "doc")
 def call(node: Node, document: Document, context: NodeContext) -> Document | None:
     """What the node makes of a document, at the node's address and with the step in its provenance."""
     try:
-        output = node.function(document.at(node.name, context.cluster), context)
+        output = node.function(document.at(node.name, context.edition), context)
     except CocliError:
         raise
     except (TimeoutError, ConnectionError) as error:
@@ -47,7 +47,7 @@ def _finished(node: Node, document: Document, output: Document, context: NodeCon
     finished = replace(
         output,
         address=node.name,
-        cluster=context.cluster,
+        cluster=context.edition,
         parent_digest=context.input_digest,
         steps=(*document.steps, step),
     )

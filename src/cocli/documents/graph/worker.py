@@ -56,7 +56,7 @@ class NodeWorker:
         self._node = node
         self._attempts = attempts
         self._on_run = on_run
-        self._consumer = transport.consumer(Destination(engine.cluster, node))
+        self._consumer = transport.consumer(Destination(engine.edition, node))
         self.tally = NodeTally()
 
     def run(self, stop: threading.Event, *, until_idle: bool = False, wait: float = _WAIT_SECONDS) -> NodeTally:

@@ -125,7 +125,7 @@ class Comparison:
         return self.fields.setdefault(path, FieldSummary(path))
 
 
-def compare_clusters(
+def compare_editions(
     repository: DocumentRepository,
     account: str,
     left: str,
@@ -155,7 +155,7 @@ def compare_documents(
     if left == right:
         raise UsageError(reason=f"the edition {left} is compared with itself")
     query = DocumentQuery(doc=doc, datasource=datasource)
-    ours, theirs = (_documents(repository, account, query, cluster) for cluster in (left, right))
+    ours, theirs = (_documents(repository, account, query, edition) for edition in (left, right))
     for name, mine, other in _merged(ours, theirs):
         yield _compare(repository, account, name, mine, other)
 
@@ -164,9 +164,9 @@ _Rows = list["PipeDoc"]
 
 
 def _documents(
-    repository: DocumentRepository, account: str, query: DocumentQuery, cluster: str
+    repository: DocumentRepository, account: str, query: DocumentQuery, edition: str
 ) -> Iterator[tuple[str, _Rows]]:
-    rows = (row for page in pages(repository, account, query, cluster=cluster) for row in page)
+    rows = (row for page in pages(repository, account, query, cluster=edition) for row in page)
     for name, group in groupby(rows, key=lambda row: row.doc):
         yield name, list(group)
 

@@ -197,7 +197,7 @@ class _Runner:
     def _check(self) -> None:
         if self._job.state.is_final:
             raise JobError(job=self._job.job, reason=f"it is {self._job.state}", hint="Plan a new one.")
-        if (self._plan.graph_digest, self._plan.cluster) != (graph_digest(self._engine.graph), self._engine.cluster):
+        if (self._plan.graph_digest, self._plan.cluster) != (graph_digest(self._engine.graph), self._engine.edition):
             hint = "Plan a new one: what was done already and did not change will be skipped."
             raise JobError(job=self._job.job, reason="it was planned for another graph or edition", hint=hint)
 

@@ -56,9 +56,9 @@ class ReplayPlan(Record):
         return cls(
             graph=engine.graph.name,
             graph_digest=graph_digest(engine.graph),
-            cluster=engine.cluster,
+            cluster=engine.edition,
             start=start,
-            source=None if sources == {INTAKE} else source or engine.cluster,
+            source=None if sources == {INTAKE} else source or engine.edition,
             query=query or DocumentQuery(),
             memo=memo,
             rate=rate,

@@ -63,6 +63,6 @@ def plan_replay(
     if there is not None:
         return there
     total = sum(len(rows) for rows in starting_rows(engine, account, plan))
-    job = Job(new_id(), account, kind, engine.cluster, plan.text(), JobState.PLANNED, total, engine.clock())
+    job = Job(new_id(), account, kind, engine.edition, plan.text(), JobState.PLANNED, total, engine.clock())
     table.add(job)
     return job

@@ -172,7 +172,7 @@ class Enrichment:
         docs = [page.kept.document.doc for page in reading.pages]
         site = site_document(keeping.account, keeping.edition, state, docs, website)
         graph = websites_graph(_ReadyPages(facts), lambda *_: site)
-        engine = Engine(graph, keeping.repository, cluster=keeping.edition, clock=self._clock)
+        engine = Engine(graph, keeping.repository, edition=keeping.edition, clock=self._clock)
         for page in reading.pages:
             engine.run(page.kept.document)
         references = [page.kept.document.reference for page in reading.pages]

@@ -70,7 +70,7 @@ def test_between_two_pages_there_is_a_pause_whichever_worker_asks(pace: Callable
 def test_a_day_has_so_many_pages_and_then_there_is_another_day(pace: Callable[..., Pace], time: Time) -> None:
     for _ in range(3):
         pace(pages_per_day=3, pause_seconds=1).take()
-    with pytest.raises(SourceResting, match=r"until 2026-11-17 00:00 UTC: the 3 pages of a day are used up"):
+    with pytest.raises(SourceResting, match=r"before 2026-11-17 00:00 UTC: the 3 pages of a day are used up"):
         pace(pages_per_day=3, pause_seconds=1).take()
     assert pace().pages_today == 3
     time.now += timedelta(minutes=31)

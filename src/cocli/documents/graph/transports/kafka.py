@@ -31,7 +31,7 @@ def topic_of(destination: Destination) -> str:
     """The topic of a node. Kafka's names have an alphabet of their own, which a cluster's name must keep to."""
     topic = str(destination)
     if not _TOPIC.match(topic):
-        reason = f'the cluster is called "{destination.cluster}", and a topic has letters, digits, dots, _ and - only'
+        reason = f'the cluster is called "{destination.edition}", and a topic has letters, digits, dots, _ and - only'
         hint = "Set id under [cluster] to a name of letters, digits, dots, _ and -."
         raise QueueUnusable(provider="kafka", queue=destination.node, reason=reason, hint=hint)
     return topic

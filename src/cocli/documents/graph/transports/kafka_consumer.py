@@ -213,7 +213,7 @@ class KafkaConsumer:
 
     def reject(self, delivery: KafkaDelivery, reason: str) -> None:
         delivery.check()
-        self._send_aside(self._destination.cluster, delivery.raw, reason)
+        self._send_aside(self._destination.edition, delivery.raw, reason)
         self.commit(delivery)
 
     def put_back(self, delivery: KafkaDelivery, *, after: float, counted: bool = True) -> None:

@@ -34,7 +34,7 @@ class Workplace:
     store: str
     catalog: str
     factory: str
-    cluster: str
+    edition: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
     prefix: str = "uploads"
     inline_limit: int = INLINE_LIMIT
@@ -58,7 +58,7 @@ class Workplace:
                 inline_limit=self.inline_limit,
                 subscriptions=self.subscriptions,
             )
-            yield Engine(graph, repository, cluster=self.cluster, clock=clock, hop_limit=self.hop_limit)
+            yield Engine(graph, repository, edition=self.edition, clock=clock, hop_limit=self.hop_limit)
         finally:
             catalog.close()
             store.close()

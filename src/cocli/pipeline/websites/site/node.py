@@ -45,7 +45,7 @@ class SiteReader:
                 pages.append(ReadPage(self._facts(stored, context), stored.uuid, page.since))
                 docs.append(page.doc)
         website = website_of(state, pages, at=at, document=site_uuid(state.domain, document.account))
-        return site_document(document.account, context.cluster, state, docs, website)
+        return site_document(document.account, context.edition, state, docs, website)
 
     def _stored(self, page: VisitedPage, account: str, context: NodeContext) -> Document | None:
         datasource = datasource_id(account, CONNECTOR)
@@ -64,7 +64,7 @@ class SiteReader:
             return None
 
     def _facts(self, page: Document, context: NodeContext) -> PageFacts:
-        known = stored_facts(context.repository, page, self.page, context.cluster)
+        known = stored_facts(context.repository, page, self.page, context.edition)
         if known is not None:
             return known
         read = call(self.page, context.repository.load(page), context)
