@@ -149,7 +149,7 @@ def _logged_call(name: str) -> Iterator[None]:
     except CocliError as error:
         outcome = error.code
         raise
-    except Exception:
+    except Exception:  # noted here, answered by whoever asked
         outcome = "internal"
         _LOG.exception("a call failed by a mistake in the program")
         raise
