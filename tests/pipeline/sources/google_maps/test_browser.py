@@ -279,5 +279,11 @@ def assert_none_is_left_over(before: set[psutil.Process]) -> None:
 
 
 def chromiums() -> set[psutil.Process]:
-    children = psutil.Process().children(recursive=True)
-    return {process for process in children if "chrom" in process.name() and process.status() != psutil.STATUS_ZOMBIE}
+    return {process for process in psutil.Process().children(recursive=True) if _is_live_chromium(process)}
+
+
+def _is_live_chromium(process: psutil.Process) -> bool:
+    try:
+        return "chrom" in process.name() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:  # it ended while it was looked at
+        return False
