@@ -60,7 +60,7 @@ class DocumentAccess:
         blobs: bool = True,
     ) -> Document:
         """A document as it came in, or what a node made of it. `DocumentNotFound` if there is none."""
-        row = use.find_state(self._documents, doc, node=node, cluster=edition, datasource=datasource)
+        row = use.find_state(self._documents, doc, node=node, edition=edition, datasource=datasource)
         return use.read_state(self._documents, row, digest=digest, blobs=blobs)
 
     def save(self, document: Document, *, publish: Sequence[str] = ()) -> Receipt:

@@ -33,29 +33,29 @@ class DocumentsCheck:
     grace_hours: float = GRACE_HOURS
 
 
-def would_delete(documents: Documents, docs: Sequence[str], cluster: str | None) -> list[PipeDoc]:
+def would_delete(documents: Documents, docs: Sequence[str], edition: str | None) -> list[PipeDoc]:
     """The states that deleting would leave tombstones of."""
     rows = [row for doc in docs for row in states_of(documents, doc)]
-    return [row for row in rows if cluster in (None, row.cluster)]
+    return [row for row in rows if edition in (None, row.cluster)]
 
 
 def delete(
-    documents: Documents, docs: Sequence[str], cluster: str | None, by: str, progress: Progress
+    documents: Documents, docs: Sequence[str], edition: str | None, by: str, progress: Progress
 ) -> list[Receipt]:
-    """Tombstones for some documents: whole, or their states in one cluster."""
+    """Tombstones for some documents: whole, or their states in one edition."""
     receipts: list[Receipt] = []
     for number, doc in enumerate(docs, start=1):
         states_of(documents, doc)
-        where = EVERY if cluster is None else cluster
+        where = EVERY if edition is None else edition
         receipts += documents.repository.delete(documents.account, doc, cluster=where, by=by)
         progress(number)
     return receipts
 
 
-def restore(documents: Documents, docs: Sequence[str], cluster: str | None, progress: Progress) -> list[Receipt]:
+def restore(documents: Documents, docs: Sequence[str], edition: str | None, progress: Progress) -> list[Receipt]:
     receipts: list[Receipt] = []
     for number, doc in enumerate(docs, start=1):
-        where = EVERY if cluster is None else cluster
+        where = EVERY if edition is None else edition
         receipts += documents.repository.restore(documents.account, doc, cluster=where)
         progress(number)
     return receipts

@@ -158,11 +158,11 @@ def find_state(
     doc: str,
     *,
     node: str | None = None,
-    cluster: str | None = None,
+    edition: str | None = None,
     datasource: str | None = None,
 ) -> PipeDoc:
     """The row of one state: the intake, or that of a node. Where several could be meant, they are named."""
-    wanted = None if node is None else cluster or documents.edition
+    wanted = None if node is None else edition or documents.edition
     rows = documents.repository.states(documents.account, doc, cluster=wanted, deleted=True)
     rows = [row for row in rows if node in (None, row.address) and datasource in (None, row.datasource)]
     if not rows:

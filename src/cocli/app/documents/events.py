@@ -54,7 +54,7 @@ def relaying(documents: Documents) -> Iterator[None]:
 
 
 def node_addresses(documents: Documents, nodes: Sequence[str]) -> list[str]:
-    """Where to send what is for these nodes of the cluster. Refused where nobody carries it."""
+    """Where to send what is for these nodes of the edition. Refused where nobody carries it."""
     if nodes:
         _check_carried(documents.section)
     return [str(Destination(documents.edition, _checked(node))) for node in nodes]

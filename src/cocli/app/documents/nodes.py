@@ -32,7 +32,7 @@ class NodeWorkOptions:
     nodes: Sequence[str]
     graph: str
     """`package.module:function`, which makes it."""
-    cluster: str
+    edition: str
     worker: str
     until_empty: bool = False
 
@@ -42,7 +42,7 @@ def work_for_nodes(documents: Documents, options: NodeWorkOptions, stop: threadi
     if len(set(options.nodes)) < len(options.nodes):
         raise UsageError(reason="a node is named twice")
     graph = make_graph(options.graph, {})
-    engine = Engine(graph, documents.repository, edition=options.cluster, clock=documents.store.now)
+    engine = Engine(graph, documents.repository, edition=options.edition, clock=documents.store.now)
     for node in options.nodes:
         graph.node(node)
     with ExitStack() as stack:

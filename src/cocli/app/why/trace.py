@@ -83,9 +83,9 @@ class Tracer:
     def catalogued(self, uuids: Collection[str]) -> dict[str, PipeDoc]:
         """Those that this machine's catalogue knows."""
         found: dict[str, PipeDoc] = {}
-        for cluster in (None, self._documents.edition):
+        for edition in (None, self._documents.edition):
             for lot in _lots([uuid for uuid in uuids if uuid not in found]):
-                places = [(self._documents.account, uuid, cluster, uuid) for uuid in lot]
+                places = [(self._documents.account, uuid, edition, uuid) for uuid in lot]
                 answers = self._repository.catalog.find_many(places)
                 found |= {answer.row.uuid: answer.row for answer in answers if answer.row is not None}
         return found

@@ -154,7 +154,7 @@ def get(
             reason="--edition belongs to --node", hint=f"See its states with: cocli documents states {doc}"
         )
     with chosen_documents(call) as documents:
-        row = use.find_state(documents, doc, node=node, cluster=edition, datasource=datasource)
+        row = use.find_state(documents, doc, node=node, edition=edition, datasource=datasource)
         document = use.read_state(documents, row, digest=digest)
         data = use.read_blob(documents, document, blob) if blob is not None else b""
     if blob is not None:

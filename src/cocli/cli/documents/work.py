@@ -53,11 +53,11 @@ def work(
         options = NodeWorkOptions(
             nodes, graph or DEFAULT_GRAPH, edition or documents.edition, worker_name(), until_empty=until_empty
         )
-        output.talk(f"Working for {', '.join(nodes)} in {options.cluster}. Ctrl-C ends it.")
+        output.talk(f"Working for {', '.join(nodes)} in {options.edition}. Ctrl-C ends it.")
         with relaying(documents):
             tallies = work_for_nodes(documents, options, stop)
     if output.as_json:
-        output.document({"cluster": options.cluster, "nodes": _documents(tallies)})
+        output.document({"cluster": options.edition, "nodes": _documents(tallies)})
         return
     _show(output, tallies)
 

@@ -55,7 +55,7 @@ def starting_rows(
         engine.repository,
         account,
         plan.query,
-        cluster=plan.source,
+        edition=plan.source,
         addresses=None if sources == {INTAKE} else sources,
         after=None if after is None else Cursor.parse(after),
     )

@@ -166,7 +166,7 @@ _Rows = list["PipeDoc"]
 def _documents(
     repository: DocumentRepository, account: str, query: DocumentQuery, edition: str
 ) -> Iterator[tuple[str, _Rows]]:
-    rows = (row for page in pages(repository, account, query, cluster=edition) for row in page)
+    rows = (row for page in pages(repository, account, query, edition=edition) for row in page)
     for name, group in groupby(rows, key=lambda row: row.doc):
         yield name, list(group)
 

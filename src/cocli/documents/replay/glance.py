@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from cocli.models.document import PipeDoc
 
 States = dict[str, str]
-"""The digests of a document's states in the cluster, by address."""
+"""The digests of a document's states in the edition, by address."""
 
 
 @dataclass(frozen=True, slots=True)

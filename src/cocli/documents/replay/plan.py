@@ -48,7 +48,7 @@ class ReplayPlan(Record):
         memo: bool = True,
         rate: float | None = None,
     ) -> ReplayPlan:
-        """Checked against the graph. Without a `source`, a node is given the states of the engine's own cluster."""
+        """Checked against the graph. Without a `source`, a node is given the states of the engine's own edition."""
         entries = entries_of(engine.graph, start)
         sources = {edge.source for edge in entries}
         if sources == {INTAKE} and source is not None:

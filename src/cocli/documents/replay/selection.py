@@ -51,28 +51,28 @@ def pages(
     account: str,
     query: DocumentQuery,
     *,
-    cluster: str | None,
+    edition: str | None,
     addresses: Collection[str] | None = None,
     after: Cursor | None = None,
 ) -> Iterator[Sequence[PipeDoc]]:
-    """The rows that fit: of the intake (None), or of a cluster at some addresses. A page may be empty."""
-    for rows in _all_pages(repository, account, query, cluster, after):
+    """The rows that fit: of the intake (None), or of an edition at some addresses. A page may be empty."""
+    for rows in _all_pages(repository, account, query, edition, after):
         yield [row for row in rows if query.matches(row) and (addresses is None or row.address in addresses)]
 
 
 def _all_pages(
-    repository: DocumentRepository, account: str, query: DocumentQuery, cluster: str | None, after: Cursor | None
+    repository: DocumentRepository, account: str, query: DocumentQuery, edition: str | None, after: Cursor | None
 ) -> Iterator[Sequence[PipeDoc]]:
     if query.doc is not None:
-        rows = repository.states(account, query.doc, cluster=cluster)
+        rows = repository.states(account, query.doc, cluster=edition)
         yield [row for row in rows if after is None or _place(row) > (after.doc, after.address)]
         return
     while True:
         page = repository.documents(
             account,
             datasource=query.datasource,
-            cluster=cluster,
-            kind="intake" if cluster is None else None,
+            cluster=edition,
+            kind="intake" if edition is None else None,
             after=after,
             limit=PAGE,
         )

@@ -87,7 +87,7 @@ def visit_in(document: Document) -> tuple[SiteState, list[VisitedPage]]:
     return state, pages
 
 
-def site_document(account: str, cluster: str, state: SiteState, pages: Sequence[str], website: Website) -> Document:
+def site_document(account: str, edition: str, state: SiteState, pages: Sequence[str], website: Website) -> Document:
     """The state of a site. `pages` are the documents of its pages, in the order in which they were read."""
     values = website.model_dump(mode="json", exclude={"crawled_at", "document"}, exclude_defaults=True)
     data: dict[str, Any] = {
@@ -98,26 +98,26 @@ def site_document(account: str, cluster: str, state: SiteState, pages: Sequence[
         "pages": list(pages),
         "website": values,
     }
-    empty = _at_its_place(account, cluster, state.domain)
+    empty = _at_its_place(account, edition, state.domain)
     return empty.with_source(DocumentSource(uri=state.final_url or state.asked)).with_data(SITE, data)
 
 
-def _at_its_place(account: str, cluster: str, domain: str) -> Document:
+def _at_its_place(account: str, edition: str, domain: str) -> Document:
     return Document(
         account=account,
         connector=CONNECTOR,
         datasource=datasource_id(account, CONNECTOR),
         doc=site_doc(domain),
         address=SITE,
-        cluster=cluster,
+        cluster=edition,
     )
 
 
 def stored_website(
-    repository: DocumentRepository, account: str, cluster: str, domain: str, crawled_at: datetime
+    repository: DocumentRepository, account: str, edition: str, domain: str, crawled_at: datetime
 ) -> Website | None:
     """The record of a site as it was read last, on whichever machine; None where none is kept."""
-    document = repository.stored(_at_its_place(account, cluster, domain))
+    document = repository.stored(_at_its_place(account, edition, domain))
     if document is None:
         return None
     values = {"crawled_at": crawled_at, "document": site_uuid(domain, account)}
@@ -141,49 +141,49 @@ class StoredSite:
         return [kept for kept in found if kept is not None]
 
 
-def stored_site(repository: DocumentRepository, account: str, cluster: str, domain: str) -> StoredSite | None:
+def stored_site(repository: DocumentRepository, account: str, edition: str, domain: str) -> StoredSite | None:
     """What this machine's catalogue knows of a site; None where it knows none."""
     try:
-        document = repository.current(account, site_doc(domain), SITE, cluster)
+        document = repository.current(account, site_doc(domain), SITE, edition)
     except (DocumentNotFound, DocumentDeleted):  # that is the answer
         return None
-    row = next(row for row in repository.states(account, document.doc, cluster=cluster) if row.address == SITE)
+    row = next(row for row in repository.states(account, document.doc, cluster=edition) if row.address == SITE)
     data = document.data[SITE]
     state = SiteState(domain, data["asked"], data["status"], tuple(data["evidence"]), data["final_url"])
     return StoredSite(account, state, tuple(data["pages"]), row.saved_at)
 
 
 def rebuild_website(
-    repository: DocumentRepository, account: str, cluster: str, domain: str, *, read_in: str | None = None
+    repository: DocumentRepository, account: str, edition: str, domain: str, *, read_in: str | None = None
 ) -> Website:
     """The record of a site, made again from its stored pages with the extractors of today. Nothing is asked for.
 
-    `read_in` is the cluster into which the pages were replayed, where that is another one.
+    `read_in` is the edition into which the pages were replayed, where that is another one.
     """
-    stored = stored_site(repository, account, cluster, domain)
+    stored = stored_site(repository, account, edition, domain)
     if stored is None:
-        raise DocumentNotFound(doc=site_doc(domain), place=f"{cluster}/{SITE}")
+        raise DocumentNotFound(doc=site_doc(domain), place=f"{edition}/{SITE}")
     pages = []
     for kept in stored.pages(repository):
         page = page_node()
-        facts = stored_facts(repository, kept.document, page, read_in or cluster) or _read_again(repository, kept)
+        facts = stored_facts(repository, kept.document, page, read_in or edition) or _read_again(repository, kept)
         pages.append(ReadPage(facts, kept.uuid, kept.saved_at))
     return website_of(stored.state, pages, at=stored.saved_at, document=site_uuid(domain, account))
 
 
-def stored_facts(repository: DocumentRepository, document: Document, node: Node, cluster: str) -> PageFacts | None:
-    """What the node `page` of a cluster made of this very content, with this very code."""
+def stored_facts(repository: DocumentRepository, document: Document, node: Node, edition: str) -> PageFacts | None:
+    """What the node `page` of an edition made of this very content, with this very code."""
     memo = repository.recall(
         document.account,
         document.doc,
         PAGE,
-        cluster,
+        edition,
         input_digest=document.digest,
         code_digest=node.code_digest,
     )
     if memo is None or memo.output_digest is None:
         return None
-    reference = document.reference.with_changes(address=PAGE, cluster=cluster, digest=memo.output_digest)
+    reference = document.reference.with_changes(address=PAGE, cluster=edition, digest=memo.output_digest)
     try:
         return facts_in(repository.get(document.account, reference))
     except (DocumentNotFound, DocumentDeleted, KeyError, RecordError):  # not there as expected: read the page itself
@@ -194,14 +194,14 @@ def _read_again(repository: DocumentRepository, kept: Kept) -> PageFacts:
     return read_document(repository.load(kept.document))
 
 
-def sites_without_visit(repository: DocumentRepository, account: str, cluster: str) -> Iterator[StoredSite]:
+def sites_without_visit(repository: DocumentRepository, account: str, edition: str) -> Iterator[StoredSite]:
     """Sites that were read before a visit was a document of its own: all that is known of them is their state."""
     after = None
     while True:
-        page = repository.documents(account, cluster=cluster, after=after, limit=_ROWS)
+        page = repository.documents(account, cluster=edition, after=after, limit=_ROWS)
         for row in page.items:
             if row.address == SITE and not _came_in(repository, row):
-                stored = stored_site(repository, account, cluster, row.doc.removeprefix(SITE_DOC))
+                stored = stored_site(repository, account, edition, row.doc.removeprefix(SITE_DOC))
                 if stored is not None:
                     yield stored
         if (after := page.next) is None:
