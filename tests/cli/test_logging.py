@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import subprocess
 import sys
@@ -127,3 +128,11 @@ def test_a_supervisor_passes_on_what_its_workers_log(plumbers: Any, home: Path) 
     ended = [(line["campaign"], line["queue"], line["task"]) for line in said if line["message"] == "task set aside"]
     assert ended == [("plumbers", "enrichment", "nonsense")], lines
     assert not [line for line in lines if "{" in line and not line.startswith("{")], "as they are"
+
+
+def test_a_command_in_this_process_leaves_no_handler_behind(plumbers: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next command may have other streams: what was written to these would be an error of logging itself."""
+    before = list(logging.getLogger("cocli").handlers)
+    monkeypatch.setenv("COCLI_LOG", "debug")
+    assert plumbers("campaign", "list").code == 0
+    assert logging.getLogger("cocli").handlers == before

@@ -128,6 +128,11 @@ def run(arguments: list[str], environ: Mapping[str, str]) -> int:
             _drop_what_cannot_be_written()
             return report_error(output, refusal)
         return report_unforeseen(output, error, debug=environ.get("COCLI_DEBUG", "") not in ("", "0"))
+    finally:
+        if environ.get("COCLI_LOG"):  # a program that runs several commands may close this stream after each
+            from cocli.logs.output import turn_off
+
+            turn_off()
 
 
 def _output(arguments: list[str], environ: Mapping[str, str]) -> Output:
