@@ -102,7 +102,9 @@ def _named(key: str, record: Record) -> str:
 
 def _shown(left: Any, right: Any) -> tuple[str | None, str | None]:
     """What differs of two values: of lists and maps only the items that are not in both."""
-    changes = [one for one in compare_fields(fields_of({"": left}), fields_of({"": right})) if one.verdict != "same"]
-    sides = ([one.left for one in changes], [one.right for one in changes])
+    changes = [
+        change for change in compare_fields(fields_of({"": left}), fields_of({"": right})) if change.verdict != "same"
+    ]
+    sides = ([change.left for change in changes], [change.right for change in changes])
     before, after = (", ".join(text for text in side if text is not None)[:_LONGEST] or None for side in sides)
     return before, after

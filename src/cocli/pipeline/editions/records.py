@@ -65,8 +65,8 @@ class CampaignView:
 
 def captures_of(campaign: str, known: CampaignRecords, witnesses: Iterable[Witness]) -> frozenset[str]:
     """The captures of a campaign: those that it asked for, and those that its records name."""
-    asked = {one.document for one in witnesses if one.campaign == campaign and one.document}
-    named = {origin.document for one in known.prospects.values() for origin in one.origins if origin.document}
+    asked = {witness.document for witness in witnesses if witness.campaign == campaign and witness.document}
+    named = {origin.document for prospect in known.prospects.values() for origin in prospect.origins if origin.document}
     return frozenset(asked | named)
 
 
@@ -97,7 +97,7 @@ class _Making:
             website_of=lambda domain, _: self._websites.get(domain),
             clock=lambda: self._view.at,
         ).settle()
-        return CampaignRecords(*(_contents(one) for one in (self._prospects, self._emails, self._domains)))
+        return CampaignRecords(*(_contents(index) for index in (self._prospects, self._emails, self._domains)))
 
     # --- what was seen
 
@@ -141,8 +141,8 @@ class _Making:
         return self._websites[domain]
 
     def _domain_entries(self) -> Iterator[Domain]:
-        ours = {one.company_hash for one in self._view.known.prospects.values()}
-        known = {one.domain: one for one in self._view.known.domains.values()}
+        ours = {prospect.company_hash for prospect in self._view.known.prospects.values()}
+        known = {domain.domain: domain for domain in self._view.known.domains.values()}
         for website in self._websites.values():
             there = known.get(website.domain)
             at = there.last_crawled if there else None
@@ -172,9 +172,9 @@ def _foreign_part(known: Domain, ours: set[str]) -> Iterator[Domain]:
         yield part
     if known.company_hash is not None and known.company_hash not in ours:
         origins = tuple(
-            one.model_copy(update={"fields": ("company_hash",)})
-            for one in known.origins
-            if "company_hash" in one.fields
+            origin.model_copy(update={"fields": ("company_hash",)})
+            for origin in known.origins
+            if "company_hash" in origin.fields
         )
         yield Domain(domain=known.domain, company_hash=known.company_hash, origins=origins)
 
