@@ -11,6 +11,7 @@ from typing import Any
 
 from cocli.config.file import ConfigFile, read_config
 from cocli.config.lines import join_key, split_key
+from cocli.config.rewriting import changed_value, with_new_element, with_new_value, without_value
 from cocli.config.schema import settings
 from cocli.config.values import value_from_text
 from cocli.errors import ConfigError, UsageError
@@ -48,40 +49,83 @@ def parse_change(text: str) -> ConfigChange:
     return ConfigChange(path, operator, value_from_text(path, match["value"].strip(), where="--set", element=element))
 
 
+def parse_setting(key: str, text: str) -> ConfigChange:
+    """A key and its value, given as two words."""
+    path = _key(key)
+    return ConfigChange(path, Operator.SET, value_from_text(path, text, where=key))
+
+
 def parse_unset(key: str) -> ConfigChange:
     return ConfigChange(_key(key), Operator.UNSET)
 
 
 def apply_changes(file: ConfigFile, changes: list[ConfigChange], *, campaign: str | None = None) -> ConfigFile:
     """The file with the changes made and checked. The given file stays as it is."""
-    expected = copy.deepcopy(file.data)
+    text, expected = file.text, copy.deepcopy(file.data)
     for change in changes:
         _apply(expected, change, commented=False)
-    text = _rewritten(file.text, changes, expected)
-    if text is None:
-        names = ", ".join(map(str, changes))
-        raise ConfigError(
-            reason=f"{file.name}: {names} cannot be changed without rewriting the file",
-            hint="Change it in an editor: cocli campaign edit",
-        )
+        edited = _rewritten(text, change, expected)
+        if edited is None:
+            raise ConfigError(
+                reason=f"{file.name}: {change} cannot be changed without rewriting the file",
+                hint="Change it in an editor: cocli campaign edit",
+            )
+        text = edited
     return read_config(text.encode("utf-8"), file.name, file.scope, campaign=campaign)
 
 
-def _rewritten(text: str, changes: list[ConfigChange], expected: dict[str, Any]) -> str | None:
-    """The text with the changes made; None unless it then says exactly what is expected, and nothing else."""
-    import tomlkit  # only edits need it
-    from tomlkit.exceptions import TOMLKitError
+def _rewritten(text: str, change: ConfigChange, expected: dict[str, Any]) -> str | None:
+    """The text with one change made; None unless it then says exactly what is expected, and nothing else."""
+    from tomlkit.exceptions import TOMLKitError  # only edits need it
 
-    try:
-        document = tomlkit.parse(text.removesuffix("\n") + "\n")
-        for change in changes:
-            _apply(document, change, commented=True)
-        edited = tomlkit.dumps(document)
-        if tomllib.loads(edited) != expected:
-            return None
-    except (TOMLKitError, ValueError, TypeError, LookupError, AttributeError):
-        return None  # the library met a way of writing that it cannot change: the file is left to its owner
+    for way in (_in_its_place, _by_the_library):
+        try:
+            edited = way(text, change)
+            if tomllib.loads(edited) == expected:
+                return edited
+        except (TOMLKitError, ValueError, TypeError, LookupError, AttributeError):
+            continue  # it met a way of writing that it cannot change
+    return None  # the file is left to its owner
+
+
+def _in_its_place(text: str, change: ConfigChange) -> str:
+    """The line of the setting is changed, added or removed; the other lines stay as they are."""
+    if change.operator is Operator.UNSET:
+        edited = without_value(text, change.path)
+    elif change.operator is Operator.SET:
+        edited = changed_value(text, change.path, lambda table, name: _set(table, name, change.value))
+        edited = with_new_value(text, change.path, change.value) if edited is None else edited
+    elif change.operator is Operator.APPEND:
+        edited = _with_element(text, change)
+    else:
+        edited = changed_value(text, change.path, lambda table, name: table[name].remove(change.value))
+    if edited is None:
+        raise LookupError(str(change))
     return edited
+
+
+def _with_element(text: str, change: ConfigChange) -> str:
+    def append(table: Any, name: str) -> None:
+        table[name].append(_new_item(change.value, table[name], commented=True))
+
+    edited = changed_value(text, change.path, append)
+    if edited is None and isinstance(change.value, dict):
+        edited = with_new_element(text, change.path, change.value)
+    if edited is not None:
+        return edited
+    return with_new_value(text, change.path, [*_default_list(change.path), change.value])
+
+
+def _set(table: Any, name: str, value: Any) -> None:
+    table[name] = value
+
+
+def _by_the_library(text: str, change: ConfigChange) -> str:
+    import tomlkit
+
+    document = tomlkit.parse(text.removesuffix("\n") + "\n")
+    _apply(document, change, commented=True)
+    return tomlkit.dumps(document)
 
 
 def _key(dotted: str) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from cocli.config.lines import Path, join_key, key_lines
 from cocli.config.schema import SettingProblem, problems
+from cocli.config.stored_secrets import stored_secrets
 from cocli.errors import ConfigSyntaxError, ConfigValueError
 
 _AT_LINE = re.compile(r" \(at line (\d+), column \d+\)$")
@@ -55,6 +56,8 @@ def read_config(content: bytes, name: str, scope: Scope, *, campaign: str | None
     elif not found and campaign is not None and data["campaign"]["name"] != campaign:
         reason = f'is "{data["campaign"]["name"]}", but this is the file of the campaign "{campaign}"'
         found.append(SettingProblem(("campaign", "name"), reason, f'Write: name = "{campaign}"'))
+    known = {problem.path for problem in found}
+    found += [problem for problem in stored_secrets(data) if problem.path not in known]
     if found:
         raise _first(found, name, lines)
     return ConfigFile(name, text, scope, data, lines)

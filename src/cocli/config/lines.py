@@ -1,4 +1,4 @@
-"""Which line of a TOML text each key and each list element stands on.
+"""Which line of a TOML text each key and each list element stands on; where its tables and its values begin and end.
 
 `tomllib` forgets where it read a value. This walks a text that `tomllib` has accepted already, so it looks only at
 structure: it never has to decide whether the text is valid.
@@ -8,8 +8,36 @@ from __future__ import annotations
 
 import re
 import tomllib
+from typing import NamedTuple
 
 Path = tuple[str | int, ...]
+
+
+class TomlPair(NamedTuple):
+    """A key with its value that stands on lines of its own, not inside of another value. Positions in the text."""
+
+    path: Path
+    start: int
+    value: int
+    """Where the value begins."""
+    end: int
+    """Behind the value: what follows on the line is blank, or a comment."""
+
+
+class TomlHeader(NamedTuple):
+    """`[table]` or `[[table]]`. The path of the second kind ends with the number of the element."""
+
+    path: Path
+    start: int
+    end: int
+
+
+class TomlLayout(NamedTuple):
+    """Where things stand in a text, in its order."""
+
+    headers: list[TomlHeader]
+    pairs: list[TomlPair]
+
 
 _BLANK = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
 _KEY = re.compile(r"""[ \t]*(?:"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[A-Za-z0-9_-]+)[ \t]*""")
@@ -30,8 +58,17 @@ def key_lines(text: str) -> dict[Path, int]:
     return _Walk(text).document()
 
 
+def layout(text: str) -> TomlLayout:
+    """Where the tables and the values of a text stand."""
+    walk = _Walk(text)
+    walk.document()
+    return TomlLayout(walk.headers, walk.pairs)
+
+
 class _Walk:
     def __init__(self, text: str) -> None:
+        self.headers: list[TomlHeader] = []
+        self.pairs: list[TomlPair] = []
         self.text = text
         self.position = 0
         self.lines: dict[Path, int] = {}
@@ -41,11 +78,18 @@ class _Walk:
     def document(self) -> dict[Path, int]:
         table: Path = ()
         while self._skip_blank() < len(self.text):
-            if self.text[self.position] == "[":
+            start = self.position
+            if self.text[start] == "[":
                 table = self._header()
+                self.headers.append(TomlHeader(table, start, self.position))
             else:
-                self._pair(table)
+                path, value = self._pair(table)
+                self.pairs.append(TomlPair(path, start, value, self._behind_value(value)))
         return self.lines
+
+    def _behind_value(self, value: int) -> int:
+        """A number or a date was read to the end of its line: the blanks behind it are not its own."""
+        return value + len(self.text[value : self.position].rstrip(" \t\r"))
 
     def _header(self) -> Path:
         double = self.text.startswith("[[", self.position)
@@ -76,14 +120,17 @@ class _Walk:
                 path = (*path, self.lengths[path] - 1)
         return path
 
-    def _pair(self, table: Path) -> None:
+    def _pair(self, table: Path) -> tuple[Path, int]:
+        """Read a key and its value; returns the path, and where the value begins."""
         line = self._line()
         path = table
         for name in self._dotted_key():
             path = (*path, name)
             self.lines.setdefault(path, line)
         self.position += 1  # the equals sign
+        value = self._skip_blank()
         self._value(path)
+        return path, value
 
     def _value(self, path: Path) -> None:
         self._skip_blank()
@@ -146,6 +193,8 @@ def split_key(dotted: str) -> tuple[str, ...]:
     names: list[str] = []
     value: object = tomllib.loads(f"{dotted.strip()} = 0")
     while isinstance(value, dict):
+        if len(value) != 1:  # a comment, or several lines
+            raise tomllib.TOMLDecodeError("not one key")
         ((name, value),) = value.items()
         names.append(name)
     return tuple(names)

@@ -12,6 +12,8 @@ DATA_HOME_VARIABLE = "COCLI_DATA_HOME"
 USER_FILE_VARIABLE = "COCLI_CONFIG"
 CACHE_HOME_VARIABLE = "COCLI_CACHE_HOME"
 STATE_HOME_VARIABLE = "COCLI_STATE_HOME"
+CAMPAIGN_IN_USE = "campaign-in-use"
+"""A file of the state home: the name of the campaign that a person works on."""
 
 
 def data_home(environ: Environment) -> str:
@@ -40,6 +42,15 @@ def state_home(environ: Environment) -> str:
     if chosen := environ.get(STATE_HOME_VARIABLE):
         return _absolute(chosen, environ)
     return os.path.join(_base(environ, "XDG_STATE_HOME", ".local/state"), "cocli")
+
+
+def campaign_in_use(environ: Environment) -> str | None:
+    """The campaign that `cocli campaign use` has remembered; None where there is none."""
+    try:
+        with open(os.path.join(state_home(environ), CAMPAIGN_IN_USE), encoding="utf-8", errors="replace") as file:
+            return file.readline().strip() or None
+    except OSError:  # not there, or not ours to read: then a campaign is named
+        return None
 
 
 def _base(environ: Environment, variable: str, below_home: str) -> str:

@@ -17,6 +17,7 @@ from cocli.config.file import ConfigFile, Scope, read_config
 from cocli.config.lines import join_key
 from cocli.config.places import Environment, data_home, user_file
 from cocli.config.schema import STORE_VARIABLE, nearest, settings
+from cocli.config.stored_secrets import FILE_ENDING
 from cocli.config.values import value_from_text
 from cocli.errors import ConfigError
 from cocli.models.campaign import CampaignConfig
@@ -26,15 +27,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 Leaf = tuple[str, ...]
+_LONGEST_FILE = 1 << 20
 _KNOWN_VARIABLES = (
     "COCLI_DATA_HOME",
     "COCLI_CONFIG",
     "COCLI_CACHE_HOME",
     "COCLI_STATE_HOME",
     "COCLI_STORE",
+    "COCLI_BACKUP",
     "COCLI_DEBUG",
     "COCLI_LOG",
     "COCLI_LOG_FORMAT",
+    "COCLI_LOG_FILE",
+    "COCLI_PAGER",
     "COCLI_BROWSER",
 )
 
@@ -148,7 +153,8 @@ def resolve(environ: Environment, flags: Flags, user: ConfigFile | None, campaig
 
 def unknown_variables(environ: Environment) -> list[tuple[str, str | None]]:
     """Variables that look like settings but are none, each with the one that was probably meant."""
-    known = [*_KNOWN_VARIABLES, *(setting.variable for setting in settings())]
+    variables = [setting.variable for setting in settings()]
+    known = [*_KNOWN_VARIABLES, *variables, *(f"{variable}{FILE_ENDING}" for variable in variables)]
     strangers = sorted(name for name in environ if name.startswith("COCLI_") and name not in known)
     return [(name, nearest(name, known)) for name in strangers]
 
@@ -171,14 +177,28 @@ def _from_file(file: ConfigFile | None) -> Iterable[tuple[Leaf, SettingValue]]:
 
 def _from_environment(environ: Environment) -> Iterable[tuple[Leaf, SettingValue]]:
     for setting in settings():
-        text = environ.get(setting.variable)
+        variable, text = _said(environ, setting.variable)
         if text:
-            value = value_from_text(setting.path, text, where=setting.variable)
-            origin = SettingOrigin(Rank.ENVIRONMENT, setting.variable)
+            value = value_from_text(setting.path, text, where=variable)
+            origin = SettingOrigin(Rank.ENVIRONMENT, variable)
             if setting.path == ("workers",):
                 yield from ((("workers", host), SettingValue(counts, origin)) for host, counts in value.items())
             else:
                 yield setting.path, SettingValue(value, origin)
+
+
+def _said(environ: Environment, variable: str) -> tuple[str, str | None]:
+    """The variable that sets something, and what it says: itself, or the file that its twin names."""
+    text, twin = environ.get(variable), f"{variable}{FILE_ENDING}"
+    path = environ.get(twin)
+    if text or not path:
+        return variable, text
+    try:
+        with open(os.path.expanduser(path), encoding="utf-8") as file:
+            return twin, file.read(_LONGEST_FILE).strip()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8"
+        raise ConfigError(reason=f"{twin}: {path} cannot be read: {reason}") from error
 
 
 def _from_flags(flags: Flags) -> Iterable[tuple[Leaf, SettingValue]]:
@@ -200,8 +220,8 @@ def _store_url(values: Mapping[Leaf, SettingValue]) -> str:
         for name in ("endpoint", "region", "profile")
         if values["storage", name].value is not None
     }
-    if not parameters:
-        return url
+    if not parameters or "://" not in url:
+        return url  # a server and a region mean nothing to a folder
     separator = "&" if "?" in url else "?"
     return f"{url}{separator}{urlencode(parameters, quote_via=quote, safe=':/')}"
 

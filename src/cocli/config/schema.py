@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 CAMPAIGN_VARIABLE = "CAMPAIGN_NAME"
 STORE_VARIABLE = "COCLI_STORE"
+BACKUP_VARIABLE = "COCLI_BACKUP"
 _PREFIX = "COCLI_"
 
 
@@ -119,9 +120,10 @@ _EXPECTED_TYPE = {
 _EXPECTED_SHAPE: dict[Path, str] = {
     ("campaign", "name"): "1 to 52 lower-case letters, digits and dashes, not starting or ending with a dash",
     ("campaign", "timezone"): "a time zone such as America/Chicago",
+    ("fetch", "proxies"): "an address such as http://host:port",
     ("exclude", "domains"): "a domain such as example.com",
     ("exclude", "place_ids"): "a Google place id (ChIJ… or GhIJ…)",
-    ("storage", "url"): '"local" or "s3://bucket/prefix"',
+    ("storage", "url"): '"local" or "s3://bucket/prefix" or a folder ("/srv/cocli", "~/cocli")',
     ("workers",): "the name of a queue such as gm-list",
     ("cluster", "id"): "a name without | and control characters",
     ("documents", "edition"): "a name without | and control characters",

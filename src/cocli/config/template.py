@@ -111,7 +111,7 @@ _USER = """\
 
 _SHARED = """\
 # [storage]
-# url = "local"                  # the data home on this machine, or "s3://bucket/prefix"
+# url = "local"                  # the data home on this machine; "s3://bucket/prefix"; or a folder: "/srv/cocli"
 # endpoint = "https://s3.example.com"
 # region = "us-east-1"
 # profile = "default"            # credentials come from the usual AWS places, never from this file
@@ -146,12 +146,14 @@ _SHARED = """\
 # secret_file = "/etc/cocli/documents.secret"
 # max_message_bytes = 67108864
 # max_upload_bytes = 268435456
+# max_connections = 512          # of a service; a new one takes the place of one that waits
+# max_connections_per_address = 256
 
 # [fetch]
 # rate = 1.0                     # requests per second to one site
 # user_agent = "example-bot"
 # robots = true
-# proxies = []                   # "http://host:port"
+# proxies = []                   # "http://host:port"; with a password only in COCLI_FETCH_PROXIES
 # allow_networks = []            # private ranges that may be read, such as "10.20.0.0/16"
 # allow_ports = []               # besides 80, 443, 8080, 8443
 # concurrency = 32               # requests at a time, over all sites

@@ -25,7 +25,9 @@ _ROOTS = ("kml", "Document", "Folder", "Placemark")
 """What a file begins with; programs that cut a part out of one leave the outermost away."""
 
 _DECLARATION = re.compile(r"\A\s*<\?xml[^>]*\?>")
-_CDATA = re.compile(r"(<!\[CDATA\[.*?\]\]>)", re.DOTALL)
+_LITERAL, _LITERAL_END = "<![CDATA[", "]]>"
+_DEEPEST = 100
+"""Elements in elements: folders in folders, and what a placemark needs."""
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff\ud800-\udfff]")
 _AMPERSAND = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#x[0-9A-Fa-f]{1,6});)(?:[A-Za-z][A-Za-z0-9]{1,30};)?")
 
@@ -74,6 +76,7 @@ def read_placemarks(text: str) -> list[KmlPlacemark]:
         raise KmlError(f"not XML: {error}", error.position[0]) from error
     except DefusedXmlException as error:
         raise KmlError("it defines entities, which are refused") from error
+    _check_depth(root)
     if _local(root) not in _ROOTS:
         raise KmlError(f"it is XML, but not KML: it begins with <{_local(root)}>")
     return [_placemark(mark) for mark in root.iter() if _local(mark) == "Placemark"]
@@ -109,14 +112,31 @@ def elements(file: BinaryIO, name: str) -> Iterator[Element]:
 def _mended(text: str) -> str:
     """What programs that put XML together by hand leave behind: a bare `&`, entities of HTML, control characters."""
     text = _FORBIDDEN.sub("", _DECLARATION.sub("", text)).lstrip()
-    pieces = _CDATA.split(text)
-    pieces[::2] = [_AMPERSAND.sub(_as_xml, piece) for piece in pieces[::2]]
-    return "".join(pieces)
+    return "".join(_AMPERSAND.sub(_as_xml, piece) if is_markup else piece for piece, is_markup in _pieces(text))
+
+
+def _pieces(text: str) -> Iterator[tuple[str, bool]]:
+    """The text in pieces; False beside those that are taken literally."""
+    at = 0
+    while (start := text.find(_LITERAL, at)) >= 0 and (end := text.find(_LITERAL_END, start)) >= 0:
+        yield text[at:start], True
+        at = end + len(_LITERAL_END)
+        yield text[start:at], False
+    yield text[at:], True
 
 
 def _as_xml(match: re.Match[str]) -> str:
     known = unescape(match[0])
     return escape(known) if known != match[0] else f"&amp;{match[0][1:]}"
+
+
+def _check_depth(root: Element) -> None:
+    """Placemarks within placemarks would be read again and again."""
+    level = [root]
+    for _ in range(_DEEPEST):
+        level = [child for part in level for child in part]
+    if level:
+        raise KmlError("its elements are nested too deeply")
 
 
 def _placemark(mark: Element) -> KmlPlacemark:

@@ -10,6 +10,13 @@ _SECRET_PARAMETER = re.compile(
     r"(?i)([?&;][^=&;\s]*(?:secret|password|passwd|token|key|signature|credential)[^=&;\s]*=)[^&;#\s\"']+"
 )
 
+_LOGIN = re.compile(r"(?i)://[^/?#\s@]*:[^/?#\s]*@|\b(?:https?|s3)://[^/?#\s@]+@")
+
+
+def has_secret(text: str) -> bool:
+    """Whether an address carries a password, a token or a key. The name of a user alone is none, for a database."""
+    return "://" in text and bool(_LOGIN.search(text) or _SECRET_PARAMETER.search(text))
+
 
 def mask(text: str) -> str:
     """Hide the credentials that an address may carry: `https://me:pw@host/?token=x`."""

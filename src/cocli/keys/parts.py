@@ -21,8 +21,8 @@ _LONGEST_ENDING = len(".parquet")
 _SAFE = "._~@+=,-"  # quote() keeps letters, digits and `_.-~` anyway
 _PART = re.compile(r"(?:[A-Za-z0-9._~@+=,-]|%[0-9A-F]{2})+\Z")
 _SHORTENED = re.compile(rf".{{{_KEPT_BYTES}}}~[0-9a-f]{{{_DIGEST_DIGITS}}}\Z", re.DOTALL)
-_LONGEST_PART = MAX_PART_BYTES + _LONGEST_ENDING
-_GOOD_PART = rf"(?!\.\.?(?:/|\Z))(?=[^/]{{1,{_LONGEST_PART}}}(?:/|\Z))(?:[A-Za-z0-9._~@+=,-]++|%[0-9A-F]{{2}})++"
+LONGEST_PART = MAX_PART_BYTES + _LONGEST_ENDING
+_GOOD_PART = rf"(?!\.\.?(?:/|\Z))(?=[^/]{{1,{LONGEST_PART}}}(?:/|\Z))(?:[A-Za-z0-9._~@+=,-]++|%[0-9A-F]{{2}})++"
 _GOOD_KEY = re.compile(rf"(?=.{{1,{MAX_KEY_BYTES}}}\Z){_GOOD_PART}(?:/{_GOOD_PART})*\Z")
 
 
@@ -112,7 +112,7 @@ def _check_part(part: str, key: str) -> None:
         raise InvalidKey(key=shown_key, part="", reason="is empty")
     if part in (".", ".."):
         raise InvalidKey(key=shown_key, part=part, reason="would leave its folder")
-    if len(part) > _LONGEST_PART:
+    if len(part) > LONGEST_PART:
         raise InvalidKey(
             key=shown_key[:80], part=shown_part[:40] + "…", reason=f"is longer than {MAX_PART_BYTES} bytes"
         )

@@ -35,6 +35,8 @@ from cocli.keys.tile import Tile  # noqa: TC001 - dataclasses of keys are built 
 
 CAMPAIGNS_FOLDER = "campaigns/"
 STATUS_FOLDER = "status/"
+ACCESS_FOLDER = "access/"
+EVICTIONS_FOLDER = "evictions/"
 GLOBAL_INDEXES = frozenset({"scraped-tiles", "domains"})
 """Indexes that campaigns share: what is known of a website or a tile does not depend on who asked."""
 
@@ -45,8 +47,13 @@ def campaign_folder(campaign: str) -> str:
 
 def queue_folder(campaign: str, queue: str, state: str = "") -> str:
     """The folder of a queue, or of one of its states: pending, completed, sideline."""
-    folder = f"{campaign_folder(campaign)}queues/{encode_part(queue)}/"
+    folder = f"{queues_folder(campaign)}{encode_part(queue)}/"
     return f"{folder}{encode_part(state)}/" if state else folder
+
+
+def queues_folder(campaign: str) -> str:
+    """Where all queues of a campaign lie."""
+    return f"{campaign_folder(campaign)}queues/"
 
 
 def quality_folder(campaign: str) -> str:
@@ -261,6 +268,15 @@ class TargetTileKey(Key):
     phrase: str
 
 
+class HarvestedTileKey(Key):
+    TEMPLATE: ClassVar[str] = "campaigns/{campaign}/indexes/harvested-tiles/{tile}/{phrase}/{source}.csv"
+    CODECS: ClassVar[dict[str, Codec]] = {"tile": TILE}
+    campaign: str
+    tile: Tile
+    phrase: str
+    source: str
+
+
 # --- packed indexes ------------------------------------------------------------------------------------------------
 
 
@@ -335,10 +351,38 @@ class HeartbeatKey(Key):
     hostname: str
 
 
+class CampaignHeartbeatKey(Key):
+    """What a machine does for one campaign, beside what it says about itself."""
+
+    TEMPLATE: ClassVar[str] = "status/{hostname}/{campaign}.json"
+    hostname: str
+    campaign: str
+
+
+class MachineAccessKey(Key):
+    """Whose credentials a machine has: beside its heartbeat, which older programs read."""
+
+    TEMPLATE: ClassVar[str] = "access/{hostname}.json"
+    hostname: str
+
+
+class EvictionKey(Key):
+    TEMPLATE: ClassVar[str] = "evictions/{hostname}.json"
+    hostname: str
+
+
 class ParserQualityKey(Key):
     TEMPLATE: ClassVar[str] = "campaigns/{campaign}/quality/{parser}.json"
     campaign: str
     parser: str
+
+
+class ExtractorQualityKey(Key):
+    """How often the extractors of websites fail on a machine."""
+
+    TEMPLATE: ClassVar[str] = "campaigns/{campaign}/quality/extractors/{hostname}.json"
+    campaign: str
+    hostname: str
 
 
 # --- made for people and dashboards --------------------------------------------------------------------------------
@@ -349,6 +393,11 @@ class ReportKey(Key):
     campaign: str
 
 
+class UpkeepKey(Key):
+    TEMPLATE: ClassVar[str] = "campaigns/{campaign}/reports/upkeep.json"
+    campaign: str
+
+
 class ExportKey(Key):
     """`name` may have folders of its own."""
 
@@ -356,6 +405,27 @@ class ExportKey(Key):
     CODECS: ClassVar[dict[str, Codec]] = {"name": PATH}
     campaign: str
     name: str
+
+
+# --- what catalogues of documents tell each other ------------------------------------------------------------------
+
+CATALOG_FOLDER = "catalog/"
+
+
+class CatalogChangesKey(Key):
+    """Rows of documents that one catalogue made: how many, and the SHA-256 of the file. It never changes, but it goes
+    away when its rows are in a larger one."""
+
+    TEMPLATE: ClassVar[str] = "catalog/{writer}/{rows}-{content_hash}.usv"
+    CODECS: ClassVar[dict[str, Codec]] = {"writer": HASH16, "rows": VERSION, "content_hash": SHA256}
+    writer: str
+    rows: int
+    content_hash: str
+
+
+def catalog_writer_folder(writer: str) -> str:
+    """Where one catalogue tells the others."""
+    return f"{CATALOG_FOLDER}{HASH16.encode(writer)}/"
 
 
 # --- documents -----------------------------------------------------------------------------------------------------

@@ -11,7 +11,6 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Field, StringConstraints, field_validator, model_validator
 
 from cocli.models.record import (
-    Count,
     DomainText,
     Label,
     Latitude,
@@ -27,10 +26,37 @@ CampaignName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9](?:[a-z0-9-]{
 """Lower-case letters, digits and dashes: it becomes part of bucket names (`cocli-data-{campaign}`, 63 characters)."""
 
 QueueName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,62}$")]
-TimezoneName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_]+(?:/[A-Za-z0-9_+-]+)*$")]
+
+
+def _known_zone(name: str) -> str:
+    if name == "UTC":
+        return name
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # only a campaign that names one needs it
+
+    try:
+        ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        if _zones_are_known():
+            raise ValueError(f'"{name}" is no time zone; write one such as America/Chicago') from error
+    return name
+
+
+def _zones_are_known() -> bool:
+    """Whether this machine has a table of time zones: where it has none, a name is taken as it is."""
+    from zoneinfo import available_timezones
+
+    return bool(available_timezones())
+
+
+TimezoneName = Annotated[
+    str, StringConstraints(pattern=r"^[A-Za-z_]+(?:/[A-Za-z0-9_+-]+)*$"), AfterValidator(_known_zone)
+]
 SourceName = Label
 """Which ones there are is known further up, where the sources are; `cocli.config` asks them (`choices`)."""
 Positive = Annotated[int, Field(ge=1)]
+WorkerCount = Annotated[int, Field(ge=0, le=1000)]
+"""How many processes a machine may be told to run for one queue."""
+ProxyAddress = Annotated[str, StringConstraints(pattern=r"^http://[^/?#\s]+/?$", max_length=2000)]
 
 
 class CampaignSection(RecordPart):
@@ -85,9 +111,11 @@ class ExcludeSection(RecordPart):
 class StorageSection(RecordPart):
     """`[storage]`: where the objects are. Credentials come from the usual AWS places, never from this file."""
 
-    url: Annotated[str, StringConstraints(pattern=r"^(?:local|s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:/.*)?)$")] = (
-        "local"
-    )
+    url: Annotated[
+        str,
+        StringConstraints(pattern=r"^(?:local|(?:file://|~)?/.*|s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:[/?].*)?)$"),
+    ] = "local"
+    """The data home, another folder, or a bucket."""
     endpoint: Text | None = None
     region: Label | None = None
     profile: Label | None = None
@@ -167,6 +195,10 @@ class DocumentsSection(RecordPart):
     """The largest request and answer of the gRPC service."""
     max_upload_bytes: Annotated[int, Field(ge=1, le=268_435_456)] = 268_435_456
     """The largest file that is uploaded by HTTP."""
+    max_connections: Annotated[int, Field(ge=128, le=65_536)] = 512
+    """Of an HTTP service, and of the gRPC service. Beyond it a new connection takes the place of one that waits."""
+    max_connections_per_address: Annotated[int, Field(ge=128, le=65_536)] = 256
+    """Of one caller's address, by HTTP. Raise it behind a proxy, which has one address for everybody."""
 
     @field_validator("catalog")
     @classmethod
@@ -191,8 +223,9 @@ class FetchSection(RecordPart):
     """Requests per second to one site."""
     user_agent: Label | None = None
     robots: bool = True
-    proxies: Many[Text] = ()
-    """`http://host:port`. A worker goes through one of them."""
+    proxies: Many[ProxyAddress] = ()
+    """`http://host:port`. A worker goes through one of them. With a login only in `COCLI_FETCH_PROXIES`, or in the file
+    that `COCLI_FETCH_PROXIES_FILE` names: a password is not taken from a campaign's or a user's file."""
     allow_networks: Many[Text] = ()
     """Private ranges that may be read all the same, such as `10.20.0.0/16`. Without it only the public internet is."""
     allow_ports: Many[Annotated[int, Field(ge=1, le=65_535)]] = ()
@@ -259,7 +292,7 @@ class CampaignConfig(Record):
     exclude: ExcludeSection = Field(default_factory=_left_out)
     storage: StorageSection = Field(default_factory=_left_out)
     queue: QueueSection = Field(default_factory=_left_out)
-    workers: dict[Label, dict[QueueName, Count]] = Field(default_factory=dict)
+    workers: dict[Label, dict[QueueName, WorkerCount]] = Field(default_factory=dict)
     """`[workers.{hostname}]`: how many workers of each queue a machine runs."""
     cluster: ClusterSection = Field(default_factory=_left_out)
     documents: DocumentsSection = Field(default_factory=_left_out)

@@ -1,14 +1,15 @@
-"""A heartbeat: what a machine says about itself every two minutes."""
+"""What machines say: about themselves every two minutes, about a campaign that one of them has finished, about their
+keys; and what is said of one that was evicted."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from cocli.models.campaign import CampaignName, QueueName
 from cocli.models.record import Count, Label, Many, Record, RecordPart, Text, UtcDatetime
-from cocli.models.task import TaskId
+from cocli.models.task import Nonce, TaskId
 
 Percent = Annotated[float, Field(ge=0, le=100)]
 
@@ -58,3 +59,85 @@ class Heartbeat(Record):
     rates: dict[QueueName, Annotated[float, Field(ge=0)]] = Field(default_factory=dict)
     """Queue → tasks finished per minute, lately."""
     last_error: Text | None = None
+
+
+class UpkeepRecord(Record):
+    """`campaigns/{campaign}/reports/upkeep.json`. Whoever is elected next goes on from here."""
+
+    schema_id = "cocli.upkeep/1"
+    key = ("campaign",)
+
+    campaign: CampaignName
+    host: Label
+    token: Annotated[int, Field(ge=1)]
+    """The fencing number of its election."""
+    settled_at: UtcDatetime | None = None
+    """When records were last brought together, by the store's clock."""
+    prospects: Count = 0
+    """Businesses there were then."""
+    seen: dict[Label, Text] = Field(default_factory=dict)
+    """What lay there when settling last changed nothing: as long as it lies there so, nothing is to be settled."""
+    finished_at: UtcDatetime | None = None
+    """When pages, completions, copies and the report were last made."""
+    finished: dict[Label, Text] = Field(default_factory=dict)
+    """What lay there then."""
+    swept_at: UtcDatetime | None = None
+    """When what killed writers left was last swept, once a day."""
+    seconds: Annotated[float, Field(ge=0)] = 0.0
+    """How long the last round took."""
+    problem: Text | None = None
+    """Why the last round failed; null after one that did not."""
+    nonce: Nonce
+
+
+class MachineAccess(Record):
+    """`access/{hostname}.json`, written when a supervisor starts. It holds no secret."""
+
+    schema_id = "cocli.machine-access/1"
+    key = ("hostname",)
+
+    hostname: Label
+    machine: Label
+    """Made up once per machine, as in its heartbeat."""
+    access_key: Label | None = None
+    """The id of the key that it signs with; null for what a role or an instance lends it."""
+    credentials: Label
+    """Where they were found: the environment, a profile, a role."""
+    at: UtcDatetime
+
+
+class Eviction(Record):
+    """`evictions/{hostname}.json`: it holds until the machine is admitted again, and is kept even then.
+
+    Kept, because a token that was made for the machine before stays refused: whoever stole it still has it.
+    """
+
+    schema_id = "cocli.eviction/1"
+    key = ("hostname",)
+
+    hostname: Label
+    machine: Label | None = None
+    """The one that had this name, if its heartbeat told."""
+    evicted_at: UtcDatetime
+    """By the store's clock."""
+    evicted_by: Label
+    reason: Text | None = None
+    access_key: Label | None = None
+    """The id of the key that it signed with, if it told."""
+    last_seen: UtcDatetime | None = None
+    """When it had reported last, by the store's clock."""
+    admitted_at: UtcDatetime | None = None
+    admitted_by: Label | None = None
+    sequence: Count = 0
+    """Grows with every replacement."""
+    nonce: Nonce
+
+    @model_validator(mode="after")
+    def _admitted_by_somebody(self) -> Self:
+        if (self.admitted_at is None) != (self.admitted_by is None):
+            raise ValueError("admitted_at and admitted_by are said together")
+        return self
+
+    @property
+    def holds(self) -> bool:
+        return self.admitted_at is None

@@ -21,11 +21,22 @@ from cocli.models.record import (
     PlaceIdText,
     Rating,
     Record,
+    RecordPart,
     Text,
     TileText,
     UtcDatetime,
 )
 from cocli.models.unordered import Unordered
+
+
+class StaffMember(RecordPart):
+    """A person of the business, as its website names them."""
+
+    name: Text
+    role: Text | None = None
+    email: EmailText | None = None
+    phone: Text | None = None
+    """As it stands there."""
 
 
 class Prospect(Record):
@@ -73,6 +84,8 @@ class Prospect(Record):
     """This business is known under another hash now: the record is kept as evidence, and views leave it out."""
     origins: Origins = ()
     """What each value was read from; the merge rules need it to tell the better from the worse."""
+    people: Many[StaffMember] = ()
+    """Whom its website names, with their roles."""
 
     @property
     def address(self) -> str | None:

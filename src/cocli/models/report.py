@@ -1,4 +1,8 @@
-"""A report: what a campaign has and lacks at one moment, in figures. Made for people and dashboards."""
+"""A report: what a campaign has and lacks at one moment, in figures. Made for people and dashboards.
+
+docs/reference/figures.md says what the figures mean. Every website, and every search, is in exactly one of the counts
+that stand beside each other.
+"""
 
 from __future__ import annotations
 
@@ -58,6 +62,9 @@ class EmailFigures(RecordPart):
     """The addresses of the campaign, told apart in several ways."""
 
     addresses: Count
+    """Different ones that may be written to; the figure `emails`."""
+    undeliverable: Count = 0
+    """Addresses of which a name server says that nobody gets what is sent there. They are in no other count here."""
     prospects: Count
     """Prospects with at least one address."""
     by_source: Many[Counted] = ()
@@ -93,6 +100,65 @@ class TrendPoint(RecordPart):
     """Readings that were done."""
 
 
+class SearchFigures(RecordPart):
+    """Searches: one phrase in one tile, asked of one source. The parts of a tile that was split belong to it."""
+
+    planned: Count = 0
+    read: Count = 0
+    cut_short: Count = 0
+    """The source has more than it shows, even of the smallest tile: there is nothing left to ask."""
+    waiting: Count = 0
+    unread: dict[Label, Count] = Field(default_factory=dict)
+    """Set aside, by reason."""
+    unqueued: Count = 0
+    """Planned, and nobody was asked to do it."""
+
+
+class PlaceFigures(RecordPart):
+    """Pages of single places, where a list lacked something."""
+
+    waiting: Count = 0
+    unread: dict[Label, Count] = Field(default_factory=dict)
+
+
+class WebsiteFigures(RecordPart):
+    """Websites that a business has to itself, each domain once."""
+
+    known: Count = 0
+    read: Count = 0
+    dead: Count = 0
+    refused: Count = 0
+    """Its robots.txt, or a rule of ours, forbids it."""
+    closed: Count = 0
+    """Never asked: its business closed for good."""
+    waiting: Count = 0
+    unread: dict[Label, Count] = Field(default_factory=dict)
+    """Asked and not read, by reason."""
+    unqueued: Count = 0
+    """Nobody was asked to read it yet."""
+
+
+class CampaignFigures(RecordPart):
+    """All of them, at one moment."""
+
+    searches: SearchFigures = SearchFigures()
+    places: PlaceFigures = PlaceFigures()
+    businesses: Count = 0
+    """Each once; those that the campaign excludes are in `excluded` and in no other figure."""
+    excluded: Count = 0
+    with_website: Count = 0
+    with_email: Count = 0
+    websites: WebsiteFigures = WebsiteFigures()
+    emails: Count = 0
+    """Different addresses of these businesses that may be written to."""
+
+    @property
+    def unread(self) -> int:
+        """What was tried and has no answer."""
+        parts = (self.searches.unread, self.places.unread, self.websites.unread)
+        return sum(sum(part.values()) for part in parts)
+
+
 class Report(Record):
     """`campaigns/{campaign}/reports/report.json`."""
 
@@ -103,6 +169,8 @@ class Report(Record):
     at: UtcDatetime
     version: Label
     """Of the program that made it."""
+    figures: CampaignFigures = CampaignFigures()
+    """How much is done, and what came of it: the same numbers as everywhere else."""
     prospects: Count
     merged: Count
     """Records that are known under another hash now; they are not counted anywhere else."""

@@ -14,7 +14,8 @@ TaskId = Annotated[str, StringConstraints(min_length=1, max_length=4096, pattern
 Nonce = Annotated[str, StringConstraints(min_length=8, max_length=64, pattern=r"^[A-Za-z0-9_-]+$")]
 """Chosen anew for every write, so that a writer recognises its own object after a lost answer."""
 
-SidelineCategory = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,62}$")]
+SidelineCategory = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,62}$"), "a reason"]
+"""Written like a queue's name and no queue: the last word keeps the two types apart."""
 
 
 class TaskError(RecordPart):

@@ -6,7 +6,9 @@ from typing import Literal
 
 from pydantic import Field
 
+from cocli.models.place import OpenHours
 from cocli.models.record import (
+    CountryText,
     DomainText,
     E164Text,
     EmailText,
@@ -63,6 +65,42 @@ class FoundPhone(RecordPart):
     """The stored page."""
 
 
+class FoundPerson(RecordPart):
+    """A person whom the pages name, with what they say of them."""
+
+    name: Text
+    role: Text | None = None
+    email: EmailText | None = None
+    phone: Text | None = None
+    """As it stands there."""
+    page: Text
+    method: Label
+    document: UuidText | None = None
+    """The stored page."""
+
+
+class FoundAddress(RecordPart):
+    """A postal address, as it stands on a page."""
+
+    street: Text | None = None
+    city: Text | None = None
+    region: Text | None = None
+    postcode: Text | None = None
+    country: Text | None = None
+    page: Text
+    method: Label
+    document: UuidText | None = None
+    """The stored page."""
+
+
+class FoundHours(OpenHours):
+    """Opening hours of a day; all of a site's are from one page."""
+
+    page: Text
+    document: UuidText | None = None
+    """The stored page."""
+
+
 class Website(Record):
     """One crawl of one domain."""
 
@@ -91,3 +129,10 @@ class Website(Record):
     """When the newest content that it was read from was fetched."""
     document: UuidText | None = None
     """The state of the site as a whole."""
+    people: Many[FoundPerson] = ()
+    addresses: Many[FoundAddress] = ()
+    hours: Many[FoundHours] = ()
+    name: Text | None = None
+    """What the site calls the company, for machines: in its marked up data, or as the name of the site."""
+    country: CountryText | None = None
+    """The country by which its national phone numbers were read."""

@@ -7,7 +7,19 @@ from typing import Literal, Self
 from pydantic import model_validator
 
 from cocli.models.campaign import CampaignName
-from cocli.models.record import Count, Label, Record, Text, TileValue, UtcDatetime, UuidText
+from cocli.models.record import (
+    Count,
+    Hash16,
+    Label,
+    Latitude,
+    Longitude,
+    Record,
+    Sha256,
+    Text,
+    TileValue,
+    UtcDatetime,
+    UuidText,
+)
 
 Outcome = Literal["exhausted", "cut_short", "blocked"]
 
@@ -47,6 +59,19 @@ class Witness(Record):
     """How many places the pass of this source before this one had found."""
     again: Count | None = None
     """How many of those this pass met again."""
+    digest: Sha256 | None = None
+    """Of the very capture. The document may have newer versions: a later pass that was blocked leaves one."""
+    release: Label | None = None
+    """Of a source that is a file: which edition of it was read."""
+    as_of: UtcDatetime | None = None
+    """When that edition said so."""
+    meaning: Hash16 | None = None
+    """What the phrase meant to a file, as a digest of categories and words: two campaigns may mean different things."""
+    south: Latitude | None = None
+    west: Longitude | None = None
+    north: Latitude | None = None
+    east: Longitude | None = None
+    """The part of the world that was really seen. A pass that did not see its whole tile is not exhausted."""
 
     @model_validator(mode="after")
     def _met_again_what_was_there(self) -> Self:
