@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from cocli.store.local import Fsync
 
 _USER_INFO = re.compile(r"://[^/?#]*@")
+_BUCKET = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,254}")
+_REGION = re.compile(r"[A-Za-z0-9-]{1,64}")
+_HOST = re.compile(r"[A-Za-z0-9._-]{1,253}|[0-9A-Fa-f:.]{2,45}")
+_PATH = re.compile(r"[!-~]*")
 _S3_OPTIONS = ("endpoint", "region", "profile")
 
 
@@ -33,10 +37,16 @@ def open_folder(url: str, fsync: Fsync) -> Store:
 
 
 def open_s3(url: str) -> Store:
-    parts = urlsplit(url)
     shown = without_secrets(url)
-    options = dict(parse_qsl(parts.query, keep_blank_values=True))
-    if parts.username or parts.password or "@" in urlsplit(options.get("endpoint", "")).netloc:
+    if not url.isprintable():  # the parser would leave line breaks out, and mean another bucket
+        raise StoreUrlError(url=shown, reason="it has characters that cannot be seen")
+    try:
+        parts = urlsplit(url)
+        options = dict(parse_qsl(parts.query, keep_blank_values=True))
+        has_secrets = parts.username or parts.password or "@" in urlsplit(options.get("endpoint", "")).netloc
+    except ValueError as error:
+        raise StoreUrlError(url=shown, reason=str(error)) from error
+    if has_secrets:
         hint = "Put them into the environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY) or into ~/.aws/credentials."
         raise StoreUrlError(url=shown, reason="credentials do not belong into an address", hint=hint)
     unknown = sorted(set(options) - set(_S3_OPTIONS))
@@ -44,8 +54,8 @@ def open_s3(url: str) -> Store:
         raise StoreUrlError(url=shown, reason=f"unknown option {unknown[0]} (known: {', '.join(_S3_OPTIONS)})")
     if not parts.netloc:
         raise StoreUrlError(url=shown, reason="it names no bucket")
-    if (endpoint := options.get("endpoint")) and not endpoint.startswith(("http://", "https://")):
-        raise StoreUrlError(url=shown, reason="its endpoint does not begin with https:// or http://")
+    if reason := _wrong_part(parts.netloc, options):
+        raise StoreUrlError(url=shown, reason=reason)
     prefix = parts.path.strip("/")
     try:
         if prefix:
@@ -55,3 +65,20 @@ def open_s3(url: str) -> Store:
     from cocli.store.s3 import S3Store
 
     return S3Store(parts.netloc, prefix=prefix, **{name: value for name, value in options.items() if value})
+
+
+def _wrong_part(bucket: str, options: dict[str, str]) -> str | None:
+    """What no server can be called by. The client library takes it, and breaks down at the first request."""
+    if not _BUCKET.fullmatch(bucket):
+        return "no bucket has such a name"
+    if (region := options.get("region")) and not _REGION.fullmatch(region):
+        return "no region has such a name"
+    endpoint = options.get("endpoint")
+    if endpoint and not endpoint.startswith(("http://", "https://")):
+        return "its endpoint does not begin with https:// or http://"
+    parts = urlsplit(endpoint or "https://host")
+    try:
+        is_address = bool(_HOST.fullmatch(parts.hostname or "") and _PATH.fullmatch(parts.path)) and parts.port != 0
+    except ValueError:  # of a port that is no number, or too large
+        is_address = False
+    return None if is_address else "its endpoint is no address of a server"

@@ -10,9 +10,11 @@ from __future__ import annotations
 import configparser
 import os
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from cocli.errors import ConfigError, MissingExtra
+
+_OTHER_ROLES = ("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI", "AWS_SKIP_SIGNATURE")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +24,27 @@ class Credentials:
     source: str
     region: str | None = None
     settings: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def access(self) -> StoreAccess:
+        return StoreAccess(self.source, self.settings.get("access_key_id"))
+
+
+class StoreAccess(NamedTuple):
+    """What may be told of credentials: no secret is among it."""
+
+    credentials: str
+    """Where they were found."""
+    access_key: str | None
+    """The id of the key; None for what a role or an instance lends."""
+
+
+@runtime_checkable
+class AccessedStore(Protocol):
+    """A store that is opened with credentials."""
+
+    @property
+    def access(self) -> StoreAccess: ...
 
 
 def find_credentials(profile: str | None = None) -> Credentials:
@@ -45,7 +68,23 @@ def find_credentials(profile: str | None = None) -> Credentials:
         raise ConfigError(
             reason=reason, hint="Name another profile, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY."
         )
+    if _metadata_is_off() and not _other_roles():
+        reason = "no AWS credentials in the environment or in a file, and AWS_EC2_METADATA_DISABLED forbids to ask"
+        raise ConfigError(
+            reason=f"{reason} for the role of this machine", hint="Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY."
+        )
     return Credentials("web identity, container or instance role (no keys in the environment or in a file)", region)
+
+
+def _metadata_is_off() -> bool:
+    """As boto3 reads it. The client library does not know it, and would ask the metadata address."""
+    return os.environ.get("AWS_EC2_METADATA_DISABLED", "").lower() == "true"
+
+
+def _other_roles() -> bool:
+    """Whether the client library has another way than the metadata address: web identity, a container, no signature."""
+    has_identity = "AWS_WEB_IDENTITY_TOKEN_FILE" in os.environ and "AWS_ROLE_ARN" in os.environ
+    return has_identity or any(name in os.environ for name in _OTHER_ROLES)
 
 
 def _environment_keys() -> dict[str, str]:

@@ -1,7 +1,8 @@
 """A store in a folder: one file per object, under the key as its path, readable with `ls`, `rg` and an editor.
 
 - Content is complete before its name appears: a temporary file beside the target (its name holds a character that
-  no key may contain, so it can never be taken for an object), then `link` to create or `rename` to replace.
+  no key may contain, so it can never be taken for an object), then `link` to create or `rename` to replace. A swap
+  exchanges the two files and looks at what came out (`exchange`): editors take no locks.
 - Swaps, replacements and deletions hold a lock file for that moment only; whoever dies lets go of it.
 - A power cut: with `fsync="always"` an object is on the disk before `put` returns; `put_many` pays two
   synchronisations for the whole batch instead of two per file. With `fsync="never"` the kernel decides, and a power cut
@@ -15,7 +16,6 @@ from __future__ import annotations
 import errno
 import itertools
 import os
-import re
 import secrets
 import stat
 from contextlib import suppress
@@ -26,14 +26,18 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Literal
 
 from cocli import logs
+from cocli.config.private import make_private
 from cocli.errors import AlreadyExists, Conflict, Denied, InvalidKey, NotFound, StoreError, StoreFull, Unavailable
-from cocli.keys.parts import check_key, check_prefix
+from cocli.keys.parts import MAX_KEY_BYTES, check_key, check_prefix
 from cocli.store.base import ObjectInfo, StoredObject
 from cocli.store.bulk import answer, put_one
 from cocli.store.conditions import check_put
-from cocli.store.disk import Beneath, sync_file_system
+from cocli.store.disk.beneath import Beneath, read_whole, sync_file_system
+from cocli.store.disk.exchange import Exchange
+from cocli.store.disk.own_names import named_entries, place_of
+from cocli.store.disk.stripes import StripedLocks, StripesTimeout
+from cocli.store.disk.watched import BeingWritten
 from cocli.store.etag import content_etag
-from cocli.store.stripes import StripedLocks, StripesTimeout
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -47,10 +51,10 @@ Fsync = Literal["always", "never"]
 _TEMPORARY = ".tmp#"
 _LOCKS_FOLDER = ".locks#"
 _CLOCK_FILE = ".clock#"
-_ADDRESSABLE = re.compile(r"(?:[A-Za-z0-9._~@+=,-]|%[0-9A-F]{2})+\Z")
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
 _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK  # non-blocking: a planted pipe must not hang us
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_CLOCK = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK
 _FOLDER_TRIES = 100
 _BATCH_FILES = 1000
 _first = itemgetter(0)
@@ -65,6 +69,7 @@ class _Staged:
     temporary: str
     folder: str
     """Where both lie, relative to the root."""
+    etag: str
     folders: Sequence[str]
     """Those that were made for it, outermost first: their names have to reach the disk as well."""
 
@@ -75,7 +80,7 @@ class LocalStore:
     def __init__(self, root: str | os.PathLike[str], *, fsync: Fsync = "always") -> None:
         path = os.path.abspath(os.fspath(root))
         with _store_errors(path, path):
-            os.makedirs(path, exist_ok=True)
+            make_private(path)
         self._root = os.path.realpath(path)
         self._fsync = fsync == "always"
         self._beneath = Beneath(self._root)
@@ -110,7 +115,7 @@ class LocalStore:
             self._publish(key, staged, if_absent=if_absent, if_match=if_match)
             if self._fsync:
                 self._sync_names(staged)
-        return content_etag(data)
+        return staged.etag
 
     def delete(self, key: str, *, if_match: str | None = None) -> None:
         folder = self._delete(key, if_match)
@@ -124,7 +129,7 @@ class LocalStore:
     def _delete(self, key: str, if_match: str | None = None) -> str | None:
         """The folder in which there is one name less now; None if it was gone already."""
         check_key(key)
-        folder, _, name = key.rpartition("/")
+        folder, _, name = place_of(self._root, key).rpartition("/")
         with _store_errors(self._root, key):
             try:
                 descriptor = self._beneath.open(folder or ".", _FOLDER)
@@ -132,9 +137,10 @@ class LocalStore:
                 return None
             try:
                 with self._locks.hold(key):
-                    if if_match is not None and self._etag(key) not in (if_match, None):
+                    if if_match is None:
+                        os.unlink(name, dir_fd=descriptor)
+                    elif not Exchange(descriptor, name, self._temporary()).remove(if_match):
                         raise Conflict(key=key)
-                    os.unlink(name, dir_fd=descriptor)
             except FileNotFoundError:
                 return None
             finally:
@@ -143,7 +149,7 @@ class LocalStore:
 
     def list(self, prefix: str = "", *, start_after: str | None = None) -> Iterator[ObjectInfo]:
         check_prefix(prefix)
-        folder = prefix.rstrip("/")
+        folder = place_of(self._root, prefix.rstrip("/"))
         with _store_errors(self._root, prefix):
             try:
                 os.close(self._beneath.open(folder or ".", _FOLDER))
@@ -157,7 +163,7 @@ class LocalStore:
             clock = self._clock
             if clock is None:
                 try:
-                    clock = self._clock = self._beneath.open(_CLOCK_FILE, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC)
+                    clock = self._clock = self._beneath.open(_CLOCK_FILE, _CLOCK)
                 except OSError:
                     if os.access(self._root, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
                         raise
@@ -214,9 +220,8 @@ class LocalStore:
         limit, swept = self.now().timestamp() - older_than, 0
         for folder, _, names in os.walk(self._root):
             for name in names:
-                path = f"{folder}/{name}"
-                if name.startswith(_TEMPORARY) and os.stat(path, follow_symlinks=False).st_mtime < limit:
-                    _remove(path)
+                if name.startswith(_TEMPORARY) and _is_older(f"{folder}/{name}", limit):
+                    _remove(f"{folder}/{name}")
                     swept += 1
         return swept
 
@@ -224,36 +229,27 @@ class LocalStore:
 
     def _read(self, key: str) -> tuple[bytes, datetime]:
         try:
-            descriptor = self._beneath.open(key, _READ)
+            descriptor = self._beneath.open(place_of(self._root, key), _READ)
         except (FileNotFoundError, NotADirectoryError):
             raise NotFound(key=key) from None
         try:
             status = os.fstat(descriptor)
             if not stat.S_ISREG(status.st_mode):
                 raise _no_object(key, status)
-            data = os.read(descriptor, status.st_size + 1)
-            if len(data) != status.st_size:
-                data += _read_rest(descriptor)
-            return data, _time(status)
+            return read_whole(descriptor, status.st_size), _time(status)
         finally:
             os.close(descriptor)
-
-    def _etag(self, key: str) -> str | None:
-        try:
-            return content_etag(self._read(key)[0])
-        except NotFound:
-            return None
 
     def _walk(self, folder: str, prefix: str, start_after: str) -> Iterator[ObjectInfo]:
         """Depth first in key order: a folder sorts as its name with a slash, as it does in the keys below it."""
         with _store_errors(self._root, prefix):
-            entries = _entries(folder)
+            entries = _entries(folder, prefix)
         for name, entry in entries:
             key = prefix + name
             if name.endswith("/"):
                 if key > start_after or start_after.startswith(key):
                     yield from self._walk(entry.path, key, start_after)
-            elif key > start_after:
+            elif key > start_after and len(key) <= MAX_KEY_BYTES:
                 with suppress(FileNotFoundError):  # deleted since the folder was read: then it is not listed
                     status = entry.stat(follow_symlinks=False)
                     yield ObjectInfo(key, status.st_size, _time(status))
@@ -261,9 +257,9 @@ class LocalStore:
     # --- writing
 
     def _stage(self, key: str, data: bytes, *, sync: bool) -> _Staged:
-        folder, slash, _ = key.rpartition("/")
-        # The process id as well: a forked child has its parent's nonce and counter.
-        name = f"{folder}{slash}{_TEMPORARY}{self._nonce}-{os.getpid()}-{next(self._counter)}"
+        place = place_of(self._root, key)
+        folder, slash, _ = place.rpartition("/")
+        name = f"{folder}{slash}{self._temporary()}"
         descriptor, made = self._create(key, folder, name)
         temporary = f"{self._root}/{name}"
         try:
@@ -275,7 +271,11 @@ class LocalStore:
             _remove(temporary)
             raise
         os.close(descriptor)
-        return _Staged(f"{self._root}/{key}", temporary, folder, made)
+        return _Staged(f"{self._root}/{place}", temporary, folder, content_etag(data), made)
+
+    def _temporary(self) -> str:
+        # The process id as well: a forked child has its parent's nonce and counter.
+        return f"{_TEMPORARY}{self._nonce}-{os.getpid()}-{next(self._counter)}"
 
     def _create(self, key: str, folder: str, temporary: str) -> tuple[int, Sequence[str]]:
         made: Sequence[str] = ()
@@ -313,20 +313,37 @@ class LocalStore:
 
     def _publish(self, key: str, staged: _Staged, *, if_absent: bool, if_match: str | None) -> None:
         """Give the content its name, if the condition holds. The temporary name is gone afterwards in any case."""
+        if if_match is not None:
+            self._swap(key, staged, if_match)
+            return
         try:
             if if_absent:
                 self._link(key, staged)
             else:
-                self._replace(key, staged, if_match)
+                with self._locks.hold(key):
+                    os.rename(staged.temporary, staged.path)
         except BaseException:  # whatever ends the write, nothing of it stays
             _remove(staged.temporary)
             raise
 
-    def _replace(self, key: str, staged: _Staged, if_match: str | None) -> None:
-        with self._locks.hold(key):
-            if if_match is not None and self._etag(key) != if_match:
-                raise Conflict(key=key)
-            os.rename(staged.temporary, staged.path)
+    def _swap(self, key: str, staged: _Staged, if_match: str) -> None:
+        """The lock keeps other processes of ours away, the exchange sees what editors do: they take no lock."""
+        started = False
+        try:
+            descriptor = self._beneath.open(staged.folder or ".", _FOLDER)
+            try:
+                with self._locks.hold(key):
+                    name, temporary = (path.rpartition("/")[2] for path in (staged.path, staged.temporary))
+                    started = True
+                    if not Exchange(descriptor, name, temporary).replace(if_match, staged.etag):
+                        raise Conflict(key=key)
+            finally:
+                os.close(descriptor)
+        except FileNotFoundError:
+            raise Conflict(key=key) from None
+        finally:
+            if not started:  # afterwards what has the temporary name may be a person's
+                _remove(staged.temporary)
 
     def _link(self, key: str, staged: _Staged) -> None:
         try:
@@ -377,7 +394,7 @@ class LocalStore:
     def _publish_put(self, put: Put, staged: _Staged) -> str:
         with _store_errors(self._root, put.key):
             self._publish(put.key, staged, if_absent=put.if_absent, if_match=put.if_match)
-        return content_etag(put.data)
+        return staged.etag
 
     def _sync_names(self, staged: _Staged) -> None:
         self._sync_folder(staged.folder)
@@ -416,30 +433,20 @@ class LocalStore:
             self._remove_empty_folders(above)
 
 
-def _entries(folder: str) -> list[tuple[str, os.DirEntry[str]]]:
+def _entries(folder: str, prefix: str) -> list[tuple[str, os.DirEntry[str]]]:
     """The files and folders that a key can name, sorted as their keys sort. Links and foreign names are left out."""
     found = []
     try:
         with os.scandir(folder) as scan:
-            for entry in scan:
-                name = entry.name
-                if _ADDRESSABLE.match(name):
-                    if entry.is_file(follow_symlinks=False):
-                        found.append((name, entry))
-                    elif entry.is_dir(follow_symlinks=False):
-                        found.append((f"{name}/", entry))
+            for name, entry in named_entries(scan, prefix):
+                if entry.is_file(follow_symlinks=False):
+                    found.append((name, entry))
+                elif entry.is_dir(follow_symlinks=False):
+                    found.append((f"{name}/", entry))
     except (FileNotFoundError, NotADirectoryError):
         return []  # removed since its parent was read
     found.sort(key=_first)
     return found
-
-
-def _read_rest(descriptor: int) -> bytes:
-    """What a first read of the whole size left over: a file that grew, or one too large for a single call."""
-    chunks = []
-    while chunk := os.read(descriptor, 1 << 20):
-        chunks.append(chunk)
-    return b"".join(chunks)
 
 
 def _no_object(key: str, status: os.stat_result) -> StoreError:
@@ -453,6 +460,13 @@ def _write_all(descriptor: int, data: bytes) -> None:
     view = memoryview(data)
     while written < len(data):
         written += os.write(descriptor, view[written:])
+
+
+def _is_older(path: str, limit: float) -> bool:
+    try:
+        return os.stat(path, follow_symlinks=False).st_mtime < limit
+    except FileNotFoundError:
+        return False  # its writer lives, and has just finished
 
 
 def _remove(path: str) -> None:
@@ -480,6 +494,9 @@ class _store_errors:  # noqa: N801 - reads as the function that it is
         if isinstance(error, StripesTimeout):
             reason = f"{error} stayed locked by another process"
             raise Unavailable(address=self._address, reason=reason) from error
+        if isinstance(error, BeingWritten):
+            reason = f"{self._key} is open for writing in another program"
+            raise Unavailable(address=self._address, reason=reason, key=self._key) from error
         if isinstance(error, OSError):
             raise _translated(error, self._address, self._key) from error
 

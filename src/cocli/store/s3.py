@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
     from cocli.store.base import Put
     from cocli.store.bulk import Item, Result
+    from cocli.store.credentials import StoreAccess
 
 T = TypeVar("T")
 _LOG = logs.get_logger(__name__)
@@ -83,7 +84,8 @@ class S3Store:
         self._endpoint = (endpoint or f"https://s3.{region}.amazonaws.com").rstrip("/")
         where = f"s3://{bucket}/{prefix}".rstrip("/")
         self._address = f"{where} ({self._endpoint})" if endpoint else where
-        self._errors = S3Errors(address=self._address, bucket=bucket, credentials=credentials.source)
+        self._access = credentials.access
+        self._errors = S3Errors(self._address, bucket, credentials.source, ask_time=self.now)
         make = partial(self._client, bucket, prefix=prefix, endpoint=endpoint, region=region, **credentials.settings)
         self._patient = make(retry=_PATIENT)
         self._once = make(retry=_ONCE)
@@ -98,6 +100,11 @@ class S3Store:
     @property
     def address(self) -> str:
         return self._address
+
+    @property
+    def access(self) -> StoreAccess:
+        """Whose credentials it is opened with."""
+        return self._access
 
     # --- single objects
 
@@ -189,6 +196,25 @@ class S3Store:
     def _delete_batch(self, keys: Sequence[str]) -> None:
         with self._errors.mapped(keys[0]):
             obstore.delete(self._patient, keys)
+
+    # --- for browsers
+
+    def put_typed(self, key: str, data: bytes, content_type: str) -> None:
+        check_key(key)
+        attributes: Any = {"Content-Type": content_type, "Cache-Control": "no-cache"}
+        with self._errors.mapped(key):
+            obstore.put(self._patient, key, data, attributes=attributes)
+
+    def signed_link(self, key: str, valid: timedelta) -> str:
+        check_key(key)
+        with self._errors.mapped(key):
+            return str(obstore.sign(self._patient, "GET", key, valid))
+
+    def public_link(self, key: str) -> str:
+        return self.signed_link(key, _SIGNED_FOR).partition("?")[0]
+
+    def public_status(self, key: str) -> int:
+        return self._send("HEAD", self.public_link(key), {}, header="date", timeout=_DATE_TIMEOUT)[0]
 
     # --- conditional writes
 

@@ -16,9 +16,11 @@ from obstore.exceptions import (
 )
 
 from cocli.errors import BucketMissing, Denied, NotFound, StoreError, StoreFull, Unavailable
+from cocli.store.clock_skew import SKEW_CODES, skew_behind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from datetime import datetime
 
 REFUSED = (AlreadyExistsError, PreconditionError)
 """A conditional write that did not go through: lost, or not decided."""
@@ -54,6 +56,8 @@ class S3Errors:
     address: str
     bucket: str
     credentials: str
+    ask_time: Callable[[], datetime]
+    """Asks the server what time it is."""
 
     @contextmanager
     def mapped(self, key: str) -> Iterator[None]:
@@ -77,7 +81,7 @@ class S3Errors:
     def from_status(self, status: int, text: str, key: str) -> StoreError:
         """An answer that is neither success nor "not found"; status 0 stands for no answer at all."""
         code = _error_code(text)
-        if status in (401, 403) or code in _DENYING_CODES:
+        if status in (401, 403) or code in _DENYING_CODES | SKEW_CODES:
             return self._denied(text, key)
         if status == 507 or code in _FULL_CODES:
             return StoreFull(address=self.address, reason=_brief(text), key=key)
@@ -93,7 +97,9 @@ class S3Errors:
         if _error_code(text) == "NoSuchBucket":
             raise BucketMissing(bucket=self.bucket, address=self.address)
 
-    def _denied(self, text: str, key: str) -> Denied:
+    def _denied(self, text: str, key: str) -> StoreError:
+        if skew := skew_behind(_error_code(text), text, self.address, key, self.ask_time):
+            return skew
         return Denied(address=self.address, key=key, credentials=self.credentials, reason=_brief(text))
 
 

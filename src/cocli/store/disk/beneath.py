@@ -1,4 +1,4 @@
-"""Three requests to the operating system that the standard library does not make."""
+"""Requests to the operating system that the standard library does not make, or not as a store needs them."""
 
 from __future__ import annotations
 
@@ -22,6 +22,15 @@ def real_path(descriptor: int) -> str:
     if sys.platform == "darwin":
         return os.fsdecode(fcntl.fcntl(descriptor, fcntl.F_GETPATH, b"\0" * 1024).rstrip(b"\0"))
     return os.readlink(f"/proc/self/fd/{descriptor}")
+
+
+def read_whole(descriptor: int, size: int) -> bytes:
+    """A file from where it stands to its end. `size` is what it should be: then one call does it."""
+    chunks = [os.read(descriptor, size + 1)]
+    if len(chunks[0]) != size:  # a file that grew, or one too large for a single call
+        while chunk := os.read(descriptor, 1 << 20):
+            chunks.append(chunk)
+    return b"".join(chunks)
 
 
 def sync_file_system(path: str) -> None:
@@ -56,7 +65,7 @@ class Beneath:
         if self._syscall is None:
             return self._open_and_ask(path, flags)
         how = self._hows.get(flags) or self._how(flags)
-        descriptor: int = self._syscall(_OPENAT2, self._descriptor, path.encode("ascii"), how, _HOW_SIZE)
+        descriptor: int = self._syscall(_OPENAT2, self._descriptor, os.fsencode(path), how, _HOW_SIZE)
         if descriptor < 0:
             error = _last_error(path)
             if error.errno in (errno.ENOSYS, errno.EPERM):  # an older kernel, or a sandbox that does not know the call

@@ -6,15 +6,19 @@ Within a process, threads share the descriptors, so each file has a thread lock 
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import threading
 import time
 import zlib
+from contextlib import suppress
 
 _STRIPES = 64
 _FIRST_WAIT = 0.00005
 _LONGEST_WAIT = 0.005
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW
+_FILE = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
 class StripesTimeout(TimeoutError):
@@ -86,8 +90,17 @@ class StripedLocks:
             self._descriptors = {}
 
     def _open(self, stripe: int) -> int:
-        os.makedirs(self._folder, exist_ok=True)
-        return os.open(f"{self._folder}/{stripe:02x}", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
+        with suppress(FileExistsError):
+            os.mkdir(self._folder)
+        try:
+            folder = os.open(self._folder, _FOLDER)
+        except NotADirectoryError:
+            reason = f"{self._folder} is a link or no folder; remove it"  # followed, it could lead anywhere
+            raise PermissionError(errno.EPERM, reason) from None
+        try:
+            return os.open(f"{stripe:02x}", _FILE, 0o644, dir_fd=folder)
+        finally:
+            os.close(folder)
 
     def _lock(self, descriptor: int, key: str) -> None:
         wait, deadline = _FIRST_WAIT, time.monotonic() + self._timeout
