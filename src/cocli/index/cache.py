@@ -12,6 +12,8 @@ import secrets
 from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
+from cocli.config.private import make_private
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -58,6 +60,8 @@ class FolderCache:
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = os.path.abspath(os.path.expanduser(os.fspath(folder)))
+        self.refused: OSError | None = None
+        """Why the last file could not be kept, for who cannot do without it."""
 
     def path(self, name: str) -> str:
         return f"{self.folder}/{name}"
@@ -77,11 +81,12 @@ class FolderCache:
     def add(self, name: str, data: bytes) -> None:
         temporary = self.path(f"{_TEMPORARY}{secrets.token_hex(8)}")
         try:
-            os.makedirs(self.folder, exist_ok=True)
+            make_private(self.folder)
             with open(temporary, "xb") as file:
                 file.write(data)
             os.rename(temporary, self.path(name))
-        except OSError:
+        except OSError as error:
+            self.refused = error
             self._remove(temporary)  # disk full, read-only: the next reader fetches it again
 
     def drop(self, name: str) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
+from cocli.errors import NotFound
 from cocli.formats import datapackage
+from cocli.index.latest import read_pointer
 from cocli.index.versions import current_version
 from cocli.keys.paths import DatapackageKey, ShardKey
 
@@ -12,7 +15,27 @@ if TYPE_CHECKING:
     from cocli.index.index import Index
     from cocli.index.manifest import ShardEntry
 
+_VERSION = "cocli:version"
 _SUPERSEDES = "Rows in these files supersede the rows of the same key in the other resource."
+
+
+def describe_newest(index: Index[Any]) -> bool:
+    """Describe the index if the description is not of its newest version; whether it was written."""
+    pointer = read_pointer(index)
+    if pointer is None or pointer.latest.manifest is None:
+        return False
+    if _described_version(index) == pointer.latest.version:
+        return False
+    describe(index)
+    return True
+
+
+def _described_version(index: Index[Any]) -> object:
+    try:
+        package = json.loads(index.store.get(str(DatapackageKey(index.ref))).data)
+    except (NotFound, ValueError):
+        return None  # none yet, or damaged: it is made of the index again
+    return package.get(_VERSION) if isinstance(package, dict) else None
 
 
 def describe(index: Index[Any]) -> None:
@@ -27,7 +50,7 @@ def describe(index: Index[Any]) -> None:
         "description": _SUPERSEDES,
     }
     package["resources"] = [resource for resource in (base, delta) if resource["path"]]
-    package["cocli:version"] = manifest.version
+    package[_VERSION] = manifest.version
     index.store.put(str(DatapackageKey(index.ref)), datapackage.render(package))
 
 

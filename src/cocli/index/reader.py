@@ -10,7 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from cocli import logs
-from cocli.errors import Conflict, FileUnusable, IndexDamaged
+from cocli.errors import NO_ROOM, Conflict, DiskFull, FileUnusable, IndexDamaged
 from cocli.index.cache import FolderCache
 from cocli.index.consumed import read_consumed
 from cocli.index.pending import list_pending, read_pending
@@ -157,10 +157,12 @@ class IndexReader(Generic[R]):
 def _path_in(cache: FolderCache, entry: ShardEntry) -> str:
     name = f"{entry.sha256}.usv"
     if not cache.has(name):
-        raise FileUnusable(
+        refused = cache.refused or OSError(0, "something removes its files")
+        kind = DiskFull if refused.errno in NO_ROOM else FileUnusable
+        raise kind(
             file=f"The cache {cache.folder}",
             done="written",
-            reason="its disk is full, or read-only",
+            reason=refused.strerror,
             hint="Free some space, or name another place in COCLI_CACHE_HOME.",
         )
     return cache.path(name)
@@ -216,11 +218,7 @@ def _overlay(
     consumed = read_consumed(index, manifest)
     spec, waiting = index.spec, dict[str, R]()
     view: VersionView[Any] = VersionView(index, manifest, on_damaged=on_damaged)
-    infos = list_pending(index, consumed).waiting
-    if spec.keeps_loose and spec.key_of_loose is not None:
-        keys = {info.key: spec.key_of_loose(info.key) for info in infos if spec.is_loose(info.key)}
-        packed = view.find_many(keys.values())
-        infos = [info for info in infos if keys.get(info.key) not in packed]
+    infos = view.unpacked(list_pending(index, consumed).waiting)
     pending = read_pending(index, infos) if memory is None else memory.read(index, infos)
     for contents in pending:
         known = consumed.get(contents.key)

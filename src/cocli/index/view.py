@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from cocli.formats.plan import RowPlan
     from cocli.index.index import Index
     from cocli.index.objects import DamagedShard
+    from cocli.store.base import ObjectInfo
 
 R = TypeVar("R", bound=Record)
 
@@ -59,6 +60,15 @@ class VersionView(Generic[R]):
             raise IndexDamaged(
                 index=index.label, reason=f"its records are {manifest.record_schema}, this program reads {expected}"
             )
+
+    def unpacked(self, infos: Iterable[ObjectInfo]) -> list[ObjectInfo]:
+        """Those of the listed objects whose record this version does not have: loose ones may stay when packed."""
+        spec, listed = self._index.spec, list(infos)
+        if not spec.keeps_loose or spec.key_of_loose is None:
+            return listed
+        keys = {info.key: spec.key_of_loose(info.key) for info in listed if spec.is_loose(info.key)}
+        packed = self.find_many(keys.values())
+        return [info for info in listed if keys.get(info.key) not in packed]
 
     # --- shards
 

@@ -12,7 +12,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 from cocli import logs
-from cocli.errors import CocliError, LeaseLost, QueueError, StoreError, UsageError
+from cocli.errors import CocliError, HostEvicted, LeaseLost, QueueError, StoreError, UsageError
 from cocli.formats import json_records
 from cocli.models.completion import Blocked, Completion, Empty, Failed, Ok
 from cocli.models.task import Attempt
@@ -50,6 +50,10 @@ _CHECKPOINT_SECONDS = 5.0
 _CLOCK_SECONDS = 1.0
 
 
+def always_open() -> None:
+    """The gate of a queue that nobody is kept from."""
+
+
 class HoldingQueue(ABC, Generic[C]):
     """The half of a queue that begins with a claim."""
 
@@ -66,6 +70,8 @@ class HoldingQueue(ABC, Generic[C]):
     _seconds: float
     """How long a claim is ours without a renewal."""
     _attempts: int
+    _gate: Callable[[], None]
+    """Raises `HostEvicted` where this machine may not work any more."""
     _asked: tuple[float, datetime] | None = None
 
     @abstractmethod
@@ -117,6 +123,11 @@ class HoldingQueue(ABC, Generic[C]):
     def _check(self, claim: C) -> None:
         if claim.lost or claim.over:
             raise self._lost(claim, "the claim is over")
+        try:
+            self._gate()
+        except HostEvicted as error:
+            claim.lost = True
+            raise self._lost(claim, error.message) from error
 
     def _make_sure(self, claim: C) -> None:
         """Prove, before a claim is ended, that it is still ours: by our own clock, or else by a renewal."""
@@ -167,7 +178,7 @@ class HoldingQueue(ABC, Generic[C]):
         outcome = self.ack(claim, verdict)
         try:
             return outcome, self.claim()
-        except (QueueError, StoreError):
+        except (QueueError, StoreError, HostEvicted):
             return outcome, None  # the end is written, and must be told; the next claim meets the error again
 
     def _completion(self, claim: C, verdict: Ok | Empty) -> bytes:

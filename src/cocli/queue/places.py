@@ -11,6 +11,9 @@ from cocli.keys.parts import encode_part
 from cocli.keys.paths import queue_folder, task_files
 from cocli.queue.base import Category
 
+UPKEEP = "upkeep"
+"""The queue whose one task is held by the supervisor that finishes a campaign. It holds no work, and is not listed."""
+
 
 class Places:
     """Where the tasks of one queue are: pending, completed, set aside."""

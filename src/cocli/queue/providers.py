@@ -53,6 +53,7 @@ class QueueRequest:
     name: str
     worker: str | None
     terms: _Terms
+    gate: Callable[[], None]
 
     @property
     def is_of_commands(self) -> bool:
@@ -87,6 +88,7 @@ def _open_leased(request: QueueRequest) -> LeasedQueue:
         lease_seconds=request.terms.lease_seconds,
         attempts=request.terms.attempts,
         margin=_NEAR_MARGIN if is_near else CLOCK_MARGIN,
+        gate=request.gate,
     )
 
 
@@ -114,6 +116,7 @@ def _open_sqs(request: QueueRequest) -> SqsQueue:
         # A poll longer than a lease costs a renewal with each claim: too much for tasks, nothing for a few commands.
         poll_seconds=POLL_SECONDS if commands else min(POLL_SECONDS, int(lease_seconds) // 3),
         listed=commands,
+        gate=request.gate,
     )
     queue.connect()
     return queue
@@ -148,15 +151,24 @@ def provider_of(config: CampaignConfig) -> QueueProvider:
 
 
 def get_queue(
-    config: CampaignConfig, store: Store, name: str, *, worker: str | None = None, check: bool = False
+    config: CampaignConfig,
+    store: Store,
+    name: str,
+    *,
+    worker: str | None = None,
+    check: bool = False,
+    gate: Callable[[], None] | None = None,
 ) -> LeasedQueue | SqsQueue:
     """The queue that `[queue]` names, on the campaign's store. With `check`, as workers ask for it, a store that does
-    not honour conditional writes is refused: whoever carries the tasks, results are single because of them."""
+    not honour conditional writes is refused: whoever carries the tasks, results are single because of them. `gate` is
+    asked before a task is taken or ended: it raises `HostEvicted` where this machine may not."""
+    from cocli.queue.custody import always_open
+
     provider, kind = provider_of(config), store_kind(store.address)
     if provider.insists_on is not None and provider.insists_on is not kind:
         raise _wrong_store(provider.name, provider.insists_on, name, store)
     terms = _COMMAND_TERMS if is_of_commands(name) else _Terms(config.queue.lease_seconds, config.queue.attempts)
-    queue = provider.open(QueueRequest(config, store, name, worker, terms))
+    queue = provider.open(QueueRequest(config, store, name, worker, terms, gate or always_open))
     if check and kind.needs_probe:
         from cocli.store.probe import require_safe
 

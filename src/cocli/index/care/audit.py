@@ -177,7 +177,8 @@ class _Auditor:
         for leftover in listing.leftovers:
             if leftover.rejected is None:
                 self.report.add(AuditFinding.STALE, leftover.object, "it was packed, and is still there")
-        infos = {info.key: info for info in listing.waiting}
+        view: VersionView[Any] = VersionView(self._index, manifest, on_damaged=lambda _: None)  # told already
+        infos = {info.key: info for info in view.unpacked(listing.waiting)}
         if not self._spec.keeps_loose:
             for info in listing.waiting:
                 self._stale(info, now)

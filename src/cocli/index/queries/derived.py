@@ -12,6 +12,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from cocli.config.private import make_private
 from cocli.formats.usv_sql import quote_text
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class DerivedFolder:
 
     def temporary(self) -> str:
         """A place to write in; what is written there has no meaning before `keep`."""
-        os.makedirs(self.folder, exist_ok=True)
+        make_private(self.folder)
         return os.path.join(self.folder, f"{_TEMPORARY}{secrets.token_hex(8)}")
 
     def keep(self, temporary: str, manifest: str, ending: str = "parquet") -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from cocli.config.schema import nearest
-from cocli.errors import QueryError
+from cocli.errors import DiskFull, QueryError, no_room_in
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -47,8 +47,11 @@ def parse_query(connection: duckdb.DuckDBPyConnection, sql: str, known: Collecti
     return ParsedQuery(statement.query, frozenset(named & set(known)))
 
 
-def query_error(error: duckdb.Error) -> QueryError:
+def query_error(error: duckdb.Error) -> QueryError | DiskFull:
     """What DuckDB says, without the words that only its makers need."""
+    if isinstance(error, duckdb.IOException) and (full := no_room_in(str(error))):
+        way_out = "Free some space, or name another place in COCLI_CACHE_HOME."
+        return DiskFull(file="The cache", done="written", reason=full, hint=way_out)
     kind = type(error).__name__.removesuffix("Exception")
     reason = str(error).strip().partition(": ")[2] or str(error)
     hint = "A query reads the views of the indexes and nothing else." if kind == "Permission" else None

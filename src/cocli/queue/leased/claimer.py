@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cocli.queue.leased.discovery import Discovery, TaskCandidate
+    from cocli.queue.leased.leftovers import Leftovers
     from cocli.queue.leased.removal import Cleaner
     from cocli.queue.places import Places
 
@@ -58,6 +59,7 @@ class ClaimingQueue(HoldingQueue[LeasedClaim]):
     _places: Places
     _discovery: Discovery
     _cleaner: Cleaner
+    _leftovers: Leftovers
 
     if TYPE_CHECKING:
 
@@ -70,6 +72,7 @@ class ClaimingQueue(HoldingQueue[LeasedClaim]):
 
     def claim_many(self, limit: int) -> list[LeasedClaim]:
         """Up to so many tasks, each under a lease of its own; none if a whole round gave nothing."""
+        self._gate()
         # Gathering may take longer than a lease lasts: then some, or all, are somebody else's by now. A store that is
         # so slow is not asked again at once.
         return self._still_ours(self._gather(limit))
@@ -155,23 +158,13 @@ class ClaimingQueue(HoldingQueue[LeasedClaim]):
         if self._cleaner.is_done(candidate.folder):
             return None
         if not candidate.has_task:
-            self._remove_orphan(candidate.folder)
+            if self._leftovers.remove(candidate.folder):
+                self._tell(_LOG, "lease without a task removed", self._places.spot_of_folder(candidate.folder))
             return None
         try:
             return self._take_over(candidate.folder)
         except InvalidKey:
             return None  # a folder that no task is named like: somebody else's, and not ours to touch
-
-    def _remove_orphan(self, folder: str) -> None:
-        """A lease without a task: its worker died while cleaning up, or is about to finish doing so."""
-        task_key, lease_key = task_files(folder)
-        lease, task = self._store.get_many([lease_key, task_key])
-        if isinstance(lease, StoredObject) and isinstance(task, NotFound):
-            with suppress(FormatError):  # an unreadable lease has no token to keep
-                token = json_records.read(Lease, lease.data, file=lease_key).token
-                self._sideline.keep_token(self._places.spot_of_folder(folder), token)
-            self._tell(_LOG, "lease without a task removed", self._places.spot_of_folder(folder))
-            self._cleaner.remove_lease(lease_key, lease.etag)
 
     # --- tasks that nobody has had
 
@@ -238,7 +231,8 @@ class ClaimingQueue(HoldingQueue[LeasedClaim]):
             return None
         claim = self._claim(task, leasing.lease, leasing.folder, etag, task_etag, leasing.written_at, leasing.now)
         self._tell(_LOG, "claim won", task.task_id, token=claim.token, attempt=claim.attempt)
-        return self._go_on_counting(claim) if task.recoveries else claim
+        # Also a task that somebody moved back by hand: nobody counted that as a recovery.
+        return self._go_on_counting(claim) if task.recoveries or task.last_token else claim
 
     def _go_on_counting(self, claim: LeasedClaim) -> LeasedClaim | None:
         """A task that came back from the sideline: its tokens go on where they were."""

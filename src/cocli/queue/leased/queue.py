@@ -20,16 +20,17 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Literal
 
 from cocli import logs
-from cocli.errors import CocliError, StoreError
+from cocli.errors import CocliError, HostEvicted, StoreError
 from cocli.formats import json_records
 from cocli.keys.paths import task_files
 from cocli.models.campaign import LEASE_SECONDS
 from cocli.models.completion import Empty, Ok
 from cocli.queue.base import AckOutcome, Category, NewTask, PutOutcome, PutReport
-from cocli.queue.custody import HISTORY
+from cocli.queue.custody import HISTORY, always_open
 from cocli.queue.keeper import LeaseKeeper
 from cocli.queue.leased.claimer import ClaimingQueue
 from cocli.queue.leased.discovery import Discovery
+from cocli.queue.leased.leftovers import Leftovers
 from cocli.queue.leased.removal import Cleaner
 from cocli.queue.leased.sideline import Sideline
 from cocli.queue.leased.statistics import Statistics
@@ -40,7 +41,7 @@ from cocli.store import settled
 from cocli.store.base import Put
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from cocli.models.lease import Lease
     from cocli.models.task import TaskError
@@ -74,11 +75,13 @@ class LeasedQueue(ClaimingQueue):
         margin: float = CLOCK_MARGIN,
         runtime: Runtime | None = None,
         rng: random.Random | None = None,
+        gate: Callable[[], None] = always_open,
     ) -> None:
         self.campaign = campaign
         self.name = name
         self.worker = worker or default_worker()
         self._store = store
+        self._gate = gate
         self._attempts = attempts
         self._seconds = lease_seconds
         self._margin = timedelta(seconds=margin)
@@ -92,6 +95,7 @@ class LeasedQueue(ClaimingQueue):
         self._cleaner = Cleaner(store, self._runtime, lease_seconds=lease_seconds)
         self._putter = Putter(store, self._places, campaign, name, self._nonce)
         self._sideline = Sideline(store, self._places, self._nonce, settled_after=expiry)
+        self._leftovers = Leftovers(store, self._places, self._sideline)
         self._statistics = Statistics(store, self._places, name, expiry)
 
     # --- putting
@@ -163,6 +167,7 @@ class LeasedQueue(ClaimingQueue):
         """End a claim and take the next task: its completion and the next lease are written side by side."""
         if not isinstance(verdict, (Ok, Empty)):
             return super().ack_and_claim(claim, verdict)
+        self._check(self._ours(claim))  # before the next lease is asked for: who may not end this takes no other
         with self._lock:
             following = self._discovery.next_new()
         leasing = None if following is None else self._leasing(following.folder)
@@ -177,7 +182,7 @@ class LeasedQueue(ClaimingQueue):
         try:
             taken = self._still_ours(self._read_leased([leasing], leases))
             return outcome, taken[0] if taken else self.claim()
-        except StoreError:
+        except (StoreError, HostEvicted):
             return outcome, None  # the result is kept, and must be told; the next claim meets the error again
 
     def _complete_all(

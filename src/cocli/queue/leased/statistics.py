@@ -41,23 +41,27 @@ class Statistics:
                 leases[found[0]] = info
             elif found is not None:
                 tasks[found[0]] = info.modified
+        completed = {
+            spot: info.modified
+            for info in self._store.list(self._places.completed)
+            if (spot := self._places.spot_of_completion(info.key))
+        }
+        listed = (self._places.spot_of_sidelined(info.key) for info in self._store.list(self._places.sideline))
+        aside = [found for found in listed if found is not None]
+        # A task that has ended is not counted as waiting, though its folder may still be there.
+        for spot in (*completed, *(spot for _, spot in aside)):
+            tasks.pop(f"{self._places.pending}{spot}/", None)
         holding = {folder: lease for folder, lease in leases.items() if folder in tasks}
         leased, expired = self._judge(list(holding.values()), now)
-        completed = [
-            info.modified
-            for info in self._store.list(self._places.completed)
-            if self._places.spot_of_completion(info.key)
-        ]
-        aside = (self._places.spot_of_sidelined(info.key) for info in self._store.list(self._places.sideline))
         return QueueStats(
             queue=self._queue,
             pending=len(tasks),
             leased=leased,
             expired=expired,
             completed=len(completed),
-            sidelined=dict(Counter(found[0] for found in aside if found is not None)),
+            sidelined=dict(Counter(category for category, _ in aside)),
             oldest=min(tasks.values(), default=None),
-            completed_recently=sum(now - at <= _RECENT for at in completed),
+            completed_recently=sum(now - at <= _RECENT for at in completed.values()),
             recent=_RECENT,
         )
 

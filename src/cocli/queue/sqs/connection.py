@@ -16,6 +16,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from cocli.errors import Denied, MissingExtra, QueueError, QueueUnusable, Unavailable
+from cocli.store.clock_skew import clock_skew, says_skewed, seconds_ahead
 from cocli.store.credentials import find_credentials
 
 if TYPE_CHECKING:
@@ -261,6 +262,9 @@ class SqsConnection:
             return self._missing()
         if code in _EXPIRED or (code == "InvalidParameterValue" and "receipt handle" in said.lower()):
             return ReceiptExpired(said)
+        if says_skewed(code, said):
+            date = error.response.get("ResponseMetadata", {}).get("HTTPHeaders", {}).get("date", "")
+            return clock_skew(self._address, self.queue_name, seconds_ahead(date))
         if code in _DENYING or status in (401, 403):
             return self._denied(reason)
         if code in _BUSY or status == 429 or status >= 500:

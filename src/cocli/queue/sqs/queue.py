@@ -29,7 +29,7 @@ from cocli.formats import json_records
 from cocli.models.campaign import LEASE_SECONDS
 from cocli.models.task import Task, TaskError
 from cocli.queue.base import AckOutcome, Category, NewTask, PutOutcome, PutReport, TaskPlace
-from cocli.queue.custody import HISTORY, HoldingQueue
+from cocli.queue.custody import HISTORY, HoldingQueue, always_open
 from cocli.queue.keeper import LeaseKeeper
 from cocli.queue.leased.queue import default_worker
 from cocli.queue.leased.sideline import Sideline
@@ -43,7 +43,7 @@ from cocli.queue.sqs.submission import SqsPutter
 from cocli.store import settled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from cocli.models.lease import Lease
     from cocli.models.task import Attempt
@@ -86,6 +86,7 @@ class SqsQueue(HoldingQueue[SqsClaim]):
         listed: bool = False,
         runtime: Runtime | None = None,
         rng: random.Random | None = None,
+        gate: Callable[[], None] = always_open,
     ) -> None:
         if lease_seconds > LONGEST_VISIBILITY:
             reason = f"queue.lease_seconds is {lease_seconds:g}, and SQS allows {LONGEST_VISIBILITY} (12 hours) at most"
@@ -94,6 +95,7 @@ class SqsQueue(HoldingQueue[SqsClaim]):
         self.name = name
         self.worker = worker or default_worker()
         self._store = store
+        self._gate = gate
         self._connection = connection
         self._attempts = attempts
         self._seconds = math.ceil(lease_seconds)
@@ -129,6 +131,7 @@ class SqsQueue(HoldingQueue[SqsClaim]):
     def claim(self) -> SqsClaim | None:
         """A task to work on, or None if none came while we waited."""
         while True:
+            self._gate()
             # The visibility counts from some moment of the poll, we count from its start: where that makes a difference
             # (`_is_ours`), a renewal proves that the task is still ours.
             asked_at = self._runtime.monotonic()
