@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 from cocli.documents.care.purge import Purger
 from cocli.documents.care.tombstones import Tombstones
 from cocli.documents.catalog.base import EVERY, CatalogPage, Cursor, Selection
+from cocli.documents.changes.census import Census
+from cocli.documents.changes.learner import ChangeLearner
+from cocli.documents.changes.teller import ChangeTeller
 from cocli.documents.ids import check_parts, node_uuid
 from cocli.documents.limits import INLINE_LIMIT
 from cocli.documents.objects import DocumentObjects
@@ -57,6 +60,9 @@ class DocumentRepository:
         )
         self.tombstones = Tombstones(self.objects, catalog, clock=clock, subscriptions=subscriptions)
         self.purger = Purger(self.objects, catalog, self.tombstones, clock=clock, subscriptions=subscriptions)
+        self.teller = ChangeTeller(store, catalog)
+        self.learner = ChangeLearner(store, catalog)
+        self.census = Census(self.objects, catalog, clock=clock)
         self._saver = Saver(self.objects, catalog, self.tombstones, clock=clock, subscriptions=subscriptions)
 
     def with_catalog(self, catalog: Catalog) -> DocumentRepository:

@@ -30,6 +30,8 @@ class FsckProblem(StrEnum):
     """An event that points at nothing. Repair: it is removed."""
     DOCUMENT_WITHOUT_EVENT = "document_without_event"
     """A version that was never told. Repair: its events are written, with the ids that they would have had."""
+    UNTOLD_ROW = "untold_row"
+    """A row that nothing in the store tells other machines of. Repair: it is told again."""
     RESURRECTED = "resurrected"
     """A live state of a deleted document. Repair: it is deleted as well."""
     UNFINISHED_PURGE = "unfinished_purge"

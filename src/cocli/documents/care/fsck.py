@@ -17,6 +17,7 @@ from cocli import logs
 from cocli.documents.care.findings import FsckFinding, FsckProblem, FsckReport
 from cocli.documents.care.repairs import Mending
 from cocli.documents.care.survey import kind_of, survey_one, surveys
+from cocli.documents.care.telling import TellingCheck
 from cocli.documents.care.tombstones import EMPTY_DIGEST
 from cocli.documents.outbox import events_of
 from cocli.documents.places import DocumentPlace
@@ -61,6 +62,7 @@ def rebuild(
     the ids they had; without, they count as published: for a second machine that gets a catalogue of its own.
     """
     repository.catalog.clear()
+    repository.learner.learn()  # what others told is not told a second time; the objects correct it where it is wrong
     report = check(repository, repair=True)
     if not announce:
         moment = (now or repository.objects.store.now)()
@@ -103,9 +105,13 @@ class Fsck:
             self._document(survey)
         for key in strangers:
             self._found(FsckProblem.STRANGER, "?", "?", key)
+        told = TellingCheck(self._repository)
         for row in self._rows():
             self._row(row)
+            told.look(row)
+        self._untold(told)
         self._events()
+        self._census()
         _LOG.info("documents checked", extra={"documents": self._report.documents, "found": len(self._report.findings)})
         return self._report
 
@@ -176,6 +182,7 @@ class Fsck:
                 wanted |= {event.event_id: event for event in events_of(surveyed.state, self._repository.subscriptions)}
         known = self._catalog.known_events(wanted)
         missing = [event for event in wanted.values() if event.event_id not in known]
+        missing = [event for event in missing if not self._catalog.is_learned(event.uuid, event.reference.cluster)]
         if missing and not self._options.repair:
             rows = {(row.uuid, row.cluster) for surveyed in survey.states if (row := self._find(surveyed.state.row()))}
             missing = [event for event in missing if (event.uuid, event.reference.cluster) in rows]
@@ -305,6 +312,20 @@ class Fsck:
             return True  # what it pointed at is damaged, which is reported as such
         there = [stored for stored in self._store.get_many(keys) if isinstance(stored, StoredObject)]
         return any(self._objects.read(place, stored).header.digest == digest for stored in there)
+
+    def _untold(self, told: TellingCheck) -> None:
+        if not told.missing:
+            return
+        done = self._mend(told.tell_again)
+        for row in told.missing:
+            detail = f"{row.cluster or 'intake'}/{row.address}, version {row.version}"
+            self._found(FsckProblem.UNTOLD_ROW, row.account, row.doc, detail, done)
+
+    def _census(self) -> None:
+        """Everything was just looked at: what the catalogue does not know is what was found and not mended."""
+        if self._options.account is None:
+            unseen = sum(finding.problem is FsckProblem.ORPHAN_OBJECT for finding in self._report.open)
+            self._repository.census.note(unseen, self._store.now())
 
     # --- plumbing
 

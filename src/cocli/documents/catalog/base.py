@@ -145,6 +145,48 @@ class Catalog(Protocol):
         """Empty rows, events and memos, to build them anew."""
         ...
 
+    # --- what catalogues tell each other
+
+    def untold(self, limit: int) -> list[PipeDoc]:
+        """Rows that were made through this catalogue and that others were not told of yet."""
+        ...
+
+    def untold_places(self) -> set[tuple[str, str]]:
+        """Uuid and cluster (empty at intake) of the same, all of them."""
+        ...
+
+    def mark_told(self, rows: Sequence[PipeDoc], entry: str) -> None:
+        """Others can read these rows in an object of the store; one that was replaced meanwhile stays untold."""
+        ...
+
+    def tell_again(self, places: Sequence[tuple[str, str | None]]) -> None:
+        """No object of the store names these rows any more: others are to be told of them again."""
+        ...
+
+    def learn(self, rows: Sequence[PipeDoc], entries: Sequence[str]) -> None:
+        """Take rows over that others told in these objects. An older version never replaces a newer one."""
+        ...
+
+    def is_learned(self, uuid: str, cluster: str | None) -> bool:
+        """Whether others made the row: its events are theirs to send."""
+        ...
+
+    def learned(self) -> set[str]:
+        """The objects whose rows are here."""
+        ...
+
+    def forget_learned(self, entries: Sequence[str]) -> None: ...
+
+    def places(self) -> set[tuple[str, str]]:
+        """Uuid and cluster (empty at intake) of every row, of every account."""
+        ...
+
+    def fact(self, name: str, *, begin: str | None = None) -> str | None:
+        """What is noted of the catalogue itself under a name. With `begin`, that is noted where nothing is yet."""
+        ...
+
+    def set_fact(self, name: str, value: str) -> None: ...
+
     # --- events
 
     def waiting(self, limit: int) -> list[Event]:

@@ -20,16 +20,24 @@ def open_catalog(url: str, *, durable: bool = True) -> SqlCatalog:
     """Open the catalogue at an address and bring its tables up to date. `durable` is for SQLite: see there."""
     from cocli.documents.catalog.sql import SqlCatalog
 
-    scheme, separator, rest = url.partition("://")
-    if separator and scheme in ("postgresql", "postgres"):
+    path = sqlite_path(url)
+    if path is None:
         from cocli.documents.catalog.postgres import PostgresDatabase
 
         return SqlCatalog(PostgresDatabase(url))
+    from cocli.documents.catalog.sqlite import SqliteDatabase
+
+    return SqlCatalog(SqliteDatabase(path, durable=durable))
+
+
+def sqlite_path(url: str) -> str | None:
+    """The file of a catalogue; None where it is no file but a server."""
+    scheme, separator, rest = url.partition("://")
+    if separator and scheme in ("postgresql", "postgres"):
+        return None
     if separator and scheme != "sqlite":
         raise ConfigError(reason=f'"{scheme}" is not a kind of catalogue; there are sqlite and postgresql')
     path = rest if separator else url
     if not path.strip() or "\0" in path:
         raise ConfigError(reason="the address of the catalogue names no file")
-    from cocli.documents.catalog.sqlite import SqliteDatabase
-
-    return SqlCatalog(SqliteDatabase(os.path.expanduser(path), durable=durable))
+    return os.path.expanduser(path)

@@ -96,6 +96,10 @@ class PostgresDatabase:
     def read_time(self, value: Any) -> datetime:
         return cast("datetime", value).astimezone(UTC)
 
+    def check(self) -> None:
+        with self.read() as session:  # a server looks after its own files
+            session.rows("SELECT 1", {})
+
     def close(self) -> None:
         with self._lock:
             if self._connection is not None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from cocli.documents.catalog.base import CatalogState, Memo, OutboxEntry, Which
 from cocli.documents.catalog.migrations import migrate
 from cocli.documents.catalog.rows import event_values, memo_values, read_event, read_memo, read_row, row_values
+from cocli.errors import CatalogError, RecordError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from datetime import datetime
     from typing import Any
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from cocli.documents.outbox import Event
     from cocli.models.document import PipeDoc
 
+T = TypeVar("T")
+_PAGE = 1000
 _PRUNED = "events_pruned_before"
 
 
@@ -34,8 +37,21 @@ class SqlCatalog:
         self._row_values = partial(row_values, write=write)
         self._event_values = partial(event_values, write=write)
         self._memo_values = partial(memo_values, write=write)
-        self._read_row = partial(read_row, read=read)
-        self._read_event = partial(read_event, read=read)
+        self._read_row = self._checked(partial(read_row, read=read))
+        self._read_event = self._checked(partial(read_event, read=read))
+        self._read_memo = self._checked(partial(read_memo, read=read))
+
+    def _checked(self, reading: Callable[[Sequence[Any]], T]) -> Callable[[Sequence[Any]], T]:
+        """What was written can be read: where it cannot, the database was damaged."""
+
+        def read(columns: Sequence[Any]) -> T:
+            try:
+                return reading(columns)
+            except (RecordError, ValueError, TypeError) as error:
+                reason = f"it is damaged: {str(error)[:200]}"
+                raise CatalogError(address=self._database.address, reason=reason) from error
+
+        return read
 
     @property
     def address(self) -> str:
@@ -45,6 +61,16 @@ class SqlCatalog:
     def database(self) -> Database:
         """For those who keep tables of their own beside these."""
         return self._database
+
+    def check(self) -> None:
+        """Read everything. `CatalogError` where something cannot be read."""
+        self._database.check()
+        after: PipeDoc | None = None
+        while rows := self.scan(after, _PAGE):
+            after = rows[-1]
+        self.waiting(1)
+        self.untold(1)
+        self.learned()
 
     def close(self) -> None:
         self._database.close()
@@ -97,11 +123,13 @@ class SqlCatalog:
     def replace(self, rows: Sequence[PipeDoc], events: Sequence[Event], *, remove: Sequence[PipeDoc] = ()) -> None:
         with self._database.transaction() as session:
             for row in (*remove, *rows):
-                session.run(self._statements["remove"], {"uuid": row.uuid, "cluster": row.cluster or ""})
+                session.run(self._statements["remove"], _place(row))
+                session.run(self._statements["drop_untold"], _place(row))
             self._write(session, rows, events)
 
     def _write(self, session: DatabaseSession, rows: Sequence[PipeDoc], events: Sequence[Event]) -> None:
         session.run_many(self._statements["put"], [self._row_values(row) for row in rows])
+        session.run_many(self._statements["add_untold"], [_place(row) for row in rows])
         session.run_many(self._statements["add_event"], [self._event_values(event) for event in events])
 
     def states(self, account: str, doc: str, cluster: Selection, *, deleted: bool) -> list[PipeDoc]:
@@ -147,12 +175,68 @@ class SqlCatalog:
 
     def clear(self) -> None:
         with self._database.transaction() as session:
-            for name in ("clear_rows", "clear_events", "clear_memos"):
+            for name in ("clear_rows", "clear_events", "clear_memos", "clear_untold", "clear_learned"):
                 session.run(self._statements[name], {})
 
     def _query(self, name: str, values: dict[str, Any]) -> list[PipeDoc]:
         with self._database.read() as session:
             return [self._read_row(columns) for columns in session.rows(self._statements[name], values)]
+
+    # --- what catalogues tell each other
+
+    def untold(self, limit: int) -> list[PipeDoc]:
+        return self._query("untold", {"limit": limit})
+
+    def untold_places(self) -> set[tuple[str, str]]:
+        return self._places("untold_places")
+
+    def mark_told(self, rows: Sequence[PipeDoc], entry: str) -> None:
+        told = [_place(row) | {"version": row.version, "digest": row.digest} for row in rows]
+        with self._database.transaction() as session:
+            session.run_many(self._statements["told"], told)
+            session.run(self._statements["add_learned"], {"entry": entry})
+
+    def tell_again(self, places: Sequence[tuple[str, str | None]]) -> None:
+        again = [{"uuid": uuid, "cluster": cluster or ""} for uuid, cluster in places]
+        with self._database.transaction() as session:
+            session.run_many(self._statements["add_untold"], again)
+
+    def learn(self, rows: Sequence[PipeDoc], entries: Sequence[str]) -> None:
+        with self._database.transaction() as session:
+            session.run_many(self._statements["learn"], [self._row_values(row) for row in rows])
+            session.run_many(self._statements["add_learned"], [{"entry": entry} for entry in entries])
+
+    def is_learned(self, uuid: str, cluster: str | None) -> bool:
+        with self._database.read() as session:
+            found = session.rows(self._statements["is_learned"], {"uuid": uuid, "cluster": cluster or ""})
+        return bool(found and found[0][0])
+
+    def learned(self) -> set[str]:
+        with self._database.read() as session:
+            return {entry for (entry,) in session.rows(self._statements["learned"], {})}
+
+    def forget_learned(self, entries: Sequence[str]) -> None:
+        with self._database.transaction() as session:
+            session.run_many(self._statements["forget_learned"], [{"entry": entry} for entry in entries])
+
+    def places(self) -> set[tuple[str, str]]:
+        return self._places("places")
+
+    def _places(self, name: str) -> set[tuple[str, str]]:
+        with self._database.read() as session:
+            return {(uuid, cluster) for uuid, cluster in session.rows(self._statements[name], {})}
+
+    def fact(self, name: str, *, begin: str | None = None) -> str | None:
+        if begin is not None:
+            with self._database.transaction() as session:
+                session.run(self._statements["begin_fact"], {"name": name, "value": begin})
+        with self._database.read() as session:
+            found = session.rows(self._statements["fact"], {"name": name})
+        return str(found[0][0]) if found else None
+
+    def set_fact(self, name: str, value: str) -> None:
+        with self._database.transaction() as session:
+            session.run(self._statements["set_fact"], {"name": name, "value": value})
 
     # --- events
 
@@ -216,10 +300,14 @@ class SqlCatalog:
         with self._database.read() as session:
             found = session.rows(self._statements["recall"], values)
         if found:
-            return read_memo(found[0], self._database.read_time)
+            return self._read_memo(found[0])
         return None
 
     def forget(self, account: str, doc: str) -> None:
         with self._database.transaction() as session:
             for name in ("forget", "drop_waiting", "forget_outcomes"):
                 session.run(self._statements[name], {"account": account, "doc": doc})
+
+
+def _place(row: PipeDoc) -> dict[str, object]:
+    return {"uuid": row.uuid, "cluster": row.cluster or ""}

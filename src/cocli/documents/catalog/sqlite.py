@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from cocli.config.private import make_private, refuse_link
 from cocli.documents.catalog.rows import text_of
 from cocli.documents.catalog.statements import load
 from cocli.errors import CatalogError, CatalogUnavailable
@@ -24,6 +25,22 @@ if TYPE_CHECKING:
 
 MEMORY = ":memory:"
 _WAIT_SECONDS = 60.0
+_SURROUNDINGS = frozenset(
+    {
+        sqlite3.SQLITE_PERM,
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_NOMEM,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_INTERRUPT,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_PROTOCOL,
+        sqlite3.SQLITE_AUTH,
+    }
+)
+"""What the machine around the file does wrong. Any other error means that the file itself cannot be used."""
 _REMEDY = "Check that its folder can be written and has space; COCLI_STATE_HOME names another place."
 
 
@@ -52,7 +69,8 @@ class SqliteDatabase:
         self.statements: Mapping[str, str] = load(str, lock="")
         with self._errors():
             if path != MEMORY:
-                os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
+                make_private(os.path.dirname(os.path.abspath(path)))
+                refuse_link(path)
             self._connection = sqlite3.connect(
                 path, timeout=_WAIT_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=256
             )
@@ -101,6 +119,12 @@ class SqliteDatabase:
     def read_time(self, value: Any) -> datetime:
         return datetime.fromisoformat(value)
 
+    def check(self) -> None:
+        with self.read() as session:
+            found = [str(row[0]) for row in session.rows("PRAGMA integrity_check(3)", {})]
+        if found != ["ok"]:
+            raise CatalogError(address=self._path, reason=f"it is damaged: {'; '.join(found)[:300]}")
+
     def close(self) -> None:
         with self._lock:
             self._connection.close()
@@ -109,7 +133,17 @@ class SqliteDatabase:
     def _errors(self) -> Iterator[None]:
         try:
             yield
-        except sqlite3.OperationalError as error:
-            raise CatalogUnavailable(address=self._path, reason=str(error), hint=_REMEDY) from error
-        except (sqlite3.Error, OSError) as error:
+        except sqlite3.Error as error:
+            if _primary(error) in _SURROUNDINGS:
+                raise CatalogUnavailable(address=self._path, reason=str(error), hint=_REMEDY) from error
             raise CatalogError(address=self._path, reason=str(error)) from error
+        except OSError as error:
+            raise CatalogUnavailable(address=self._path, reason=str(error), hint=_REMEDY) from error
+
+
+def _primary(error: sqlite3.Error) -> int | None:
+    """The kind of an error. A file that ends too early is damaged, whatever SQLite makes of it."""
+    code = getattr(error, "sqlite_errorcode", None)
+    if code is None or code == sqlite3.SQLITE_IOERR_SHORT_READ:
+        return None
+    return int(code) & 0xFF

@@ -27,7 +27,7 @@ CREATE TABLE IF NOT EXISTS schema_migrations (
     number INTEGER PRIMARY KEY, name TEXT NOT NULL, sha256 TEXT NOT NULL
 )
 """
-_UPGRADE = "Install the version of cocli that it was made with, or build it anew in an empty database."
+_UPGRADE = "Install the version of cocli that it was made with, or build it anew with: cocli documents fsck --rebuild"
 
 
 @dataclass(frozen=True, slots=True)

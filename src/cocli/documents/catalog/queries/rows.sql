@@ -13,7 +13,7 @@ ON CONFLICT (uuid, cluster) DO UPDATE SET
     version = excluded.version, content_type = excluded.content_type, filename = excluded.filename,
     source_uri = excluded.source_uri, http_status = excluded.http_status, etag = excluded.etag,
     parent_digest = excluded.parent_digest, steps = excluded.steps, saved_at = excluded.saved_at,
-    deleted_at = excluded.deleted_at, purged_at = excluded.purged_at
+    deleted_at = excluded.deleted_at, purged_at = excluded.purged_at, learned = 0
 WHERE excluded.version >= pipedocs.version;
 
 -- name: remove

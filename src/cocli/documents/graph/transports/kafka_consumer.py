@@ -149,18 +149,16 @@ class KafkaConsumer:
             try:
                 delivery = KafkaDelivery(self, raw, self._attempt(partition, raw))
             except LeaseLost:
-                self._refuse(raw)
+                self._refuse(raw, partition)
                 return None
             self._held, self._held_since = delivery, self._clock()
             return delivery
 
-    def _refuse(self, raw: Any) -> None:
+    def _refuse(self, raw: Any, partition: _Partition) -> None:
         """It could not be counted: whoever has the partition once the group is settled begins with this message."""
+        partition.fresh = True
+        self._seek(raw, partition)
         self._go_on_reading()
-        partition = self._partitions.get(raw.partition())
-        if partition is not None:
-            partition.fresh = True
-            self._seek(raw)
 
     def _passing_errors(self) -> frozenset[int]:
         """A topic that nobody has written to yet is no fault; nor is the end of a partition."""
@@ -227,12 +225,28 @@ class KafkaConsumer:
             if after > 0:
                 partition.resume_at = self._clock() + after
                 self._client.pause([self._library.TopicPartition(self._topic, raw.partition())])
-            self._seek(raw)
+            self._seek(raw, partition)
 
-    def _seek(self, raw: Any) -> None:
-        """What was read beyond it comes again behind it."""
-        self._early = [message for message in self._early if message.partition() != raw.partition()]
-        self._client.seek(self._library.TopicPartition(self._topic, raw.partition(), raw.offset()))
+    def _seek(self, raw: Any, partition: _Partition) -> None:
+        """What was read beyond it comes again behind it. While the group is being dealt out anew the library refuses:
+        then we take part in it, and try again for as long as the partition is ours. One that went away and came back
+        begins where the group stands, and is left there."""
+        here = self._library.TopicPartition(self._topic, raw.partition(), raw.offset())
+        until = self._clock() + _ANSWER_SECONDS
+        while self._partitions.get(raw.partition()) is partition:
+            self._early = [message for message in self._early if message.partition() != raw.partition()]
+            try:
+                self._client.seek(here)
+                break
+            except self._library.KafkaException as error:
+                if error.args[0].code() not in self._unsettled_errors() or self._clock() >= until:
+                    raise BrokerUnavailable(queue=self._topic, reason=str(error)) from error
+            self._serve(_SERVE_SECONDS)
+
+    def _unsettled_errors(self) -> frozenset[int]:
+        """The partition's place is just being changed, or reading has not begun yet."""
+        kinds = self._library.KafkaError
+        return frozenset(getattr(kinds, name) for name in ("_OUTDATED", "_STATE", "_PREV_IN_PROGRESS"))
 
     def _commit_offset(self, number: int, offset: int, metadata: str | None = None, *, wait: bool = True) -> None:
         """`LeaseLost` if the partition is not ours any more. While the group is being dealt out anew that is not yet

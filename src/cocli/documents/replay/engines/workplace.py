@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -68,10 +69,16 @@ def make_graph(factory: str, arguments: Mapping[str, Any]) -> Graph:
     """The graph that a function makes, by the function's dotted name."""
     module, colon, name = factory.partition(":")
     hint = "Name a function that returns a Graph, such as package.module:make_graph."
+    if not all(part.isidentifier() for part in module.split(".")):
+        raise UsageError(reason=f"{factory} is no name of a function", hint=hint)
     try:
         function = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError, ValueError) as error:
         raise UsageError(reason=f"{factory} cannot be imported: {error}", hint=hint) from error
+    try:
+        inspect.signature(function).bind(**arguments)
+    except (TypeError, ValueError) as error:  # it wants something else, or is no function that says what it wants
+        raise UsageError(reason=f"{factory} cannot make a graph: {error}", hint=hint) from error
     made = function(**arguments) if colon else None
     if not isinstance(made, Graph):
         raise UsageError(reason=f"{factory} made no graph", hint=hint)
