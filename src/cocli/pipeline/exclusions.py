@@ -5,6 +5,8 @@ It lies beside the rules of merging because it compares names as they do, and be
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -35,6 +37,12 @@ class Exclusions:
         places = {place_id: f"the place id {place_id} is excluded" for place_id in section.place_ids}
         names.pop("", None)  # a name without a letter compares with nothing
         return cls(domains, names, places)
+
+    @property
+    def digest(self) -> str:
+        """Changes with what is excluded, and not with the order in which it was written down."""
+        told = [sorted(excluded) for excluded in (self.domains, self.names, self.place_ids)]
+        return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
 
     def __bool__(self) -> bool:
         return bool(self.domains or self.names or self.place_ids)

@@ -16,6 +16,7 @@ from cocli.keys.paths import (
     DomainKey,
     EmailKey,
     FormerWitnessKey,
+    HarvestedTileKey,
     IndexRef,
     ProspectKey,
     TargetTileKey,
@@ -25,6 +26,7 @@ from cocli.keys.paths import (
 from cocli.models.completion import Completion
 from cocli.models.domain import Domain
 from cocli.models.email import EmailEntry
+from cocli.models.harvest import HarvestedTile
 from cocli.models.prospect import Prospect
 from cocli.models.witness import TargetTile, Witness
 from cocli.pipeline import merge as merging
@@ -155,6 +157,19 @@ def _scraped_tiles() -> IndexSpec[Witness]:
     )
 
 
+def _harvested_tiles() -> IndexSpec[HarvestedTile]:
+    return IndexSpec(
+        name="harvested-tiles",
+        model=HarvestedTile,
+        key_text=_witness_key,
+        merge=merging.merge_harvests,
+        loose_format=LooseFormat.CSV,
+        loose_key=lambda ref, record: str(HarvestedTileKey(_campaign(ref), record.tile, record.phrase, record.source)),
+        loose_folder=_own_folder,
+        is_loose=HarvestedTileKey.fits,
+    )
+
+
 def _completions(name: str) -> IndexSpec[Completion]:
     queue = name.removeprefix(COMPLETIONS)
     return IndexSpec(
@@ -176,6 +191,7 @@ _KINDS: dict[str, Callable[[], IndexSpec[Any]]] = {
     "emails": _emails,
     "domains": _domains,
     "target-tiles": _target_tiles,
+    "harvested-tiles": _harvested_tiles,
     "scraped-tiles": _scraped_tiles,
 }
 NAMES = tuple(_KINDS)

@@ -45,6 +45,11 @@ class Contributions:
     def changed(self) -> list[Prospect]:
         return [prospect for company, prospect in sorted(self.now.items()) if prospect != self.before[company]]
 
+    def businesses(self, is_wanted: Callable[[Prospect], bool]) -> list[Prospect]:
+        """All that the rows are about, those of them that nothing was new of included; in the order of their hashes."""
+        there = [prospect for _, prospect in sorted(self.now.items()) if prospect.merged_into is None]
+        return [prospect for prospect in there if is_wanted(prospect)]
+
     def add(self, assignment: Assignment, observation: ImportedPlace) -> None:
         match = assignment.match
         if match.replaces is not None and (old := self._known(match.replaces)) is not None:

@@ -1,18 +1,22 @@
 """Which prospect an observation is about. Pure and in memory; what becomes of the records is `transformations.py`.
 
 The rules, in this order: the same place id; the same id of the same source; the same own domain and near; the same
-name, no other address, and near. Whoever meets none of them is a business of its own. docs/merging.md says why.
+name, no other address, and near; without a place of its own, the same domain and name, or the same domain where nothing
+else is known. Whoever meets none of them is a business of its own. docs/merging.md says why.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from sys import intern
 from typing import TYPE_CHECKING, NamedTuple
 
-from cocli.keys.identities import company_hash, company_identity
+from cocli.keys.identities import company_hash, company_identity, normalised
 from cocli.pipeline.comparison import comparable_name, comparable_postcode, comparable_street
-from cocli.pipeline.merge.transformations import place_identity, source_id_of
+from cocli.pipeline.merge.rules import DOMAIN_ITSELF, WEBSITE
+from cocli.pipeline.merge.transformations import is_named_by_site, place_identity, source_id_of
 from cocli.pipeline.plan.geography import cell_of, cells_around, distance_m
+from cocli.pipeline.sources.imports import IMPORT
 from cocli.pipeline.websites.hosts.shared import is_shared, own_domain
 
 if TYPE_CHECKING:
@@ -27,6 +31,8 @@ CLOSE_M = 50.0
 """Where neither side knows an address, the name has to stand at nearly the same spot."""
 VENUE_M = 1000.0
 """A fairground or an airport has one address and many doors: the same street and postcode reach this far."""
+
+_ROWS_AND_SITES = {IMPORT, WEBSITE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +65,11 @@ class Known(NamedTuple):
     domain: str | None
     street: str
     postcode: str
+    city: str
+    is_placeless: bool
+    """It is of a person's list, and nobody but its own website says where it is, the city aside."""
+    is_bare: bool
+    """… nor what it is called: a row of a list of domains."""
 
 
 class Matcher:
@@ -71,6 +82,8 @@ class Matcher:
         self._by_source_id: dict[str, str] = {}
         # Keyed by the hash of what is looked for: the entries themselves tell whether it is that.
         self._entries: dict[int, Known | list[Known]] = {}
+        # By the hash of a domain, and of a domain with a name: of all that have it the first by its company.
+        self._firsts: dict[int, Known] = {}
         for prospect in prospects:
             self.add(prospect)
 
@@ -90,9 +103,8 @@ class Matcher:
             company = self._current(self._by_source_id.get(source_id, known.company))
             if company != known.company:
                 return Match(company, f"same id {source_id}")
-        return self._nearest(
-            known, (candidate for candidate in self._candidates(known) if candidate.company != known.company)
-        )
+        others = (candidate for candidate in self._candidates(known) if candidate.company != known.company)
+        return self._nearest(known, others) or self._by_domain(known)
 
     def note_new(self, known: Known, source_ids: Iterable[str]) -> None:
         """Remember a prospect without a place id as a business of its own."""
@@ -123,7 +135,7 @@ class Matcher:
         source_id = source_id_of(place)
         if source_id and (company := self._by_source_id.get(source_id)):
             return Match(self._current(company), f"same id {source_id}")
-        if found := self._nearest(known, self._candidates(known)):
+        if found := self._nearest(known, self._candidates(known)) or self._by_domain(known):
             return found
         company = self._identity(place, known)
         # What a name and an address are hashed from can be equal where the rules had too little to go by.
@@ -181,6 +193,23 @@ class Matcher:
                 there.append(known)
             elif there != known:
                 self._entries[key] = [there, known]
+
+        for key in _keys_of_domain(known):
+            first = self._firsts.get(key)
+            if first is None or known.company < first.company:
+                self._firsts[key] = known
+
+    def _by_domain(self, known: Known) -> Match | None:
+        """For who has no place of its own: whoever has its domain, and its name if it has one; the first of several."""
+        if not known.is_placeless or not known.domain:
+            return None
+        first = self._firsts.get(_key_of_domain(known, with_name=not known.is_bare))
+        if first is None or first.domain != known.domain or not (known.is_bare or first.name == known.name):
+            return None
+        company = self._current(first.company)
+        if company == known.company or (known.city and first.city and known.city != first.city):
+            return None
+        return Match(company, f"same domain {known.domain}, no place of its own")
 
     def _candidates(self, known: Known) -> Iterator[Known]:
         for key in _keys_to_look_at(known):
@@ -261,6 +290,9 @@ def _known(place: Place, company: str) -> Known:
         domain=own_domain(place.website),
         street=comparable_street(place.street or place.address),
         postcode=comparable_postcode(place.postcode),
+        city=intern(normalised(place.city or "")),
+        is_placeless=(is_placeless := _is_row_without_place(place)),
+        is_bare=is_placeless and is_named_by_site(place),
     )
 
 
@@ -275,7 +307,39 @@ def known_prospect(prospect: Prospect) -> Known:
         domain=None if prospect.domain and is_shared(prospect.domain) else prospect.domain,
         street=comparable_street(prospect.street),
         postcode=comparable_postcode(prospect.postcode),
+        city=intern(normalised(prospect.city or "")),
+        is_placeless=(is_placeless := not has_point and _is_of_rows_without_place(prospect)),
+        is_bare=is_placeless and _is_said_by_site(prospect, "name"),
     )
+
+
+def _is_row_without_place(place: Place) -> bool:
+    """Sources of businesses know where they are, and their branches apart; a person's list often does not."""
+    has_point = place.lat is not None and place.lon is not None
+    return place.source == IMPORT and not (has_point or place.street or place.address or place.postcode)
+
+
+def _is_of_rows_without_place(prospect: Prospect) -> bool:
+    return IMPORT in prospect.sources and (
+        {*prospect.sources} <= _ROWS_AND_SITES and _is_said_by_site(prospect, "street", "postcode")
+    )
+
+
+def _is_said_by_site(prospect: Prospect, *fields: str) -> bool:
+    """Whether these fields hold nothing, or what its own website says."""
+    there = [field for field in fields if getattr(prospect, field)]
+    origins = [prospect.origin_of(field) for field in there]
+    return all(origin is not None and origin.source in (WEBSITE, DOMAIN_ITSELF) for origin in origins)
+
+
+def _keys_of_domain(known: Known) -> tuple[int, ...]:
+    if not known.domain:
+        return ()
+    return _key_of_domain(known, with_name=False), _key_of_domain(known, with_name=True)
+
+
+def _key_of_domain(known: Known, *, with_name: bool) -> int:
+    return hash((known.domain, known.name) if with_name else (known.domain,))
 
 
 def _keys(known: Known) -> Iterator[int]:

@@ -50,4 +50,12 @@ def reconcile(prospects: Iterable[Prospect]) -> dict[str, Match]:
 
 def _order(candidate: _Candidate) -> tuple[object, ...]:
     known = candidate.known
-    return known.domain is None, known.lat is None, not known.street, not known.postcode, known.company
+    return (
+        known.domain is None,
+        known.is_bare,
+        known.is_placeless,
+        known.lat is None,
+        not known.street,
+        not known.postcode,
+        known.company,
+    )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from cocli.models.completion import Completion
 from cocli.models.domain import Domain
 from cocli.models.email import EmailEntry
+from cocli.models.harvest import HarvestedTile
 from cocli.models.prospect import Prospect
 from cocli.models.witness import TargetTile, Witness
 from cocli.pipeline.merge.engine import NO_TIME, Merger, implied_by_sources
@@ -36,6 +37,11 @@ def _reading(record: Witness) -> Any:
     return record.outcome != "blocked", record.read_at, record.outcome == "exhausted", record.count
 
 
+def _taken_over(record: HarvestedTile) -> Any:
+    """The mark of the newest pass; of one pass the newest mark: a changed parser reads the same capture again."""
+    return record.read_at, record.marked_at
+
+
 def _first(record: Completion) -> Any:
     """The earlier one is greater: the first completion is the result."""
     return NO_TIME - record.finished_at, -record.token, record.nonce
@@ -46,6 +52,7 @@ _EMAILS: Final = Merger(EmailEntry, implied=_of_email)
 _DOMAINS: Final = Merger(Domain, implied=_of_domain)
 _TARGETS: Final = Merger(TargetTile)
 _WITNESSES: Final = Merger(Witness, order=_reading)
+_HARVESTS: Final = Merger(HarvestedTile, order=_taken_over)
 _COMPLETIONS: Final = Merger(Completion, order=_first)
 
 
@@ -72,6 +79,11 @@ def merge_targets(left: TargetTile, right: TargetTile) -> TargetTile:
 def merge_witnesses(left: Witness, right: Witness) -> Witness:
     """Two passes of one source over one tile and phrase: one of them stays as a whole."""
     return _WITNESSES(left, right)
+
+
+def merge_harvests(left: HarvestedTile, right: HarvestedTile) -> HarvestedTile:
+    """Two marks of one campaign on one tile, phrase and source: one of them stays as a whole."""
+    return _HARVESTS(left, right)
 
 
 def merge_completions(left: Completion, right: Completion) -> Completion:

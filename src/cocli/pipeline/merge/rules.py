@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from cocli.models.completion import Completion
 from cocli.models.domain import Domain
 from cocli.models.email import EmailEntry
+from cocli.models.harvest import HarvestedTile
 from cocli.models.prospect import Prospect
 from cocli.models.witness import TargetTile, Witness
 from cocli.pipeline.sources.imports import IMPORT
@@ -89,6 +90,7 @@ RULES: Mapping[type[Record], Mapping[str, MergeRule]] = {
         "source_ids": MergeRule.UNION,
         "merged_into": MergeRule.BEST,
         "origins": MergeRule.ORIGINS,
+        "people": MergeRule.BEST,
     },
     EmailEntry: {
         "email": MergeRule.SAME,
@@ -135,6 +137,32 @@ RULES: Mapping[type[Record], Mapping[str, MergeRule]] = {
         "document": MergeRule.WHOLE,
         "earlier": MergeRule.WHOLE,
         "again": MergeRule.WHOLE,
+        "digest": MergeRule.WHOLE,
+        "release": MergeRule.WHOLE,
+        "as_of": MergeRule.WHOLE,
+        "meaning": MergeRule.WHOLE,
+        "south": MergeRule.WHOLE,
+        "west": MergeRule.WHOLE,
+        "north": MergeRule.WHOLE,
+        "east": MergeRule.WHOLE,
+    },
+    HarvestedTile: {
+        "tile": MergeRule.SAME,
+        "phrase": MergeRule.SAME,
+        "source": MergeRule.SAME,
+        "campaign": MergeRule.SAME,
+        "read_at": MergeRule.WHOLE,
+        "outcome": MergeRule.WHOLE,
+        "reason": MergeRule.WHOLE,
+        "document": MergeRule.WHOLE,
+        "release": MergeRule.WHOLE,
+        "as_of": MergeRule.WHOLE,
+        "meaning": MergeRule.WHOLE,
+        "parser": MergeRule.WHOLE,
+        "count": MergeRule.WHOLE,
+        "left_out": MergeRule.WHOLE,
+        "exclusions": MergeRule.WHOLE,
+        "marked_at": MergeRule.WHOLE,
     },
     Completion: {
         "task_id": MergeRule.SAME,
@@ -163,11 +191,13 @@ GRADES: Mapping[type[Record], Mapping[str, Mapping[object, int]]] = {
 
 PERSON, WEBSITE, MATCHING, UNKNOWN = "person", "website", "matching", "unknown"
 """Who says something of a business without being a source of businesses."""
+DOMAIN_ITSELF = "domain"
+"""Nobody said it: it is the domain, until somebody says better."""
 
 
 def _ranks() -> dict[str, int]:
     """The sources' own ranks, and those of the other observers; the best first, then in the order of the alphabet."""
-    ranks = {PERSON: 90, WEBSITE: 80, MATCHING: 20, UNKNOWN: 10}
+    ranks = {PERSON: 90, WEBSITE: 80, MATCHING: 20, UNKNOWN: 10, DOMAIN_ITSELF: 5}
     for source in sources():
         ranks[source.name] = source.rank.page
         if source.rank.row is not None:
@@ -185,10 +215,11 @@ EXCEPTIONS: Mapping[type[Record], Mapping[str, Mapping[str, int]]] = {
         # A page's title says "Home | Welcome": it once replaced the names of a whole campaign.
         "name": {WEBSITE: _BELOW_IMPORT},
         "categories": {WEBSITE: _BELOW_IMPORT},
-        # An address on a page may be that of the head office, the one on the map is where the pin is.
+        # An address on a page may be that of the head office, the one on the map is where the pin is. Hours may be
+        # those of another branch or of the last season.
         **{
             field: {WEBSITE: _BELOW_IMPORT}
-            for field in ("street", "city", "region", "postcode", "country", "lat", "business_status")
+            for field in ("street", "city", "region", "postcode", "country", "lat", "hours", "business_status")
         },
         # Which record goes on is decided by the newest look at all of them, not by who looked.
         "merged_into": dict.fromkeys(SOURCES, SOURCES[IMPORT]),

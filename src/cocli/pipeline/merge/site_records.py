@@ -15,6 +15,8 @@ from cocli.index.reader import open_reader
 from cocli.index.writer import IndexWriter
 from cocli.models.origin import Origin
 from cocli.pipeline.merge import website_to_domain, website_to_emails, website_to_prospect
+from cocli.pipeline.merge.site_address import PARTS as ADDRESS
+from cocli.pipeline.merge.site_address import address_for
 from cocli.pipeline.websites.hosts.providers import is_freemail
 
 if TYPE_CHECKING:
@@ -150,17 +152,30 @@ def prospect_part(website: Website, prospect: Prospect) -> Prospect:
         title=website.title if website.status == "alive" else None,
     )
     part = website_to_prospect(said, prospect)
-    return part.with_changes(origins=_precise(part.origins, website))
+    return part.with_changes(origins=_precise(part.origins, website, prospect))
 
 
-def _precise(origins: Iterable[Origin], website: Website) -> tuple[Origin, ...]:
-    """The primary address and the phone name their own pages; everything else the site as a whole."""
+def _pages(website: Website, prospect: Prospect) -> dict[str, str | None]:
+    """Field → the document of the page that its value stood on."""
     pages: dict[str, str | None] = {}
     if website.primary_email:
         pages["primary_email"] = next((e.document for e in website.emails if e.email == website.primary_email), None)
     phone = next((phone for phone in website.phones if phone.e164 and phone.kind != "fax"), None)
     if phone is not None:
         pages |= {"phone": phone.document, "phone_e164": phone.document}
+    address = address_for(website, prospect)
+    if address is not None:
+        pages |= dict.fromkeys(ADDRESS, address.document)
+    if website.hours:
+        pages["hours"] = website.hours[0].document
+    if len({person.document for person in website.people}) == 1:
+        pages["people"] = website.people[0].document
+    return pages
+
+
+def _precise(origins: Iterable[Origin], website: Website, prospect: Prospect) -> tuple[Origin, ...]:
+    """What stands on one page names that page; everything else the site as a whole."""
+    pages = _pages(website, prospect)
     precise: list[Origin] = []
     for origin in origins:
         own = [name for name in origin.fields if pages.get(name) and origin.document == website.document]

@@ -13,8 +13,12 @@ from cocli.keys.slugs import slug_of
 from cocli.models.domain import Domain
 from cocli.models.email import EmailEntry
 from cocli.models.origin import Origin
-from cocli.models.prospect import Prospect
-from cocli.pipeline.merge.rules import MATCHING, RULES, WEBSITE, MergeRule
+from cocli.models.place import OpenHours
+from cocli.models.prospect import Prospect, StaffMember
+from cocli.pipeline.merge.rules import DOMAIN_ITSELF, MATCHING, RULES, WEBSITE, MergeRule
+from cocli.pipeline.merge.site_address import address_for, address_values
+from cocli.pipeline.sources.imports import IMPORT
+from cocli.pipeline.sources.imports.domains import site_name
 from cocli.pipeline.sources.registry import find_source
 from cocli.pipeline.websites.hosts.shared import own_domain, social_network
 
@@ -25,6 +29,8 @@ if TYPE_CHECKING:
     from cocli.models.record import Record
     from cocli.models.website import FoundEmail, Website
 
+MAX_STAFF = 20
+"""People of one business. Whoever names more runs a directory of its staff: the record of the website has them."""
 _WITH_ORIGIN = (MergeRule.BEST, MergeRule.PAIRED, MergeRule.OLDEST)
 
 
@@ -52,6 +58,11 @@ def place_source(place: Place) -> str:
     """A row of a result list says less, and less surely, than the page of the place itself."""
     source = find_source(place.source) if place.rank is not None else None
     return place.source if source is None else source.row_name
+
+
+def is_named_by_site(place: Place) -> bool:
+    """Whether a row of a file has no name but its website's domain."""
+    return place.source == IMPORT and place.name == site_name(place.website)
 
 
 def place_identity(place: Place, *, domain_is_free: bool = True) -> str:
@@ -117,6 +128,9 @@ def place_to_prospect(
         "socials": {network: place.website} if network else {},
     }
     source = place_source(place)
+    origins = _observed(Prospect, values, source, place.observed_at, place.document, reason)
+    if is_named_by_site(place):
+        origins = _with_name_of(DOMAIN_ITSELF, origins)
     return Prospect(
         company_hash=company,
         campaign=campaign,
@@ -126,9 +140,15 @@ def place_to_prospect(
         updated_at=place.observed_at,
         sources=(source,),
         source_ids=_one_or_none(known_as),
-        origins=_observed(Prospect, values, source, place.observed_at, place.document, reason),
+        origins=origins,
         **values,
     )
+
+
+def _with_name_of(source: str, origins: tuple[Origin, ...]) -> tuple[Origin, ...]:
+    """The same origins, but the name is said by somebody else: whoever counts more replaces it."""
+    (origin,) = origins
+    return _without(origin, "name"), origin.model_copy(update={"fields": ("name",), "source": source})
 
 
 def sighted_prospect(place: Place, campaign: str) -> Prospect:
@@ -151,22 +171,23 @@ def _one_or_none(value: object) -> tuple[str, ...]:
 def website_to_prospect(website: Website, prospect: Prospect) -> Prospect:
     """What a crawl of its website says of a prospect: the same business, only the values that the pages gave.
 
-    The title is a candidate for the name that loses to every map and to every import: it names prospects that had none.
+    What the site calls itself, or its title, is a candidate for the name that loses to every map and to every import:
+    it names prospects that had none, or only their domain.
     """
-    values: dict[str, Any] = {"name": website.title or ""}
+    values: dict[str, Any] = {"name": website.name or website.title or ""}
     if website.status == "alive":
-        first_phone = next((phone for phone in website.phones if phone.e164), None)
         emails = tuple(found.email for found in website.emails)
-        values |= {
-            "website": website.final_url,
-            "domain": website.domain if website.final_url else None,
-            "socials": dict(website.socials),
-            "primary_email": website.primary_email,
-        }
-        if first_phone is not None:
-            values |= {"phone": first_phone.raw, "phone_e164": first_phone.e164}
+        values |= _ways_to_reach(website) | _visitors_facts(website, prospect)
     else:
         emails = ()
+    origins = _observed(Prospect, values, WEBSITE, website.crawled_at, website.document, None)
+    number = _number_by_country(website, prospect) if "phone" not in values else None
+    if number is not None:
+        values["phone_e164"], origin = number
+        origins = (*origins, origin)
+    slug = prospect.origin_of("slug")
+    if slug is not None:
+        origins = (*origins, slug.model_copy(update={"fields": ("slug",)}))
     return Prospect(
         company_hash=prospect.company_hash,
         slug=prospect.slug,
@@ -175,16 +196,51 @@ def website_to_prospect(website: Website, prospect: Prospect) -> Prospect:
         first_seen=prospect.first_seen,
         updated_at=website.crawled_at,
         sources=(WEBSITE,),
-        origins=(
-            *_observed(Prospect, values, WEBSITE, website.crawled_at, website.document, None),
-            *(
-                Origin.model_copy(origin, update={"fields": ("slug",)})
-                for origin in (prospect.origin_of("slug"),)
-                if origin
-            ),
-        ),
+        origins=origins,
         **values,
     )
+
+
+def _ways_to_reach(website: Website) -> dict[str, Any]:
+    values: dict[str, Any] = {
+        "website": website.final_url,
+        "domain": website.domain if website.final_url else None,
+        "socials": dict(website.socials),
+        "primary_email": website.primary_email,
+    }
+    phone = next((phone for phone in website.phones if phone.e164), None)
+    if phone is not None:
+        values |= {"phone": phone.raw, "phone_e164": phone.e164}
+    return values
+
+
+def _number_by_country(website: Website, prospect: Prospect) -> tuple[str, Origin] | None:
+    """A national number that somebody gave without a country, read by that of the website; it stays theirs."""
+    said = prospect.origin_of("phone")
+    if said is None or said.source == WEBSITE or not prospect.phone or prospect.phone_e164 or not website.country:
+        return None
+    from cocli.pipeline.websites.facts.phones.number import to_e164  # tables of some megabytes
+
+    number = to_e164(prospect.phone, website.country)
+    if number is None:
+        return None
+    reason = f"the website's country is {website.country}"
+    return number, said.model_copy(update={"fields": ("phone_e164",), "reason": reason})
+
+
+def _visitors_facts(website: Website, prospect: Prospect) -> dict[str, Any]:
+    """Whom one meets there, where, and when."""
+    values: dict[str, Any] = {
+        "hours": tuple(OpenHours(day=open_.day, opens=open_.opens, closes=open_.closes) for open_ in website.hours),
+        "people": tuple(
+            StaffMember(name=person.name, role=person.role, email=person.email, phone=person.phone)
+            for person in website.people[:MAX_STAFF]
+        ),
+    }
+    address = address_for(website, prospect)
+    if address is not None:
+        values |= address_values(address)
+    return values
 
 
 def website_to_domain(website: Website, company: str | None = None) -> Domain:

@@ -15,6 +15,7 @@ from cocli.keys.identities import check_same_place, is_place_id, place_id
 from cocli.keys.tile import Tile
 from cocli.models.place import OpenHours
 from cocli.pipeline.migrate.row import OldRow, misfit, slugged
+from cocli.pipeline.websites.facts.emails.address import read_address
 from cocli.pipeline.websites.hosts.shared import own_domain
 
 if TYPE_CHECKING:
@@ -231,10 +232,12 @@ def _clock(hour: str, minute: str, half: str) -> str | None:
 
 
 def emails(row: OldRow, column: str = "email") -> tuple[str, ...]:
+    """Addresses that can receive mail. The older programs also took names of files for some (`badge_1@2x.png`)."""
     found = []
     for text in row.many(column):
-        if re.fullmatch(r"[^\s@\x00-\x1f]+@[^\s@\x00-\x1f]+", text) and len(text) <= 320:
-            found.append(text.lower())
+        address = read_address(text)
+        if address is not None:
+            found.append(str(address))
         else:
             row.mended(f"{column} left out: not an address")
     return tuple(dict.fromkeys(found))

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cocli.errors import AreaRefused
+from cocli.pipeline.plan.gazetteer import folded_name
 from cocli.pipeline.plan.kml import read_kml
 from cocli.pipeline.plan.rings import make_polygon, together
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from shapely import Geometry, Polygon
 
@@ -30,15 +31,18 @@ class NamedArea:
     polygon: Polygon
 
 
-def read_areas(data: bytes, *, file: str) -> list[NamedArea]:
-    """The polygons of a file; `AreaRefused` where there are none, or where one cannot be meant so."""
+def read_areas(data: bytes, *, file: str, chosen: Sequence[str] = ()) -> list[NamedArea]:
+    """The polygons of a file; `AreaRefused` where there are none, or where one cannot be meant so.
+
+    `chosen` names some of its areas: by name, postcode, or whatever else a property of the feature says.
+    """
     if len(data) > LARGEST:
         raise AreaRefused(file=file, part="the file", reason=f"{len(data):,} bytes are more than {LARGEST:,}")
     start = data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
     if start == b"{":
-        found = list(_of_geojson(data, file))
+        found = list(_of_geojson(data, file, _Choice(chosen)))
     elif start == b"<" or data[:2] == b"PK":
-        found = list(_of_kml(data, file))
+        found = list(_of_kml(data, file, _Choice(chosen)))
     else:
         raise AreaRefused(file=file, part="the file", reason="it is neither GeoJSON nor KML")
     if not found:
@@ -47,19 +51,45 @@ def read_areas(data: bytes, *, file: str) -> list[NamedArea]:
     return found
 
 
+class _Choice:
+    """Which areas of a file are meant; all of them where none is named."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names = {folded_name(name): name for name in names}
+        self._met: set[str] = set()
+
+    def wants(self, *said: object) -> bool:
+        """Whether an area is meant that a file says this of."""
+        if not self._names:
+            return True
+        met = {folded_name(str(value)) for value in said if isinstance(value, (str, int))} & self._names.keys()
+        self._met |= met
+        return bool(met)
+
+    def check(self, file: str) -> None:
+        """`AreaRefused` for a name that no area has: a misspelt postcode would silently be left out."""
+        lacking = [name for folded, name in self._names.items() if folded not in self._met]
+        if lacking:
+            shown = ", ".join(lacking[:10])
+            raise AreaRefused(file=file, part="the file", reason=f"no area of it is called {shown}")
+
+
 def united(areas: list[NamedArea]) -> Geometry:
     """All areas as one geometry."""
     return together(area.polygon for area in areas)
 
 
-def _of_kml(data: bytes, file: str) -> Iterator[NamedArea]:
+def _of_kml(data: bytes, file: str, choice: _Choice) -> Iterator[NamedArea]:
     for number, placemark in enumerate(read_kml(data, file=file), start=1):
         part = f"placemark {number}" + (f' "{placemark.name}"' if placemark.name else "")
+        if not choice.wants(placemark.name):
+            continue
         for rings in placemark.polygons:
             yield NamedArea(placemark.name, make_polygon(rings, file=file, part=part))
+    choice.check(file)
 
 
-def _of_geojson(data: bytes, file: str) -> Iterator[NamedArea]:
+def _of_geojson(data: bytes, file: str, choice: _Choice) -> Iterator[NamedArea]:
     try:
         tree = json.loads(data.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
@@ -73,8 +103,9 @@ def _of_geojson(data: bytes, file: str) -> Iterator[NamedArea]:
         geometry = (
             feature.get("geometry") if isinstance(feature, dict) and feature.get("type") == "Feature" else feature
         )
-        if geometry is not None:
+        if geometry is not None and choice.wants(*_said_of(feature)):
             yield from (NamedArea(name, polygon) for polygon in _polygons(geometry, file, part, 0))
+    choice.check(file)
 
 
 def _polygons(geometry: Any, file: str, part: str, depth: int) -> Iterator[Polygon]:
@@ -105,6 +136,14 @@ def _ring(ring: Any, file: str, part: str) -> Ring:
     if not all(math.isfinite(number) for corner in corners for number in corner):
         raise AreaRefused(file=file, part=part, reason="a corner is not a longitude and a latitude")
     return corners
+
+
+def _said_of(feature: Any) -> Iterator[object]:
+    """Everything by which a feature may be called."""
+    if isinstance(feature, dict):
+        yield feature.get("id")
+        properties = feature.get("properties")
+        yield from properties.values() if isinstance(properties, dict) else ()
 
 
 def _name_of(feature: Any) -> str | None:

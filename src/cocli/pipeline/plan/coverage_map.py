@@ -13,9 +13,12 @@ from typing import TYPE_CHECKING
 
 from cocli.keys.tile import Tile
 from cocli.pipeline.plan.coverage import CoverageState, Totals, tile_state
+from cocli.pipeline.plan.map_points import MapBounds, bounds_of, draw_points, draw_towns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from cocli.pipeline.plan.map_points import MapPoint, MapTown
 
 _WIDTH, _MARGIN, _LEGEND_ROW = 1000.0, 64.0, 24.0
 _NARROWEST = 400.0
@@ -56,6 +59,10 @@ class _Frame:
     def lon(self, tile: Tile) -> float:
         return (tile.lon + (360_000 if self.turned and tile.lon < 0 else 0)) / 1000
 
+    def x_of(self, lon: float) -> float:
+        """Of a longitude as people write it."""
+        return self.x(lon + 360 if self.turned and lon < 0 else lon)
+
 
 @dataclass(frozen=True, slots=True)
 class _Box:
@@ -65,10 +72,21 @@ class _Box:
     title: str
 
 
-def render_svg(title: str, tiles: Mapping[str, Totals], *, legend: bool = True, tallest: float = _TALLEST) -> str:
-    """The map alone; without its legend for a page that has one in words of its own."""
+def render_svg(
+    title: str,
+    tiles: Mapping[str, Totals],
+    *,
+    legend: bool = True,
+    tallest: float = _TALLEST,
+    points: Sequence[MapPoint] = (),
+    towns: Sequence[MapTown] = (),
+) -> str:
+    """The map alone; without its legend for a page that has one in words of its own. Without tiles it shows what the
+    points need."""
     boxes = _boxes(tiles)
     frame = _frame([box.tile for box in boxes], tallest)
+    if points and not boxes:
+        frame = _fitted(bounds_of(points), tallest, turned=False)
     height = frame.height + (_LEGEND_ROW * (len(STYLES) + 1) if legend else 0)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {frame.width:.1f} {height:.1f}" role="img"',
@@ -80,6 +98,8 @@ def render_svg(title: str, tiles: Mapping[str, Totals], *, legend: bool = True, 
         '<g stroke="#555555" stroke-width="0.4">',
         *[_rectangle(box, frame) for box in boxes],
         "</g>",
+        *(draw_points(points, frame) if points else ()),
+        *(draw_towns(towns, frame) if towns else ()),
         *(_legend(frame, tiles) if legend else ()),
         "</svg>",
     ]
@@ -166,6 +186,12 @@ def _frame(tiles: list[Tile], tallest: float) -> _Frame:
     lats = [tile.lat for tile in tiles] or [0]
     west, east = min(lons) / 1000, (max(lons) + Tile.WHOLE) / 1000
     south, north = min(lats) / 1000, (max(lats) + Tile.WHOLE) / 1000
+    return _fitted(MapBounds(south, west, north, east), tallest, turned=turned)
+
+
+def _fitted(bounds: MapBounds, tallest: float, *, turned: bool) -> _Frame:
+    """As large as the drawing may be."""
+    south, west, north, east = bounds.south, bounds.west, bounds.north, bounds.east
     narrowing = max(0.05, math.cos(math.radians((south + north) / 2)))
     scale = min((_WIDTH - 2 * _MARGIN) / ((east - west) * narrowing), (tallest - 2 * _MARGIN) / (north - south))
     height = (north - south) * scale + 2 * _MARGIN

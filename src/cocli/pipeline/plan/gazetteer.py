@@ -3,15 +3,19 @@
 What it knows: cities with their other names, population, country and first-level code; the states of the US; the
 countries. What it does not: borders. So a state or a country can stand for its cities (`cities of Illinois`), and
 nothing else; a county, of which it has the name only, cannot even do that. Outside of the US a first-level area goes by
-its GeoNames code, because its name is not there.
+its GeoNames code, because its name is not there; of some countries `regions.csv` has the names and the usual letters.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 import unicodedata
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from importlib import resources
+from math import cos, radians
 from typing import TYPE_CHECKING, Any
 
 from cocli.errors import AmbiguousPlace, PlanningError, UnknownPlace
@@ -23,6 +27,9 @@ _USUAL, _ALL = 15_000, 500
 """The smallest cities of the two lists: the short one is asked first, because the other takes seconds to load."""
 _LISTED = 10
 _COUNTRY_ALIASES = {"uk": "GB", "great britain": "GB", "england": "GB", "usa": "US", "america": "US"}
+_POSTCODE = re.compile(r"(?=.*[0-9])[A-Z0-9]{2,5}[ -]?[A-Z0-9]{0,4}", re.IGNORECASE)
+_POSTCODE_AND_TOWN = re.compile(r"(?P<code>[0-9]{4,6}) +(?P<town>[^0-9]+)")
+"""`10115 Berlin`, as an address has it."""
 _CITIES_OF = re.compile(r"cities (?:of|in) (.+)", re.IGNORECASE)
 _NO_BORDERS = (
     "Give its border as a GeoJSON or KML file (--set prospecting.area=FILE){or_cities}. The gazetteer has no borders."
@@ -45,7 +52,8 @@ class City:
     population: int
 
     def __str__(self) -> str:
-        return ", ".join(part for part in (self.name, self.region, self.country) if part)
+        region = _letters().get((self.country, self.region), self.region)
+        return ", ".join(part for part in (self.name, region, self.country) if part)
 
 
 class Gazetteer:
@@ -55,15 +63,16 @@ class Gazetteer:
         self._load = load or _geonames
 
     def resolve(self, text: str) -> City:
-        """The one city of a name: `Springfield, IL`, `Paris, France`, `Toronto, 08, CA`.
+        """The one city of a name: `Springfield, IL`, `Paris, France`, `Toronto, ON`, `Toronto, Ontario, CA`.
 
         `AmbiguousPlace` with the candidates where there are several, `UnknownPlace` with similar names where there is
         none, and a `PlanningError` where it is a state, a county or a country.
         """
         name, *qualifiers = [part.strip() for part in text.split(",")]
         found = self.candidates(name, qualifiers)
-        if not found and not (not qualifiers and self._area(name)):
-            found = self._fitting(self._small.get(_folded(name), []), qualifiers)
+        is_no_town = _POSTCODE_AND_TOWN.fullmatch(name) or name.isdecimal() or (not qualifiers and self._area(name))
+        if not found and not is_no_town:
+            found = self._fitting(self._small.get(folded_name(name), []), qualifiers)
         if len(found) == 1:
             return found[0]
         if len(found) > 1:
@@ -77,11 +86,11 @@ class Gazetteer:
     def candidates(self, name: str, qualifiers: Iterable[str] = ()) -> list[City]:
         """Every larger city of a name, the largest first; those that have it as another name only if none is called
         so."""
-        return self.called(name, qualifiers) or self._fitting(self._other.get(_folded(name), []), qualifiers)
+        return self.called(name, qualifiers) or self._fitting(self._other.get(folded_name(name), []), qualifiers)
 
     def called(self, name: str, qualifiers: Iterable[str] = ()) -> list[City]:
         """Every larger city that has a name as its own, the largest first."""
-        return self._fitting(self._own.get(_folded(name), []), qualifiers)
+        return self._fitting(self._own.get(folded_name(name), []), qualifiers)
 
     def _fitting(self, entries: Iterable[Entry], qualifiers: Iterable[str]) -> list[City]:
         wanted = [self._qualifier(text) for text in qualifiers if text]
@@ -100,16 +109,26 @@ class Gazetteer:
         inside = (city for city in self._source.get_cities().values() if city["countrycode"] == country)
         return self._fitting((city for city in inside if region in ("", city["admin1code"])), ())
 
+    def country_at(self, lat: float, lon: float) -> str:
+        """The country of the nearest larger city: near a border it may be the neighbour's."""
+        shrunk = cos(radians(lat))
+
+        def apart(entry: Entry) -> float:
+            east = (float(entry["longitude"]) - lon + 180) % 360 - 180
+            return (float(entry["latitude"]) - lat) ** 2 + (east * shrunk) ** 2
+
+        return str(min(self._source.get_cities().values(), key=apart)["countrycode"])
+
     # --- what a name may be
 
     def _area(self, text: str) -> tuple[str, str] | None:
         """Country and state of the name of an administrative area. A state before the country of its name."""
-        folded = _folded(text)
+        folded = folded_name(text)
         for code, state in self._source.get_us_states().items():
-            if folded in (_folded(code), _folded(state["name"])):
+            if folded in (folded_name(code), folded_name(state["name"])):
                 return "US", str(code)
         for code, country in self._source.get_countries().items():
-            if folded in (_folded(code), _folded(country["iso3"]), _folded(country["name"])):
+            if folded in (folded_name(code), folded_name(country["iso3"]), folded_name(country["name"])):
                 return str(code), ""
         if alias := _COUNTRY_ALIASES.get(folded):
             return (alias, "")
@@ -118,22 +137,34 @@ class Gazetteer:
     def _qualifier(self, text: str) -> frozenset[tuple[str, str]]:
         """What may stand behind a comma: a state, a country, or a code of a first-level area."""
         meant = {("", text.strip())}
-        folded = _folded(text)
+        folded = folded_name(text)
         for code, state in self._source.get_us_states().items():
-            if folded in (_folded(code), _folded(state["name"])):
+            if folded in (folded_name(code), folded_name(state["name"])):
                 meant.add(("US", str(code)))
         for code, country in self._source.get_countries().items():
-            if folded in (_folded(code), _folded(country["iso3"]), _folded(country["name"])):
+            if folded in (folded_name(code), folded_name(country["iso3"]), folded_name(country["name"])):
                 meant.add((str(code), ""))
         if folded in _COUNTRY_ALIASES:
             meant.add((_COUNTRY_ALIASES[folded], ""))
-        return frozenset(meant)
+        return frozenset(meant | _regions().get(folded, frozenset()))
 
     def _refusal(self, text: str, name: str, qualifiers: list[str]) -> PlanningError:
+        if _POSTCODE.fullmatch(name):
+            hint = f"Name it in a GeoJSON file of postal borders: --set prospecting.area=FILE#{name}"
+            return PlanningError(reason=f'"{text}" looks like a postcode, and the gazetteer has none', hint=hint)
+        if (found := _POSTCODE_AND_TOWN.fullmatch(name)) is not None:
+            town = ", ".join([found["town"], *qualifiers])
+            hint = (
+                f'Name the town alone: --location "{town}"; or name the postcode in a GeoJSON file of postal borders:'
+            )
+            hint = f"{hint} --set prospecting.area=FILE#{found['code']}"
+            return PlanningError(reason=f'"{text}" has a postcode, and the gazetteer has none', hint=hint)
         if not qualifiers and self._area(name):
             hint = _NO_BORDERS.format(or_cities=f', or take its cities: --location "cities of {name}"')
             return PlanningError(reason=f'"{text}" is an administrative area, not a city', hint=hint)
-        counties = [county for county in self._source.get_us_counties() if _folded(county["name"]) == _folded(name)]
+        counties = [
+            county for county in self._source.get_us_counties() if folded_name(county["name"]) == folded_name(name)
+        ]
         if counties:
             reason = f'"{text}" is a county of the US, of which the gazetteer has the name only'
             return PlanningError(reason=reason, hint=_NO_BORDERS.format(or_cities=""))
@@ -143,7 +174,7 @@ class Gazetteer:
         """Similar names where it was looked for, the same name elsewhere, similar names anywhere."""
         from difflib import get_close_matches
 
-        near = [self._own[match] for match in get_close_matches(_folded(name), self._own, n=5, cutoff=0.75)]
+        near = [self._own[match] for match in get_close_matches(folded_name(name), self._own, n=5, cutoff=0.75)]
         there = [city for entries in near for city in self._fitting(entries, qualifiers)[:1]]
         elsewhere = self.candidates(name)[:5]
         anywhere = [self._fitting(entries, ())[0] for entries in near]
@@ -177,9 +208,31 @@ class Gazetteer:
 def _by_name(entries: Iterable[tuple[Iterable[str], Entry]]) -> ByName:
     by_name: ByName = {}
     for names, entry in entries:
-        for name in map(_folded, names):
+        for name in map(folded_name, names):
             by_name.setdefault(name, []).append(entry)
     return by_name
+
+
+@cache
+def _regions() -> dict[str, frozenset[tuple[str, str]]]:
+    """Names and letters of first-level areas, as they are compared → country and GeoNames' code."""
+    found: dict[str, set[tuple[str, str]]] = {}
+    for row in _region_rows():
+        for called in (row["letters"], row["name"]):
+            found.setdefault(folded_name(called), set()).add((row["country"], row["code"]))
+    return {called: frozenset(areas) for called, areas in found.items()}
+
+
+@cache
+def _letters() -> dict[tuple[str, str], str]:
+    """Country and GeoNames' code of a first-level area → the letters that people know it by."""
+    return {(row["country"], row["code"]): row["letters"] for row in reversed(_region_rows())}
+
+
+@cache
+def _region_rows() -> list[dict[str, str]]:
+    text = resources.files("cocli.pipeline.plan").joinpath("regions.csv").read_text("utf-8")
+    return list(csv.DictReader(io.StringIO(text)))
 
 
 def _geonames(smallest: int) -> Any:
@@ -206,7 +259,7 @@ def _fits(city: City, meant: frozenset[tuple[str, str]]) -> bool:
 _NOT_WORD = re.compile(r"[\W_]+")
 
 
-def _folded(text: str) -> str:
+def folded_name(text: str) -> str:
     """Without case, accents and punctuation: `São Paulo`, `sao paulo` and `Sao-Paulo` are one name."""
     if not text.isascii() and (max(text) < "\u0250" or "\u1e00" <= max(text) < "\u1f00"):  # Latin letters
         text = "".join(char for char in unicodedata.normalize("NFKD", text) if not unicodedata.combining(char))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,6 +15,9 @@ CELL_M = 1000.0
 """Edge of a cell in metres, nearly: whatever lies within this distance is in the same cell or one beside it."""
 _ROW_DEGREES = CELL_M / _M_PER_DEGREE
 
+_MILES_PER_KM = 0.621371
+_RADIUS = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(km|mi|miles?)?")
+
 Cell = tuple[int, int]
 
 
@@ -23,6 +27,15 @@ def distance_m(lat: float, lon: float, other_lat: float, other_lon: float) -> fl
     half_lat, half_lon = (other_phi - phi) / 2, math.radians(other_lon - lon) / 2
     chord = math.sin(half_lat) ** 2 + math.cos(phi) * math.cos(other_phi) * math.sin(half_lon) ** 2
     return 2 * _EARTH_M * math.asin(min(1.0, math.sqrt(chord)))
+
+
+def radius_miles(text: str) -> float | None:
+    """A radius as a person writes it: `25` and `25 mi` are miles, `40km` is kilometres. None for what is no radius."""
+    match = _RADIUS.fullmatch(text.strip().lower())
+    if match is None:
+        return None
+    number = float(match[1])
+    return round(number * _MILES_PER_KM, 3) if match[2] == "km" else number
 
 
 def cell_of(lat: float, lon: float) -> Cell:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from cocli.errors import AreaRefused
 from cocli.formats import kml
+from cocli.formats.charsets import web_codec
 
 if TYPE_CHECKING:
     from cocli.pipeline.plan.rings import Ring
@@ -44,11 +45,18 @@ def _decoded(data: bytes) -> str:
     """Some programs write UTF-8 into the first line, and Windows-1252 into the rest."""
     declared = _ENCODING.search(data[:200])
     if declared and declared[1].lower() not in (b"utf-8", b"utf8"):
-        return data.decode(declared[1].decode())
+        codec = _codec(declared[1].decode())
+        if codec is None:
+            raise LookupError(f"its charset {declared[1].decode()} is not known")
+        return data.decode(codec)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
         return data.decode("cp1252", errors="replace")
+
+
+def _codec(name: str) -> str | None:
+    return "utf-16" if name.lower() in ("utf-16", "utf16") else web_codec(name)
 
 
 def _placemark(read: kml.KmlPlacemark, number: int, file: str) -> Placemark:

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from cocli.errors import AmbiguousPlace, AreaRefused, UnknownPlace
 from cocli.models.campaign import Location
 from cocli.models.record import explain
-from cocli.pipeline.plan.geography import distance_m
+from cocli.pipeline.plan.geography import distance_m, radius_miles
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,6 +25,7 @@ _NAMES = {
     "lat": ("lat", "latitude", "y"),
     "lon": ("lon", "lng", "long", "longitude", "x"),
     "radius_miles": ("radius_miles", "radius", "miles", "radius_mi"),
+    "radius_km": ("radius_km", "km", "kilometres", "kilometers"),
 }
 _NEAR_M, _FAR_M = 80_000.0, 160_000.0
 """50 and 100 miles: how near a place of that name must be, and how far the other way round, to be sure of a swap."""
@@ -89,7 +90,7 @@ def _places(rows: Iterator[list[str]], columns: dict[str, int], file: str, gazet
 
 def _place(cells: dict[str, str], file: str, part: str, gazetteer: Gazetteer) -> Location:
     name = cells.get("name", "")
-    radius = {"radius_miles": _number(cells["radius_miles"], file, part)} if cells.get("radius_miles") else {}
+    radius = _radius(cells, file, part)
     if not cells.get("lat") and not cells.get("lon"):
         city = gazetteer.resolve(name)
         return Location(name=name, lat=city.lat, lon=city.lon, **radius)
@@ -103,6 +104,15 @@ def _place(cells: dict[str, str], file: str, part: str, gazetteer: Gazetteer) ->
         )
         raise AreaRefused(file=file, part=part, reason=reason)
     return Location(name=name, lat=lat, lon=lon, **radius)
+
+
+def _radius(cells: dict[str, str], file: str, part: str) -> dict[str, float]:
+    """In miles, whichever unit the heading or the cell names; nothing where the row says nothing."""
+    given = cells.get("radius_miles") or (f"{cells['radius_km']} km" if cells.get("radius_km") else "")
+    if not given:
+        return {}
+    radius = radius_miles(given)
+    return {"radius_miles": _number(given, file, part) if radius is None else radius}
 
 
 def _is_swapped(name: str, lat: float, lon: float, gazetteer: Gazetteer) -> bool:

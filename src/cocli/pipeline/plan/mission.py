@@ -1,8 +1,9 @@
 """Targets − fresh witnesses → tasks of the queue `gm-list`. Set differences only; who answers them is not said here.
 
-A source is asked again for a tile and a phrase when its last pass is older than the age limit, was blocked, or never
-was. A pass that was cut short within the age limit is answered by the four quarters of its tile instead, down to
-the floor. The same question asked twice gives the same tasks, so that asking twice queues once.
+A source is asked again for a tile and a phrase when its last pass is older than the age limit, was blocked, never was,
+or kept nothing that this campaign could harvest. A pass that was cut short within the age limit is answered by the four
+quarters of its tile instead, down to the floor. The same question asked twice gives the same tasks, so that asking
+twice queues once.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
 QUEUE = "gm-list"
+MISSING = "missing"
+"""A pass that the campaign cannot harvest: its capture is not to be had."""
 _AGAIN = re.compile(r"~[0-9a-f]{12}\Z")
 _DIGITS = 12
 
@@ -34,22 +37,30 @@ WITH wanted AS (
 ), read AS (
     SELECT DISTINCT tile, phrase FROM scraped_tiles WHERE outcome <> 'blocked'
 )
-SELECT wanted.tile, wanted.phrase, wanted.location, wanted.source, pass.outcome, epoch_us(pass.read_at),
-       read.tile IS NOT NULL
+SELECT wanted.tile, wanted.phrase, wanted.location, wanted.source,
+       CASE WHEN lost.tile IS NULL THEN pass.outcome ELSE 'missing' END, epoch_us(pass.read_at), read.tile IS NOT NULL
 FROM wanted
 LEFT JOIN scraped_tiles AS pass USING (tile, phrase, source)
 LEFT JOIN read USING (tile, phrase)
-WHERE pass.outcome IS DISTINCT FROM 'exhausted' OR epoch_us(pass.read_at) < {since}
+LEFT JOIN harvested_tiles AS lost ON lost.tile = wanted.tile AND lost.phrase = wanted.phrase
+    AND lost.source = wanted.source AND lost.outcome = 'missing' AND epoch_us(lost.read_at) = epoch_us(pass.read_at)
+WHERE pass.outcome IS DISTINCT FROM 'exhausted' OR epoch_us(pass.read_at) < {since} OR lost.tile IS NOT NULL
 ORDER BY wanted.tile, wanted.phrase, wanted.source
 """
-"""What was not read to the end since a time, in the order of `Lacking`."""
+"""What was not read to the end since a time, or not so that this campaign could harvest it, in the order of `Lacking`.
+
+Missing: there was a pass, and its capture is not to be had.
+"""
 
 SPLIT = """
-SELECT tile, phrase, source, outcome, epoch_us(read_at), count
-FROM scraped_tiles
-WHERE length(split_part(split_part(tile, '_', 1), '.', 2)) > 1
+SELECT pass.tile, pass.phrase, pass.source,
+       CASE WHEN lost.tile IS NULL THEN pass.outcome ELSE 'missing' END, epoch_us(pass.read_at), pass.count
+FROM scraped_tiles AS pass
+LEFT JOIN harvested_tiles AS lost ON lost.tile = pass.tile AND lost.phrase = pass.phrase
+    AND lost.source = pass.source AND lost.outcome = 'missing' AND epoch_us(lost.read_at) = epoch_us(pass.read_at)
+WHERE length(split_part(split_part(pass.tile, '_', 1), '.', 2)) > 1
 """
-"""The passes over parts of tiles."""
+"""The passes over parts of tiles; missing, where this campaign could not harvest them."""
 
 COUNT = "SELECT count(*) FROM target_tiles"
 
@@ -94,7 +105,7 @@ class Splits:
             known = self.passes.get((str(quarter), phrase, source))
             if known is None or known.outcome == "blocked":
                 yield quarter, None
-            elif known.read_at < self.since:
+            elif known.read_at < self.since or known.outcome == MISSING:
                 yield quarter, known.read_at
             elif known.outcome == "cut_short" and quarter.size > Tile.FLOOR:
                 yield from self.open_leaves(quarter, phrase, source)
@@ -119,7 +130,8 @@ class Mission:
     set_aside: frozenset[str] = frozenset()
     """Tasks that are in the sideline: their tile and phrase are not queued beside them."""
     counts: Counter[str] = field(default_factory=Counter)
-    """`unread`, `stale`, `blocked`, `split`: sources of targets, by why they are asked. `sidelined`: tasks left out."""
+    """`unread`, `stale`, `blocked`, `split`, `missing`: sources of targets, by why they are asked. `sidelined`: tasks
+    left out."""
     sources: Counter[str] = field(default_factory=Counter)
     """How often each source is asked."""
 
@@ -167,7 +179,7 @@ class Mission:
         if lacking.outcome is None or lacking.outcome == "blocked":
             self.counts["unread" if lacking.outcome is None else "blocked"] += 1
             return None
-        self.counts["stale"] += 1
+        self.counts[MISSING if lacking.outcome == MISSING else "stale"] += 1
         return lacking.read_at
 
     def _task(

@@ -8,7 +8,9 @@ uppermost table that has rows decides. A source that speaks like another one use
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
+import json
 import re
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -17,7 +19,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Literal
 
 from cocli.errors import FormatError
-from cocli.keys.identities import normalised
+from cocli.pipeline.sources.phrase_words import meant_words, phrase_key, taken_key, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -31,22 +33,6 @@ _FOLLOWED = 8
 """How many phrases may point at each other in a row."""
 
 
-def words_of(text: str) -> frozenset[str]:
-    """The words of a text for comparison: case folded, letters and digits only, plurals as their singular."""
-    return frozenset(map(_singular, normalised(text.replace("_", " ")).split()))
-
-
-def _singular(word: str) -> str:
-    if len(word) > 4 and word.endswith("ies"):
-        return word[:-3] + "y"
-    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
-
-
-def _phrase_key(phrase: str) -> str:
-    """One spelling per phrase: `Plumbers` is `plumber`."""
-    return " ".join(map(_singular, normalised(phrase.replace("_", " ")).split()))
-
-
 @dataclass(frozen=True, slots=True)
 class Meaning:
     """What a phrase means to a source: its categories; or only its words, where the table does not know it."""
@@ -56,6 +42,15 @@ class Meaning:
     by: Literal["categories", "words"]
     categories: tuple[str, ...] = ()
     words: frozenset[str] = frozenset()
+    """What the name of a business without categories has to hold."""
+    taken: str | None = None
+    """The phrase of the table that was taken for it, where it is not in the table itself."""
+
+    @property
+    def digest(self) -> str:
+        """Names what is looked for: two phrases, or one phrase of two tables, may look for the same."""
+        told = [self.by, sorted(self.categories), sorted(self.words)]
+        return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +75,7 @@ class CategoryTable:
                 continue
             phrase, scheme, category = _checked(cells, known, file, reader.line_num)
             if scheme == _SAME_AS:
-                same[phrase] = _phrase_key(category)
+                same[phrase] = phrase_key(category)
             else:
                 rows[phrase, scheme].append(category.lower())
         return cls({key: tuple(dict.fromkeys(several)) for key, several in rows.items()}, same)
@@ -93,9 +88,9 @@ def _checked(cells: list[str], known: Sequence[str], file: str, line: int) -> tu
     if scheme not in known:
         reason = f'there is no scheme "{scheme}"; known are {", ".join(known)}'
         raise FormatError(file=file, line=line, reason=reason)
-    if not _phrase_key(phrase):
+    if not phrase_key(phrase):
         raise FormatError(file=file, line=line, reason="the phrase has no letter and no digit")
-    return _phrase_key(phrase), scheme, category
+    return phrase_key(phrase), scheme, category
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,19 +101,25 @@ class Categories:
     schemes: Schemes
 
     def meaning(self, phrase: str, scheme: str) -> Meaning:
-        """What a phrase asks of a source."""
-        words = words_of(phrase)
-        key = _phrase_key(phrase)
+        """What a phrase asks of a source: by itself, else by the part of it that a table knows, else by its words."""
+        if found := self._categories(phrase_key(phrase), scheme):
+            return Meaning(phrase, scheme, "categories", found, words_of(phrase))
+        taken = taken_key(phrase, lambda key: bool(self._categories(key, scheme)))
+        if taken is not None:
+            return Meaning(phrase, scheme, "categories", self._categories(taken, scheme), words_of(taken), taken)
+        return Meaning(phrase, scheme, "words", (), meant_words(phrase))
+
+    def _categories(self, key: str, scheme: str) -> tuple[str, ...]:
         for _ in range(_FOLLOWED):
             for name in self.schemes[scheme]:
                 for table in self.layers:
                     if found := table.rows.get((key, name)):
-                        return Meaning(phrase, scheme, "categories", found, words)
+                        return found
             following = next((table.same[key] for table in self.layers if key in table.same), None)
             if following is None:
                 break
             key = following
-        return Meaning(phrase, scheme, "words", (), words)
+        return ()
 
     def phrases(self) -> list[str]:
         known = {phrase for table in self.layers for phrase, _ in table.rows} | {

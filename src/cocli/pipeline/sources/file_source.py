@@ -55,6 +55,11 @@ def file_source(
 
         return (open_places_node(rows(source)),)
 
+    def capture_of(tile: Tile, phrase: str, release: str | None) -> str | None:
+        from cocli.pipeline.sources.open_places.search import slice_identity
+
+        return None if release is None else slice_identity(release, tile, phrase)
+
     source = Source(
         name=name,
         title=title,
@@ -65,6 +70,7 @@ def file_source(
         nodes=nodes,
         open=open_,
         cost=_COST,
+        capture_of=capture_of,
         rows=rows,
         speaks_like=speaks_like,
         download=download,

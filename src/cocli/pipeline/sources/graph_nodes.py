@@ -52,6 +52,12 @@ def place_nodes() -> list[PlaceNode]:
     return list(found.values())
 
 
+def list_parser(source: Source) -> str:
+    """The node that reads the lists of a source, and its version: `maps-list/1`."""
+    reader = _readers(source)[0]
+    return f"{reader.name}/{reader.version}"
+
+
 def _readers(source: Source) -> Sequence[CaptureNode]:
     if source.nodes is not None:
         return source.nodes()

@@ -75,6 +75,9 @@ class Source:
     """Makes it ready to be asked for a tile and a phrase. None: no campaign can name it."""
     cost: Cost | None = None
     """Of one tile and one phrase. None: it is not asked by tile."""
+    capture_of: Callable[[Tile, str, str | None], str | None] | None = None
+    """Tile, phrase and the release of a file → the identity of the document of that capture; None where the release
+    has to be known, and is not. A source without it keeps no lists that could be read again."""
     page_of_place: Callable[[str], str] | None = None
     """Place id → the identity of the document of its page. None: it has no page that says more than its list."""
     rows: Callable[[Source], OpenFileKind] | None = None

@@ -19,9 +19,11 @@ from cocli.pipeline.exclusions import is_excluded
 from cocli.pipeline.merge.site_records import RecordCounts, theirs
 from cocli.pipeline.nodes import websites_graph
 from cocli.pipeline.stages.enrichment_verdict import verdict_of
+from cocli.pipeline.stages.kept_site import kept_reading, kept_site
 from cocli.pipeline.websites.page.document import read_document, with_facts
 from cocli.pipeline.websites.page.url import given_url
 from cocli.pipeline.websites.site.document import VisitedPage, site_document, site_uuid, visit_document
+from cocli.pipeline.websites.site.look import look_here
 from cocli.pipeline.websites.site.page_shelf import PageShelf
 from cocli.pipeline.websites.site.record import pages_of, state_of, website_of
 from cocli.pipeline.websites.site.site import SiteReading, SiteSettings, read_site
@@ -40,6 +42,8 @@ if TYPE_CHECKING:
     from cocli.pipeline.exclusions import Exclusions
     from cocli.pipeline.merge.site_records import SiteRecords
     from cocli.pipeline.websites.facts.facts import PageFacts
+    from cocli.pipeline.websites.site.failure_book import FailureBook
+    from cocli.pipeline.websites.site.look import Look
     from cocli.pipeline.websites.site.mx import MailHosts, MxAnswer
     from cocli.pipeline.websites.site.record import SiteState
     from cocli.pipeline.websites.site.shelf import Shelf
@@ -70,6 +74,8 @@ class SiteSinks:
     account: str
     edition: str
     records: SiteRecords
+    failures: FailureBook | None = None
+    """Where is counted how often extractors fail; without a campaign nowhere."""
 
 
 class Enrichment:
@@ -86,6 +92,7 @@ class Enrichment:
         settings: SiteSettings | None = None,
         exclusions: Exclusions | None = None,
         mail_hosts: MailHosts | None = None,
+        look: Look = look_here,
     ) -> None:
         if keeping is not None:
             shelf = PageShelf(keeping.repository, keeping.account)
@@ -99,10 +106,16 @@ class Enrichment:
         self._settings = settings or SiteSettings()
         self._exclusions = exclusions
         self._mail_hosts = mail_hosts
+        self._look = look
 
-    async def enrich(self, work: EnrichmentWork) -> Enriched:
-        """Read the site of a domain, for the prospects that name it."""
+    async def enrich(self, work: EnrichmentWork, *, reuse: bool = False) -> Enriched:
+        """Read the site of a domain, for the prospects that name it.
+
+        With `reuse`, one that was read lately for whichever campaign is not asked again: what is kept of it is taken.
+        """
         prospects = await self._prospects(work)
+        if reuse and (kept := await asyncio.to_thread(self._kept, work.domain)) is not None:
+            return await self._reused(work, prospects, kept)
         reading = self._unwanted(work, prospects) or await self._read(work, prospects)
         state, pages = state_of(reading, work.domain), pages_of(reading)
         keeping = self._keeping
@@ -134,7 +147,27 @@ class Enrichment:
                 phones=tuple(prospect.phone_e164 for prospect in prospects if prospect.phone_e164),
             ),
             exclusions=self._exclusions,
+            look=self._look,
         )
+
+    # --- what was read before
+
+    def _kept(self, domain: str) -> Website | None:
+        keeping = self._keeping
+        if keeping is None:
+            return None
+        where = keeping.repository, keeping.account, keeping.edition
+        return kept_site(*where, keeping.records, domain, self._clock())
+
+    async def _reused(self, work: EnrichmentWork, prospects: list[Prospect], website: Website) -> Enriched:
+        """What is kept becomes records of this campaign. The time of the domain's last visit stays what it was."""
+        reading = kept_reading(work, website)
+        _LOG.debug("site known", extra={"site": work.domain, "status": website.status})
+        mx, written = await self._mx(website), RecordCounts()
+        if self._keeping is not None:
+            write, wanted = self._keeping.records.write, self._wanted(prospects)
+            written = await asyncio.to_thread(write, website, wanted, at=website.crawled_at, mx=mx)
+        return Enriched(website, reading, written, verdict_of(website, reading, written), mx)
 
     # --- whom it is for
 
@@ -168,6 +201,8 @@ class Enrichment:
         mx: Mapping[str, MxAnswer],
     ) -> tuple[RecordCounts, list[DocumentReference]]:
         """What the pages say, then the records, then the site. It blocks."""
+        if keeping.failures is not None:
+            keeping.failures.add(reading)
         facts = {page.kept.document.digest: page.facts for page in reading.pages}
         docs = [page.kept.document.doc for page in reading.pages]
         site = site_document(keeping.account, keeping.edition, state, docs, website)

@@ -53,7 +53,8 @@ class EnrichmentStage:
             wanted = EnrichmentWork.model_validate(dict(task.payload))
         except ValidationError as error:
             return Failed(error=TaskError(code="payload", message=explain(error), retryable=False))
-        running = asyncio.run_coroutine_threadsafe(self._enrichment.enrich(wanted), self._loop)
+        visit = self._enrichment.enrich(wanted, reuse=_is_first(task, wanted))
+        running = asyncio.run_coroutine_threadsafe(visit, self._loop)
         while True:
             try:
                 return running.result(_LOOK_SECONDS).verdict
@@ -75,6 +76,12 @@ class EnrichmentStage:
 
     def _call(self, coroutine: Coroutine[Any, Any, T]) -> T:
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
+
+
+def _is_first(task: Task, wanted: EnrichmentWork) -> bool:
+    """Whether what is kept of the site will do. Somebody who had a task brought back, or asks for a second pass (which
+    is named otherwise than by its domain alone), wants to have it visited."""
+    return task.task_id == wanted.domain and not task.recoveries
 
 
 async def _wound_up(fetcher: Fetcher, close: Callable[[], Coroutine[Any, Any, None]] | None) -> None:

@@ -16,13 +16,13 @@ from cocli.models.work import DetailsWork
 from cocli.pipeline.exclusions import is_excluded
 from cocli.pipeline.merge.transformations import sighted_prospect
 from cocli.pipeline.sources.google_maps.quality import PageFill
-from cocli.pipeline.stages.listing import website_tasks
+from cocli.pipeline.stages.list_pass import website_tasks
 from cocli.pipeline.stages.parsing import read_places
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from cocli.documents import DocumentRepository
+    from cocli.documents import Document, DocumentRepository
     from cocli.documents.graph.engine import Engine
     from cocli.index.writer import IndexWriter
     from cocli.models.place import Place
@@ -85,13 +85,16 @@ class DetailsStage:
         campaign: str,
         exclusions: Exclusions,
         still_needed: Callable[[str], bool],
+        kept: Callable[[str], Document | None] = lambda _: None,
     ) -> None:
+        """`kept` finds the page of a place that was read lately, for whichever campaign of the account."""
         self._reader = reader
         self._book = book
         self._sinks = sinks
         self._campaign = campaign
         self._exclusions = exclusions
         self._still_needed = still_needed
+        self._kept = kept
 
     def run(self, task: Task, work: Work) -> Verdict:
         try:
@@ -100,6 +103,9 @@ class DetailsStage:
             return Failed(error=TaskError(code="malformed", message=explain(error)[:500], retryable=False))
         if not self._still_needed(wanted.place_id):
             return Ok(result={"known": True}, count=0)
+        if not task.recoveries and (known := self._known_place(wanted)) is not None:
+            found = self._write(known)
+            return Ok(result={"website": known.website, "excluded": found is None, "kept": True}, count=1)
         self._book.check()
         visit = self._reader.visit(wanted.place_id)
         work.check()
@@ -117,6 +123,14 @@ class DetailsStage:
 
     def close(self) -> None:
         """Reader and sinks belong to whoever opened them."""
+
+    def _known_place(self, wanted: DetailsWork) -> Place | None:
+        """The place as its kept page shows it; None where there is none, or it shows something else."""
+        page = self._kept(wanted.place_id)
+        places = [] if page is None else read_places(self._sinks.parsers, page)
+        if len(places) != 1 or places[0].place_id != wanted.place_id:
+            return None
+        return places[0].with_changes(phrase=wanted.phrase, tile=wanted.tile)
 
     def _write(self, place: Place) -> Prospect | None:
         if is_excluded(place, self._exclusions) is not None:

@@ -7,7 +7,6 @@ it again, and everything it finds done is recognised.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
@@ -16,60 +15,26 @@ from cocli import logs
 from cocli.keys.tile import Tile
 from cocli.models.completion import Blocked, Empty, Failed, Ok
 from cocli.models.task import TaskError
-from cocli.models.witness import Witness
-from cocli.models.work import DetailsWork, EnrichmentWork, ListWork
-from cocli.pipeline.exclusions import is_excluded
-from cocli.pipeline.merge.transformations import sighted_prospect
-from cocli.pipeline.sources.registry import source_named
+from cocli.models.work import ListWork
+from cocli.pipeline.stages.list_pass import PassWriter, SourcePass
 from cocli.pipeline.stages.parsing import read_places
-from cocli.pipeline.websites.hosts.shared import own_domain
 from cocli.queue.base import NewTask
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
 
     from pydantic import JsonValue
 
-    from cocli.documents import Document, DocumentRepository, Receipt
-    from cocli.documents.graph.engine import Engine
-    from cocli.index.writer import IndexWriter
+    from cocli.documents import Document, Receipt
     from cocli.models.place import Place
-    from cocli.models.prospect import Prospect
     from cocli.models.task import Task
     from cocli.pipeline.exclusions import Exclusions
-    from cocli.pipeline.sources.capture import Capture
     from cocli.pipeline.sources.source import ListSource
-    from cocli.queue.base import Queue, Verdict, Work
+    from cocli.pipeline.stages.list_pass import ListSinks
+    from cocli.queue.base import Verdict, Work
 
 _LOG = logs.get_logger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class ListSinks:
-    """Where the stage writes."""
-
-    documents: DocumentRepository
-    parsers: Engine
-    """The graph that reads what came in, and keeps what it read."""
-    prospects: IndexWriter[Prospect]
-    witnesses: IndexWriter[Witness]
-    listing: Queue
-    """For the quarters of a tile that held more than it showed."""
-    details: Queue
-    enrichment: Queue
-
-
-@dataclass(frozen=True, slots=True)
-class SourcePass:
-    """One source was read for one task."""
-
-    source: str
-    capture: Capture
-    places: Sequence[Place]
-    document: str
-    earlier: int | None
-    again: int | None
 
 
 class ListStage:
@@ -88,11 +53,15 @@ class ListStage:
     ) -> None:
         self._sources = sources
         self._sinks = sinks
-        self._campaign = campaign
-        self._worker = worker
-        self._exclusions = exclusions
         self._clock = clock
-        self._needs_details = needs_details
+        self.writer = PassWriter(
+            sinks,
+            campaign=campaign,
+            worker=worker,
+            exclusions=exclusions,
+            clock=clock,
+            needs_details=needs_details,
+        )
 
     def run(self, task: Task, work: Work) -> Verdict:
         try:
@@ -105,9 +74,9 @@ class ListStage:
             if source is None:
                 reason = f"this machine has no source {name}; see: cocli source ls, cocli doctor"
                 return Failed(error=TaskError(code="source_missing", message=reason, retryable=False))
-            done = self._read(name, source, wanted)
+            done = self.read(name, source, wanted)
             work.check()
-            self._write(done, wanted)
+            self.write(done, wanted)
             passes.append(done)
         return _verdict(passes)
 
@@ -116,7 +85,8 @@ class ListStage:
 
     # --- one source
 
-    def _read(self, name: str, source: ListSource, wanted: ListWork) -> SourcePass:
+    def read(self, name: str, source: ListSource, wanted: ListWork) -> SourcePass:
+        """Ask a source, keep its answer, and read it. Nothing is written but the documents."""
         capture = source.read(wanted.tile, wanted.phrase)
         before = self._earlier_places(capture.document)
         receipt = self._sinks.documents.save(capture.document)
@@ -125,7 +95,7 @@ class ListStage:
             places = []
         earlier, again = _recaptured(before, places, receipt)
         _LOG.debug("source read", extra={"source": name, "reach": capture.reach, "places": len(places)})
-        return SourcePass(name, capture, places, capture.document.uuid, earlier, again)
+        return SourcePass(name, wanted.tile, wanted.phrase, capture, places, self._clock(), earlier, again)
 
     def _earlier_places(self, document: Document) -> set[str] | None:
         """The ids that the pass before this one found; None if there was none."""
@@ -135,32 +105,12 @@ class ListStage:
         places = read_places(self._sinks.parsers, before, keep=False)
         return {place.source_id for place in places} or None  # it was blocked, or says nothing
 
-    def _write(self, done: SourcePass, wanted: ListWork) -> None:
-        welcome = [place for place in done.places if is_excluded(place, self._exclusions) is None]
-        prospects = [sighted_prospect(place, self._campaign) for place in welcome]
-        if prospects:
-            self._sinks.prospects.append(_by_company(prospects))
-        self._sinks.enrichment.put_many(website_tasks(prospects))
-        if source_named(done.source).gives_details:
-            self._sinks.details.put_many(_details(welcome, self._needs_details))
+    def write(self, done: SourcePass, wanted: ListWork) -> None:
+        """What it found, the tasks that follow, and at last the witness."""
+        self.writer.write([done])
         if done.capture.reach == "cut_short" and wanted.tile.size > Tile.FLOOR:
             self._sinks.listing.put_many(_quarters(wanted, done.source))
-        self._sinks.witnesses.put(self._witness(done, wanted))
-
-    def _witness(self, done: SourcePass, wanted: ListWork) -> Witness:
-        return Witness(
-            tile=wanted.tile,
-            phrase=wanted.phrase,
-            source=done.source,
-            read_at=self._clock(),
-            worker=self._worker,
-            campaign=self._campaign,
-            count=len(done.places),
-            outcome=done.capture.reach,
-            document=done.document,
-            earlier=done.earlier,
-            again=done.again,
-        )
+        self.writer.bear_witness(done)
 
 
 def _recaptured(before: set[str] | None, places: Sequence[Place], receipt: Receipt) -> tuple[int | None, int | None]:
@@ -168,37 +118,6 @@ def _recaptured(before: set[str] | None, places: Sequence[Place], receipt: Recei
     if before is None or receipt.outcome == "unchanged":
         return None, None
     return len(before), len(before & {place.source_id for place in places})
-
-
-def _by_company(prospects: Iterable[Prospect]) -> list[Prospect]:
-    return sorted(prospects, key=lambda prospect: (prospect.company_hash, prospect.source_ids))
-
-
-def website_tasks(prospects: Iterable[Prospect]) -> list[NewTask]:
-    """One task per website of one's own; a shop that closed for good is not asked."""
-    wanted: dict[str, EnrichmentWork] = {}
-    for prospect in prospects:
-        domain = own_domain(prospect.website)
-        if domain is None or prospect.website is None or prospect.business_status == "permanently_closed":
-            continue
-        known = wanted.get(domain)
-        hashes = (*(known.prospects if known else ()), prospect.company_hash)
-        url = known.url if known else prospect.website
-        wanted[domain] = EnrichmentWork(domain=domain, url=url, country=prospect.country, prospects=hashes)
-    return [NewTask(domain, work.model_dump(mode="json")) for domain, work in wanted.items()]
-
-
-def _details(places: Iterable[Place], lacks_something: Callable[[Place], bool]) -> list[NewTask]:
-    wanted = {place.place_id: place for place in places if place.place_id and lacks_something(place)}
-    return [
-        NewTask(
-            place_id,
-            DetailsWork(place_id=place_id, name=place.name, phrase=place.phrase, tile=place.tile).model_dump(
-                mode="json"
-            ),
-        )
-        for place_id, place in wanted.items()
-    ]
 
 
 def _quarters(wanted: ListWork, source: str) -> list[NewTask]:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cocli.documents import Document
+    from cocli.keys.tile import Tile
     from cocli.models.place import Place
     from cocli.pipeline.sources.opening import SourceOpening
     from cocli.pipeline.sources.source import CaptureNode, ListSource
@@ -56,6 +57,12 @@ def _nodes() -> Sequence[CaptureNode]:
     return maps_nodes()
 
 
+def _capture_of(tile: Tile, phrase: str, _release: str | None) -> str:
+    from cocli.pipeline.sources.google_maps.documents import list_identity
+
+    return list_identity(tile, phrase)
+
+
 def _page_of_place(place_id: str) -> str:
     from cocli.pipeline.sources.google_maps.documents import page_identity
 
@@ -74,5 +81,6 @@ SOURCE = Source(
     open=_open,
     # A page, and an answer for every twenty places as it is scrolled to its end, with the pauses of a polite reader.
     cost=Cost(requests=4, seconds=45),
+    capture_of=_capture_of,
     page_of_place=_page_of_place,
 )

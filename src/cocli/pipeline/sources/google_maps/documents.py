@@ -33,7 +33,7 @@ def list_document(
     headers: Mapping[str, str] | None = None,
 ) -> Document:
     """What was received for a phrase at a tile. `url` is where the browser stood in the end."""
-    doc = f"{LIST_DOC}{tile}/{_escaped(phrase)}"
+    doc = list_identity(tile, phrase)
     return _document(account, doc, _source(url, fetched_at, http_status, headers), html, answers)
 
 
@@ -51,6 +51,11 @@ def details_document(
     """What was received for one place."""
     doc = page_identity(place_id)
     return _document(account, doc, _source(url, fetched_at, http_status, headers), html, answers)
+
+
+def list_identity(tile: Tile, phrase: str) -> str:
+    """The identity of the document of one list."""
+    return f"{LIST_DOC}{tile}/{_escaped(phrase)}"
 
 
 def page_identity(place_id: str) -> str:

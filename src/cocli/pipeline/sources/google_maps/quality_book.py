@@ -116,7 +116,7 @@ class QualityBook:
 
 def quality_of(store: Store, campaign: str) -> list[ParserQuality]:
     """All self-checks of a campaign, for its status."""
-    keys = [info.key for info in store.list(quality_folder(campaign))]
+    keys = [info.key for info in store.list(quality_folder(campaign)) if ParserQualityKey.fits(info.key)]
     return [json_records.read(ParserQuality, store.get(key).data, file=key) for key in sorted(keys)]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import quopri
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from cocli.pipeline.sources.imports.decoding import decode
@@ -19,6 +19,7 @@ _PROPERTY = re.compile(
 _PIECES = re.compile(r"\\.|;|[^\\;]+|\\", re.DOTALL)
 _TEXTS = {"FN": "fn", "URL": "website", "CATEGORIES": "category", "NOTE": "note"}
 _PARTS_OF_NAME = "n"
+_LONGEST_HEAD = 1_000
 _ADDRESS = ("", "", "street", "city", "region", "postcode", "country")
 
 
@@ -67,31 +68,66 @@ def read_cards(data: bytes, *, file: str) -> ImportTable:  # noqa: ARG001  all r
 
 def _unfolded(text: str) -> Iterator[str]:
     """Lines, with those that go on behind a blank, or behind `=` in quoted-printable, put together."""
-    waiting: str | None = None
+    waiting: _FoldedLine | None = None
     for line in re.split(r"\r\n|\n|\r", text):
-        if waiting is not None and waiting.endswith("=") and "QUOTED-PRINTABLE" in waiting.partition(":")[0].upper():
-            waiting += f"\n{line}"
+        if waiting is not None and waiting.is_to_be_continued:
+            waiting.add(f"\n{line}")
         elif waiting is not None and line[:1] in (" ", "\t"):
-            waiting += line[1:]
+            waiting.add(line[1:])
         else:
             if waiting is not None:
-                yield waiting
-            waiting = line
+                yield str(waiting)
+            waiting = _FoldedLine()
+            waiting.add(line)
     if waiting is not None:
-        yield waiting
+        yield str(waiting)
+
+
+@dataclass(slots=True)
+class _FoldedLine:
+    """A line that is put together of many. It is looked at piece by piece, and as a whole once."""
+
+    pieces: list[str] = field(default_factory=list)
+    head: str = ""
+    """What stands before the colon."""
+    has_colon: bool = False
+    ends_open: bool = False
+
+    def __str__(self) -> str:
+        return "".join(self.pieces)
+
+    @property
+    def is_to_be_continued(self) -> bool:
+        return self.ends_open and "QUOTED-PRINTABLE" in self.head
+
+    def add(self, piece: str) -> None:
+        self.pieces.append(piece)
+        if piece:
+            self.ends_open = piece.endswith("=")
+        if not self.has_colon:
+            before, colon, _ = piece.partition(":")
+            self.head = f"{self.head}{before.upper()}"[:_LONGEST_HEAD]
+            self.has_colon = bool(colon)
 
 
 def _cells(card: list[_Property]) -> dict[str, str]:
     cells: dict[str, str] = {}
+    emails: list[str] = []
     for found in sorted(card, key=lambda value: value.rank):
-        _note(cells, found)
+        if found.name == "EMAIL":
+            emails.append(_plain(found).text.strip())
+            cells["email"] = ""  # its place among the others
+        else:
+            _note(cells, found)
+    if emails:
+        cells["email"] = "; ".join(emails)
     if name := cells.pop(_PARTS_OF_NAME, ""):
         cells.setdefault("fn", name)  # version 2.1 needs no FN
     return cells
 
 
 def _note(card: dict[str, str], found: _Property) -> None:
-    """The first of a kind counts, and of no two addresses a mixture; of addresses of mail all are kept."""
+    """The first of a kind counts, and of no two addresses a mixture."""
     found = _plain(found)
     value = found.text.strip()
     if found.name == "ADR":
@@ -106,21 +142,19 @@ def _note(card: dict[str, str], found: _Property) -> None:
         _note_position(card, found.value)
     elif found.name == "TEL" and "FAX" not in found.parameters:
         card.setdefault("phone", value.removeprefix("tel:"))
-    elif found.name == "EMAIL":
-        card["email"] = f"{card['email']}; {value}" if "email" in card else value
     elif value and (name := _TEXTS.get(found.name)):
         card.setdefault(name, value)
 
 
 def _parts(value: str) -> list[str]:
     """The parts of a structured value, between semicolons that are not escaped."""
-    parts = [""]
+    parts: list[list[str]] = [[]]
     for piece in _PIECES.findall(value):
         if piece == ";":
-            parts.append("")
+            parts.append([])
         else:
-            parts[-1] += piece
-    return [_unescaped(part).strip() for part in parts]
+            parts[-1].append(piece)
+    return [_unescaped("".join(part)).strip() for part in parts]
 
 
 def _note_position(card: dict[str, str], value: str) -> None:

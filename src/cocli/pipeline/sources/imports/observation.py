@@ -11,10 +11,12 @@ from cocli.errors import RecordError
 from cocli.keys.identities import normalised
 from cocli.models.place import Place
 from cocli.pipeline.sources.imports import IMPORT, values
+from cocli.pipeline.sources.imports.countries import country_of
+from cocli.pipeline.sources.imports.domains import site_name
 from cocli.pipeline.websites.facts.phones.phones import to_e164
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from datetime import datetime
 
     from cocli.pipeline.sources.imports.mapping import ColumnMapping
@@ -45,6 +47,8 @@ class Observer:
     document: str | None = None
     country: str | None = None
     """Of rows that name none: national phone numbers are read as numbers of this country."""
+    phone_country: Callable[[], str | None] = lambda: None
+    """… and where that is not said either: asked when the first number needs it."""
     unread: Counter[str] = field(default_factory=Counter)
     columns: Mapping[str, tuple[str, ...]] = field(init=False)
     """Field → its columns, put together once and not for each row."""
@@ -55,8 +59,11 @@ class Observer:
     def observe(self, row: ImportRow) -> ImportedPlace | str:
         """The observation, or why there is none."""
         said = self._said(row)
-        if "name" not in said or not any(character.isalnum() for character in said["name"]):
-            return "it has no name"
+        if not any(character.isalnum() for character in said.get("name", "")):
+            name = site_name(self._website(said))
+            if name is None:
+                return "it has no name"
+            said["name"] = name
         emails = values.emails_of(said["email"]) if "email" in said else ()
         if "email" in said and not emails:
             self.unread["email"] += 1
@@ -82,7 +89,7 @@ class Observer:
         return said
 
     def _place_values(self, said: dict[str, str]) -> dict[str, Any]:
-        country = self._read("country", said, values.country_of) or self.country
+        country = self._read("country", said, country_of) or self.country
         lat, lon = (
             self._read(name, said, lambda text, most=most: values.coordinate_of(text, most))
             for name, most in (("lat", 90), ("lon", 180))
@@ -99,7 +106,7 @@ class Observer:
             "name": said["name"][:_NAME_LENGTH],
             "category_labels": tuple(part.strip() for part in said.get("category", "").split(";") if part.strip()),
             "phone": phone,
-            "phone_e164": to_e164(phone, country) if phone else None,
+            "phone_e164": self._e164(phone, country) if phone else None,
             "website": self._website(said),
             "street": said.get("street") or (address if has_parts else None),
             "address": address,
@@ -114,6 +121,15 @@ class Observer:
             "observed_at": self.observed_at,
             "document": self.document,
         }
+
+    def _e164(self, phone: str, country: str | None) -> str | None:
+        """A number that cannot be read is kept as the text that it is, and counted."""
+        found = to_e164(phone, country)
+        if found is None and country is None:
+            found = to_e164(phone, self.phone_country())
+        if found is None:
+            self.unread["phone"] += 1
+        return found
 
     def _read(self, name: str, said: dict[str, str], reader: Any) -> Any:
         if name not in said:
@@ -149,7 +165,9 @@ def _contact(said: Mapping[str, str]) -> str | None:
 def _source_id(found: dict[str, Any], said: dict[str, str], emails: tuple[str, ...]) -> str:
     """The same business in the next version of the file has the same id: from who and where it is, not from its row."""
     where = [found["place_id"], found["address"] or found["street"], found["city"], found["postcode"], found["website"]]
-    if not any(where) and found["lat"] is None:  # then how it is reached has to tell it from others of its name
+    if said["name"] == site_name(found["website"]):
+        where[-1] = None  # its name is its address already, however that is written
+    elif not any(where) and found["lat"] is None:  # then how it is reached has to tell it from others of its name
         where = [found["phone"], *emails]
     parts = [normalised(said["name"]), *(normalised(part or "") for part in where)]
     parts += [repr(found["lat"]), repr(found["lon"])]

@@ -10,7 +10,7 @@ from cocli.formats import kml
 from cocli.pipeline.sources.imports.decoding import decode
 from cocli.pipeline.sources.imports.rows import ImportRow, ImportTable, RefusedRow
 
-_TAG = re.compile(r"<[^>]*>")
+_TAG = re.compile(r"<[^>]{0,500}>")
 _ADDRESS_LINE = re.compile(r"(?:https?://|www\.)\S+")
 
 

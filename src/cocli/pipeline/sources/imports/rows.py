@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,6 +16,13 @@ class ImportRow:
     number: int
     cells: Mapping[str, str]
     """Column → text. A column that occurs twice has a number behind its second name."""
+    own: Mapping[str, Any] | None = None
+    """The same with the types that a spreadsheet gave them."""
+
+    @property
+    def values(self) -> Mapping[str, Any]:
+        """What to give back to the person whose row it is."""
+        return self.cells if self.own is None else self.own
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +47,14 @@ class ImportTable:
     blank: int = 0
     """Rows without anything in them."""
     delimiter: str | None = None
+    sheet: str | None = None
+    """Which sheet of a spreadsheet it is."""
+    _seen: set[str] = field(default_factory=set)
 
     def see(self, columns: Mapping[str, str]) -> None:
         """Note the columns of a row, for files that have no header."""
-        self.columns += [name for name in columns if name not in self.columns]
+        self.columns += [name for name in columns if name not in self._seen]
+        self._seen.update(columns)
 
 
 def distinct(names: list[str]) -> list[str]:

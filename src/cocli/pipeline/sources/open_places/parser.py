@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 from cocli.errors import DocumentInvalid, RecordError, UnusableRow
 from cocli.keys.tile import Tile
+from cocli.pipeline.sources.capture import FileEdition
+from cocli.pipeline.sources.categories import Meaning
 from cocli.pipeline.sources.open_places.kind import ROWS_BLOB, FileSighting, OpenFileKind
 from cocli.pipeline.sources.open_places.values import country_code, mapping, text
+from cocli.pipeline.sources.phrase_words import meant_words, words_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from cocli.documents import Document
     from cocli.models.place import Place
 
@@ -41,6 +46,29 @@ def parse_rows(document: Document, kind: OpenFileKind) -> Parsed:
     return Parsed(places, problems)
 
 
+def slice_edition(document: Document) -> FileEdition:
+    """Which edition of its files a slice was cut from."""
+    release = text(_about(document).get("edition"))
+    if release is None or document.source.fetched_at is None:
+        raise DocumentInvalid(doc=document.doc, reason="it does not say which edition of its source it was cut from")
+    return FileEdition(release, document.source.fetched_at)
+
+
+def slice_meaning(document: Document) -> str:
+    """What a slice was cut out for, as `Meaning.digest` has it."""
+    about = _about(document)
+    phrase = text(about.get("phrase")) or ""
+    by: Literal["categories", "words"] = "categories" if about.get("matched_by") == "categories" else "words"
+    categories = tuple(map(str, about.get("categories") or ()))
+    taken = text(about.get("taken"))
+    words = meant_words(phrase) if by == "words" else words_of(taken or phrase)
+    return Meaning(phrase, document.connector, by, categories, words).digest
+
+
+def _about(document: Document) -> Mapping[str, Any]:
+    return mapping(dict(document.data.get(document.connector, {})))
+
+
 def _place(line: bytes, kind: OpenFileKind, sighting: FileSighting) -> Place:
     try:
         row = json.loads(line, parse_constant=lambda _name: None)
@@ -52,7 +80,7 @@ def _place(line: bytes, kind: OpenFileKind, sighting: FileSighting) -> Place:
 
 
 def _sighting(document: Document) -> FileSighting:
-    about = mapping(dict(document.data.get(document.connector, {})))
+    about = _about(document)
     if document.source.fetched_at is None:
         raise DocumentInvalid(doc=document.doc, reason="it does not say when its source said this")
     lat, _, lon = (text(about.get("tile")) or "").partition("_")

@@ -15,11 +15,12 @@ from cocli.documents import Blob, Document, DocumentSource
 from cocli.errors import SourceError, SourceMissing
 from cocli.formats.usv_sql import quote_text
 from cocli.keys.tile import Tile
-from cocli.pipeline.sources.capture import Capture, Reach
-from cocli.pipeline.sources.categories import Meaning, like_pattern, words_of
+from cocli.pipeline.sources.capture import Capture, FileEdition, Reach
+from cocli.pipeline.sources.categories import Meaning, like_pattern
 from cocli.pipeline.sources.open_places.kind import ROWS_BLOB
-from cocli.pipeline.sources.open_places.library import editions
-from cocli.pipeline.sources.open_places.tiles import tile_number, tile_of_number
+from cocli.pipeline.sources.open_places.library import edition_at, editions
+from cocli.pipeline.sources.open_places.tiles import Box, tile_number, tile_of_number
+from cocli.pipeline.sources.phrase_words import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -52,7 +53,6 @@ class OpenPlaces:
 
         self.kind = kind
         self.files = tuple(files)
-        self.edition = editions(files)
         self._categories = categories
         self._account = account
         self._connection = reading_connection([file.copy for file in files])
@@ -73,10 +73,16 @@ class OpenPlaces:
         meaning = self.meaning(phrase)
         reach, reason = self.reach(tile)
         rows = self.rows(tile, meaning) if reach != "blocked" else []
-        return Capture(self._document(tile, meaning, rows), reach, reason)
+        edition = self.edition(tile)
+        document = self._document(tile, meaning, rows, edition)
+        return Capture(document, reach, reason, edition, meaning.digest, self._seen(tile, reach))
 
     def meaning(self, phrase: str) -> Meaning:
         return self._categories.meaning(phrase, self.kind.name)
+
+    def edition(self, tile: Tile) -> FileEdition | None:
+        """What the files have of a tile; None where none of them reaches it."""
+        return edition_at(self.files, tile)
 
     def reach(self, tile: Tile) -> tuple[Reach, str | None]:
         """Whether the files cover a tile. Outside of them nothing is known, which is not the same as nothing there."""
@@ -85,6 +91,12 @@ class OpenPlaces:
         if any(file.about.touches_tile(tile) for file in self.files):
             return "cut_short", f"the files of {self.kind.name} cover only a part of the tile {tile}"
         return "blocked", f"no file of {self.kind.name} covers the tile {tile}"
+
+    def _seen(self, tile: Tile, reach: Reach) -> Box | None:
+        """The tile itself where a file has all of it, else what the newest of the files that reach it has."""
+        if reach == "exhausted":
+            return Box.of_tiles([tile])
+        return next((file.about.reach_box for file in self.files if file.about.touches_tile(tile)), None)
 
     def rows(self, tile: Tile, meaning: Meaning) -> list[FoundRow]:
         """The rows of a tile, in the order of their ids; of a row in several files the newest."""
@@ -143,15 +155,19 @@ class OpenPlaces:
 
     # --- the document
 
-    def _document(self, tile: Tile, meaning: Meaning, rows: Sequence[FoundRow]) -> Document:
+    def _document(
+        self, tile: Tile, meaning: Meaning, rows: Sequence[FoundRow], edition: FileEdition | None
+    ) -> Document:
         content = "".join(f"{row.raw}\n" for row in rows).encode()
-        newest = self.files[0].about
-        identity = f"{self.edition}/{tile}/{_without_bars(meaning.phrase)}"
-        source = DocumentSource(uri=f"{self.kind.name}:{identity}", mime_type=NDJSON, fetched_at=newest.as_of)
+        # Where no file reaches the tile, what was not found was not found in all of them.
+        edition = edition or FileEdition(editions(self.files), self.files[0].about.as_of)
+        release = edition.release
+        identity = slice_identity(release, tile, meaning.phrase)
+        source = DocumentSource(uri=f"{self.kind.name}:{identity}", mime_type=NDJSON, fetched_at=edition.as_of)
         document = Document.intake(account=self._account, connector=self.kind.name, doc=identity, source=source)
         about = {
             "source": self.kind.name,
-            "edition": self.edition,
+            "edition": release,
             "tile": str(tile),
             "phrase": meaning.phrase,
             "matched_by": meaning.by,
@@ -161,6 +177,8 @@ class OpenPlaces:
             "count": len(rows),
             "files": [_file_data(file) for file in self.files],
         }
+        if meaning.taken:
+            about["taken"] = meaning.taken
         country = next((file.about.country for file in self.files if file.about.country), None)
         if country:
             about["country"] = country
@@ -202,9 +220,10 @@ def _file_data(file: AddedFile) -> dict[str, str]:
     return {name: value for name, value in data.items() if value}
 
 
-def _without_bars(phrase: str) -> str:
-    """A phrase as part of a document's id, in which `|` separates."""
-    return phrase.replace("%", "%25").replace("|", "%7C")
+def slice_identity(release: str, tile: Tile, phrase: str) -> str:
+    """The id of the document that holds what an edition has of a tile for a phrase. In an id, `|` separates."""
+    escaped = phrase.replace("%", "%25").replace("|", "%7C")
+    return f"{release}/{tile}/{escaped}"
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from cocli.errors import SourceRefused, UnusableRow
+from cocli.errors import DiskFull, SourceRefused, UnusableRow, no_room_in
 from cocli.formats.usv_sql import quote_text
 from cocli.keys.tile import Tile
 from cocli.pipeline.sources.open_places import parquet_rows
@@ -88,6 +88,8 @@ def build_copy(
             _refuse_mostly_bad(files[0], built)
             built.bounds = _bounds(connection, target)
         except duckdb.Error as error:
+            if full := no_room_in(str(error)):
+                raise DiskFull(file=folder, done="written", reason=full) from error
             raise SourceRefused(file=files[0], reason=str(error).partition("\n")[0]) from error
     return built
 

@@ -1,4 +1,4 @@
-"""Everything that one page says: all extractors over one parsed page."""
+"""Everything that one page says: all extractors over one parsed page, each behind the barrier."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cocli.pipeline.websites.facts.addresses import AddressFinding, find_addresses
+from cocli.pipeline.websites.facts.barrier import Barrier, ExtractorFailure
 from cocli.pipeline.websites.facts.contact_ways import find_contact_ways
 from cocli.pipeline.websites.facts.country import country_of
 from cocli.pipeline.websites.facts.description import Description, find_description
-from cocli.pipeline.websites.facts.emails import find_emails
+from cocli.pipeline.websites.facts.emails.find import EmailFindings, find_emails
 from cocli.pipeline.websites.facts.hours import HoursFinding, find_hours
 from cocli.pipeline.websites.facts.identity import SiteIdentity, identity_of
 from cocli.pipeline.websites.facts.people import PersonFinding, find_people
@@ -63,6 +64,8 @@ class PageFacts:
     people: tuple[PersonFinding, ...]
     technologies: tuple[Finding, ...]
     contact_ways: tuple[Finding, ...]
+    failures: tuple[ExtractorFailure, ...] = ()
+    """Extractors that failed on this page: what they would have found is missing here."""
 
 
 def read_page(html: str | bytes, url: str = "", country: str | None = None) -> PageFacts:
@@ -71,25 +74,28 @@ def read_page(html: str | bytes, url: str = "", country: str | None = None) -> P
 
 
 def facts_of_page(page: Page, country: str | None = None) -> PageFacts:
-    identity = identity_of(page)
-    emails = find_emails(page)
-    region = country_of(page, country)
+    barrier = Barrier(page.url)
+    attempt = barrier.attempt
+    identity = attempt("identity", lambda: identity_of(page), SiteIdentity(frozenset(), frozenset()))
+    emails = attempt("emails", lambda: find_emails(page, barrier), EmailFindings((), ()))
+    region = attempt("country", lambda: country_of(page, country), country)
     return PageFacts(
         url=page.url,
-        kind=kind_of(page.url, page.title),
+        kind=attempt("kind", lambda: kind_of(page.url, page.title), "other"),
         language=page.language,
         country=region,
         identity=identity,
-        description=find_description(page),
-        emails=tuple(_related(finding, page, identity) for finding in emails.found),
+        description=attempt("description", lambda: find_description(page), Description(None, None, None)),
+        emails=attempt("relation", lambda: tuple(_related(finding, page, identity) for finding in emails.found), ()),
         rejected_emails=emails.rejected,
-        phones=find_phones(page, region),
-        socials=find_socials(page),
-        addresses=find_addresses(page, region),
-        hours=find_hours(page),
-        people=find_people(page),
-        technologies=find_technologies(page),
-        contact_ways=find_contact_ways(page),
+        phones=attempt("phones", lambda: find_phones(page, region), ()),
+        socials=attempt("socials", lambda: find_socials(page), ()),
+        addresses=attempt("addresses", lambda: find_addresses(page, region), ()),
+        hours=attempt("hours", lambda: find_hours(page), ()),
+        people=attempt("people", lambda: find_people(page), ()),
+        technologies=attempt("technologies", lambda: find_technologies(page), ()),
+        contact_ways=attempt("contact ways", lambda: find_contact_ways(page), ()),
+        failures=tuple(barrier.failures),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import re
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import MISSING, fields, is_dataclass, replace
 from enum import Enum
 from functools import cache
 from types import NoneType, UnionType
@@ -14,6 +14,7 @@ from cocli.errors import RecordError
 from cocli.models.place import Day
 from cocli.models.website import ContactLabel
 from cocli.pipeline.websites.facts.addresses import AddressFinding
+from cocli.pipeline.websites.facts.barrier import ExtractorFailure
 from cocli.pipeline.websites.facts.description import Description
 from cocli.pipeline.websites.facts.facts import EmailFinding, PageFacts
 from cocli.pipeline.websites.facts.finding import Finding, RejectedFinding
@@ -32,6 +33,7 @@ _NAMES: Mapping[str, Any] = {
     "Day": Day,
     "Description": Description,
     "EmailFinding": EmailFinding,
+    "ExtractorFailure": ExtractorFailure,
     "Finding": Finding,
     "HoursFinding": HoursFinding,
     "SiteIdentity": SiteIdentity,
@@ -43,8 +45,11 @@ _NAMES: Mapping[str, Any] = {
 
 
 def facts_to_json(facts: PageFacts) -> dict[str, Any]:
-    """The facts as JSON has them."""
-    return cast("dict[str, Any]", _plain(facts))
+    """The facts as JSON has them. Without failures it is the JSON of before there was a barrier, byte for byte."""
+    data = cast("dict[str, Any]", _plain(facts))
+    if not facts.failures:
+        del data["failures"]
+    return data
 
 
 def facts_from_json(data: Mapping[str, Any]) -> PageFacts:
@@ -92,6 +97,12 @@ def _field_names(kind: Hashable) -> tuple[str, ...]:
     return ()
 
 
+@cache
+def _needed(kind: Hashable) -> frozenset[str]:
+    """The fields that every stored one has: those that came later have a default."""
+    return frozenset(field.name for field in fields(cast("Any", kind)) if field.default is MISSING)
+
+
 def _plain(value: Any) -> Any:
     if value is None or type(value) in (str, int, float, bool):
         return value
@@ -112,9 +123,9 @@ def _plain(value: Any) -> Any:
 def _read(kind: Any, value: Any) -> Any:
     if is_dataclass(kind):
         hints = _hints(cast("type", kind))
-        if set(value) != set(hints):
+        if not _needed(cast("Hashable", kind)) <= set(value) <= set(hints):
             raise ValueError(f"{kind} has the fields {sorted(hints)}, not {sorted(value)}")
-        return cast("Any", kind)(**{name: _read(hint, value[name]) for name, hint in hints.items()})
+        return cast("Any", kind)(**{name: _read(hints[name], inner) for name, inner in value.items()})
     origin = get_origin(kind)
     if origin in (Union, UnionType):
         inner = next(member for member in get_args(kind) if member is not NoneType)

@@ -46,15 +46,18 @@ class GuardedNetwork(httpcore2.AsyncNetworkBackend):
         permitted = self._guard.screen(host, await self._endpoints(host, port))
         wait = self._limits.connect / min(len(permitted), self._limits.addresses)
         problem: Exception | None = None
+        refused = True
         for endpoint in permitted[: self._limits.addresses]:
             try:
                 stream = await self._sockets.connect_tcp(*endpoint, timeout=wait, socket_options=socket_options)
                 return ClosingStream(stream)
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
                 problem = error  # the name may have another address
+                refused = refused and _is_refusal(error)
         if isinstance(problem, httpcore2.ConnectTimeout):
             raise Breakdown(Failure.TIMEOUT, f"{host} did not take a connection in time")
-        raise Breakdown(Failure.CONNECT, f"{host} does not take connections: {problem}")
+        kind = Failure.NOBODY_LISTENS if refused else Failure.CONNECT
+        raise Breakdown(kind, f"{host} does not take connections: {problem}")
 
     async def sleep(self, seconds: float) -> None:
         await self._sockets.sleep(seconds)
@@ -101,6 +104,17 @@ class ClosingStream(httpcore2.AsyncNetworkStream):
 
     def get_extra_info(self, info: str) -> object:
         return self._stream.get_extra_info(info)
+
+
+def _is_refusal(error: BaseException | None) -> bool:
+    """Whether the machine itself said no. Whoever has no network meets other errors, and knows nothing of a site."""
+    while error is not None:
+        if isinstance(error, BaseExceptionGroup):
+            return all(map(_is_refusal, error.exceptions))
+        if isinstance(error, ConnectionRefusedError):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _is_address(host: str) -> bool:

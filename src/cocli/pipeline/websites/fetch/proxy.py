@@ -9,6 +9,7 @@ import httpcore2
 import httpx2
 
 from cocli.errors import ConfigError
+from cocli.formats.secrets import mask
 from cocli.pipeline.websites.fetch.outcome import Reason
 from cocli.pipeline.websites.fetch.signals import Refusal
 from cocli.pipeline.websites.fetch.urls import Target  # noqa: TC001 - read by people, and by tools that read annotations
@@ -21,7 +22,7 @@ def open_proxy(address: str) -> httpcore2.Proxy:
     try:
         url = httpx2.URL(address)
     except httpx2.InvalidURL as error:
-        raise ConfigError(reason=f"the proxy {address!r} is no address: {error}") from error
+        raise ConfigError(reason=f"the proxy {mask(address)!r} is no address: {mask(str(error))}") from error
     if url.scheme != "http" or not url.host:
         raise ConfigError(reason="a proxy is given as http://host:port")
     auth = (url.username, url.password) if url.userinfo else None

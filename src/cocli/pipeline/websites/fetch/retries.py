@@ -14,7 +14,7 @@ from cocli.retries import Backoff
 if TYPE_CHECKING:
     import random
 
-TRIES = {Failure.DNS: 3, Failure.CONNECT: 2, Failure.PROTOCOL: 2}
+TRIES = {Failure.DNS: 3, Failure.CONNECT: 2, Failure.NOBODY_LISTENS: 2, Failure.PROTOCOL: 2}
 """A timeout is not tried again at once: it has had its time. Its outcome is retryable, for the queue."""
 STATUS_TRIES = {429: 2, 502: 2, 503: 3, 504: 2}
 

@@ -140,11 +140,16 @@ class Robots:
             raise Refusal(Reason.ROBOTS_UNAVAILABLE, f"its robots.txt: status {answer.status}", asked.url)
         if answer.status >= 300:
             return Rules()
-        parsed = Protego.parse(_for_us(answer.body.decode("utf-8", "replace"), self._user_agent.lower()))
-        rate = parsed.request_rate(self._user_agent)
-        delays = (parsed.crawl_delay(self._user_agent), rate.seconds / rate.requests if rate else None)
-        sitemaps = tuple(urljoin(asked.url, text) for text in list(parsed.sitemaps)[:_MAX_SITEMAPS])
-        return Rules(max((delay for delay in delays if delay is not None), default=None), sitemaps, parsed)
+        return read_rules(answer.body, asked.url, self._user_agent)
+
+
+def read_rules(body: bytes, url: str, user_agent: str) -> Rules:
+    """What the robots.txt of an address says to us."""
+    parsed = Protego.parse(_for_us(body.decode("utf-8", "replace"), user_agent.lower()))
+    rate = parsed.request_rate(user_agent)
+    delays = (parsed.crawl_delay(user_agent), rate.seconds / rate.requests if rate else None)
+    sitemaps = tuple(urljoin(url, text) for text in list(parsed.sitemaps)[:_MAX_SITEMAPS])
+    return Rules(max((delay for delay in delays if delay is not None), default=None), sitemaps, parsed)
 
 
 def _for_us(text: str, user_agent: str) -> str:

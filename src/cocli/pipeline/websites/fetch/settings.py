@@ -36,7 +36,8 @@ class FetchSettings:
     robots: bool = True
     allowed: tuple[IPv4Network | IPv6Network, ...] = ()
     ports: tuple[int, ...] = ()
-    proxy: str | None = None
+    proxy: str | None = field(default=None, repr=False)
+    """It may carry a password, which no log shows."""
     limits: FetchLimits = field(default_factory=FetchLimits)
 
     def __post_init__(self) -> None:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import codecs
 import re
 
+from cocli.formats.charsets import web_codec
+
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 _DECLARED = re.compile(
     rb"""(?:<meta[^>]{0,200}?charset|<\?xml[^>]{0,100}?encoding)\s{0,5}=\s{0,5}["']?\s{0,5}([A-Za-z0-9_:.-]{2,40})""",
@@ -27,16 +29,6 @@ _WIDER = {
     "x-euc-jp": "euc_jp",
 }
 """What browsers take for a name: a charset that holds it, and what else stands in pages that say so."""
-_OF_THE_WEB = frozenset(
-    codecs.lookup(name).name
-    for name in (
-        *("utf-8", "utf-16-le", "utf-16-be", "gbk", "gb18030", "big5", "big5hkscs", "euc-jp", "iso2022-jp"),
-        *("cp932", "cp949", "euc-kr", "koi8-r", "koi8-u", "mac-roman", "mac-cyrillic", "cp866", "cp874", "latin-1"),
-        *(f"cp{number}" for number in range(1250, 1259)),
-        *(f"iso-8859-{number}" for number in (2, 3, 4, 5, 6, 7, 8, 10, 13, 14, 15, 16)),
-    )
-)
-"""The encodings of the WHATWG standard, by Python's names. `punycode`, `idna` or `unicode_escape` are no charsets."""
 _UTF8 = frozenset(("utf-8", "utf8", "unicode-1-1-utf-8"))
 _SYLLABLES = re.compile(r"[\u3041-\u30fe]")
 _SYLLABLES_NEEDED = 5
@@ -104,9 +96,6 @@ def _japanese(body: bytes) -> list[str]:
 
 
 def _decoded(body: bytes, name: str) -> str | None:
-    """None for a name that no browser takes for a charset. Python knows more, and some of them take forever."""
-    try:
-        codec = codecs.lookup(name).name
-    except (LookupError, ValueError):  # nobody knows it: the next one
-        return None
-    return body.decode(codec, "replace") if codec in _OF_THE_WEB else None
+    """None for a name that no browser takes for a charset."""
+    codec = web_codec(name)
+    return None if codec is None else body.decode(codec, "replace")

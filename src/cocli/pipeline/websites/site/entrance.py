@@ -26,6 +26,7 @@ class Entrance:
         self._given = {url, root}
         self._tries = 0
         self._may_pass = False
+        self._nobody_listens = False
         self._verdicts: list[Triage] = []
 
     def next(self) -> str | None:
@@ -39,7 +40,9 @@ class Entrance:
         verdict = triage_outcome(outcome)
         self._verdicts.append(verdict)
         # Whether another day may help is said by the address that was given, not by our guesses at others.
-        self._may_pass |= verdict.retryable and outcome.url in self._given
+        # Only where nobody listens at that one, another spelling may be the site, and just slow.
+        self._nobody_listens |= isinstance(outcome, FetchFailed) and outcome.kind is Failure.NOBODY_LISTENS
+        self._may_pass |= verdict.retryable and (outcome.url in self._given or self._nobody_listens)
         if isinstance(outcome, FetchFailed) and outcome.kind is Failure.NO_SUCH_HOST:
             host = urlsplit(outcome.url).netloc
             self._ways = deque(url for url in self._ways if urlsplit(url).netloc != host)

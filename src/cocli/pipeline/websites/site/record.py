@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cocli.models.website import FoundEmail, FoundPhone, Website
+from cocli.models.website import FoundAddress, FoundEmail, FoundHours, FoundPerson, FoundPhone, Website
 from cocli.pipeline.websites.facts.facts import EXTRACTOR_VERSION
 from cocli.pipeline.websites.facts.socials import read_profile
 from cocli.pipeline.websites.site.facts import combine
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from cocli.pipeline.websites.site.facts import SiteFacts
     from cocli.pipeline.websites.site.site import SiteReading
 
-SCRAPER_VERSION = f"site-1/extractors-{EXTRACTOR_VERSION}"
+SCRAPER_VERSION = f"site-2/extractors-{EXTRACTOR_VERSION}"
 MAX_CONTEXT = 300
 MAX_VALUES = 200
 """Addresses and numbers of one site. What has more is a directory, whatever it looks like."""
@@ -94,6 +94,11 @@ def _values(facts: SiteFacts, pages: Sequence[ReadPage]) -> dict[str, object]:
         "about_pages": _of_kind(pages, "about", "team"),
         "contact_forms": tuple(way.finding.value for way in facts.contact_ways if way.finding.method == "form"),
         "technologies": facts.technologies,
+        "people": _people(facts, documents),
+        "addresses": _addresses(facts, documents),
+        "hours": _hours(facts, documents),
+        "name": facts.name,
+        "country": facts.country,
     }
 
 
@@ -127,6 +132,50 @@ def _phones(facts: SiteFacts, documents: Mapping[str, str | None]) -> tuple[Foun
             document=documents.get(located.page),
         )
         for located in (*facts.phones, *facts.faxes)[:MAX_VALUES]
+    )
+
+
+def _people(facts: SiteFacts, documents: Mapping[str, str | None]) -> tuple[FoundPerson, ...]:
+    return tuple(
+        FoundPerson(
+            name=located.finding.name,
+            role=located.finding.title,
+            email=located.finding.email,
+            phone=located.finding.phone,
+            page=located.page,
+            method=located.finding.method,
+            document=documents.get(located.page),
+        )
+        for located in facts.people[:MAX_VALUES]
+    )
+
+
+def _addresses(facts: SiteFacts, documents: Mapping[str, str | None]) -> tuple[FoundAddress, ...]:
+    return tuple(
+        FoundAddress(
+            street=located.finding.street,
+            city=located.finding.city,
+            region=located.finding.region,
+            postcode=located.finding.postcode,
+            country=located.finding.country,
+            page=located.page,
+            method=located.finding.method,
+            document=documents.get(located.page),
+        )
+        for located in facts.addresses[:MAX_VALUES]
+    )
+
+
+def _hours(facts: SiteFacts, documents: Mapping[str, str | None]) -> tuple[FoundHours, ...]:
+    return tuple(
+        FoundHours(
+            day=located.finding.day,
+            opens=located.finding.opens,
+            closes=located.finding.closes,
+            page=located.page,
+            document=documents.get(located.page),
+        )
+        for located in facts.hours[:MAX_VALUES]
     )
 
 

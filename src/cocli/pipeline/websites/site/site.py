@@ -11,28 +11,30 @@ from __future__ import annotations
 import asyncio
 import time
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from cocli.errors import DocumentError
+from cocli.pipeline.websites.facts.barrier import Barrier
 from cocli.pipeline.websites.fetch.capture import page_of
 from cocli.pipeline.websites.fetch.outcome import Failure, Fetched, FetchFailed, NotModified, Refused
-from cocli.pipeline.websites.page.document import country_asked, parse_document, read_document
-from cocli.pipeline.websites.page.forwarding import forward_of
+from cocli.pipeline.websites.page.document import country_asked
 from cocli.pipeline.websites.page.url import is_root, page_key, root_of, site_of_url
 from cocli.pipeline.websites.site.entrance import Entrance
-from cocli.pipeline.websites.site.links import links_of, links_to
+from cocli.pipeline.websites.site.links import links_to
+from cocli.pipeline.websites.site.look import LookRequest, look_here
 from cocli.pipeline.websites.site.page_choice import PageChoice, has_enough
-from cocli.pipeline.websites.site.sitemap import read_sitemap
-from cocli.pipeline.websites.triage.script_shell import shell_evidence
-from cocli.pipeline.websites.triage.triage import Expected, Triage, triage_address, triage_move, triage_page
+from cocli.pipeline.websites.site.sitemap import Sitemap, read_sitemap
+from cocli.pipeline.websites.triage.triage import Expected, Triage, triage_address
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cocli.pipeline.exclusions import Exclusions
+    from cocli.pipeline.websites.facts.barrier import ExtractorFailure
     from cocli.pipeline.websites.facts.facts import PageFacts
     from cocli.pipeline.websites.fetch.outcome import Outcome, Validators
-    from cocli.pipeline.websites.page.page import Page
+    from cocli.pipeline.websites.site.look import Look, PageLook
     from cocli.pipeline.websites.site.shelf import Kept, Shelf
 
 DEFAULT_PAGES = 8
@@ -41,7 +43,8 @@ MAX_FORWARDS = 2
 MAX_SITEMAPS = 2
 _PAGES = frozenset({None, "text/html", "application/xhtml+xml", "text/plain", "application/xml", "text/xml"})
 
-Stop = Literal["enough", "pages", "time", "nothing-left", "triage"]
+Stop = Literal["enough", "pages", "time", "nothing-left", "triage", "kept"]
+"""Why no further page was read. Kept: none was, because what an earlier visit found will do."""
 
 
 class PageFetch(Protocol):
@@ -80,6 +83,16 @@ class SiteProblem:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class PageFailure:
+    """A page on which an extractor failed, or that took too much."""
+
+    extractor: str
+    reason: str
+    document: str
+    """The page's document."""
+
+
 @dataclass(slots=True)
 class SiteReading:
     """What reading a site came to."""
@@ -92,6 +105,7 @@ class SiteReading:
     final_url: str | None = None
     pages: list[PageRead] = field(default_factory=list)
     problems: list[SiteProblem] = field(default_factory=list)
+    failures: list[PageFailure] = field(default_factory=list)
     requests: int = 0
     stop: Stop = "nothing-left"
 
@@ -113,17 +127,21 @@ async def read_site(
     expected: Expected = Expected(),  # noqa: B008  frozen
     exclusions: Exclusions | None = None,
     clock: Callable[[], float] = time.monotonic,
+    look: Look = look_here,
 ) -> SiteReading:
     """Read the website at an address. `country` is that of the place, `expected` what is known of the company.
 
-    Pages that only scripts fill are handed to `render`, where there is a browser.
+    Pages that only scripts fill are handed to `render`, where there is a browser. `look` reads a page, perhaps in
+    another process.
     """
     reading = SiteReading(asked=url, site=site_of_url(url))
     reading.triage = triage_address(url, exclusions)
     if reading.triage is not None:
         reading.stop = "triage"
         return reading
-    reader = _Reader(reading, fetch, shelf, render, settings, country, expected, clock, clock() + settings.seconds)
+    reader = _Reader(
+        reading, fetch, shelf, render, settings, country, expected, clock, clock() + settings.seconds, look
+    )
     await reader.run()
     return reading
 
@@ -139,6 +157,7 @@ class _Reader:
     expected: Expected
     clock: Callable[[], float]
     deadline: float
+    look: Look
     choice: PageChoice = field(default_factory=PageChoice)
     here: str = ""
     """The domain that the site turned out to live on."""
@@ -150,7 +169,7 @@ class _Reader:
             self.reading.stop = "triage"
             return
         self.reading.final_url = home.url
-        self.reading.triage = self._judge(home)
+        self.reading.triage = home.look.triage
         self.here = site_of_url(home.url)
         if self.reading.triage is not None and self.reading.triage.status != "script-shell":
             self.reading.pages.append(home.read)  # the evidence; nothing is taken from it
@@ -178,7 +197,7 @@ class _Reader:
         """A page, and wherever it sends its readers on."""
         entered = await self._keep(url, outcome)
         for _ in range(MAX_FORWARDS):
-            target = forward_of(entered.page) if entered else None
+            target = entered.look.forward if entered else None
             if entered is None or target is None or self._left() <= 0:
                 return entered
             following = await self._ask(target)
@@ -187,13 +206,6 @@ class _Reader:
                 return entered
             entered = await self._keep(target, following) or entered
         return entered
-
-    def _judge(self, home: _Entered) -> Triage | None:
-        site = site_of_url(home.url)
-        triage = triage_page(home.page, home.read.facts, site, home.status)
-        if triage is None and site != self.reading.site:
-            triage = triage_move(self.reading.site, home.page, home.read.facts, self.expected)
-        return triage
 
     async def _follow(self, home: _Entered) -> None:
         """The pages behind the home page, by what they are worth."""
@@ -245,7 +257,7 @@ class _Reader:
             return
         self.bodies.add(body)
         self.reading.pages.append(entered.read)
-        self.choice.offer(links_of(entered.page, self.here, entered.url))
+        self.choice.offer(entered.look.links)
 
     async def _sitemaps(self) -> int:
         """Look for pages that nobody links to; how many sitemaps were asked for."""
@@ -254,10 +266,19 @@ class _Reader:
             outcome = await self._ask(waiting.pop(0), known=False)
             asked += 1
             if isinstance(outcome, Fetched):
-                sitemap = read_sitemap(outcome.body)
+                sitemap = await self._sitemap(outcome)
                 self.choice.offer(links_to(sitemap.pages, self.here))
                 waiting += [url for url in sitemap.sitemaps if site_of_url(url) == self.here and "page" in url.lower()]
         return asked or 1
+
+    async def _sitemap(self, outcome: Fetched) -> Sitemap:
+        """Read in a thread: one of five megabytes takes a while."""
+        barrier = Barrier(outcome.final_url)
+        read = partial(barrier.attempt, "sitemap", partial(read_sitemap, outcome.body), Sitemap())
+        sitemap = await asyncio.to_thread(read)
+        for failure in barrier.failures:
+            self._note_failure(outcome.final_url, failure, outcome.final_url)
+        return sitemap
 
     # --- one request
 
@@ -288,10 +309,17 @@ class _Reader:
             self.reading.problems.append(SiteProblem(url, kept))
             return None
         status = outcome.status if isinstance(outcome, Fetched) else 200
-        entered = _entered(url, outcome.final_url, status, kept)
-        if self.render is None or self._left() <= 0 or not shell_evidence(entered.page, entered.read.facts):
+        entered = await self._entered(url, outcome.final_url, status, kept)
+        if self.render is None or self._left() <= 0 or not entered.look.is_shell:
             return entered
         return await self._rendered(entered, self.render) or entered
+
+    async def _entered(self, asked: str, where: str, status: int, kept: Kept) -> _Entered:
+        """Look at a page. One that nobody could read says so, and is kept all the same."""
+        look = await self.look(LookRequest.of(kept.document, where, status, self.reading.site, self.expected))
+        for failure in look.facts.failures:
+            self._note_failure(where, failure, kept.document.doc)
+        return _Entered(asked, where, status, look, PageRead(where, kept, look.facts))
 
     async def _rendered(self, shell: _Entered, render: Render) -> _Entered | None:
         """What a browser makes of a page that is empty without one: a document of its own. It has limits of its own."""
@@ -301,7 +329,7 @@ class _Reader:
                 self._note(shell.url, outcome)
             return None
         kept = await self.shelf.keep(outcome, self.country)
-        return _entered(shell.asked, outcome.final_url, shell.status, kept)
+        return await self._entered(shell.asked, outcome.final_url, shell.status, kept)
 
     async def _kept(self, url: str, outcome: Fetched | NotModified) -> Kept | str:
         """The page on the shelf, or why there is none."""
@@ -316,6 +344,10 @@ class _Reader:
             return await self.shelf.keep(page_of(kept.document), self.country)
         return kept
 
+    def _note_failure(self, url: str, failure: ExtractorFailure, document: str) -> None:
+        self.reading.problems.append(SiteProblem(url, f"{failure.extractor}: {failure.reason}"))
+        self.reading.failures.append(PageFailure(failure.extractor, failure.reason, document))
+
     def _note(self, url: str, outcome: FetchFailed | Refused) -> None:
         what = outcome.reason.value if isinstance(outcome, Refused) else outcome.kind.value
         status = ""
@@ -329,10 +361,5 @@ class _Entered:
     asked: str
     url: str
     status: int
-    page: Page
+    look: PageLook
     read: PageRead
-
-
-def _entered(asked: str, where: str, status: int, kept: Kept) -> _Entered:
-    page = parse_document(kept.document)
-    return _Entered(asked, where, status, page, PageRead(where, kept, read_document(kept.document, page)))

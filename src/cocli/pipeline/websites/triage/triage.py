@@ -90,8 +90,6 @@ def triage_outcome(outcome: FetchFailed | Refused) -> Triage:
 
 def _refused(outcome: Refused) -> Triage:
     detail = f"{outcome.refused_url or outcome.url}: not asked ({outcome.reason.value}) {outcome.detail}".strip()
-    if outcome.reason is Reason.ROBOTS:
-        return Triage("blocked", (detail,))
     if outcome.reason is Reason.ROBOTS_UNAVAILABLE:
         return Triage("dead", (detail,), outcome.retryable)  # a site that cannot even say what may be read
     return Triage("refused", (detail,))

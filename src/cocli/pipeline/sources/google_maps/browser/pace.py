@@ -12,10 +12,11 @@ import os
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO, cast
 
 from cocli import logs
-from cocli.errors import FormatError, SourceResting
+from cocli.config.private import make_private, no_links
+from cocli.errors import ConfigError, FormatError, SourceResting
 from cocli.pipeline.sources.google_maps.parser.sighting import SOURCE
 
 if TYPE_CHECKING:
@@ -108,20 +109,19 @@ class Pace:
     @contextmanager
     def _held(self) -> Iterator[_State]:
         """The state, while nobody else has it; what was changed is written when the block ends well."""
-        os.makedirs(os.path.dirname(self._path) or ".", exist_ok=True)
-        with open(f"{self._path}.lock", "w", encoding="utf-8") as lock:
+        with _opened(f"{self._path}.lock", "a") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             state = self._read()
             yield state
             text = json.dumps(asdict(state), sort_keys=True)
-            with open(f"{self._path}.new", "w", encoding="utf-8") as file:
+            with _opened(f"{self._path}.new", "w") as file:
                 file.write(text)
             os.replace(f"{self._path}.new", self._path)
 
     def _read(self) -> _State:
         today = f"{self._clock().astimezone(UTC):%Y-%m-%d}"
         try:
-            with open(self._path, encoding="utf-8") as file:
+            with _opened(self._path, "r") as file:
                 state = _State(**json.load(file))
         except FileNotFoundError:  # nobody asked from this machine yet
             return _State(today)
@@ -132,6 +132,17 @@ class Pace:
         if state.day != today:
             state.day, state.pages = today, 0
         return state
+
+
+def _opened(path: str, mode: str) -> TextIO:
+    """A file of the state home, where no link is followed."""
+    try:
+        make_private(os.path.dirname(path))
+        return cast("TextIO", open(path, mode, encoding="utf-8", opener=no_links))
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise ConfigError(reason=f"{path} cannot be opened: {error.strerror}", hint="Remove it.") from error
 
 
 def _shown(moment: datetime) -> str:

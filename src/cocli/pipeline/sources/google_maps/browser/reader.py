@@ -10,6 +10,7 @@ from cocli.errors import PageUnread
 from cocli.pipeline.sources.capture import Capture
 from cocli.pipeline.sources.google_maps.browser.reach import reach_of
 from cocli.pipeline.sources.google_maps.browser.search_url import place_url, search_url
+from cocli.pipeline.sources.google_maps.browser.view import reach_in_view, seen_box
 from cocli.pipeline.sources.google_maps.documents import details_document, list_document
 from cocli.pipeline.sources.google_maps.parser.parse import MapsReading, read
 from cocli.pipeline.sources.google_maps.parser.sighting import SOURCE
@@ -68,13 +69,14 @@ class MapsReader:
             headers=seen.headers,
         )
         reading = read(document)
-        reach, reason = reach_of(document, reading, seen)
+        box = seen_box(seen.url)
+        reach, reason = reach_in_view(*reach_of(document, reading, seen), box, tile)
         self._pace.answered(blocked=reach == "blocked")
         if reach == "blocked":
             _LOG.warning("Google Maps refuses: %s", reason)
         else:
             _LOG.debug("list read", extra={"reach": reach, "places": len(reading.places)})
-        return Capture(document, reach, reason), reading
+        return Capture(document, reach, reason, seen=box), reading
 
     def visit(self, place_id: str) -> Visit:
         """Open the page of a place."""

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from cocli.keys.tile import Tile
 
 LANGUAGE = "en"
-_WORLD = 256
+WORLD = 256
 """Pixels that the whole equator has at zoom 0."""
 _CLOSEST, _WIDEST = 19.0, 4.0
 _POLE = 85.0
@@ -41,7 +41,7 @@ def zoom_for(tile: Tile, viewport: Viewport = VIEWPORT) -> float:
     """
     degrees = tile.size / 1000
     stretch = math.cos(math.radians(min(abs(tile.centre[0]), _POLE)))
-    fits = min(viewport.map_width, viewport.height * stretch) / degrees * 360 / _WORLD
+    fits = min(viewport.map_width, viewport.height * stretch) / degrees * 360 / WORLD
     return min(max(math.floor(math.log2(fits) * 100) / 100, _WIDEST), _CLOSEST)
 
 

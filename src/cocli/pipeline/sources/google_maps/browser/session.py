@@ -12,6 +12,7 @@ import os
 import threading
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, TypeVar
+from urllib.parse import unquote, urlsplit
 
 from cocli import logs
 from cocli.errors import MissingExtra, PageUnread, SourceError
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine
     from typing import Any, Self
 
-    from playwright.async_api import BrowserContext, StorageState
+    from playwright.async_api import BrowserContext, ProxySettings, StorageState
 
     from cocli.pipeline.sources.google_maps.browser.settings import BrowserSettings
 
@@ -148,7 +149,7 @@ class BrowserSession:
                 headless=True,
                 chromium_sandbox=os.geteuid() != 0,  # Chromium's own sandbox does not work for root
                 args=list(_ARGUMENTS),
-                proxy={"server": self._proxy} if self._proxy else None,
+                proxy=_proxy_settings(self._proxy) if self._proxy else None,
             )
         except Error as error:
             await self._stop()
@@ -200,3 +201,13 @@ class BrowserSession:
 def _is_alive(context: BrowserContext | None) -> bool:
     browser = context.browser if context else None
     return browser is not None and browser.is_connected()
+
+
+def _proxy_settings(address: str) -> ProxySettings:
+    """The browser ignores a login that stands in the address: it is told apart."""
+    parts = urlsplit(address)
+    settings: ProxySettings = {"server": f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"}
+    if parts.username is not None:
+        settings["username"] = unquote(parts.username)
+        settings["password"] = unquote(parts.password or "")
+    return settings

@@ -132,8 +132,8 @@ def _walk(root: list[Any]) -> tuple[list[str], Echo | None]:
 
 def _echo(value: list[Any]) -> Echo | None:
     """`[feature id, name, …, [null, null, lat, lon], …, kgmid, …, place id]`."""
-    feature_id = links.feature_id(value[0])
-    if feature_id is None or len(value) < 3:
+    feature_id = links.feature_id(value[0]) if len(value) >= 3 else None
+    if feature_id is None:
         return None
     lat: float | None = None
     lon: float | None = None

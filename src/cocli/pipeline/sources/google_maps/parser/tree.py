@@ -27,7 +27,9 @@ VOID = frozenset(
     ("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr")
 )
 SILENT = frozenset(("script", "style", "svg", "noscript", "template", "iframe", "textarea", "title"))
-TOKEN = re.compile(r'<(/?)([a-zA-Z][^\s>/]*+)((?:[^>"]++|"[^"]*+")*+)>|<!--.*?-->|(\s*+[^<\s][^<]*+)', re.DOTALL)
+TOKEN = re.compile(
+    r'<(/?)([a-zA-Z][^\s>/]*+)((?:[^>"]++|"[^"]*+")*+)>|<!--.*?(?:-->|\Z)|(?<!\s)(\s*+[^<\s][^<]*+)', re.DOTALL
+)
 EMPTY = re.compile(r'<(div|span)(?: class="[^"]*+")?+></\1>')
 """Half of all elements are these."""
 ATTRIBUTE = re.compile(r'([^\s="/]++)(?:="([^"]*+)")?+')

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MAX_SIGNS = 1000
 _WINDOW = 160
-_SIGN = re.compile(r"@|\\+u0040|\\x40|\\100|%40|&#0{0,5}64;|&#[xX]0{0,5}40;|&commat;")
+_SIGN = re.compile(r"@|(?<!\\)\\++u0040|\\x40|\\100|%40|&#0{0,5}64;|&#[xX]0{0,5}40;|&commat;")
 _BEFORE = frozenset(" \t\r\n\"'`>:(,;|=[{\\")
 _AFTER = frozenset(" \t\r\n\"'`<),;|?&]}\\!*")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from cocli.pipeline.websites.facts.emails.address import Address, is_guarded, read_address, without_guard
@@ -21,8 +22,9 @@ from cocli.pipeline.websites.facts.identity import identity_of
 from cocli.pipeline.websites.triage.template import is_unfilled_template
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
+    from cocli.pipeline.websites.facts.barrier import Barrier
     from cocli.pipeline.websites.facts.emails.candidate import EmailCandidate
     from cocli.pipeline.websites.page.page import Page
 
@@ -49,12 +51,15 @@ class EmailFindings:
     rejected: tuple[RejectedFinding, ...]
 
 
-def find_emails(page: Page) -> EmailFindings:
-    """The addresses of a page, in the order of the page, and what looked like one."""
+def find_emails(page: Page, barrier: Barrier | None = None) -> EmailFindings:
+    """The addresses of a page, in the order of the page, and what looked like one.
+
+    With a barrier, a form that fails costs its own candidates only.
+    """
     found: dict[str, Finding] = {}
     rejected: dict[str, RejectedFinding] = {}
     slips = slip_of_the_pen(page)
-    for candidate in _candidates(page):
+    for candidate in _candidates(page, barrier):
         address = _unguarded(read_address(candidate.address))
         reason = _reason(page, address, slips)
         if reason or address is None:
@@ -74,14 +79,22 @@ def _unguarded(address: Address | None) -> Address | None:
     return address
 
 
-def _candidates(page: Page) -> Iterator[EmailCandidate]:
+def _candidates(page: Page, barrier: Barrier | None) -> Iterator[EmailCandidate]:
     count = 0
     for form in FORMS:
-        for candidate in form(page):
+        for candidate in _of_form(form, page, barrier):
             yield candidate
             count += 1
             if count >= MAX_CANDIDATES:
                 return
+
+
+def _of_form(
+    form: Callable[[Page], Iterator[EmailCandidate]], page: Page, barrier: Barrier | None
+) -> Iterable[EmailCandidate]:
+    if barrier is None:
+        return form(page)
+    return barrier.attempt(form.__name__, lambda: list(islice(form(page), MAX_CANDIDATES)), [])
 
 
 def _reason(page: Page, address: Address | None, slips: frozenset[str]) -> str | None:
