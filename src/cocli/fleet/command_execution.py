@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from cocli import logs
-from cocli.errors import CocliError, ConfigError, Conflict, LeaseLost, NotFound, UsageError
+from cocli.errors import CocliError, ConfigError, Conflict, HostEvicted, LeaseLost, NotFound, UsageError
 from cocli.fleet.commands import command_queue
+from cocli.fleet.eviction import read_eviction, refusal
+from cocli.fleet.worker_name import host_of_sender
 from cocli.keys.paths import task_folder, task_id_of
 from cocli.models.command import Acknowledgement, Command
 from cocli.models.completion import Failed, Ok
@@ -40,10 +42,14 @@ _TOGETHER = 20
 
 
 def open_command_queue(
-    config: CampaignConfig, store: Store, target: str, worker: str | None = None
+    config: CampaignConfig,
+    store: Store,
+    target: str,
+    worker: str | None = None,
+    gate: Callable[[], None] | None = None,
 ) -> LeasedQueue | SqsQueue:
     """By SQS where that carries the campaign's tasks, else in the store."""
-    return get_queue(config, store, command_queue(target), worker=worker)
+    return get_queue(config, store, command_queue(target), worker=worker, gate=gate)
 
 
 def command_task(command: Command, nonce: str) -> NewTask:
@@ -63,7 +69,9 @@ class CommandExecutor:
         *,
         worker: str,
         say: Callable[[str], None],
+        gate: Callable[[], None] | None = None,
     ) -> None:
+        self._gate = gate
         self._config = config
         self._store = store
         self._target = target
@@ -106,7 +114,7 @@ class CommandExecutor:
         wanted = (config.queue.provider, config.aws)
         if self._queue is None or self._opened_for != wanted:
             self.close()
-            self._queue = open_command_queue(config, self._store, self._target, self._worker)
+            self._queue = open_command_queue(config, self._store, self._target, self._worker, self._gate)
             self._opened_for = wanted
             self._ordered = provider_of(config).ordered
         return self._queue
@@ -148,6 +156,12 @@ class CommandExecutor:
             return False
         return True
 
+    def _refuse_evicted(self, command: Command) -> None:
+        """What an evicted machine sent is not obeyed, also where it had been sent before."""
+        found = read_eviction(self._store, host_of_sender(command.sent_by))
+        if found is not None and found.holds:
+            raise refusal(found)
+
     def _run(self, claim: Claim) -> Verdict:
         try:
             command = Command.model_validate(dict(claim.task.payload))
@@ -156,11 +170,12 @@ class CommandExecutor:
             return Failed(error=TaskError(code="malformed", message=explain(error)[:500], retryable=False))
         told = {"verb": command.verb, "sent_by": command.sent_by}
         try:
+            self._refuse_evicted(command)
             acknowledgement = self._execute(command)
         except CocliError as error:
             _LOG.warning("command failed: %s", error.message, extra=told)
             self._say(f"{command.verb} failed: {error.message}")
-            refused = isinstance(error, (UsageError, ConfigError))
+            refused = isinstance(error, (UsageError, ConfigError, HostEvicted))
             retryable = (error.retryable or isinstance(error, Conflict)) and not refused
             return Failed(error=TaskError(code=error.code, message=error.message[:500], retryable=retryable))
         _LOG.info("command executed: %s", acknowledgement.message, extra=told)

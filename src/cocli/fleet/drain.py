@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
@@ -36,6 +36,10 @@ class Drain:
         """The same wish from another side, such as a supervisor that is gone: it never means `now`."""
         self._times = max(self._times, 1)
 
+    def ask_now(self) -> None:
+        """From another side as well: what is in hand is not worth finishing."""
+        self._times = max(self._times, 2)
+
 
 @contextmanager
 def obeying_signals(drain: Drain) -> Iterator[None]:
@@ -57,11 +61,20 @@ def obeying_signals(drain: Drain) -> Iterator[None]:
 
 def follow(stream: BinaryIO, drain: Drain) -> None:
     """Ask once when the stream ends: whoever held its other end is gone, however it died."""
+    _at_the_end_of(stream, drain.ask_once)
+
+
+def end_with(stream: BinaryIO) -> None:
+    """End this process at once when the stream ends: for work that can be left anywhere and done again."""
+    _at_the_end_of(stream, lambda: os._exit(1))
+
+
+def _at_the_end_of(stream: BinaryIO, action: Callable[[], None]) -> None:
     number = stream.fileno()  # read by its number: a thread inside of a buffered stream keeps Python from ending
 
     def read() -> None:
         while os.read(number, 4096):
             pass
-        drain.ask_once()
+        action()
 
     threading.Thread(target=read, name="leash", daemon=True).start()

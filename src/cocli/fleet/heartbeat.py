@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING
 from cocli import logs
 from cocli.errors import AlreadyExists, Conflict, FormatError, NotFound, SupervisorRunning
 from cocli.formats import json_records
-from cocli.keys.paths import HeartbeatKey
+from cocli.keys.paths import CampaignHeartbeatKey, HeartbeatKey
 from cocli.models.heartbeat import Heartbeat, Versions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from cocli.fleet.supervisor import Supervisor
+    from cocli.fleet.machine import Reporting
     from cocli.store.base import Store, StoredObject
 
 _LOG = logs.get_logger(__name__)
@@ -38,18 +38,19 @@ _RATE_SECONDS = 900.0
 
 
 class Heart:
-    """Beats for one supervisor: regularly, and soon after something changed."""
+    """Beats for a machine, or for what it does for one campaign: regularly, and soon after something changed."""
 
     def __init__(
         self,
         store: Store,
-        supervisor: Supervisor,
+        supervisor: Reporting,
         *,
         hostname: str,
         machine: str,
         campaign: str,
         folder: str,
         period: float = PERIOD_SECONDS,
+        of_campaign: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._store = store
@@ -62,7 +63,7 @@ class Heart:
         self._period = period
         self._clock = clock
         self._started_at = _now()
-        self._key = str(HeartbeatKey(hostname))
+        self._key = str(CampaignHeartbeatKey(hostname, campaign) if of_campaign else HeartbeatKey(hostname))
         self._etag: str | None = None
         self._beat_at: float | None = None
         self._shown: object = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Literal
@@ -12,8 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
-    from cocli.models.heartbeat import Heartbeat
+    from cocli.models.heartbeat import Eviction, Heartbeat
     from cocli.pipeline.sources.google_maps.quality_book import ParserQuality
+    from cocli.pipeline.websites.site.extractor_quality import ExtractorAlarm, ExtractorQuality
     from cocli.queue.base import QueueStats
 
 STALLED = timedelta(minutes=15)
@@ -23,7 +25,20 @@ CLOCK_LIMIT = timedelta(seconds=60)
 STARTED = timedelta(minutes=1)
 """After so long a host's workers should run."""
 
-Kind = Literal["stalled", "overdue", "silent", "idle", "missing", "disk", "clock", "parser", "queue"]
+Kind = Literal[
+    "stalled",
+    "overdue",
+    "silent",
+    "idle",
+    "missing",
+    "disk",
+    "clock",
+    "parser",
+    "queue",
+    "upkeep",
+    "figures",
+    "evicted",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +114,20 @@ def host_problems(
     return found
 
 
+def eviction_problems(beats: Iterable[Beat], evicted: Mapping[str, Eviction]) -> list[FleetProblem]:
+    """A machine that goes on though it was evicted: it does not look, and its key still opens the store."""
+    found = []
+    for beat in beats:
+        host = beat.heartbeat.hostname
+        eviction = evicted.get(host)
+        # A supervisor that is well says once more that it stops. One that reports as if nothing had happened does not.
+        if eviction is None or beat.heartbeat.stopped_at is not None or beat.written_at <= eviction.evicted_at:
+            continue
+        message = f"was evicted on {eviction.evicted_at:%Y-%m-%d %H:%M:%SZ}, and reports all the same: revoke its key"
+        found.append(FleetProblem("evicted", host, message, f"cocli cluster evict {host} (says which key that is)"))
+    return found
+
+
 def _missing_workers(beat: Beat, counts: Mapping[str, int]) -> list[FleetProblem]:
     """Workers that do not get up, or die again and again. One that was asked for just now comes without an error."""
     heartbeat = beat.heartbeat
@@ -136,3 +165,16 @@ def parser_problems(checks: Iterable[ParserQuality]) -> list[FleetProblem]:
     """The alarms of the parsers' self-checks."""
     hint = "cocli documents ls"
     return [FleetProblem("parser", check.parser, alarm.message, hint) for check in checks for alarm in check.alarms]
+
+
+def extractor_problems(counts: Iterable[ExtractorQuality], *, campaign: str, now: datetime) -> list[FleetProblem]:
+    """Extractors that fail on too many websites of a machine, each with a page and the command that shows it."""
+    return [
+        FleetProblem("parser", f"websites/{alarm.extractor} on {count.hostname}", alarm.message, _page(alarm, campaign))
+        for count in counts
+        for alarm in count.alarms(now)
+    ]
+
+
+def _page(alarm: ExtractorAlarm, campaign: str) -> str:
+    return f"cocli documents get {shlex.quote(alarm.example.document)} --node page -c {campaign}"

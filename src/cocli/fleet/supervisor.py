@@ -19,7 +19,7 @@ from cocli.fleet.slot import Leaving, RestartSettings, Slot
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from cocli.fleet.drain import Drain
     from cocli.fleet.process import SpawnedWorker
@@ -70,6 +70,7 @@ class Supervisor:
         self.unable = 0
         """Those of them that came to their end by themselves: who was killed may have been able to work."""
         self.last_error: str | None = None
+        self.last_error_at = 0.0
 
     # --- what it looks like
 
@@ -107,22 +108,7 @@ class Supervisor:
 
     def run(self, drain: Drain, *, seconds: float | None = None, on_tick: Callable[[], None] | None = None) -> bool:
         """Supervise until asked to stop; True if every worker ended by itself."""
-        until = None if seconds is None else self._clock() + seconds
-        while not (drain.asked or (until is not None and self._clock() >= until)):
-            self.tick()
-            if on_tick:
-                on_tick()
-            time.sleep(_TICK_SECONDS)
-        self.retire_all("the supervisor stops")
-        whole = True
-        while self._leaving:
-            if drain.now and not self._hurried:
-                self._hurry()
-            whole = self._see_off() and whole
-            if on_tick:
-                on_tick()
-            time.sleep(_TICK_SECONDS)
-        return whole
+        return run_together(lambda: [self], drain, seconds=seconds, on_tick=on_tick, clock=self._clock)
 
     def tick(self) -> None:
         now = self._clock()
@@ -134,7 +120,7 @@ class Supervisor:
             self._measure_at = now + _MEASURE_SECONDS
         for slot in list(self._slots.values()):
             self._attend(slot, now, measure=measure)
-        self._see_off()
+        self.see_off()
 
     def look_soon(self) -> None:
         """The configuration was changed: do not wait for the next look."""
@@ -151,9 +137,10 @@ class Supervisor:
     def end(self, reason: str) -> None:
         """Let all workers go and wait for them, a few seconds at most: for somebody who cannot go on."""
         self.retire_all(reason)
-        self._hurry()
-        while self._leaving:
-            self._see_off()
+        self._hurried = False
+        self.hurry()
+        while not self.is_gone:
+            self.see_off()
             time.sleep(_TICK_SECONDS)
 
     def retire_all(self, reason: str) -> None:
@@ -222,7 +209,12 @@ class Supervisor:
         self._leaving.append(Leaving(slot.name, slot.queue, worker, self._clock() + self._settings.drain))
         slot.emptied()
 
-    def _see_off(self) -> bool:
+    @property
+    def is_gone(self) -> bool:
+        """Nobody who was asked to go is still there."""
+        return not self._leaving
+
+    def see_off(self) -> bool:
         """Those that left are counted, those that do not are killed: False if one had to be."""
         whole, staying = True, []
         for leaving in self._leaving:
@@ -238,7 +230,10 @@ class Supervisor:
         self._leaving = staying
         return whole
 
-    def _hurry(self) -> None:
+    def hurry(self) -> None:
+        """Ask those who are leaving once more: then they give back what they have in hand."""
+        if self._hurried:
+            return
         self._hurried = True
         soon = self._clock() + 5.0
         for leaving in self._leaving:
@@ -255,9 +250,39 @@ class Supervisor:
     def note(self, message: str) -> None:
         """Something went wrong: the next heartbeat says it."""
         _LOG.warning("%s", message)
-        self.last_error = message
+        self.last_error, self.last_error_at = message, self._clock()
         self._say(message)
 
     def _tell(self, message: str) -> None:
         _LOG.info("%s", message)
         self._say(message)
+
+
+def run_together(
+    supervisors: Callable[[], Sequence[Supervisor]],
+    drain: Drain,
+    *,
+    seconds: float | None = None,
+    on_tick: Callable[[], None] | None = None,
+    clock: Callable[[], float] = time.monotonic,
+) -> bool:
+    """Supervise until asked to stop; True if every worker ended by itself. There may be other supervisors each time."""
+    until = None if seconds is None else clock() + seconds
+    while not (drain.asked or (until is not None and clock() >= until)):
+        for supervisor in supervisors():
+            supervisor.tick()
+        if on_tick:
+            on_tick()
+        time.sleep(_TICK_SECONDS)
+    leaving, whole = list(supervisors()), True
+    for supervisor in leaving:
+        supervisor.retire_all("the supervisor stops")
+    while not all(supervisor.is_gone for supervisor in leaving):
+        for supervisor in leaving:
+            if drain.now:
+                supervisor.hurry()
+            whole = supervisor.see_off() and whole
+        if on_tick:
+            on_tick()
+        time.sleep(_TICK_SECONDS)
+    return whole

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cocli import logs
-from cocli.errors import CocliError, Denied, LeaseLost, ParserAlarm, SourceResting, WorkerGaveUp
+from cocli.errors import CocliError, Denied, HostEvicted, LeaseLost, ParserAlarm, SourceResting, WorkerGaveUp
 from cocli.fleet.tally import LOST, RELEASED, WorkerTally
 from cocli.models.completion import Blocked, Empty, Failed, Ok
 from cocli.models.task import TaskError
@@ -103,12 +103,17 @@ class Worker:
                 given_up_at = now + self._timing.drain
             if on_look:
                 on_look()
-            if drain.now or (given_up_at is not None and now >= given_up_at):
+            if drain.now or self._is_evicted or (given_up_at is not None and now >= given_up_at):
                 break
         whole = self._give_back()
         _LOG.info("worker ended", extra={"queue": self._queue.name, "whole": whole, **self.tally.counts})
         self._raise()
         return whole
+
+    @property
+    def _is_evicted(self) -> bool:
+        """Then nothing that is in hand can be ended any more."""
+        return isinstance(self._fatal, HostEvicted)
 
     # --- one thread
 
@@ -221,7 +226,7 @@ class Worker:
 
         What is not allowed does not pass by waiting.
         """
-        if isinstance(error, Denied):
+        if isinstance(error, (Denied, HostEvicted)):
             raise error
         message = error.message if isinstance(error, CocliError) else f"{type(error).__name__}: {error}"
         message = message[:_MESSAGE_LENGTH]
