@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from cocli.formats import yaml_text
@@ -12,11 +13,12 @@ from cocli.models.note import NoteFacts
 from cocli.models.record import RecordPart, render_utc
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from datetime import datetime
 
     from cocli.models.company import CompanyFacts
 
+DraftValue = str | Sequence[str] | None
 _PLAIN = re.compile(r"(?!(?:true|false|null)\Z)[a-z][\w.+-]*(?: [\w.+-]+)*", re.IGNORECASE | re.ASCII)
 _UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 
@@ -29,7 +31,7 @@ def written(value: str) -> str:
     return _UNPRINTABLE.sub(lambda match: f"\\u{ord(match.group()):04x}", quoted)
 
 
-def draft(values: Mapping[str, str | Sequence[str] | None], body: str = "", facts: RecordPart | None = None) -> bytes:
+def draft(values: Mapping[str, DraftValue], body: str = "", facts: RecordPart | None = None) -> bytes:
     """A file with these keys, in this order; those without a value are left out."""
     lines = [f"{name}: {_value(value)}\n" for name, value in values.items() if value not in (None, "", (), [])]
     if facts is not None:  # written as an update would write it, without taking apart what was just put together
@@ -39,7 +41,7 @@ def draft(values: Mapping[str, str | Sequence[str] | None], body: str = "", fact
 
 
 def new_company(
-    *, tags: Sequence[str] = (), facts: CompanyFacts | None = None, values: Mapping[str, str | None] | None = None
+    *, tags: Sequence[str] = (), facts: CompanyFacts | None = None, values: Mapping[str, DraftValue] | None = None
 ) -> bytes:
     """`companies/{slug}/_index.md`. A person's own keys come first."""
     return draft({**(values or {}), "tags": tuple(tags)}, facts=facts)
@@ -57,7 +59,7 @@ def new_moved_note(old: str, new: str, sentence: str, at: datetime) -> bytes:
     return new_note("Known under another hash", render_utc(at)[:10], body, facts)
 
 
-def _value(value: str | Sequence[str] | None) -> str:
+def _value(value: DraftValue) -> str:
     if isinstance(value, str):
         return written(value)
     return f"[{', '.join(map(written, value or ()))}]"

@@ -37,6 +37,7 @@ class CompanyEntry(Generic[N]):
     record: N | None
     body: str
     problem: str | None = None
+    etag: str = ""
 
 
 def add_entry(store: Store, kind: type[NoteKey | MeetingKey], slug: str, day: str, title: str, data: bytes) -> str:
@@ -81,7 +82,7 @@ def _read(stored: StoredObject, kind: type[NoteKey | MeetingKey], model: type[N]
     try:
         record = markdown.read(model, stored.data, file=stored.key)
         body = MarkdownFile.parse(stored.data, file=stored.key).body.strip()
-        return CompanyEntry(str(key.slug), str(key.name), stored.key, record, body)
+        return CompanyEntry(str(key.slug), str(key.name), stored.key, record, body, etag=stored.etag)
     except FormatError as error:  # shown with what is wrong: a person's text is never left out
         text = stored.data.decode("utf-8", "replace")
-        return CompanyEntry(str(key.slug), str(key.name), stored.key, None, text, error.message)
+        return CompanyEntry(str(key.slug), str(key.name), stored.key, None, text, error.message, stored.etag)

@@ -32,6 +32,10 @@ _OURS = re.compile(
 """The program's key as this program writes it: at the beginning of a line of the front matter, the hash first."""
 _LOWERED = re.compile(rb"^---[ \t]*\r?\n(?:(?!---)[^\n]*\n)*cocli:\r?\n  company_hash: ", re.MULTILINE)
 """Front matter of this program that does not stand at the beginning of its file."""
+_ENDED = re.compile(rb"^  ended_at: ", re.MULTILINE)
+_ALSO = re.compile(rb"^  also: ", re.MULTILINE)
+_MOST_MOVES = 10
+_PLACE_ID = re.compile(rb"^  place_id: \"([A-Za-z0-9_-]{27})\"\r?$", re.MULTILINE)
 _HASH = re.compile(rb"^\s+[\"']?company_hash[\"']?:\s*[\"']?([0-9a-f]{16})\b", re.MULTILINE)
 
 
@@ -66,7 +70,7 @@ class CompanyPage:
     @property
     def facts(self) -> CompanyFacts | None:
         if self.company:
-            return self.company.cocli
+            return self.company.facts
         return None
 
     @cached_property
@@ -76,12 +80,48 @@ class CompanyPage:
         if as_written:
             return as_written["hash"].decode()
         if self.company is not None:
-            if self.facts:
-                return self.facts.company_hash
+            part = self.company.cocli
+            if part:
+                return part.company_hash
             return None
         found = _HASH.search(self.stored.data)
         if found:
             return found[1].decode()
+        return None
+
+    @property
+    def hashes(self) -> tuple[str, ...]:
+        """The company's hash, and the others under which campaigns know it."""
+        if self.company_hash is None:
+            return ()
+        part = self.company.cocli if _ALSO.search(self.stored.data) and self.company else None
+        also = part.also if part else None
+        return (self.company_hash, *(other for other in also or () if other != self.company_hash))
+
+    @property
+    def place_id(self) -> str | None:
+        """As the program writes it: seen without taking the file apart."""
+        found = _PLACE_ID.search(self.stored.data) if _OURS.match(self.stored.data) else None
+        if found:
+            return found[1].decode()
+        return None
+
+    @property
+    def former(self) -> CompanyFacts | None:
+        """What is said of a page that is no more."""
+        if _ENDED.search(self.stored.data) and self.company:
+            return self.company.former
+        return None
+
+    @property
+    def is_former(self) -> bool:
+        return self.former is not None
+
+    @property
+    def moved_to(self) -> str | None:
+        """The slug of the page that goes on in place of this one."""
+        if self.former:
+            return self.former.moved_to
         return None
 
     def says(self, facts: CompanyFacts) -> bool:
@@ -100,6 +140,13 @@ class CompanyPage:
         """What a person calls the company, else what the sources call it, else the slug."""
         name = self.company.name if self.company else None
         return name or (self.facts.name if self.facts else None) or self.slug
+
+    @property
+    def written(self) -> dict[str, str]:
+        """The values that a person wrote, by their keys: they stand before what was found."""
+        from cocli.results.companies.overrides import written_texts  # here: most pages are not asked
+
+        return written_texts(self.company)
 
     @property
     def tags(self) -> tuple[str, ...]:
@@ -129,7 +176,12 @@ def read_page(stored: StoredObject) -> CompanyPage:
 
 
 def load_pages(store: Store, progress: Callable[[int], None] | None = None) -> Iterator[CompanyPage]:
-    """Every page, in the order of the keys; read many at once, kept by the caller or not."""
+    """Every page, in the order of the keys. Files of pages that went away are none."""
+    return (page for page in load_files(store, progress) if not page.is_former)
+
+
+def load_files(store: Store, progress: Callable[[int], None] | None = None) -> Iterator[CompanyPage]:
+    """Every page's file, also of pages that went away; read many at once, kept by the caller or not."""
     keys = (info.key for info in store.list(FOLDER) if _is_page(info.key))
     done = 0
     while lot := list(islice(keys, _LOT)):
@@ -143,12 +195,24 @@ def load_pages(store: Store, progress: Callable[[int], None] | None = None) -> I
             progress(done)
 
 
-def page_of(store: Store, slug: str) -> CompanyPage | None:
-    """The page of a slug."""
+def file_of(store: Store, slug: str) -> CompanyPage | None:
+    """The file of a slug, also of a page that went away."""
     try:
         return read_page(store.get(str(CompanyKey(slug))))
     except (NotFound, InvalidKey):  # what cannot be a slug is the slug of nothing
         return None
+
+
+def page_of(store: Store, slug: str) -> CompanyPage | None:
+    """The page of a slug. Where that one was brought together with another, the other."""
+    page = file_of(store, slug)
+    for _ in range(_MOST_MOVES):
+        if page is None or page.moved_to is None:
+            break
+        page = file_of(store, page.moved_to)
+    if page is None or page.is_former:
+        return None
+    return page
 
 
 def page_slugs(prospect: Prospect) -> Iterator[str]:
@@ -165,7 +229,7 @@ def page_slugs(prospect: Prospect) -> Iterator[str]:
 def page_about(store: Store, prospect: Prospect) -> CompanyPage | None:
     """The page about a prospect, under one of the names that this program gives."""
     pages = (page_of(store, slug) for slug in page_slugs(prospect))
-    return next((page for page in pages if page and page.company_hash == prospect.company_hash), None)
+    return next((page for page in pages if page and prospect.company_hash in page.hashes), None)
 
 
 def find_pages(store: Store, name: str) -> list[CompanyPage]:
@@ -180,7 +244,7 @@ def find_pages(store: Store, name: str) -> list[CompanyPage]:
 
 
 def _known_as(page: CompanyPage) -> set[str]:
-    names: list[str | None] = [page.company_hash, page.title]
+    names: list[str | None] = [*page.hashes, page.title]
     if page.facts:
         names += [page.facts.name, page.facts.domain, page.facts.place_id, page.facts.phone_e164, *page.facts.emails]
     if page.company:
@@ -192,8 +256,8 @@ def by_hash(pages: Iterable[CompanyPage]) -> dict[str, CompanyPage]:
     """Pages by the company they are about. Of two that claim one company, the first in the order of keys."""
     found: dict[str, CompanyPage] = {}
     for page in pages:
-        if page.company_hash is not None:
-            found.setdefault(page.company_hash, page)
+        for company in page.hashes:
+            found.setdefault(company, page)
     return found
 
 

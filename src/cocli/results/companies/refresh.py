@@ -1,7 +1,8 @@
 """Pages from prospects: made where there is none, refreshed where what is known has changed, else left alone.
 
 Idempotent: a second run writes nothing. Excluded prospects get no page, and a page that they have is not touched. A
-prospect that is known under another hash now takes its page along, and a note says so; pages are never deleted.
+prospect that is known under another hash now takes its page along, and a note says so. Pages that are surely about one
+company are brought together (`union`); a company whose page a person removed gets no new one.
 """
 
 from __future__ import annotations
@@ -9,13 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from cocli.errors import CocliError, FormatError, NotFound, RecordError, StoreError
+from cocli.errors import CocliError, FormatError, NotFound, RecordError, StoreError, UsageError
 from cocli.formats import markdown
 from cocli.keys.paths import CompanyKey, NoteKey
 from cocli.pipeline.exclusions import is_excluded
-from cocli.results.companies import pages, writing
+from cocli.results.companies import pages, union, writing
 from cocli.results.companies.drafts import new_company, new_moved_note
 from cocli.results.companies.facts import facts_of, refreshed
+from cocli.results.companies.likeness import Likeness
 from cocli.results.companies.pages import CompanyPage, page_slugs, read_company, read_page
 from cocli.store import settled
 from cocli.store.base import Put, StoredObject
@@ -43,6 +45,10 @@ class RefreshReport:
     excluded: int = 0
     moved: int = 0
     """Pages of prospects that are known under another hash now."""
+    joined: int = 0
+    """Pages that were brought together with another one of the same company."""
+    removed: int = 0
+    """Prospects whose page a person removed: they get no new one."""
     removed_meanwhile: int = 0
     """Pages that somebody removed while they were being refreshed."""
     beside: list[str] = field(default_factory=list)
@@ -60,22 +66,60 @@ class Refresher:
         self._progress = progress
         self._report = RefreshReport()
         self._pages: dict[str, CompanyPage] = {}
+        """By every hash under which a campaign knows the company."""
+        self._places: dict[str, CompanyPage] = {}
+        self._likeness = Likeness()
         self._taken: set[str] = set()
         self._unclaimed: set[str] = set()
+        self._removed: set[str] = set()
+        self._doubles: list[tuple[str, str]] = []
+        """Slugs of pages about one company: the one that stays, the one that goes."""
         self._waiting: list[tuple[Prospect, CompanyFacts, str, StoredObject]] = []
-        for page in pages.load_pages(store):
+        former: list[CompanyPage] = []
+        live: list[CompanyPage] = []
+        for page in pages.load_files(store):
             self._taken.add(page.slug)
-            if page.company_hash is None:
-                self._unclaimed.add(page.slug)
-            known = self._pages.setdefault(page.company_hash, page) if page.company_hash else page
-            if known is not page:
-                self._report.problems.append(f"{page.key}: {known.key} is about the same company; this one is left")
+            (former if page.is_former else live).append(page)
+        for page in sorted(live, key=_precedence):
+            self._claim(page)
+        for page in former:
+            self._note_former(page)
+
+    def _claim(self, page: CompanyPage) -> None:
+        """Whose page it is. A second one of a company is to be brought together with the first."""
+        if page.company_hash is None:
+            self._unclaimed.add(page.slug)
+            return
+        place = page.place_id
+        known = next((self._pages[company] for company in page.hashes if company in self._pages), None)
+        if known is None and place is not None:
+            known = self._places.get(place)
+        if known is None:
+            self._know(page)
+        elif page.problem or known.problem:
+            self._report.problems.append(f"{page.key}: {known.key} is about the same company; this one is left")
+        else:
+            self._doubles.append((known.slug, page.slug))
+            for company in page.hashes:
+                self._pages.setdefault(company, known)
+
+    def _know(self, page: CompanyPage) -> None:
+        for company in page.hashes:
+            self._pages[company] = page
+        if place := page.place_id:
+            self._places.setdefault(place, page)
+        self._likeness.know(page)
+
+    def _note_former(self, page: CompanyPage) -> None:
+        if page.moved_to is None:
+            self._removed.update(page.hashes)
+        elif union.has_leftovers(self._store, page) and pages.page_of(self._store, page.slug) is not None:
+            self._doubles.append((page.moved_to, page.slug))
 
     def refresh(self, scan: Callable[[], Iterable[Prospect]], exclusions: Exclusions, tag: str) -> None:
         """The prospects of one campaign; new pages get the campaign's tag. They are scanned twice, and not kept."""
-        self._move(
-            {prospect.company_hash: prospect.merged_into for prospect in scan() if prospect.merged_into is not None}
-        )
+        self._join_doubles()
+        self._move(self._look_through(scan()))
         for done, prospect in enumerate(scan(), 1):
             if prospect.merged_into is not None:
                 continue
@@ -88,6 +132,17 @@ class Refresher:
                 self._progress(done)
         self._write_waiting()
 
+    def _look_through(self, prospects: Iterable[Prospect]) -> dict[str, str]:
+        """Who is known under another hash now; and how many there are with one website and phone number."""
+        merged: dict[str, str] = {}
+        self._likeness.begin()
+        for prospect in prospects:
+            if prospect.merged_into is None:
+                self._likeness.count(prospect)
+            else:
+                merged[prospect.company_hash] = prospect.merged_into
+        return merged
+
     @property
     def report(self) -> RefreshReport:
         return self._report
@@ -95,10 +150,13 @@ class Refresher:
     # --- one prospect
 
     def _refresh_one(self, prospect: Prospect, tag: str) -> None:
-        page = self._pages.get(prospect.company_hash)
         facts = facts_of(prospect)
+        page = self._shared_page(self._page_about(prospect), facts)
         if page is None:
-            self._create(prospect, facts, tag)
+            if prospect.company_hash in self._removed:
+                self._report.removed += 1
+            else:
+                self._create(prospect, facts, tag)
             return
         if page.says(facts):
             self._report.unchanged += 1
@@ -115,12 +173,32 @@ class Refresher:
             else:
                 self._report.unchanged += 1
 
+    def _page_about(self, prospect: Prospect) -> CompanyPage | None:
+        page = self._pages.get(prospect.company_hash)
+        if page is None and prospect.place_id is not None:
+            page = self._places.get(prospect.place_id)
+        return page
+
+    def _shared_page(self, own: CompanyPage | None, facts: CompanyFacts) -> CompanyPage | None:
+        """The company's page; where another campaign's is surely about the same one, that, with both in it."""
+        other = self._likeness.page_of(facts, own)
+        if other is None:
+            return own
+        if own is None:
+            self._pages[facts.company_hash] = other
+            return other
+        if own.problem or other.problem:
+            return own
+        kept, gone = sorted((own, other), key=_precedence)
+        self._join(kept, gone)
+        return self._pages[facts.company_hash]
+
     def _update(self, page: CompanyPage, decide: Callable[[CompanyFacts | None], CompanyFacts]) -> bool:
         """Whether the page was, or would be, written. What is there now decides, not what was read at the start."""
 
         def edit(data: bytes) -> bytes:
             same = data == page.stored.data  # taken apart once already
-            known = page.facts if same and page.company else read_company(data, file=page.key).cocli
+            known = page.facts if same and page.company else read_company(data, file=page.key).facts
             facts = decide(known)
             if facts == known:
                 return data
@@ -160,6 +238,7 @@ class Refresher:
                     self._create(prospect, facts, tag)
                 else:
                     self._report.created += 1
+                    self._likeness.know(self._pages[prospect.company_hash])
 
     # --- prospects that are known under another hash now
 
@@ -171,8 +250,35 @@ class Refresher:
             other = self._pages.get(new)
             if other is None:
                 self._follow(page, old, new)
-            else:
-                self._note(page, old, new, f"It has the page {other.slug}.")
+            elif other.slug != page.slug:
+                self._join(other, page)
+
+    # --- pages of one company
+
+    def _join_doubles(self) -> None:
+        doubles, self._doubles = self._doubles, []
+        for stays, goes in doubles:
+            kept, gone = pages.page_of(self._store, stays), pages.file_of(self._store, goes)
+            if kept is not None and gone is not None and kept.slug != goes:
+                self._join(kept, gone)
+
+    def _join(self, kept: CompanyPage, gone: CompanyPage) -> None:
+        """Bring two pages together, or say why that cannot be."""
+        hashes = (*kept.hashes, *gone.hashes)
+        if not self._dry_run:
+            try:
+                union.unite(self._store, kept, gone, at=self._store.now())
+                kept = read_page(self._store.get(kept.key))
+            except (FormatError, NotFound, UsageError) as error:
+                self._report.problems.append(_problem(gone.key, error))  # both are as they were
+                return
+        self._report.joined += 1
+        self._likeness.forget(gone)
+        self._likeness.know(kept)
+        for company in hashes:
+            self._pages[company] = kept
+        if place := kept.place_id or gone.place_id:
+            self._places[place] = kept
 
     def _follow(self, page: CompanyPage, old: str, new: str) -> None:
         """The page goes on as the page of the company that its own has turned out to be."""
@@ -180,7 +286,8 @@ class Refresher:
         def decide(known: CompanyFacts | None) -> CompanyFacts:
             if known is None:
                 raise FormatError(file=page.key, line=1, reason="has lost its program part")
-            return known.model_copy(update={"company_hash": new})
+            also = {*(known.also or ()), old} - {new}
+            return known.model_copy(update={"company_hash": new, "also": tuple(sorted(also))})
 
         try:
             self._update(page, decide)
@@ -188,9 +295,8 @@ class Refresher:
             self._report.problems.append(_problem(page.key, error))  # it can be moved in the next run
             return
         self._note(page, old, new, "This page is about it from now on.")
-        del self._pages[old]
         stored = _renamed(page, decide) if self._dry_run else self._store.get(page.key)
-        self._pages[new] = read_page(stored)
+        self._know(read_page(stored))
 
     def _note(self, page: CompanyPage, old: str, new: str, sentence: str) -> None:
         """Once: a note that is there already says the same."""
@@ -212,6 +318,11 @@ class Refresher:
         except NotFound:
             return True
         return False
+
+
+def _precedence(page: CompanyPage) -> tuple[object, ...]:
+    """Of pages about one company the first stays: the one that others were joined with, then the shorter name."""
+    return -len(page.hashes), len(page.slug), page.slug
 
 
 def _problem(key: str, error: CocliError) -> str:

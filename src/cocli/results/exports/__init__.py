@@ -1,9 +1,11 @@
-"""The result in the formats of other programs: prospects in, bytes out, one after the other.
+"""The result in the formats of other programs: businesses in, bytes out, one after the other.
 
 - `cells`: texts made harmless: for spreadsheets, for every file.
-- `columns`: what a row says of a prospect, by the name of the column.
-- `csv_files`: CSV for programs, CSV for spreadsheets, CSV in the shape of HubSpot.
-- `geojson`, `kml`, `vcard`, `parquet`: one format each.
+- `row`: one business as it is handed on: the record, and what a person wrote about it.
+- `columns`: what a row says, by the name of the column; presets of columns.
+- `tables`, `table_formats`: any table in a format that the file's ending names: `write_table`.
+- `xlsx`, `csv_files`, `json_files`, `parquet`: a table in one format each.
+- `geojson`, `kml`, `vcard`: businesses in one format each.
 - `kinds`: which formats there are.
 
 Which prospects are exported, and where the file goes, is `cocli.app.results.exports`.

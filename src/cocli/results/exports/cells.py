@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 if TYPE_CHECKING:
     from phonenumbers import PhoneNumber
@@ -17,6 +18,7 @@ _BREAKS = re.compile(r"[\t\n\x0b\x0c\r\x85\u2028\u2029]+")
 _QUOTES = "\"'`´‘’“”«»\u200b\u200c\u200d\u2060\u00ad"
 _FORMULA = frozenset("=+-@\u2212")
 _AFTER_SEPARATOR = re.compile(rf";(?=[\s{_QUOTES}]*[=+\-@\u2212\uff1d\uff0b\uff0d\uff20])(?!\s*')")
+_EMAIL = re.compile(r"[^\s@;,<>\"]+@[^\s@;,<>\"]+\.[^\s@;,<>\"]+")
 E164 = re.compile(r"\+[1-9][0-9]{1,14}")
 
 
@@ -60,19 +62,31 @@ def _begins_like_formula(line: str) -> bool:
     return False
 
 
-def readable_phone(e164: str) -> str:
-    """`+498912345678` → `(+49) 89 12345678`: a spreadsheet shows a number that begins with a plus as 4.99E+11."""
-    import phonenumbers  # tables of some megabytes: only for spreadsheets
+def international_phone(e164: str) -> str:
+    """`+498912345678` → `+49 89 12345678`, as people write it; as it is where it is of no country."""
+    import phonenumbers  # tables of some megabytes: only where people read numbers
 
     try:
         number: PhoneNumber = phonenumbers.parse(e164)
     except phonenumbers.NumberParseException:  # E.164 in form, but of no country: its digits are shown as they are
-        return f"({e164})"
-    shown = phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.INTERNATIONAL)
-    code, _, rest = shown.partition(" ")
+        return e164
+    return str(phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.INTERNATIONAL))
+
+
+def readable_phone(e164: str) -> str:
+    """`+498912345678` → `(+49) 89 12345678`: a spreadsheet shows a number that begins with a plus as 4.99E+11."""
+    code, _, rest = international_phone(e164).partition(" ")
     if rest:
         return f"({code}) {rest}"
     return f"({code})"
+
+
+def mail_address(text: str) -> str | None:
+    """The link that writes to an address, where the text is one address and nothing else."""
+    address = one_line(text)
+    if _EMAIL.fullmatch(address):
+        return f"mailto:{quote(address, safe='@')}"
+    return None
 
 
 def web_address(text: str | None) -> str | None:

@@ -1,85 +1,78 @@
-"""CSV: for programs as it is, for spreadsheets made harmless, and in the shape that HubSpot reads."""
+"""CSV: made harmless for those who open it in a spreadsheet, or raw for programs."""
 
 from __future__ import annotations
 
 import csv
 import io
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from cocli.formats.spreadsheets import is_taken_for_number
-from cocli.results.exports.cells import clean_text, harmless, readable_phone, web_address
-from cocli.results.exports.columns import COLUMNS, PHONES, Value
+from cocli.results.exports.cells import clean_text, harmless, readable_phone
+from cocli.results.exports.tables import CellType, TableColumn, flat_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from cocli.models.prospect import Prospect
+    Cell = str | int | float | None
 
-_BOM = b"\xef\xbb\xbf"
+UTF_8_MARK = b"\xef\xbb\xbf"
+"""At the beginning of a file it tells Excel that the file is UTF-8."""
 
 
-def write_csv(prospects: Iterable[Prospect], out: BinaryIO, columns: Sequence[str]) -> None:
+def write_csv_table(columns: Sequence[TableColumn], rows: Iterable[Sequence[Any]], out: BinaryIO) -> list[str]:
+    """For a spreadsheet: no formulas, one line per cell, phones and postcodes that stay."""
+    types = [column.type for column in columns]
+    with _writer(out) as write:
+        write([_harmless(column.name) for column in columns])
+        for row in rows:
+            write([_as_shown(type_, flat_text(value)) for type_, value in zip(types, row, strict=True)])
+    return []
+
+
+def write_marked_csv_table(columns: Sequence[TableColumn], rows: Iterable[Sequence[Any]], out: BinaryIO) -> list[str]:
+    """The same with the mark of UTF-8 in front, wherever it is written to."""
+    out.write(UTF_8_MARK)
+    return write_csv_table(columns, rows, out)
+
+
+def write_raw_csv_table(columns: Sequence[TableColumn], rows: Iterable[Sequence[Any]], out: BinaryIO) -> list[str]:
     """RFC 4180 in UTF-8, values as they are but for control characters: for programs, not for spreadsheets."""
-    getters = [COLUMNS[name] for name in columns]
     with _writer(out) as write:
-        write(list(columns))
-        for prospect in prospects:
-            write([_plain(get(prospect)) for get in getters])
+        write([clean_text(column.name) for column in columns])
+        for row in rows:
+            write([_plain(flat_text(value)) for value in row])
+    return []
 
 
-def write_spreadsheet_csv(prospects: Iterable[Prospect], out: BinaryIO, columns: Sequence[str]) -> None:
-    """For a spreadsheet: no formulas, one line per cell, phones and postcodes that stay, a mark that says UTF-8."""
-    out.write(_BOM)
+def write_plain_phones_csv_table(
+    columns: Sequence[TableColumn], rows: Iterable[Sequence[Any]], out: BinaryIO
+) -> list[str]:
+    """For programs that people look over in a spreadsheet first: no formulas, and phones and postcodes untouched."""
     with _writer(out) as write:
-        write(list(columns))
-        for prospect in prospects:
-            write([_as_shown(name, COLUMNS[name](prospect)) for name in columns])
+        write([_harmless(column.name) for column in columns])
+        for row in rows:
+            write([_harmless(flat_text(value)) for value in row])
+    return []
 
 
-HUBSPOT: dict[str, Callable[[Prospect], Value]] = {
-    "Company name": COLUMNS["name"],
-    "Company domain name": COLUMNS["domain"],
-    "Website URL": lambda prospect: web_address(prospect.website),
-    "Phone number": lambda prospect: prospect.phone_e164 or prospect.phone,
-    "Email": COLUMNS["email"],
-    "Street address": COLUMNS["street"],
-    "City": COLUMNS["city"],
-    "State/Region": COLUMNS["region"],
-    "Postal code": COLUMNS["postcode"],
-    "Country/Region": COLUMNS["country"],
-    "LinkedIn company page": lambda prospect: web_address(prospect.socials.get("linkedin")),
-    "Facebook company page": lambda prospect: web_address(prospect.socials.get("facebook")),
-    "Description": lambda prospect: ", ".join(prospect.categories) or None,
-}
-"""HubSpot's own names of the properties of a company, so that its import maps the columns by itself."""
-
-
-def write_hubspot_csv(prospects: Iterable[Prospect], out: BinaryIO, _columns: Sequence[str] = ()) -> None:
-    """Companies as HubSpot imports them. People open such files in a spreadsheet first, so they are harmless there."""
-    with _writer(out) as write:
-        write(list(HUBSPOT))
-        for prospect in prospects:
-            write([_harmless(get(prospect)) for get in HUBSPOT.values()])
-
-
-def _plain(value: Value) -> Value:
+def _plain(value: Cell) -> Cell:
     if isinstance(value, str):
         return clean_text(value)
     return value
 
 
-def _harmless(value: Value) -> Value:
+def _harmless(value: Cell) -> Cell:
     return harmless(value) if isinstance(value, str) else value  # a number is a number: -89.65 stays one
 
 
-def _as_shown(name: str, value: Value) -> Value:
+def _as_shown(type_: CellType, value: Cell) -> Cell:
     """As a spreadsheet shows it: texts that it would take for numbers or dates are marked as texts."""
     safe = _harmless(value)
     if not isinstance(safe, str):
         return safe
-    if name in PHONES and safe.startswith("+"):
+    if type_ is CellType.PHONE and safe.startswith("+"):
         return readable_phone(safe)
-    if is_taken_for_number(safe):
+    if type_ is not CellType.TIME and is_taken_for_number(safe):
         return f"'{safe}"
     return safe
 
@@ -90,7 +83,7 @@ class _writer:  # noqa: N801  a context manager, used as a function
     def __init__(self, out: BinaryIO) -> None:
         self._text = io.TextIOWrapper(out, encoding="utf-8", newline="", write_through=False)
 
-    def __enter__(self) -> Callable[[Sequence[Value]], object]:
+    def __enter__(self) -> Callable[[Sequence[Cell]], object]:
         return csv.writer(self._text, lineterminator="\r\n").writerow
 
     def __exit__(self, *_: object) -> None:

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from cocli.results.exports.cells import clean_text
-from cocli.results.exports.columns import COLUMNS
+from cocli.results.exports.columns import column_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -27,7 +27,7 @@ def write_geojson(prospects: Iterable[Prospect], out: BinaryIO, columns: Sequenc
 
 
 def _feature(prospect: Prospect, names: Sequence[str]) -> dict[str, Any]:
-    values = {name: COLUMNS[name](prospect) for name in names}
+    values = {name: column_of(name)(prospect) for name in names}
     located = prospect.lat is not None and prospect.lon is not None
     return {
         "type": "Feature",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from cocli.formats import kml
 from cocli.results.exports.cells import clean_text, one_line, web_address
-from cocli.results.exports.columns import COLUMNS
+from cocli.results.exports.columns import column_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -35,7 +35,7 @@ def _placemark(prospect: Prospect, columns: Sequence[str]) -> str:
     lines.append(_element("phoneNumber", prospect.phone_e164 or prospect.phone))
     lines.append(_element("description", _description(prospect)))
     lines.append("<ExtendedData>")
-    lines += [_data(name, COLUMNS[name](prospect)) for name in columns if name not in _POSITION]
+    lines += [_data(name, column_of(name)(prospect)) for name in columns if name not in _POSITION]
     lines.append("</ExtendedData>")
     if prospect.lat is not None and prospect.lon is not None:
         lines.append(kml.point(prospect.lon, prospect.lat))

@@ -1,63 +1,63 @@
-"""Parquet, by DuckDB: the prospect's own columns with their types, for those who go on with SQL or a data frame."""
+"""Parquet, by DuckDB: columns with their types, times with their zone (UTC), lists as lists."""
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import tempfile
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
-from cocli.errors import UsageError
-from cocli.formats.columns import columns_of
-from cocli.formats.usv_sql import quote_name, select_usv
-from cocli.formats.usv_writer import Writer
-from cocli.models.prospect import Prospect
-from cocli.results.exports.columns import COLUMNS
+from cocli.formats.usv_sql import quote_name, quote_text
+from cocli.results.exports.tables import CellType, TableColumn, distinct_names, records
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-_CHUNK = 1 << 20
-_TEXTS = '["VARCHAR"]'
-_LISTS = frozenset({"categories", "all_emails", "tags", "phrases", "tiles", "sources", "source_ids"})
+_TYPES = {
+    CellType.NUMBER: "DOUBLE",
+    CellType.WHOLE: "BIGINT",
+    CellType.TIME: "TIMESTAMP WITH TIME ZONE",
+    CellType.TEXTS: "VARCHAR[]",
+    CellType.DATA: "JSON",
+}
+_LEAST_OBJECT = 1 << 20
 
 
-def write_parquet(prospects: Iterable[Prospect], out: BinaryIO, columns: Sequence[str]) -> None:
+def write_parquet_table(columns: Sequence[TableColumn], rows: Iterable[Sequence[Any]], out: BinaryIO) -> list[str]:
     """Through a file of records on disk, so that a million of them need no memory."""
     import duckdb  # a tenth of a second: only for this format
 
-    names = _own_names(columns)
     with tempfile.TemporaryDirectory(prefix="cocli-export-") as folder:
-        records, target = os.path.join(folder, "prospects.usv"), os.path.join(folder, "prospects.parquet")
-        with open(records, "wb") as file, Writer(Prospect, file) as writer:
-            writer.write_many(prospect.with_extras({}) if prospect.extras else prospect for prospect in prospects)
+        lines, target = os.path.join(folder, "rows.json"), os.path.join(folder, "rows.parquet")
+        longest = _write_lines(columns, rows, lines)
         connection = duckdb.connect(":memory:", config={"autoinstall_known_extensions": "false"})
         try:
-            selected = ", ".join(_with_type(name) for name in names)
-            query = f"SELECT {selected} FROM ({select_usv(Prospect, records)})"  # noqa: S608  quoted names
-            connection.sql(query).write_parquet(target, compression="zstd")
+            connection.sql(_question(columns, lines, longest)).write_parquet(target, compression="zstd")
         finally:
             connection.close()
         with open(target, "rb") as made:
-            while chunk := made.read(_CHUNK):
-                out.write(chunk)
+            shutil.copyfileobj(made, out, 1 << 20)
+    return []
 
 
-def _with_type(name: str) -> str:
-    """Lists of texts are lists of texts in Parquet too; what is more than that (hours, origins) stays JSON."""
-    quoted = quote_name(name)
-    if name in _LISTS:
-        return f"from_json({quoted}, '{_TEXTS}') AS {quoted}"
-    return quoted
+def _write_lines(columns: Sequence[TableColumn], rows: Iterable[Sequence[Any]], path: str) -> int:
+    """One record per line; returns the length of the longest, which the reader has to be told."""
+    longest = 0
+    with open(path, "wb") as file:
+        for record in records(columns, rows):
+            line = json.dumps(record, allow_nan=False).encode() + b"\n"
+            longest = max(longest, len(line))
+            file.write(line)
+    return longest
 
 
-def _own_names(columns: Sequence[str]) -> list[str]:
-    """The prospect's own columns; `email` and the like are choices between several, which a table has all of."""
-    own = [column.name for column in columns_of(Prospect)]
-    if set(columns) >= set(COLUMNS) or list(columns) == list(COLUMNS)[:-3]:
-        return own
-    names = {"email": "primary_email", "emails": "all_emails"}
-    wanted = [names.get(name, name) for name in columns]
-    unknown = [name for name in wanted if name not in own]
-    if unknown:
-        raise UsageError(reason=f'A Parquet file has no column "{unknown[0]}"', hint=f"Choose from: {', '.join(own)}")
-    return list(dict.fromkeys(wanted))
+def _question(columns: Sequence[TableColumn], path: str, longest: int) -> str:
+    names = [
+        (name, _TYPES.get(column.type, "VARCHAR"))
+        for name, column in zip(distinct_names(columns), columns, strict=True)
+    ]
+    types = ", ".join(f"{quote_text(name)}: {quote_text(type_)}" for name, type_ in names)
+    selected = ", ".join(quote_name(name) for name, _ in names)
+    options = f"format = 'newline_delimited', maximum_object_size = {max(_LEAST_OBJECT, longest + 1)}"
+    return f"SELECT {selected} FROM read_json({quote_text(path)}, columns = {{{types}}}, {options})"  # noqa: S608  quoted

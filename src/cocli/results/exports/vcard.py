@@ -1,4 +1,4 @@
-"""vCard 4.0 (RFC 6350) and 3.0 (RFC 2426): one card per prospect, for address books.
+"""vCard 4.0 (RFC 6350) and 3.0 (RFC 2426): one card per prospect and per person of it, for address books.
 
 Written by hand: it is a line format with one way of escaping and one of folding, and the common library for it stops
 at 3.0.
@@ -6,15 +6,19 @@ at 3.0.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from typing import TYPE_CHECKING, BinaryIO
 
 from cocli.results.exports.cells import clean_text, one_line, web_address
+from cocli.results.exports.contacts import names_of
+from cocli.results.exports.row import people_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from cocli.models.prospect import Prospect
+    from cocli.results.companies.sheets import SheetPerson
 
 _LINE_OCTETS = 75
 _ESCAPES = str.maketrans({"\\": "\\\\", ";": "\\;", ",": "\\,", "\n": "\\n"})
@@ -31,13 +35,43 @@ _EMAIL_TYPES = {
 def write_vcards(prospects: Iterable[Prospect], out: BinaryIO, _columns: Sequence[str] = ()) -> None:
     """Version 4.0."""
     for prospect in prospects:
-        out.write(b"".join(fold(line) for line in _card(prospect, "4.0")))
+        out.write(b"".join(fold(line) for line in _cards(prospect, "4.0")))
 
 
 def write_vcards_3(prospects: Iterable[Prospect], out: BinaryIO, _columns: Sequence[str] = ()) -> None:
     """Version 3.0, which older address books read."""
     for prospect in prospects:
-        out.write(b"".join(fold(line) for line in _card(prospect, "3.0")))
+        out.write(b"".join(fold(line) for line in _cards(prospect, "3.0")))
+
+
+def _cards(prospect: Prospect, version: str) -> Iterator[str]:
+    """The card of the business, then those of its people."""
+    yield from _card(prospect, version)
+    for person in people_of(prospect):
+        yield from _person_card(prospect, person, version)
+
+
+def _person_card(prospect: Prospect, person: SheetPerson, version: str) -> Iterator[str]:
+    is_4 = version == "4.0"
+    first, last = names_of(one_line(person.name))
+    identity = f"cocli-{prospect.company_hash}-{hashlib.sha256(person.name.encode()).hexdigest()[:8]}"
+    yield "BEGIN:VCARD"
+    yield f"VERSION:{version}"
+    yield f"UID;VALUE=text:{identity}" if is_4 else f"UID:{identity}"
+    if is_4:
+        yield "KIND:individual"
+    yield f"N:{escape(last)};{escape(first)};;;"
+    yield f"FN:{escape(one_line(person.name)) or identity}"
+    yield f"ORG:{escape(one_line(prospect.name) or prospect.company_hash)}"
+    if person.role:
+        yield f"TITLE:{escape(one_line(person.role))}"
+    if person.email:
+        yield f"EMAIL;TYPE={_EMAIL_TYPES[is_4, True]}:{escape(one_line(person.email))}"
+    if person.phone:
+        parameters = "VALUE=text;TYPE=work" if is_4 else "TYPE=WORK,VOICE"
+        yield f"TEL;{parameters}:{escape(one_line(person.phone))}"
+    yield f"REV:{prospect.updated_at:%Y%m%dT%H%M%SZ}"
+    yield "END:VCARD"
 
 
 def _card(prospect: Prospect, version: str) -> Iterator[str]:

@@ -26,8 +26,8 @@ def funnel_of(figures: Figures, coverage: CoverageFigures | None) -> tuple[Funne
         steps.append(FunnelStep(name="places found", unit="places", count=coverage.found))
     known = [
         ("prospects", figures.prospects),
-        ("with a website", figures.filled.get("website", 0)),
-        ("website read", figures.site_read),
+        ("with a website", figures.with_website),
+        ("with a website that was read", figures.site_read),
         ("with an e-mail address", figures.with_email),
     ]
     return (*steps, *_steps("prospects", known))

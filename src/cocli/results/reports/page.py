@@ -1,31 +1,30 @@
-"""The report as one HTML page: figures, bars, a map and a line, drawn here. Nothing is loaded and nothing runs.
+"""The report as one HTML page: figures, bars, a map, a line and a list of the businesses. Nothing is loaded.
 
-The page's own policy forbids scripts and every other host, and allows exactly the style sheet that is in it. Texts were
-scraped, so the template escapes them, and marks that reorder what is read are taken out.
+The page's own policy forbids every other host, and allows exactly the style sheet and the script that are in it. The
+script searches and sorts the list, which is whole without it. Texts were scraped, so the template escapes them, and
+marks that reorder what is read are taken out.
 """
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import unicodedata
-from importlib import resources
+from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
+from cocli.pipeline.plan.map_points import DOTS
+from cocli.results.reports.figure_words import figure_rows, unread_lines
+from cocli.results.reports.templating import rendered
 from cocli.results.reports.trend_line import trend_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import datetime
 
     from cocli.models.report import Report
+    from cocli.results.reports.businesses import BusinessList
+    from cocli.results.reports.published_page import FileLink
 
-_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-_LONGEST = 60
-_LEAST = 0.001
 _WORDS = {
     "name": "name",
     "phone": "phone",
@@ -41,76 +40,52 @@ _WORDS = {
 }
 
 
-def render_page(report: Report, map_svg: str | None, legend: Sequence[tuple[str, str]] = ()) -> str:
-    """`map_svg` is the map of the coverage, already escaped by whoever drew it; `legend` its states in words."""
-    folder = resources.files("cocli.results.reports") / "templates"
-    css = (folder / "report.css").read_text("utf-8")
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
-    )
-    environment.filters |= {
-        "plain": plain_text,
-        "short": _short,
-        "number": _number,
-        "percent": _percent,
-        "moment": _moment,
-        "words": lambda field: _WORDS.get(field, field),
-    }
-    template = environment.from_string((folder / "report.html").read_text("utf-8"))
-    return template.render(
+@dataclass(frozen=True, slots=True)
+class PageParts:
+    """What a page has beside the figures."""
+
+    map_svg: str | None = None
+    """The map, already escaped by whoever drew it."""
+    legend: Sequence[tuple[str, str]] = ()
+    """Its states in words."""
+    businesses: BusinessList | None = None
+    downloads: Sequence[FileLink] = ()
+
+
+def render_page(report: Report, parts: PageParts | None = None) -> str:
+    """One page. It has a script only where it has a list of businesses: to search and to sort it."""
+    shown = parts or PageParts()
+    businesses = shown.businesses
+    lines = businesses.lines if businesses else ()
+    return rendered(
+        "report.html",
+        css="report.css",
+        script="report.js" if lines else None,
         report=report,
-        css=Markup(css),  # noqa: S704  ours
-        css_hash=_hash(css),
-        legend=legend,
-        map_svg=Markup(map_svg) if map_svg else None,  # noqa: S704  drawn by `pipeline.plan.coverage_map`, which escapes
+        figures=figure_rows(report.figures),
+        unread=unread_lines(report.figures),
+        legend=shown.legend,
+        dots=_dots(businesses),
+        downloads=shown.downloads,
+        businesses=businesses if lines else None,
+        has_rating=any(line.rating is not None for line in lines),
+        has_status=any(line.status for line in lines),
+        map_svg=Markup(shown.map_svg) if shown.map_svg else None,  # noqa: S704  `pipeline.plan` drew it, and escapes
         trend=Markup(trend_line(report.trend)),  # noqa: S704  drawn here, of numbers and times
         longest=lambda counted: max((count.count for count in counted), default=0) or 1,
         width=_width,
+        words=lambda field: _WORDS.get(field, field),
     )
 
 
-def plain_text(text: str) -> str:
-    """One line without control characters, and without marks that hide or reorder what is read."""
-    kept = (" " if char in "\t\n\r" else char for char in text)
-    return "".join(char for char in kept if unicodedata.category(char) not in _UNSEEN).strip()
-
-
-def _hash(css: str) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(css.encode()).digest()).decode()
-
-
-def _number(value: float | None) -> str:
-    if value is None:
-        return "–"
-    if isinstance(value, int):
-        return f"{value:,}"
-    return f"{value:,.1f}"
-
-
-def _percent(value: float | None) -> str:
-    """Not rounded to everything or nothing: 100% is all of them, and 0% none."""
-    if value is None:
-        return ""
-    if value in (0, 1):
-        return f"{value:.0%}"
-    if value < _LEAST:
-        return f"< {_LEAST:.1%}"
-    if value > 1 - _LEAST:
-        return f"> {1 - _LEAST:.1%}"
-    return f"{value:.1%}"
+def _dots(businesses: BusinessList | None) -> list[tuple[str, str, int]]:
+    """Colour, meaning and number of the dots of each kind."""
+    if businesses is None:
+        return []
+    counts = Counter(point.kind for point in businesses.points)
+    return [(colour, words, counts[kind]) for kind, (colour, words) in DOTS.items() if counts[kind]]
 
 
 def _width(value: float, most: float) -> str:
     """Of a bar, of a hundred; what there is can be seen, however little it is."""
     return f"{max(1.0, 100 * value / most) if value and most else 0.0:.2f}"
-
-
-def _short(text: str) -> str:
-    """Enough of a text to know it by."""
-    if len(text) <= _LONGEST:
-        return text
-    return f"{text[: _LONGEST - 1].rstrip()}…"
-
-
-def _moment(value: datetime) -> str:
-    return f"{value:%Y-%m-%d %H:%M} UTC"
