@@ -7,7 +7,7 @@
 
 What a key is decides what happens to it: `kinds` is the one table. Three-way: `state` remembers what both sides had
 when they last agreed, `folder` and `remote` say what they have now, `decision` compares. `transfers` copies, always
-with a condition, `exchange` replaces files that editors may be saving, `conflicts` and `merge` settle what changed on
-both sides, `indexes` moves published versions by their manifests, `pace` holds the bandwidth.
-`docs/sync.md` has the protocol, and what a crash leaves between any two steps.
+with a condition, `conflicts` and `merge` settle what changed on both sides, `indexes` moves published versions by
+their manifests, `pace` holds the bandwidth.
+`docs/sync.md` has the protocol, and what a crash leaves between any two steps. `backup` is a room of its own.
 """

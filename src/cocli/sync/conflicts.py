@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import unquote_to_bytes
 
 from cocli import logs
 from cocli.errors import (
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 _LOG = logs.get_logger(__name__)
 
 _LONGEST_HOST = 40
+_LONGEST_STEM = 120
 
 
 class _Facing(NamedTuple):
@@ -67,7 +69,8 @@ def copy_key(key: str, host: str, stamp: Stamp, digest: str = "") -> str:
     mark = f".conflict-{encode_part(host)[:_LONGEST_HOST].replace('%', '_')}-{edited}"
     if digest:
         mark += f"-{digest[:8]}"
-    return f"{folder}{slash}{stem[:120]}{mark}{dot}{ending}"
+    kept = encode_part(unquote_to_bytes(stem[:_LONGEST_STEM]).decode("utf-8", "ignore"))  # no character in halves
+    return f"{folder}{slash}{kept}{mark}{dot}{ending}"
 
 
 class ConflictSettler:

@@ -146,7 +146,7 @@ class _Run:
 
     def files_and(self, move_indexes: Callable[[SyncPlan, SyncReport], dict[str, Whereabouts]]) -> None:
         plan, report, transfers = self._plan, self._report, self._transfers
-        self._pair.state.advance(plan.refreshed, [step.key for step in plan.of(Action.FORGET)])
+        self._pair.state.advance(plan.refreshed, [step.key for step in plan.of(Action.FORGET)], brought=False)
         report.counts["forgotten"] += len(plan.of(Action.FORGET))
         standings = move_indexes(plan, report)
         self._adopt(plan.of(Action.ADOPT))

@@ -6,15 +6,13 @@ which an unchanged file is recognised without being read, and the rule for when 
 
 from __future__ import annotations
 
-import errno
 import os
-from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from cocli.errors import ChangedWhileRead, Conflict, Denied, NotFound, StoreError, StoreFull, Unavailable
+from cocli.errors import ChangedWhileRead, NotFound, Unavailable
 from cocli.keys.parts import is_key
+from cocli.store.disk.own_names import named_entries, place_of
 from cocli.store.local import LocalStore
-from cocli.sync.exchange import CannotExchange, Exchanger
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,6 +21,8 @@ if TYPE_CHECKING:
     from cocli.store.local import Fsync
 
 _INTERNAL = (".tmp#", ".locks#", ".clock#")  # the store's own files; no key can be called so
+_NO_KEY = "its name cannot be a key: letters, digits and ._~@+=,- only"
+_DOUBLED = "another file beside it has the same key: rename one of them"
 
 
 class Stamp(NamedTuple):
@@ -77,7 +77,6 @@ class Folder:
         self.store = LocalStore(root, fsync=fsync)
         self._root = self.store.address
         self._case_sensitive = case_sensitive
-        self._exchanger = Exchanger(self._root, fsync=fsync == "always")
 
     @property
     def address(self) -> str:
@@ -104,7 +103,7 @@ class Folder:
 
     def stamp(self, key: str) -> Stamp | None:
         try:
-            return _stamp(os.stat(f"{self._root}/{key}", follow_symlinks=False))
+            return _stamp(os.stat(f"{self._root}/{place_of(self._root, key)}", follow_symlinks=False))
         except (FileNotFoundError, NotADirectoryError):
             return None
 
@@ -125,28 +124,13 @@ class Folder:
 
     def replace(self, key: str, data: bytes, digest: str) -> None:
         """Put new content in the place of what is known; `Conflict` if something else is there by now."""
-        try:
-            self._exchanger.replace(key, data, digest)
-        except CannotExchange:
-            self.store.put(key, data, if_match=digest)  # then an editor has the moment of a rename to be too quick in
-        except OSError as error:
-            raise _translated(error, self._root, key) from error
+        self.store.put(key, data, if_match=digest)
 
     def remove(self, key: str, digest: str) -> None:
         """Remove what is known; `Conflict` if something else is there by now."""
-        try:
-            self._exchanger.remove(key, digest)
-        except OSError as error:
-            raise _translated(error, self._root, key) from error
-        self._remove_empty_folders(key)
-
-    def _remove_empty_folders(self, key: str) -> None:
-        with suppress(OSError):  # not empty: it stays, and so do those above it
-            while key := key.rpartition("/")[0]:
-                os.rmdir(f"{self._root}/{key}")
+        self.store.delete(key, if_match=digest)
 
     def close(self) -> None:
-        self._exchanger.close()
         self.store.close()
 
     def _walk(self, path: str, prefix: str, found: dict[str, Stamp], skipped: Callable[[str, str], None]) -> None:
@@ -160,14 +144,17 @@ class Folder:
             return
         except OSError as error:
             raise Unavailable(address=self._root, reason=error.strerror or str(error)) from error
-        for entry in entries:
-            key = prefix + entry.name
+
+        def left_out(name: str, doubled: bool) -> None:
+            if not name.startswith(_INTERNAL):
+                skipped(prefix + name, _DOUBLED if doubled else _NO_KEY)
+
+        for part, entry in named_entries(entries, prefix, left_out):
+            key = prefix + part
             if entry.is_dir(follow_symlinks=False):
-                if not entry.name.startswith(_INTERNAL):
-                    self._walk(entry.path, f"{key}/", found, skipped)
+                self._walk(entry.path, f"{key}/", found, skipped)
             elif not is_key(key):
-                if not entry.name.startswith(_INTERNAL):
-                    skipped(key, "its name cannot be a key: letters, digits and ._~@+=,- only")
+                skipped(key, _NO_KEY)
             elif not entry.is_file(follow_symlinks=False):
                 skipped(key, "is a link or no plain file; it is not followed")
             else:
@@ -175,18 +162,6 @@ class Folder:
                     found[key] = _stamp(entry.stat(follow_symlinks=False))
                 except FileNotFoundError:
                     continue  # removed since the folder was read
-
-
-def _translated(error: OSError, address: str, key: str) -> StoreError:
-    """What the system says, in the store's own errors."""
-    reason = error.strerror or str(error)
-    if isinstance(error, FileNotFoundError):
-        return Conflict(key=key)  # its folder is gone, and so is what was expected
-    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        return StoreFull(address=address, reason=reason, key=key)
-    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return Denied(address=address, key=key, credentials=f"user {os.getuid()}", reason=reason)
-    return Unavailable(address=address, reason=reason, key=key)
 
 
 def _stamp(status: os.stat_result) -> Stamp:

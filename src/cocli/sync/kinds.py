@@ -69,6 +69,8 @@ LOOSE = SyncKind("loose record", SyncPart.RECORDS, SyncRule.MERGE, consumed=True
 MARKDOWN = SyncKind("company or person", SyncPart.COMPANIES, SyncRule.PERSON)
 REPORT = SyncKind("report", SyncPart.REPORTS, SyncRule.NEWEST)
 HEARTBEAT = SyncKind("heartbeat", SyncPart.STATUS, SyncRule.NEWEST, pull_only=True)
+CATALOG = SyncKind("catalogue", SyncPart.OTHER, SyncRule.NEVER)
+MACHINE = SyncKind("machine", SyncPart.STATUS, SyncRule.NEVER)
 PROBE = SyncKind("probe", SyncPart.OTHER, SyncRule.NEVER)
 DOCUMENT = SyncKind("document", SyncPart.DOCUMENTS, SyncRule.DOCUMENT)
 DOCUMENT_VERSION = SyncKind("document version", SyncPart.DOCUMENTS, SyncRule.IMMUTABLE)
@@ -76,7 +78,7 @@ OTHER = SyncKind("other", SyncPart.OTHER, SyncRule.PERSON)
 
 KINDS = (
     CONFIG, MARKDOWN, VERSION, BATCH, LOOSE, DESCRIPTION, COMPLETION, QUEUE_STATE, DOCUMENT, DOCUMENT_VERSION, REPORT,
-    HEARTBEAT, PROBE, OTHER,
+    HEARTBEAT, MACHINE, CATALOG, PROBE, OTHER,
 )  # fmt: skip
 """Every kind, as docs/sync.md lists them."""
 
@@ -126,7 +128,10 @@ def index_of(key: str) -> str | None:
     return "/".join(parts[:4]) + "/"
 
 
-_FIRST = {"companies": MARKDOWN, "people": MARKDOWN, "status": HEARTBEAT, "probes": PROBE}
+_FIRST = {
+    "companies": MARKDOWN, "people": MARKDOWN, "status": HEARTBEAT, "access": MACHINE, "evictions": MACHINE,
+    "catalog": CATALOG, "probes": PROBE,
+}  # fmt: skip
 
 
 def _of_campaign(below: str) -> SyncKind:

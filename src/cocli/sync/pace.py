@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from cocli.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from cocli.sync.plan import SyncStep
+    from collections.abc import Callable, Iterable, Iterator
 
 BATCH_FILES = 1000
 BATCH_BYTES = 64 << 20
 _RATE = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>[kKMGT]?)(?P<binary>i?)[bB]?(?:/s)?\Z")
 _POWERS = {"": 0, "k": 1, "K": 1, "M": 2, "G": 3, "T": 4}
+
+
+class Sized(Protocol):
+    """What is moved, and how many bytes that is."""
+
+    @property
+    def size(self) -> int: ...
+
+
+Item = TypeVar("Item", bound=Sized)
 
 
 def parse_rate(text: str) -> float:
@@ -56,15 +64,15 @@ class Throttle:
         return max(1, min(BATCH_BYTES, int(self.rate)))
 
 
-def batches(steps: Sequence[SyncStep], most_bytes: int) -> Iterator[list[SyncStep]]:
-    """In order, some hundred at a time; a file that is larger than a batch is one of its own."""
-    batch: list[SyncStep] = []
+def batches(items: Iterable[Item], most_bytes: int) -> Iterator[list[Item]]:
+    """In order, some hundred at a time; what is larger than a batch is one of its own."""
+    batch: list[Item] = []
     size = 0
-    for step in steps:
-        if batch and (len(batch) >= BATCH_FILES or size + step.size > most_bytes):
+    for item in items:
+        if batch and (len(batch) >= BATCH_FILES or size + item.size > most_bytes):
             yield batch
             batch, size = [], 0
-        batch.append(step)
-        size += step.size
+        batch.append(item)
+        size += item.size
     if batch:
         yield batch

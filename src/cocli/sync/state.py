@@ -14,10 +14,13 @@ import sqlite3
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import quote
 
 from cocli import logs
-from cocli.errors import SyncBusy, SyncError
+from cocli.config.private import make_private, no_links, refuse_link
+from cocli.errors import NO_ROOM, SyncBusy, SyncError, SyncStateFull
 from cocli.sync.folder import Stamp
+from cocli.sync.kinds import DOCUMENT, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -32,6 +35,8 @@ create table if not exists files (
 create table if not exists indexes (folder text primary key, local text, remote text) without rowid;
 create table if not exists facts (name text primary key, value text) without rowid;
 """
+_DOCUMENTS = "create table if not exists documents (key text primary key, etag text) without rowid"
+"""Documents that were brought over, until the catalogues of both sides know them: etags are the bucket's."""
 _VERSION = 1
 
 
@@ -70,6 +75,35 @@ def state_path(state_home: str, local: str, remote: str) -> str:
     return os.path.join(state_home, "sync", f"{name}.sqlite3")
 
 
+def past_facts(path: str) -> dict[str, str]:
+    """What the state of a pair says of its runs, for who only looks. Nothing where it cannot be read."""
+    try:
+        connection = sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True)
+        try:
+            return dict(connection.execute("select name, value from facts"))
+        finally:
+            connection.close()
+    except sqlite3.Error:  # damaged, or just being made: then nothing is proved
+        return {}
+
+
+ADDRESS, OF_CAMPAIGN, COPY_OF = "address", "address of campaign ", "copy of campaign "
+"""Facts of a pair: how its bucket is opened, of which campaigns there was a sync, which of them began empty here."""
+
+
+def synced_bucket(state_home: str, home: str, campaign: str) -> str | None:
+    """The bucket that this machine last synced a campaign of a folder with, without a failure; None where none was."""
+    folder = os.path.join(state_home, "sync")
+    found: list[tuple[str, str]] = []
+    for file in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
+        if file.endswith(".sqlite3"):
+            facts = past_facts(os.path.join(folder, file))
+            address = facts.get(f"{OF_CAMPAIGN}{campaign}")
+            if facts.get("local") == home and address and "last_whole_run" in facts:
+                found.append((facts["last_whole_run"], address))
+    return max(found)[1] if found else None
+
+
 class SyncState:
     """Held by one process at a time: `SyncBusy` for every other one."""
 
@@ -77,8 +111,9 @@ class SyncState:
         self.path = path
         self.was_damaged = False
         try:
-            os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-            self._lock = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            make_private(os.path.dirname(path))
+            refuse_link(path)
+            self._lock = no_links(f"{path}.lock", os.O_RDWR | os.O_CREAT)
         except OSError as error:
             raise _unusable(path, error) from error
         try:
@@ -107,14 +142,27 @@ class SyncState:
         )
         return {key: make(fields) for key, *fields in every}
 
-    def advance(self, rows: Mapping[str, SyncRow], gone: Iterable[str] = ()) -> None:
-        """Remember files as both sides have them now, and forget what both have not. All of it, or nothing."""
+    def advance(self, rows: Mapping[str, SyncRow], gone: Iterable[str] = (), *, brought: bool = True) -> None:
+        """Remember files as both sides have them now, and forget what both have not. All of it, or nothing.
+
+        Of documents that were `brought` over, the catalogues are to be told.
+        """
+        documents = [(key, row.etag) for key, row in rows.items() if brought and kind_of(key) is DOCUMENT]
         with self._transaction() as transaction:
             transaction.executemany(
                 "insert or replace into files values (?, ?, ?, ?, ?, ?, ?, ?)",
                 [(key, *row) for key, row in rows.items()],
             )
             transaction.executemany("delete from files where key = ?", [(key,) for key in gone])
+            transaction.executemany("insert or replace into documents values (?, ?)", documents)
+
+    def documents(self) -> dict[str, str]:
+        """Documents that were brought over and that the catalogues do not know yet: key → etag in the bucket."""
+        return dict(self._connection.execute("select key, etag from documents order by key"))
+
+    def forget_documents(self, keys: Iterable[str]) -> None:
+        with self._transaction() as transaction:
+            transaction.executemany("delete from documents where key = ?", [(key,) for key in keys])
 
     # --- indexes
 
@@ -171,6 +219,7 @@ def _connect(path: str) -> sqlite3.Connection:
         _check_version(version)
         if version == 0:
             connection.executescript(f"{_SCHEMA} pragma user_version = {_VERSION};")
+        connection.execute(_DOCUMENTS)
         connection.execute("select count(*) from facts").fetchone()
     except BaseException:  # an open connection would hold the file that is about to be set aside
         connection.close()
@@ -183,7 +232,15 @@ def _unusable(path: str, error: Exception) -> SyncError:
     hint = (
         "Free some space, or name another folder with COCLI_STATE_HOME; what was brought over stays, nothing is lost."
     )
-    return SyncError(key=path, reason=f"the state cannot be kept: {reason}", hint=hint)
+    kind = SyncStateFull if _is_full(error) else SyncError
+    return kind(key=path, reason=f"the state cannot be kept: {reason}", hint=hint)
+
+
+def _is_full(error: Exception) -> bool:
+    """SQLite says so, or calls it an error of the disk."""
+    if isinstance(error, OSError):
+        return error.errno in NO_ROOM
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
 
 
 def _check_version(version: int) -> None:
