@@ -13,14 +13,17 @@ from cocli.api.table import Table, index_table
 from cocli.app.campaigns.coverage import measure_coverage
 from cocli.app.campaigns.mission import DEFAULT_AGE
 from cocli.app.campaigns.settle import settle_campaign
-from cocli.app.companies.companies import list_companies, refresh_companies
+from cocli.app.companies.companies import exclusions_of, list_companies, refresh_companies
 from cocli.app.documents.documents import opened_documents
 from cocli.app.indexes.indexes import campaign_indexes
 from cocli.app.queues.queues import check_queue, opened_queue, queue_names
 from cocli.app.results.exports import ExportOptions, export_to_file, export_to_store
+from cocli.app.results.figures import count_figures
 from cocli.app.results.prospects import ProspectFilter, prospects_sql
-from cocli.app.results.report import make_report, write_html
+from cocli.app.results.report import make_report, with_businesses, write_html
+from cocli.app.sources.content import brought_file
 from cocli.app.sources.imports import ImportOptions, import_file
+from cocli.results.exports.filters import BusinessFilter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,7 +41,7 @@ if TYPE_CHECKING:
     from cocli.models.campaign import CampaignConfig
     from cocli.models.email import EmailEntry
     from cocli.models.prospect import Prospect
-    from cocli.models.report import Report
+    from cocli.models.report import CampaignFigures, Report
     from cocli.pipeline.merge.settling import Settled
     from cocli.queue.base import Queue
     from cocli.results.companies.pages import CompanyPage
@@ -126,13 +129,18 @@ class CampaignData:
         *,
         mapping: Sequence[str] = (),
         country: str | None = None,
+        sheet: str | None = None,
+        visit: bool = True,
         dry_run: bool = False,
     ) -> ImportReport:
-        """Bring a list of businesses: CSV, vCard or KML. The same file again adds nothing."""
-        with open(path, "rb") as file:
-            data = file.read()
-        options = ImportOptions(os.fspath(path), mapping=tuple(mapping), country=country, dry_run=dry_run)
-        return import_file(self._workspace, self.name, data, options)
+        """Bring a list of businesses, in any format that `cocli import` reads. The same file again adds nothing.
+
+        `visit` queues their websites, for workers to read.
+        """
+        brought = brought_file(path)
+        said = tuple(mapping)
+        options = ImportOptions(brought.name, mapping=said, country=country, sheet=sheet, visit=visit, dry_run=dry_run)
+        return import_file(self._workspace, self.name, brought.data, options)
 
     def settle(self) -> Settled:
         """Pack what workers wrote, and make one record of what is one business."""
@@ -150,23 +158,31 @@ class CampaignData:
         limit: int | None = None,
     ) -> ExportReport:
         """Write the prospects for another program: into a file, or without a path into the campaign's folder."""
-        options = ExportOptions(format, tuple(columns), where, with_email, tuple(tags), limit)
+        wanted = BusinessFilter(with_email=with_email, tags=tuple(tags))
+        options = ExportOptions(format, tuple(columns), where, wanted, limit)
         if path is None:
             return export_to_store(self._indexes(), options)
         return export_to_file(self._indexes(), options, os.fspath(path))
+
+    def figures(self) -> CampaignFigures:
+        """How much is done and what came of it, counted now; docs/reference/figures.md says what each figure means."""
+        return count_figures(campaign_indexes(self._workspace, self.name))
 
     def report(self, *, html: str | PathLike[str] | None = None) -> Report:
         """Count everything now, and keep the figures in the store; with `html` also as a page in a file."""
         made = make_report(self._workspace, self.name)
         if html is not None:
-            write_html(made, os.fspath(html))
+            write_html(with_businesses(self._workspace, made), os.fspath(html))
         return made.report
 
     # --- what it holds
 
     def companies(self, *, tag: str | None = None) -> Iterator[CompanyPage]:
         """The pages of the campaign's companies, or of those with a tag."""
-        return list_companies(self._chosen().store, tag=tag, campaign=self.name)
+        chosen = self._chosen()
+        return list_companies(
+            chosen.store, tags=() if tag is None else (tag,), campaign=self.name, exclusions=exclusions_of(chosen)
+        )
 
     def company(self, name: str) -> EditableCompany:
         """A company of the campaign's store, by slug, hash, domain, address or name."""

@@ -12,7 +12,8 @@ from cocli.api.campaign import CampaignData
 from cocli.api.company import EditableCompany, read_editable
 from cocli.api.documents import DocumentAccess
 from cocli.api.table import Table, index_table
-from cocli.app.campaigns.campaign import list_campaigns, new_campaign, parse_place
+from cocli.app.campaigns.campaign import list_campaigns, new_campaign
+from cocli.app.campaigns.places import parse_place
 from cocli.app.companies.companies import list_companies, make_company
 from cocli.app.companies.notes import add_note, zone_of
 from cocli.app.companies.people import list_people, person
@@ -113,7 +114,7 @@ class Data:
 
     def companies(self, *, tag: str | None = None, campaign: str | None = None) -> Iterator[CompanyPage]:
         """The pages of all companies, or of those with a tag, or of a campaign's."""
-        return list_companies(self.store, tag=tag, campaign=campaign)
+        return list_companies(self.store, tags=() if tag is None else (tag,), campaign=campaign)
 
     def company(self, name: str) -> EditableCompany:
         """A company by slug, hash, domain, address or name. `NotFound` if there is none."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from cocli.app.workspace import Workspace
 from cocli.config.resolve import load_user_file, resolve, unknown_variables
-from cocli.errors import CocliError
+from cocli.errors import CocliError, Unavailable
 from cocli.exit_codes import ExitCode
 from cocli.formats.secrets import mask
 from cocli.store.kinds import store_kind
@@ -82,9 +82,11 @@ def diagnose(environ: Environment, flags: Flags) -> Diagnosis:
         try:
             store_checks, safe = _stores(workspace, flags.campaign)
             checks += store_checks
+            if safe and not any(check.status is Status.FAILED for check in store_checks):
+                checks += _data(workspace, flags.campaign)
         finally:
             workspace.close()
-    return Diagnosis((*checks, _disk(environ), _browser(environ), *_extras()), safe)
+    return Diagnosis((*checks, *_privacy(environ), _disk(environ), _browser(environ), *_extras()), safe)
 
 
 def _failed(name: str, error: CocliError) -> DoctorCheck:
@@ -227,9 +229,20 @@ def _store(store: Store) -> tuple[list[DoctorCheck], bool]:
         DoctorCheck(f"store {check.name}", Status.OK if check.ok else Status.FAILED, check.detail, _fix(check.fix))
         for check in report.checks
     ]
-    if not any(check.status is Status.FAILED for check in checks):
+    if not any(isinstance(check.error, Unavailable) for check in report.checks):  # a refusal may be the clock's fault
         checks.append(_clock(store))
     return checks, not report.broken
+
+
+def _data(workspace: Workspace, campaign: str | None) -> Iterator[DoctorCheck]:
+    from cocli.app.data_checks import check_data
+
+    for finding in check_data(workspace, campaign):
+        if finding.problem is None:
+            yield DoctorCheck(finding.name, Status.OK, finding.detail)
+        else:
+            status = Status.FAILED if finding.urgent else Status.WARNING
+            yield DoctorCheck(finding.name, status, mask(finding.problem), finding.fix)
 
 
 def _credentials(address: str) -> list[DoctorCheck]:
@@ -261,6 +274,17 @@ def _clock(store: Store) -> DoctorCheck:
 
 
 # --- the machine -----------------------------------------------------------------------------------------------------
+
+
+def _privacy(environ: Environment) -> Iterator[DoctorCheck]:
+    from cocli.app.privacy import open_folders
+
+    found = list(open_folders(environ))
+    for folder in found:
+        detail = f"{folder.path} is open to {folder.who}"
+        yield DoctorCheck("privacy", Status.WARNING, detail, f"Close it with: {folder.fix}")
+    if not found:
+        yield DoctorCheck("privacy", Status.OK, "data, state and cache are closed to others")
 
 
 def _disk(environ: Environment) -> DoctorCheck:

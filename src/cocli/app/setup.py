@@ -8,9 +8,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cocli.config.private import make_private
 from cocli.config.resolve import resolve
 from cocli.config.template import user_template
-from cocli.errors import ConfigError
+from cocli.errors import ConfigError, disk_full
 
 if TYPE_CHECKING:
     from cocli.config.places import Environment
@@ -37,12 +38,11 @@ def initialise(environ: Environment, flags: Flags) -> list[SetupStep]:
 
 
 def _make_folder(path: str) -> bool:
-    existed = os.path.isdir(path)
     try:
-        os.makedirs(path, exist_ok=True)
+        return make_private(path)
     except OSError as error:
-        raise ConfigError(reason=f"{path} cannot be created: {error.strerror}", hint="Set COCLI_DATA_HOME.") from error
-    return not existed
+        refused = ConfigError(reason=f"{path} cannot be created: {error.strerror}", hint="Set COCLI_DATA_HOME.")
+        raise disk_full(error, path) or refused from error
 
 
 def _make_file(path: str, text: str) -> bool:
@@ -51,7 +51,7 @@ def _make_file(path: str, text: str) -> bool:
         return False
     folder = os.path.dirname(path)
     try:
-        os.makedirs(folder, exist_ok=True)
+        make_private(folder)
         descriptor, temporary = tempfile.mkstemp(dir=folder, prefix=".cocli-")
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:
@@ -65,5 +65,6 @@ def _make_file(path: str, text: str) -> bool:
     except FileExistsError:
         return False
     except OSError as error:
-        raise ConfigError(reason=f"{path} cannot be written: {error.strerror}", hint="Set COCLI_CONFIG.") from error
+        refused = ConfigError(reason=f"{path} cannot be written: {error.strerror}", hint="Set COCLI_CONFIG.")
+        raise disk_full(error, path) or refused from error
     return True

@@ -12,24 +12,26 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cocli import logs
-from cocli.app.store.folders import children
+from cocli.app.split import has_data
 from cocli.config.places import cache_home, state_home
-from cocli.errors import UnknownCampaign, UsageError
+from cocli.errors import CocliError, UnknownCampaign, UsageError
 from cocli.index.cache import FolderCache
-from cocli.keys.paths import campaign_folder
+from cocli.keys.paths import CATALOG_FOLDER, campaign_folder
 from cocli.store.etag import content_etag
+from cocli.store.folders import children
 from cocli.sync.decision import Action, SyncOptions
 from cocli.sync.engine import Syncer
 from cocli.sync.folder import Folder
 from cocli.sync.kinds import SyncPart
 from cocli.sync.pair import SyncPair
 from cocli.sync.selection import Selection
-from cocli.sync.state import SyncState, state_path
+from cocli.sync.state import ADDRESS, COPY_OF, OF_CAMPAIGN, SyncState, state_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from cocli.app.workspace import Campaign, Workspace
+    from cocli.config.resolve import Settings
     from cocli.index.cache import Cache
     from cocli.keys.paths import IndexRef
     from cocli.store.base import Store
@@ -48,6 +50,7 @@ class Sync:
     pair: SyncPair
     selection: Selection
     campaign: Campaign | None
+    settings: Settings
     indexes: list[str] = field(default_factory=list)
 
     def run(
@@ -62,7 +65,20 @@ class Sync:
         more: dict[str, Any] = {} if watcher is None else {"watcher": watcher}
         syncer = Syncer(self.pair, self.selection, options, indexes=self.indexes, bandwidth=bandwidth, **more)
         with logs.bound(campaign=self.selection.campaign):
-            return syncer.run(many_deletions=many_deletions)
+            report = syncer.run(many_deletions=many_deletions)
+            self._tell_catalogues(report)
+        return report
+
+    def _tell_catalogues(self, report: SyncReport) -> None:
+        """Documents were brought over: whoever asks for them on either side knows them."""
+        if not self.pair.state.documents():
+            return
+        from cocli.app.documents.brought import note_brought_documents  # here: most runs bring no document
+
+        try:
+            note_brought_documents(self.pair, self.settings)
+        except CocliError as error:
+            report.failed[CATALOG_FOLDER] = error  # the files are where they belong; the next run tells of them
 
     def look(self, options: SyncOptions) -> SyncForecast:
         """What a run would do; nothing is changed."""
@@ -112,7 +128,8 @@ def open_sync(
     exclude: Iterable[str] = (),
 ) -> Iterator[Sync]:
     """The pair of a campaign (or of the store that is configured), locked for this process until it is closed."""
-    chosen, bucket = _bucket(workspace, campaign)
+    parts = list(parts)
+    chosen, bucket = _bucket(workspace, campaign, whole=not (parts or include or exclude))
     home = str(workspace.settings.data_home.value)
     _refuse_itself(home, bucket)
     environ = workspace.settings.environ
@@ -126,26 +143,51 @@ def open_sync(
             documents = "uploads"
             if chosen is not None:
                 documents = str(chosen.settings.model().documents.prefix)
-            selection = Selection(frozenset(parts), campaign, tuple(include), tuple(exclude), documents)
+            exclude = (*exclude, *_signposts(chosen))
+            selection = Selection(frozenset(parts), campaign, tuple(include), exclude, documents)
             known = SyncPart.INDEXES not in selection.parts or (selection.only_versions and bool(state.indexes()))
-            yield Sync(pair, selection, chosen, _indexes(campaign, bucket, folder, known=known))
+            settings = chosen.settings if chosen else workspace.settings
+            _remember_address(state, str(settings.store.value), campaign)
+            _remember_copy(state, chosen)
+            yield Sync(pair, selection, chosen, settings, _indexes(campaign, bucket, folder, known=known))
         finally:
             state.close()
     finally:
         folder.close()
 
 
-def _bucket(workspace: Workspace, campaign: str | None) -> tuple[Campaign | None, Store]:
+def _bucket(workspace: Workspace, campaign: str | None, *, whole: bool) -> tuple[Campaign | None, Store]:
+    """A campaign that is in two places is brought together by a sync of all of it, and by nothing less."""
     if campaign is None:
         return None, workspace.store
     try:
-        chosen = workspace.campaign(campaign)
+        chosen = workspace.campaign(campaign, split=whole)
     except UnknownCampaign:
         here = os.path.join(str(workspace.settings.data_home.value), campaign_folder(campaign))
         if workspace.settings.flags.store is None or not os.path.isdir(here):
             raise
         return None, workspace.store  # nothing of it was pushed yet, but it is here, and the address was said
     return chosen, chosen.store
+
+
+def _remember_address(state: SyncState, address: str, campaign: str | None) -> None:
+    """So that whoever works on a copy knows where it came from: see `sync_round`."""
+    facts = {ADDRESS: address} if campaign is None else {ADDRESS: address, f"{OF_CAMPAIGN}{campaign}": address}
+    if any(state.fact(name) != value for name, value in facts.items()):
+        state.remember(facts)
+
+
+def _remember_copy(state: SyncState, campaign: Campaign | None) -> None:
+    """A run that is cut off must not look like a campaign in two places: nothing of it was here before."""
+    if campaign is not None and campaign.signpost is not None and not has_data(campaign.signpost.store, campaign.name):
+        state.remember({f"{COPY_OF}{campaign.name}": "yes"})
+
+
+def _signposts(campaign: Campaign | None) -> list[str]:
+    """The file here that only says where the campaign is. It is this machine's: the campaign's own one is there."""
+    if campaign is None or campaign.signpost is None or campaign.home is campaign.signpost.store:
+        return []
+    return [campaign.key]
 
 
 def _refuse_itself(home: str, bucket: Store) -> None:

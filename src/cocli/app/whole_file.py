@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import shlex
+import stat
+import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, BinaryIO
 
-from cocli.errors import FileUnusable, UsageError
+from cocli.errors import FileUnusable, UsageError, disk_full
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+_DESCRIPTOR = re.compile(r"/dev/(?:(?P<name>stdout|stderr)|fd/(?P<number>[0-9]{1,9}))")
 
 
 @contextmanager
@@ -20,22 +26,55 @@ def whole_file(path: str) -> Iterator[BinaryIO]:
 
     A link stays a link. What is no file (a pipe, a device) is written to, and never replaced by a file.
     """
-    target = os.path.realpath(absolute(path))
+    target = absolute(path)
+    try:
+        with _opened(target) as file:
+            yield file
+    except OSError as error:
+        refused = FileUnusable(file=target, done="written", reason=error.strerror)
+        raise disk_full(error, target) or refused from error
+
+
+@contextmanager
+def _opened(target: str) -> Iterator[BinaryIO]:
+    if (descriptor := _descriptor(target)) is not None:
+        sys.stdout.flush()  # what was said before comes before
+        with os.fdopen(os.dup(descriptor), "wb") as file:
+            yield file
+    elif _is_special(target):
+        with open(target, "wb") as file:
+            yield file
+    else:
+        with _replacing(_checked(os.path.realpath(target))) as file:
+            yield file
+
+
+def _descriptor(target: str) -> int | None:
+    """`/dev/stdout` and the like: opened by its name, a file that it leads to would be written from its beginning."""
+    match = _DESCRIPTOR.fullmatch(target)
+    if match is None:
+        return None
+    if match["number"] is not None:
+        return int(match["number"])
+    return {"stdout": 1, "stderr": 2}[match["name"]]
+
+
+def _is_special(target: str) -> bool:
+    """A pipe, a device, a socket: also behind a link that leads to no name, as those in /proc do."""
+    try:
+        mode = os.stat(target).st_mode
+    except FileNotFoundError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+def _checked(target: str) -> str:
+    folder = os.path.dirname(target)
     if os.path.isdir(target):
         raise UsageError(reason=f"{target} is a folder", hint="Name a file in it.")
-    if not os.path.isdir(os.path.dirname(target)):
-        folder = os.path.dirname(target)
+    if not os.path.isdir(folder):
         raise UsageError(reason=f"There is no folder {folder}", hint=f"Create it with: mkdir -p {shlex.quote(folder)}")
-    special = os.path.exists(target) and not os.path.isfile(target)
-    try:
-        if special:
-            with open(target, "wb") as file:
-                yield file
-        else:
-            with _replacing(target) as file:
-                yield file
-    except OSError as error:
-        raise FileUnusable(file=target, done="written", reason=error.strerror) from error
+    return target
 
 
 @contextmanager

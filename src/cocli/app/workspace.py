@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from cocli.config.choices import offer
 from cocli.config.file import ConfigFile, Scope, read_config
@@ -13,6 +13,8 @@ from cocli.config.resolve import Flags, Settings, load_user_file, resolve
 from cocli.config.schema import STORE_VARIABLE, did_you_mean
 from cocli.errors import NotFound, UnknownCampaign, UsageError
 from cocli.keys.paths import CampaignConfigKey
+from cocli.store.disk.own_names import place_of
+from cocli.store.settled import create
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,6 +49,14 @@ def no_progress(done: int) -> None:
     """For callers who do not want to know."""
 
 
+class Signpost(NamedTuple):
+    """A campaign's file in the configured store that names another store. Nothing but the address is taken from it."""
+
+    etag: str
+    file: ConfigFile
+    store: Store
+
+
 @dataclass(frozen=True, slots=True)
 class Campaign:
     """A campaign as configured: its file, the etag to swap the file against, and the merged settings."""
@@ -57,7 +67,11 @@ class Campaign:
     file: ConfigFile
     settings: Settings
     store: Store
-    """Where the campaign's data is: the store that its file names, or the one the file was found in."""
+    """Where the campaign is: the store that its file names, or the one the file was found in."""
+    home: Store
+    """Where its file is. That is the same store, but for a campaign that is still in two places."""
+    signpost: Signpost | None = None
+    """The file that says where the campaign is, if it is not in the configured store."""
 
 
 @dataclass(slots=True)
@@ -82,8 +96,8 @@ class Workspace:
             self._stores[address] = open_store(address)
         return self._stores[address]
 
-    def campaign(self, name: str) -> Campaign:
-        """Load a campaign by its name."""
+    def campaign(self, name: str, *, split: bool = False) -> Campaign:
+        """Load a campaign by its name. `CampaignSplit` where it is in two places, but for who mends that (`split`)."""
         from cocli.app.campaigns.name import check_campaign_name
 
         check_campaign_name(name)
@@ -93,9 +107,35 @@ class Workspace:
         except NotFound as error:
             raise self._unknown(name) from error
         file = read_config(stored.data, location(self.store, key), Scope.CAMPAIGN, campaign=name)
+        settings = self._settings_of(name, file)
+        store = self.open(settings)
+        if store.address == self.store.address:
+            return Campaign(name, key, stored.etag, file, settings, store, store)
+        return self._elsewhere(name, Signpost(stored.etag, file, self.store), store, split=split)
+
+    def _elsewhere(self, name: str, signpost: Signpost, store: Store, *, split: bool) -> Campaign:
+        """A campaign that its file says is in another store: all of it, the file as well, is taken from there."""
+        key = str(CampaignConfigKey(name))
+        if not split:
+            from cocli.app.split import check_split  # here, because most campaigns are where they are looked for
+
+            check_split(name, self.settings, here=signpost.store, there=store)
+        try:
+            stored = store.get(key)
+        except NotFound:
+            if split:
+                settings = self._settings_of(name, signpost.file)
+                return Campaign(name, key, signpost.etag, signpost.file, settings, store, signpost.store, signpost)
+            create(store, key, signpost.file.text.encode("utf-8"))  # its first use: it takes its file along
+            stored = store.get(key)
+        file = read_config(stored.data, location(store, key), Scope.CAMPAIGN, campaign=name)
+        where = {"storage": signpost.file.data.get("storage", {})}
+        settings = self._settings_of(name, file._replace(data=file.data | where))
+        return Campaign(name, key, stored.etag, file, settings, store, store, signpost)
+
+    def _settings_of(self, name: str, file: ConfigFile) -> Settings:
         flags = self.settings.flags._replace(campaign=name)
-        settings = resolve(self.settings.environ, flags, self.settings.user, file)
-        return Campaign(name, key, stored.etag, file, settings, self.open(settings))
+        return resolve(self.settings.environ, flags, self.settings.user, file)
 
     def _unknown(self, name: str) -> UnknownCampaign:
         from cocli.app.campaigns.name import campaign_names
@@ -106,7 +146,8 @@ class Workspace:
 
     def _refuse_misspelt_folder(self, settings: Settings, address: str) -> None:
         """A folder that was named on purpose and is not there is a mistake; opening it would create it."""
-        if "://" not in address and str(settings.store.origin) in ("--store", STORE_VARIABLE):
+        is_named = str(settings.store.origin) in ("--store", STORE_VARIABLE) or address != settings.data_home.value
+        if "://" not in address and is_named:
             folder = os.path.expanduser(address)
             if not os.path.isdir(folder):
                 raise UsageError(
@@ -132,5 +173,5 @@ def location(store: Store, key: str) -> str:
     """Where an object is, as a person would type it: a path, or `s3://bucket/prefix/key`."""
     where = store.address.partition(" (")[0].rstrip("/")
     if key:
-        return f"{where}/{key}"
+        return f"{where}/{place_of(where, key)}"
     return where

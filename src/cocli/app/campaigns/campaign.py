@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from cocli.app.campaigns.name import campaign_names, check_campaign_name
@@ -19,17 +21,16 @@ from cocli.errors import (
     ConfigError,
     Conflict,
     StoreError,
-    UsageError,
 )
-from cocli.keys.paths import CampaignConfigKey, campaign_folder
+from cocli.keys.paths import CampaignConfigKey, ReportKey, campaign_folder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import datetime
 
     from cocli.store.base import Store, StoredObject
 
 _SWAP_TRIES = 50  # each failure means that somebody else succeeded
+_STORAGE = "storage"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,9 @@ class CampaignSummary:
     problem: str | None = None
     territory: str | None = None
     """The file of places or areas that stands for them."""
+    figures: dict[str, Any] | None = None
+    """Those of the last report; None where there is none, or it cannot be read."""
+    figures_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,53 +95,48 @@ def new_campaign(
     return Created(name, key, location(workspace.store, key))
 
 
-def parse_place(text: str) -> TemplatePlace:
-    """`Springfield,39.8,-89.65` or `Springfield, IL,39.8,-89.65,40`: name, latitude, longitude, radius in miles."""
-    parts = [part.strip() for part in text.split(",")]
-    numbers: list[float] = []
-    while len(parts) > 1 and len(numbers) < 3 and (number := _number(parts[-1])) is not None:
-        numbers.insert(0, number)
-        parts.pop()
-    name = ", ".join(parts)
-    too_many = _number(parts[-1]) is not None  # 39,80,-89,65: with decimal commas it would lie elsewhere
-    if len(numbers) < 2 or not name or too_many:
-        raise UsageError(
-            reason=f'"{text}" is not a place',
-            hint='Write name,latitude,longitude[,radius in miles]: --location "Springfield,39.80,-89.65,25"',
-        )
-    lat, lon, radius = (*numbers, 25.0)[:3]
-    if not (-90 <= lat <= 90 and -180 <= lon <= 180 and 0 < radius <= 1000):
-        raise UsageError(
-            reason=f'"{text}" is not on the map',
-            hint="Latitude is -90 to 90, longitude -180 to 180, the radius up to 1000 miles.",
-        )
-    return TemplatePlace(name, lat, lon, radius)
-
-
 def list_campaigns(workspace: Workspace) -> list[CampaignSummary]:
-    """Every campaign, by name."""
+    """Every campaign, by name, with the figures of its last report: nothing is counted here."""
     names = sorted(campaign_names(workspace.store))
-    answers = workspace.store.get_many([str(CampaignConfigKey(name)) for name in names])
-    return [_summary(workspace, name, answer) for name, answer in zip(names, answers, strict=True)]
+    configs = [str(CampaignConfigKey(name)) for name in names]
+    answers = workspace.store.get_many([*configs, *(str(ReportKey(name)) for name in names)])
+    files, reports = answers[: len(names)], answers[len(names) :]
+    return [_summary(workspace, name, file, report) for name, file, report in zip(names, files, reports, strict=True)]
 
 
 def edit_campaign(workspace: Workspace, name: str, changes: list[ConfigChange]) -> Edited:
     """Make changes to the file, keeping what a person wrote around them; repeated where somebody else was quicker."""
+    only_where = all(change.path[0] == _STORAGE for change in changes)
     for attempt in range(_SWAP_TRIES):
-        campaign = workspace.campaign(name)
-        edited = apply_changes(campaign.file, changes, campaign=name)
+        campaign = workspace.campaign(name, split=only_where)
         try:
-            return _replace(workspace, campaign, edited)
+            return _edit(campaign, changes)
         except Conflict:
             if attempt == _SWAP_TRIES - 1:
                 raise
     raise AssertionError("unreachable: the last attempt returns or raises")
 
 
-def replace_config(workspace: Workspace, campaign: Campaign, content: bytes) -> Edited:
+def _edit(campaign: Campaign, changes: list[ConfigChange]) -> Edited:
+    """Where the campaign is, is said by the file that leads there; everything else by the file that is there."""
+    signpost = campaign.signpost
+    if signpost is None:
+        return _replace(campaign, apply_changes(campaign.file, changes, campaign=campaign.name))
+    edited = Edited(campaign.name, campaign.file.name, changed=False)
+    where = [change for change in changes if change.path[0] == _STORAGE]
+    if rest := [change for change in changes if change.path[0] != _STORAGE]:
+        edited = _replace(campaign, apply_changes(campaign.file, rest, campaign=campaign.name))
+    if where:
+        file = apply_changes(signpost.file, where, campaign=campaign.name)
+        signpost.store.put(campaign.key, file.text.encode("utf-8"), if_match=signpost.etag)
+        edited = Edited(campaign.name, signpost.file.name, edited.changed or file.text != signpost.file.text)
+    return edited
+
+
+def replace_config(campaign: Campaign, content: bytes) -> Edited:
     """Put a whole new text in place of the file that was read: checked first, and only if nobody else changed it."""
     edited = read_config(content, campaign.file.name, Scope.CAMPAIGN, campaign=campaign.name)
-    return _replace(workspace, campaign, edited)
+    return _replace(campaign, edited)
 
 
 def plan_removal(workspace: Workspace, name: str, progress: Progress = no_progress) -> Removal:
@@ -146,7 +145,7 @@ def plan_removal(workspace: Workspace, name: str, progress: Progress = no_progre
     folder = campaign_folder(name)
     stores = [workspace.store]
     try:
-        campaign = workspace.campaign(name)
+        campaign = workspace.campaign(name, split=True)
     except (CampaignError, ConfigError):  # no file, or a broken one: what lies below the folder can go all the same
         if not _any_object(workspace.store, folder):
             raise
@@ -165,32 +164,55 @@ def remove_campaign(removal: Removal, progress: Progress = no_progress) -> Folde
     return removed
 
 
-def _summary(workspace: Workspace, name: str, answer: StoredObject | StoreError) -> CampaignSummary:
+def _summary(
+    workspace: Workspace, name: str, answer: StoredObject | StoreError, report: StoredObject | StoreError
+) -> CampaignSummary:
     if isinstance(answer, StoreError):
         return CampaignSummary(name, problem=answer.message)
     try:
         file = read_config(answer.data, location(workspace.store, answer.key), Scope.CAMPAIGN, campaign=name)
     except CocliError as error:
         return CampaignSummary(name, changed=answer.modified, problem=error.message)
+    if file.data.get(_STORAGE, {}).get("url", "local") != "local":
+        try:
+            campaign = workspace.campaign(name)
+        except CocliError as error:  # the others are worth listing all the same
+            return CampaignSummary(name, changed=answer.modified, problem=error.message)
+        file, report = campaign.file, _answer(campaign.store, str(ReportKey(name)))
     prospecting: dict[str, Any] = file.data.get("prospecting", {})
     places = len(prospecting.get("locations", []))
     territory = prospecting.get("area") or prospecting.get("locations_csv")
-    return CampaignSummary(name, tuple(prospecting.get("queries", [])), places, answer.modified, territory=territory)
+    queries = tuple(prospecting.get("queries", []))
+    figures, at = _last_figures(report)
+    return CampaignSummary(name, queries, places, answer.modified, None, territory, figures, at)
 
 
-def _replace(workspace: Workspace, campaign: Campaign, edited: ConfigFile) -> Edited:
+def _answer(store: Store, key: str) -> StoredObject | StoreError:
+    return store.get_many([key])[0]
+
+
+def _last_figures(report: StoredObject | StoreError) -> tuple[dict[str, Any] | None, datetime | None]:
+    """What a report says, without the models that check one: a list is looked at often, and must be quick."""
+    if isinstance(report, StoreError):
+        return None, None
+    try:
+        document = json.loads(report.data)
+        return dict(document["figures"]), datetime.fromisoformat(document["at"])
+    except (ValueError, KeyError, TypeError):
+        return None, None  # of an older version, or damaged: `cocli report` makes it anew
+
+
+def _replace(campaign: Campaign, edited: ConfigFile) -> Edited:
     changed = edited.text != campaign.file.text
     if changed:
-        workspace.store.put(campaign.key, edited.text.encode("utf-8"), if_match=campaign.etag)
+        campaign.home.put(campaign.key, edited.text.encode("utf-8"), if_match=campaign.etag)
     return Edited(campaign.name, campaign.file.name, changed)
+
+
+def has_records(campaign: Campaign) -> bool:
+    """Whether anything was found or planned for it: where nothing was, nothing needs to be counted."""
+    return _any_object(campaign.store, f"{campaign_folder(campaign.name)}indexes/")
 
 
 def _any_object(store: Store, folder: str) -> bool:
     return next(iter(store.list(folder)), None) is not None
-
-
-def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None

@@ -13,7 +13,7 @@ from cocli.app.workspace import no_progress
 from cocli.errors import UsageError
 from cocli.formats.usv_sql import quote_text
 from cocli.pipeline.plan.coverage import PASSES, Coverage, CoverageState, Passed, Totals, judged
-from cocli.pipeline.plan.coverage_files import render_geojson, render_kml
+from cocli.pipeline.plan.coverage_files import render_geojson
 from cocli.pipeline.plan.coverage_map import render_html, render_svg
 from cocli.pipeline.plan.recapture import Population, chapman
 from cocli.pipeline.sources.registry import file_names, source_named
@@ -194,14 +194,12 @@ _WORDS = {
 
 
 def render_file(covered: Covered, kind: str) -> str:
-    """The coverage as a file: svg, html, kml or geojson."""
+    """The coverage as a file: svg, html or geojson. KML, which has prospects too, is made by `kml`."""
     title, tiles = f"Coverage of {covered.campaign}, {covered.at:%Y-%m-%d}", covered.coverage.tiles
     if kind == "svg":
         return render_svg(title, tiles)
     if kind == "html":
         return render_html(title, summary_rows(covered), tiles)
-    if kind == "kml":
-        return render_kml(title, tiles)
     return render_geojson(tiles)
 
 

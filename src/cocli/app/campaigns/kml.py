@@ -22,6 +22,7 @@ from cocli.keys.paths import ExportKey
 from cocli.pipeline.plan.coverage_files import render_kml
 
 if TYPE_CHECKING:
+    from cocli.app.campaigns.coverage import Covered
     from cocli.app.indexes.indexes import Indexes
     from cocli.app.workspace import Progress
 
@@ -50,10 +51,12 @@ class WrittenKml:
     bytes: int = 0
 
 
-def kml_to_file(indexes: Indexes, what: What, path: str, progress: Progress = no_progress) -> WrittenKml:
+def kml_to_file(
+    indexes: Indexes, what: What, path: str, progress: Progress = no_progress, covered: Covered | None = None
+) -> WrittenKml:
     """Into a file, which appears whole."""
     with whole_file(path) as file:
-        written = write_campaign_kml(indexes, what, file, progress)
+        written = write_campaign_kml(indexes, what, file, progress, covered)
     written.path = absolute(path)
     return written
 
@@ -69,22 +72,34 @@ def kml_to_store(indexes: Indexes, what: What, progress: Progress = no_progress)
     return written
 
 
-def write_campaign_kml(indexes: Indexes, what: What, out: BinaryIO, progress: Progress = no_progress) -> WrittenKml:
-    """Write the document to a stream, prospect by prospect."""
+def write_campaign_kml(
+    indexes: Indexes,
+    what: What,
+    out: BinaryIO,
+    progress: Progress = no_progress,
+    covered: Covered | None = None,
+) -> WrittenKml:
+    """Write the document to a stream, prospect by prospect. Nothing is written before all that can fail was read.
+
+    `covered` is what was measured already; without it, the whole plan is measured here.
+    """
     campaign = needed_campaign(indexes)
     written = WrittenKml(what=what.value)
-    out.write(f"{kml.HEAD}{kml.element('name', campaign.name)}\n".encode())
+    tiles = ""
     if what in (What.COVERAGE, What.BOTH):
-        covered = measure_coverage(indexes, campaign, limit=1, progress=progress)
-        tiles = covered.coverage.tiles
-        written.tiles = len(tiles)
-        _write_tiles(render_kml(campaign.name, tiles), out)
-    if what in (What.PROSPECTS, What.BOTH):
-        with tempfile.TemporaryFile() as exported:
+        covered = covered or measure_coverage(indexes, campaign, limit=1, progress=progress)
+        written.tiles = len(covered.coverage.tiles)
+        tiles = render_kml(campaign.name, covered.coverage.tiles)
+    with tempfile.TemporaryFile() as exported:
+        if what in (What.PROSPECTS, What.BOTH):
             report = export_to(indexes, ExportOptions(format="kml"), exported, progress)
+            written.prospects, written.without_position = report.rows, report.without_position
+        out.write(f"{kml.HEAD}{kml.element('name', campaign.name)}\n".encode())
+        if tiles:
+            _write_tiles(tiles, out)
+        if exported.tell():
             exported.seek(0)
             _write_prospects(exported, out)
-        written.prospects, written.without_position = report.rows, report.without_position
     out.write(kml.TAIL.encode())
     written.bytes = out.tell() if out.seekable() else 0
     return written

@@ -103,7 +103,7 @@ def missing_emails(workspace: Workspace, name: str, *, on_progress: Progress = n
 
 
 def write_missing(rows: Iterable[Missing]) -> bytes:
-    """As CSV that a spreadsheet opens without harm, and that `enqueue-batch` reads."""
+    """As CSV that a spreadsheet opens without harm, and that a second pass reads."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\r\n")
     writer.writerow([field.name for field in fields(Missing)])
@@ -190,7 +190,7 @@ def _of_address(website: str | None) -> tuple[Reason, str]:
 
 
 def _of_status(status: str, evidence: str) -> tuple[Reason, str]:
-    if status == "blocked" and _ROBOTS in evidence:
+    if status in ("blocked", "refused") and _ROBOTS in evidence:
         return "robots", evidence
     if status == "alive":
         return "not-kept", "it was read, but its pages are not kept for this account"

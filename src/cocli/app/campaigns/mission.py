@@ -1,4 +1,7 @@
-"""From the plan to the queue: what was not read, or too long ago, becomes tasks of `gm-list`."""
+"""From the plan to the queue: what was not read, or too long ago, becomes tasks of `gm-list`.
+
+What was read is taken over by `harvest`, and that comes first: a tile that cannot be harvested is queued here.
+"""
 
 from __future__ import annotations
 
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
 
     from cocli.app.indexes.indexes import Indexes
     from cocli.app.workspace import Campaign, Progress
+    from cocli.pipeline.stages.harvest import HarvestCounts
     from cocli.queue.base import NewTask
     from cocli.queue.places import Places
     from cocli.store.base import Store
@@ -45,10 +49,13 @@ class Queued:
     sources: tuple[str, ...]
     since: datetime
     counts: dict[str, int] = field(default_factory=dict)
-    """Why sources are asked: unread, stale, blocked, split; and `sidelined`, tasks that are left in the sideline."""
+    """Why sources are asked: unread, stale, blocked, split, missing (read, but not to be harvested); and `sidelined`,
+    tasks that are left in the sideline."""
     outcomes: dict[str, int] = field(default_factory=dict)
     """queued (or would_queue), already_pending, already_completed, already_sidelined."""
     estimate: Estimate | None = None
+    harvest: HarvestCounts | None = None
+    """What was taken over of passes that were made before, where somebody asked for that."""
     dry_run: bool = False
     left: int = 0
     """New tasks that the limit did not let through."""
@@ -58,11 +65,11 @@ class Queued:
         return self.outcomes.get("would_queue" if self.dry_run else "queued", 0)
 
 
-def parse_age(text: str) -> timedelta:
+def parse_age(text: str, option: str = "--ttl") -> timedelta:
     """`30d`, `12h`, `8w`."""
     match = _AGE.fullmatch(text.strip())
     if match is None:
-        raise UsageError(reason=f'--ttl: "{text}" is not an age', hint="Write 30d, 12h or 8w.")
+        raise UsageError(reason=f'{option}: "{text}" is not an age', hint="Write 30d, 12h or 8w.")
     return timedelta(hours=int(match[1]) * _HOURS[match[2]])
 
 
@@ -127,7 +134,7 @@ def count_targets(indexes: Indexes, campaign: Campaign) -> int:
     if not count:
         raise UsageError(
             reason=f"Campaign {campaign.name} has no targets yet",
-            hint=f"Make them with: cocli campaign build-mission-index {campaign.name}",
+            hint=f"Make them with: cocli campaign plan {campaign.name}",
         )
     return int(count)
 

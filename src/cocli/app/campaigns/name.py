@@ -9,10 +9,10 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING
 
-from cocli.app.store.folders import children
 from cocli.errors import UsageError
 from cocli.keys.parts import decode_part
 from cocli.keys.paths import CAMPAIGNS_FOLDER
+from cocli.store.folders import children
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

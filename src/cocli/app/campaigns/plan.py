@@ -49,12 +49,20 @@ class BuiltPlan:
     surplus_examples: list[str] = field(default_factory=list)
 
 
+def has_territory(campaign: Campaign) -> bool:
+    """Whether the campaign's file says what to search for, and where."""
+    wanted = campaign.settings.model().prospecting
+    return bool(wanted.queries and (wanted.locations or wanted.locations_csv or wanted.area))
+
+
 def territory_of(campaign: Campaign) -> Territory:
     """The tiles that the campaign's file asks for, by locations, a table of them, or an area."""
     wanted = campaign.settings.model().prospecting
     if wanted.area is not None:
-        data, file = _read_beside(campaign, wanted.area, "prospecting.area")
-        return Territory.of_areas(read_areas(data, file=file))
+        path, _, names = wanted.area.partition("#")
+        data, file = _read_beside(campaign, path, "prospecting.area")
+        chosen = [name.strip() for name in names.split(",") if name.strip()]
+        return Territory.of_areas(read_areas(data, file=file, chosen=chosen))
     if wanted.locations_csv is not None:
         data, file = _read_beside(campaign, wanted.locations_csv, "prospecting.locations_csv")
         return Territory.of_locations(read_locations(data, file=file, gazetteer=Gazetteer()))

@@ -117,7 +117,7 @@ def enqueue_batch(
                 why = f": line {rejected[0].line}: {rejected[0].reason}"
             raise UsageError(
                 reason=f"the file names no website that could be read again{why}",
-                hint=f"Write one with: cocli campaign missing-emails {name} --csv FILE",
+                hint=f"Write one with: cocli campaign retry {name} --without-email --dry-run --csv FILE",
             )
         batch = batch or _name_of(works)
         key = str(ExportKey(name, f"{BATCHES}{batch}.json"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
 from cocli.app.campaigns.campaign import edit_campaign
@@ -15,20 +15,21 @@ from cocli.formats.markdown import MarkdownFile
 from cocli.index.reader import open_reader
 from cocli.keys.paths import CompanyKey
 from cocli.keys.slugs import slug_of
-from cocli.pipeline.exclusions import Exclusions
+from cocli.pipeline.exclusions import Exclusions, exclusion_of
 from cocli.results.companies import writing
 from cocli.results.companies.drafts import new_company
 from cocli.results.companies.entries import meetings, notes
-from cocli.results.companies.pages import CompanyPage, find_pages, load_pages, page_of
+from cocli.results.companies.pages import CompanyPage, file_of, find_pages, load_files, load_pages, page_of
 from cocli.results.companies.people import people_of
 from cocli.results.companies.refresh import Refresher, RefreshReport
 from cocli.results.companies.tags import check_tag, with_tag, without_tag
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from cocli.app.workspace import Campaign, Workspace
     from cocli.models.note import Meeting, Note
+    from cocli.results.companies.drafts import DraftValue
     from cocli.results.companies.entries import CompanyEntry
     from cocli.results.companies.people import PersonPage
     from cocli.store.base import Store
@@ -87,24 +88,42 @@ def crm_store(workspace: Workspace, campaign: str | None) -> Store:
 
 
 def list_companies(
-    store: Store, *, tag: str | None = None, campaign: str | None = None, progress: Progress = no_progress
+    store: Store,
+    *,
+    tags: Collection[str] = (),
+    campaign: str | None = None,
+    exclusions: Exclusions | None = None,
+    slugs: Collection[str] | None = None,
+    progress: Progress = no_progress,
 ) -> Iterator[CompanyPage]:
-    """Every company, or those with a tag, or those of a campaign."""
+    """Every company, or those with tags, of a campaign, or with certain slugs. `exclusions` are the campaign's."""
     for page in load_pages(store, progress):
-        if tag is not None and tag not in page.tags:
+        if slugs is not None and page.slug not in slugs:
+            continue
+        if not set(tags) <= set(page.tags):
             continue
         if campaign is not None and (page.facts is None or campaign not in page.facts.campaigns):
             continue
+        if exclusions and _is_excluded(page, exclusions):
+            continue
         yield page
+
+
+def _is_excluded(page: CompanyPage, exclusions: Exclusions) -> bool:
+    facts = page.facts
+    place_id, domain = (facts.place_id, facts.domain) if facts else (None, None)
+    return exclusion_of(exclusions, name=page.title, place_id=place_id, domain=domain) is not None
 
 
 def company(store: Store, name: str) -> CompanyPage:
     """The company that a person means; where several could be meant, they are named."""
     found = find_pages(store, name)
     if not found:
-        raise NotFound(
-            key=f"company {name}", hint="See them with: cocli company ls, or make pages with: cocli company refresh"
-        )
+        hint = "See them with: cocli company ls, or make pages with: cocli company refresh"
+        former = file_of(store, name)
+        if former is not None and former.is_former and former.moved_to is None:
+            hint = f"Its page was removed. To have it again: cocli company restore {former.slug}"
+        raise NotFound(key=f"company {name}", hint=hint)
     if len(found) > 1:
         known = ", ".join(page.slug for page in found[:_SHOWN]) + (", …" if len(found) > _SHOWN else "")
         raise UsageError(
@@ -117,13 +136,21 @@ def company(store: Store, name: str) -> CompanyPage:
 def show_company(store: Store, name: str) -> CompanyView:
     page = company(store, name)
     entries = tuple(notes(store, page.slug)), tuple(meetings(store, page.slug))
-    return CompanyView(page, location(store, page.key), *entries, tuple(people_of(store, page.slug, page.title)))
+    people = tuple(people_of(store, page.slug, page.title, *former_slugs(store, page)))
+    return CompanyView(page, location(store, page.key), *entries, people)
+
+
+def former_slugs(store: Store, page: CompanyPage) -> tuple[str, ...]:
+    """The slugs of pages that were brought together with this one."""
+    if page.facts is not None:
+        return page.facts.formerly or ()
+    return tuple(former.slug for former in load_files(store) if former.moved_to == page.slug)
 
 
 # --- changing
 
 
-def make_company(store: Store, name: str, tags: Iterable[str], values: dict[str, str | None]) -> Changed:
+def make_company(store: Store, name: str, tags: Iterable[str], values: Mapping[str, DraftValue]) -> Changed:
     """A page for a company that a person knows. A name that is taken is not taken twice."""
     if not name.strip():
         raise UsageError(reason="A company needs a name")
@@ -228,7 +255,5 @@ def refresh_companies(
 
 
 def _add(total: RefreshReport, part: RefreshReport) -> None:
-    for name in ("prospects", "created", "changed", "unchanged", "excluded", "moved", "removed_meanwhile"):
-        setattr(total, name, getattr(total, name) + getattr(part, name))
-    total.beside += part.beside
-    total.problems += part.problems
+    for column in fields(RefreshReport):
+        setattr(total, column.name, getattr(total, column.name) + getattr(part, column.name))

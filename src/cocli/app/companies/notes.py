@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from cocli.app.companies.companies import company
 from cocli.app.workspace import location
-from cocli.errors import UsageError
+from cocli.errors import NotFound, UnknownCampaign, UsageError
+from cocli.formats.markdown import MarkdownFile
 from cocli.keys.paths import MeetingKey, NoteKey
 from cocli.models.note import NoteFacts
 from cocli.results.companies.drafts import new_note
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from cocli.app.workspace import Workspace
     from cocli.models.note import Meeting, Note
     from cocli.results.companies.entries import CompanyEntry
+    from cocli.results.companies.pages import CompanyPage
     from cocli.store.base import Store
 
 _SOURCE = "person"
@@ -55,6 +57,17 @@ def zone_of(workspace: Workspace, campaign: str | None) -> tuple[str, tzinfo]:
     return name, zone(name)
 
 
+def zone_of_company(workspace: Workspace, campaign: str | None, page: CompanyPage) -> tzinfo:
+    """The time zone in which a company's times are shown: of the campaign that was named, else of its first one."""
+    named = [campaign] if campaign else list(page.facts.campaigns if page.facts else ())
+    for name in named:
+        try:
+            return zone_of(workspace, name)[1]
+        except (UnknownCampaign, NotFound):
+            continue  # a campaign that was removed since
+    return zone_of(workspace, None)[1]
+
+
 def add_note(
     store: Store, name: str, text: str, where: tzinfo, *, title: str | None = None, tags: Sequence[str] = ()
 ) -> Added:
@@ -69,6 +82,18 @@ def add_note(
     data = new_note(label, day, body, facts, tags=_tags(tags))
     key = add_entry(store, NoteKey, page.slug, day, label, data)
     return Added(page.slug, label, day, key, location(store, key))
+
+
+def change_note(store: Store, entry: CompanyEntry[Note], text: str) -> bool:
+    """Put another text in place of a note's; whether it differs. `Conflict` if somebody else was quicker."""
+    if not text.strip():
+        raise UsageError(reason="An empty note is not kept", hint=f"Remove it: cocli note rm {entry.slug} {entry.name}")
+    stored = store.get(entry.key)
+    file = MarkdownFile.parse(stored.data, file=entry.key)
+    if file.body.strip() == text.strip():
+        return False
+    store.put(entry.key, replace(file, body=f"\n{text.strip()}\n").render(), if_match=entry.etag)
+    return True
 
 
 def list_notes(store: Store, slug: str | None = None) -> Iterator[CompanyEntry[Note]]:
@@ -116,7 +141,8 @@ def _order(appointment: Appointment) -> tuple[bool, datetime, str]:
 
 def _at(entry: CompanyEntry[Meeting], where: tzinfo) -> datetime | None:
     if entry.record and entry.record.date is not None:
-        return moment(entry.record.date, where)
+        at = moment(entry.record.date, where)
+        return at.astimezone(where) if at else None
     return None
 
 

@@ -68,16 +68,21 @@ def purge(documents: Documents, doc: str, by: str, reason: str) -> list[PurgePro
 
 
 def fsck(documents: Documents, wanted: DocumentsCheck) -> FsckReport:
-    """Compare store, catalogue and outbox: of the account, or of all."""
-    return check(
+    """Compare store, catalogue and outbox: of the account, or of all. With `repair`, others are told what was found."""
+    report = check(
         documents.repository,
         account=None if wanted.every_account else documents.account,
         repair=wanted.repair,
         deep=wanted.deep,
         grace=timedelta(hours=wanted.grace_hours),
     )
+    if wanted.repair:
+        documents.repository.teller.tell()
+    return report
 
 
 def rebuild_catalog(documents: Documents, *, announce: bool) -> FsckReport:
     """Build the catalogue anew, of every account, from the store alone."""
-    return rebuild(documents.repository, announce=announce)
+    report = rebuild(documents.repository, announce=announce)
+    documents.repository.teller.tell()
+    return report

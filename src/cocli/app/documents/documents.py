@@ -10,15 +10,19 @@ import hashlib
 import os
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, NamedTuple
 
 from cocli.config.places import state_home
-from cocli.documents.catalog.opening import open_catalog
+from cocli.documents.catalog.damage import damage_of, set_aside
+from cocli.documents.catalog.opening import open_catalog, sqlite_path
+from cocli.documents.changes.teller import TellerLoop
 from cocli.documents.document import Blob, Document, DocumentSource
 from cocli.documents.graph.subscriptions import NodeSubscriptions
 from cocli.documents.repository import DocumentRepository
 from cocli.documents.subscriptions import NOBODY
-from cocli.errors import DocumentInvalid, DocumentNotFound, InvalidKey, NotFound, UsageError
+from cocli.errors import DocumentInvalid, DocumentNotFound, InvalidKey, NotFound, Unavailable, UsageError
+from cocli.formats.secrets import mask
 from cocli.models.campaign import DocumentsSection
 
 if TYPE_CHECKING:
@@ -36,7 +40,16 @@ BODY = "body"
 UPLOAD = "upload"
 """The connector of what was brought by hand."""
 _MIME_TYPE = "application/octet-stream"
-_REBUILD = "If another machine saved it, build this machine's catalogue with: cocli documents fsck --rebuild"
+_REPAIR = "If a machine was lost right after it saved it, look for it in the store with: cocli documents fsck --repair"
+
+
+class CatalogStanding(NamedTuple):
+    """How much of the store the catalogue knows."""
+
+    unseen: int = 0
+    """States in the store that it does not know, as they were counted last."""
+    trouble: str | None = None
+    """Why what other machines saved could not be looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +67,27 @@ class Documents:
     """As `open_store` and `open_catalog` take them: for other processes that open their own."""
     state_folder: str
     campaign: Campaign | None = None
+    standing: CatalogStanding | None = None
+    """None where other machines were not asked."""
+    replaced: str | None = None
+    """Where the damaged catalogue is that this one took the place of."""
 
     def of(self, account: str) -> Documents:
         """The same repository for another account."""
         return replace(self, account=account)
+
+    @property
+    def left_behind(self) -> str | None:
+        """How to bring documents here that a sync left in its bucket; None where this is no copy of anything."""
+        if self.campaign is None:
+            return None
+        from cocli.sync.state import synced_bucket
+
+        name = self.campaign.name
+        bucket = synced_bucket(os.path.dirname(self.state_folder), self.store.address, name)
+        if bucket is None:
+            return None
+        return f"cocli sync pull -c {name} --only documents --store {bucket}"
 
     @property
     def options(self) -> str:
@@ -79,14 +109,22 @@ class Upload:
 
 
 @contextmanager
-def opened_documents(workspace: Workspace, campaign: str | None) -> Iterator[Documents]:
-    """The documents of a campaign's account; with none named, those of the user's own account."""
+def opened_documents(
+    workspace: Workspace, campaign: str | None, *, learn: bool = True, renew: bool = False
+) -> Iterator[Documents]:
+    """The documents of a campaign's account; with none named, those of the user's own account.
+
+    With `learn`, the catalogue takes over what other machines saved: for whoever asks it. Who only saves, or reads
+    single documents from the store, does not need that. What was saved is told to the others at the end.
+    With `renew`, a catalogue that is damaged is set aside and begun anew: for whoever builds it anyway.
+    """
     chosen = workspace.campaign(campaign) if campaign else None
     settings = chosen.settings if chosen else workspace.settings
     store = chosen.store if chosen else workspace.store
     section = documents_section(settings)
     state = os.path.join(state_home(settings.environ), "documents")
-    address = section.catalog or f"sqlite://{os.path.join(state, _store_name(store), 'catalog.sqlite3')}"
+    address = catalog_address(settings, store)
+    replaced = _renewed(address) if renew else None
     catalog = open_catalog(address)
     try:
         repository = DocumentRepository(
@@ -100,9 +138,60 @@ def opened_documents(workspace: Workspace, campaign: str | None) -> Iterator[Doc
         account = str(settings.values["campaign", "account"].value)
         edition = section.edition or str(settings.values["cluster", "id"].value)
         where = (str(settings.store.value), address, state)
-        yield Documents(repository, account, edition, section, store, *where, chosen)
+        standing = learn_of_others(repository) if learn else None
+        untold = len(catalog.untold_places())
+        try:
+            yield Documents(repository, account, edition, section, store, *where, chosen, standing, replaced)
+        finally:
+            if len(catalog.untold_places()) > untold:  # who only looked writes nothing into the store
+                TellerLoop(repository.teller).tell()
     finally:
         catalog.close()
+
+
+def catalog_address(settings: Settings, store: Store) -> str:
+    """Where the catalogue of a store is: as configured, or a file of this machine for each store."""
+    configured = documents_section(settings).catalog
+    if configured:
+        return configured
+    file = os.path.join(state_home(settings.environ), "documents", _store_name(store), "catalog.sqlite3")
+    return f"sqlite://{file}"
+
+
+def catalog_name(workspace: Workspace, campaign: str | None) -> str:
+    """The catalogue of a campaign's store, for people. It is not opened."""
+    chosen = workspace.campaign(campaign) if campaign else None
+    settings = chosen.settings if chosen else workspace.settings
+    address = catalog_address(settings, chosen.store if chosen else workspace.store)
+    return sqlite_path(address) or mask(address)
+
+
+def _renewed(address: str) -> str | None:
+    """Set a damaged catalogue aside; its new name."""
+    if damage_of(address) is None:
+        return None
+    return set_aside(address, datetime.now(UTC))
+
+
+def learn_of_others(repository: DocumentRepository) -> CatalogStanding:
+    """Take over what other machines told; once a day also look for what nobody told.
+
+    A store that does not answer is no failure here: what is known can be shown, and who reads a document is told.
+    """
+    census = repository.census
+    try:
+        repository.learner.learn()
+        if census.is_due():
+            census.count()
+    except Unavailable as error:
+        return CatalogStanding(census.unseen, error.message)
+    return CatalogStanding(census.unseen)
+
+
+def standing_of(workspace: Workspace, campaign: str) -> CatalogStanding:
+    """How much of the store the catalogue of a campaign knows, as it was found last."""
+    with opened_documents(workspace, campaign, learn=False) as documents:
+        return CatalogStanding(documents.repository.census.unseen)
 
 
 def documents_section(settings: Settings) -> DocumentsSection:
@@ -167,7 +256,7 @@ def find_state(
     rows = [row for row in rows if node in (None, row.address) and datasource in (None, row.datasource)]
     if not rows:
         place = f"{wanted}/{node}" if node else "intake"
-        raise DocumentNotFound(doc=doc, place=place, hint=_REBUILD)
+        raise DocumentNotFound(doc=doc, place=place, hint=_hint(documents))
     if len(rows) > 1:
         known = ", ".join(f"{row.datasource} ({row.connector})" for row in rows)
         raise UsageError(
@@ -192,11 +281,19 @@ def read_blob(documents: Documents, document: Document, name: str) -> bytes:
     return documents.repository.load(only).blobs[name].content
 
 
+def _hint(documents: Documents) -> str:
+    """Where a document may be that is not here."""
+    command = documents.left_behind
+    if command is None:
+        return _REPAIR
+    return f"This is a copy; what a sync left in the bucket is brought here by: {command}"
+
+
 def states_of(documents: Documents, doc: str, *, deleted: bool = False) -> list[PipeDoc]:
     """The rows of a document; an error where there is none at all."""
     rows = documents.repository.states(documents.account, doc, deleted=True)
     if not rows:
-        raise DocumentNotFound(doc=doc, place="this account", hint=_REBUILD)
+        raise DocumentNotFound(doc=doc, place="this account", hint=_hint(documents))
     return rows if deleted else [row for row in rows if row.deleted_at is None]
 
 

@@ -11,12 +11,15 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from cocli import logs
+from cocli.app.documents.documents import learn_of_others
+from cocli.documents.changes.teller import TellerLoop
 from cocli.documents.graph.destination import Destination
 from cocli.documents.graph.node import name_fault
 from cocli.documents.graph.publisher import GraphPublisher
 from cocli.documents.relay import Relay, RelayLoop
 from cocli.documents.subscriptions import NOBODY
-from cocli.errors import ConfigError, UsageError
+from cocli.errors import CocliError, ConfigError, UsageError
 from cocli.queue.runtime import ThreadRuntime
 
 if TYPE_CHECKING:
@@ -27,15 +30,53 @@ if TYPE_CHECKING:
     from cocli.models.campaign import DocumentsSection
     from cocli.queue.base import Queue
 
+_LOG = logs.get_logger(__name__)
+
 _TURN_SECONDS = 2.0
+_TELLING_SECONDS = 5.0
+_LEARNING_SECONDS = 60.0
 
 
 @contextmanager
 def relaying(documents: Documents) -> Iterator[None]:
     """While the block runs, what waits in the outbox is sent every few seconds; at its end once more.
 
-    Where nobody reads events, nothing is done.
+    Other machines are told of what is saved in the same rhythm. Where nobody reads events, nothing else is done.
     """
+    with telling(documents), _sending_events(documents):
+        yield
+
+
+@contextmanager
+def telling(documents: Documents) -> Iterator[None]:
+    """While the block runs, other machines are told every few seconds of what is saved."""
+    activity = ThreadRuntime().every(_TELLING_SECONDS, TellerLoop(documents.repository.teller).turn)
+    try:
+        yield
+    finally:
+        activity.stop()
+
+
+@contextmanager
+def learning(documents: Documents) -> Iterator[None]:
+    """While the block runs, the catalogue takes over every minute what other machines saved: for services."""
+
+    def learn() -> bool:
+        try:
+            learn_of_others(documents.repository)
+        except CocliError as error:  # what is known is served; the next minute may find the store again
+            _LOG.warning("documents of other machines were not looked for: %s", error.message)
+        return True
+
+    activity = ThreadRuntime().every(_LEARNING_SECONDS, learn)
+    try:
+        yield
+    finally:
+        activity.stop()
+
+
+@contextmanager
+def _sending_events(documents: Documents) -> Iterator[None]:
     if documents.repository.subscriptions == NOBODY:
         yield
         return
@@ -105,6 +146,8 @@ def _kafka(servers: str | None) -> MessageTransport:
 
 def _queues(documents: Documents, worker: str | None) -> MessageTransport:
     from cocli.documents.graph.transports.queue import QueueTransport
+    from cocli.fleet.eviction import Gate
+    from cocli.fleet.worker_name import host_of
     from cocli.queue.providers import get_queue
 
     campaign = documents.campaign
@@ -112,8 +155,11 @@ def _queues(documents: Documents, worker: str | None) -> MessageTransport:
         hint = "Name the campaign with --campaign NAME, or set CAMPAIGN_NAME."
         raise ConfigError(reason="documents.events is queue, and queues belong to a campaign", hint=hint)
     config = campaign.settings.model()
+    gate = None
+    if worker is not None:
+        gate = Gate(campaign.store, host_of(worker))
 
     def opened(name: str) -> Queue:
-        return get_queue(config, campaign.store, name, worker=worker)
+        return get_queue(config, campaign.store, name, worker=worker, gate=gate)
 
     return QueueTransport(opened)

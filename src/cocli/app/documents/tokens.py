@@ -3,6 +3,9 @@
 It is a JSON Web Token (RFC 7519), made and read by PyJWT: `iss` is cocli, `sub` the account, `exp` the seconds since
 1970; signed with HMAC-SHA256 and nothing else. The secret is 32 random bytes in a file that only its owner may read.
 Whoever wants all tokens to end replaces the file.
+
+A token may be made for one machine: then it also says `host`, and when it was made (`iat`). It ends when that machine
+is evicted, and stays so when the machine is taken back: whoever stole it still has the token.
 """
 
 from __future__ import annotations
@@ -11,15 +14,19 @@ import binascii
 import os
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from cocli.config.private import make_private, no_links
 from cocli.documents.ids import check_parts
-from cocli.errors import CocliError, ConfigError, MissingExtra, TokenRefused, UsageError
+from cocli.errors import CocliError, ConfigError, MissingExtra, TokenRefused, UsageError, disk_full
+from cocli.fleet.eviction import EvictionBook
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import datetime
 
     from cocli.app.documents.documents import Documents
+    from cocli.models.heartbeat import Eviction
 
 _ISSUER = "cocli"
 _ALGORITHM = "HS256"
@@ -29,11 +36,23 @@ _SECRET_BYTES = 32
 MAX_DAYS = 3650
 
 
+def _never_evicted(host: str) -> Eviction | None:  # noqa: ARG001  the signature of `EvictionBook.of`
+    return None
+
+
+class TokenMachine(NamedTuple):
+    """The machine that a token is made for, and when it was made: by the store's clock, as evictions are."""
+
+    host: str
+    made_at: datetime
+
+
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """Makes and reads tokens with one secret."""
+    """Makes and reads tokens with one secret. `eviction_of` tells what is kept of a machine's eviction."""
 
     secret: bytes
+    eviction_of: Callable[[str], Eviction | None] = _never_evicted
 
     def __post_init__(self) -> None:
         if len(self.secret) < _SECRET_BYTES:
@@ -42,9 +61,11 @@ class Tokens:
     def __repr__(self) -> str:
         return "Tokens(secret=…)"
 
-    def make(self, account: str, expires: datetime) -> str:
+    def make(self, account: str, expires: datetime, machine: TokenMachine | None = None) -> str:
         check_parts(account=account)
-        claims = {"iss": _ISSUER, "sub": account, "exp": int(expires.timestamp())}
+        claims: dict[str, object] = {"iss": _ISSUER, "sub": account, "exp": int(expires.timestamp())}
+        if machine is not None:
+            claims |= {"host": machine.host, "iat": int(machine.made_at.timestamp())}
         return str(_library().encode(claims, self.secret, _ALGORITHM))
 
     def account(self, token: str, now: datetime) -> str:
@@ -57,7 +78,16 @@ class Tokens:
             check_parts(account=account)
         except CocliError as error:
             raise TokenRefused(reason="it names no account") from error
+        if "host" in claims:
+            self._refuse_evicted(claims["host"], claims.get("iat"))
         return str(account)
+
+    def _refuse_evicted(self, host: object, made_at: object) -> None:
+        if not isinstance(host, str) or not isinstance(made_at, int):
+            raise TokenRefused(reason="it does not say when it was made for which machine")
+        eviction = self.eviction_of(host)
+        if eviction is not None and (eviction.holds or made_at <= eviction.evicted_at.timestamp()):
+            raise TokenRefused(reason="the machine that it was made for was evicted")
 
     def _claims(self, token: str) -> dict[str, Any]:
         jwt = _library()
@@ -104,10 +134,11 @@ def secret_path(documents: Documents) -> str:
 def load_tokens(documents: Documents, *, create: bool = False) -> Tokens:
     """The secret of this installation. With `create` it is made where there is none yet."""
     path = secret_path(documents)
+    opener = None if documents.section.secret_file else no_links  # whoever names a file may name a link
     if create and not os.path.lexists(path):
         _create(path)
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb", opener=opener) as file:
             mode = os.fstat(file.fileno()).st_mode
             secret = file.read(4096)
     except OSError as error:
@@ -115,13 +146,13 @@ def load_tokens(documents: Documents, *, create: bool = False) -> Tokens:
         raise ConfigError(reason=reason, hint="Make one, and a token, with: cocli documents token") from error
     if mode & 0o077:
         raise ConfigError(reason=f"others may read {path}", hint=f"Protect it with: chmod 600 {path}")
-    return Tokens(secret.strip())
+    return Tokens(secret.strip(), EvictionBook(documents.store).of)
 
 
 def _create(path: str) -> None:
     """Two that race: the second one finds the file there, and takes it."""
     try:
-        os.makedirs(os.path.dirname(path) or ".", mode=0o700, exist_ok=True)
+        make_private(os.path.dirname(path))
         temporary = f"{path}.{os.getpid()}"
         with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             file.write(binascii.hexlify(os.urandom(_SECRET_BYTES)) + b"\n")
@@ -132,4 +163,5 @@ def _create(path: str) -> None:
         finally:
             os.unlink(temporary)
     except OSError as error:
-        raise ConfigError(reason=f"{path} cannot be written: {os.strerror(error.errno or 0)}") from error
+        refused = ConfigError(reason=f"{path} cannot be written: {os.strerror(error.errno or 0)}")
+        raise disk_full(error, path) or refused from error

@@ -6,13 +6,16 @@ import random
 import secrets
 import socket
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+from cocli.app.campaigns.plan import has_territory
 from cocli.app.machines.cluster import read_beats
 from cocli.app.machines.processes import worker_spawner
-from cocli.errors import WorkerGaveUp
+from cocli.errors import StoreError, WorkerGaveUp
 from cocli.fleet.commands import WORKED
+from cocli.fleet.eviction import Gate, evicted_hosts
 from cocli.fleet.slot import RestartSettings
 from cocli.fleet.supervisor import Supervisor, Wanted
 from cocli.pipeline.sources.registry import source_named
@@ -59,8 +62,14 @@ class OwnWorkers:
     hosts: tuple[str, ...] = ()
 
     def __init__(
-        self, workspace: Workspace, campaign: str, counts: Mapping[str, int], say: Callable[[str], None]
+        self,
+        workspace: Workspace,
+        campaign: str,
+        counts: Mapping[str, int],
+        say: Callable[[str], None],
+        gate: Callable[[], None],
     ) -> None:
+        self._gate = gate
         self.queues = tuple(name for name in WORKED if counts.get(name))
         wanted = Wanted(dict(counts), "goal")
         self._supervisor = Supervisor(
@@ -72,6 +81,8 @@ class OwnWorkers:
 
     def run(self, drain: Drain, on_tick: Callable[[], None]) -> bool:
         def tick() -> None:
+            with suppress(StoreError):  # whoever needs the store meets it, and says so
+                self._gate()
             self._refuse_hopeless()
             on_tick()
 
@@ -113,23 +124,28 @@ def open_crew(workspace: Workspace, campaign: Campaign, settings: CrewSettings, 
     hosts = working_hosts(campaign)
     if settings.watch or (settings.watch is None and hosts):
         return Others(hosts)
-    return OwnWorkers(workspace, campaign.name, {**own_counts(campaign), **settings.counts}, say)
+    gate = Gate(campaign.store, socket.gethostname())
+    gate()
+    return OwnWorkers(workspace, campaign.name, {**own_counts(campaign), **settings.counts}, say, gate)
 
 
 def working_hosts(campaign: Campaign) -> tuple[str, ...]:
     """The machines that reported lately that they have workers for this campaign; this one may be among them."""
-    now = campaign.store.now()
-    alive = [beat.heartbeat for beat in read_beats(campaign.store).beats if beat.is_alive(now)]
+    now, evicted = campaign.store.now(), evicted_hosts(campaign.store)
+    alive = [beat.heartbeat for beat in read_beats(campaign.store, campaign.name).beats if beat.is_alive(now)]
     return tuple(
         heartbeat.hostname
         for heartbeat in alive
-        if heartbeat.campaign == campaign.name and any(heartbeat.workers.values())
+        if heartbeat.campaign == campaign.name and any(heartbeat.workers.values()) and heartbeat.hostname not in evicted
     )
 
 
 def own_counts(campaign: Campaign) -> dict[str, int]:
     config = campaign.settings.model()
     asked = {name: count for name, count in config.workers.get(socket.gethostname(), {}).items() if count}
-    has_details = any(source_named(name).gives_details for name in config.prospecting.sources)
-    needed = ("gm-list", "enrichment", *(("gm-details",) if has_details else ()))
+    needed = ["enrichment"]
+    if has_territory(campaign):
+        needed.append("gm-list")
+        if any(source_named(name).gives_details for name in config.prospecting.sources):
+            needed.append("gm-details")
     return {name: asked.get(name, 1) for name in needed}

@@ -5,25 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from cocli.app.indexes.query import QueryOptions, opened_query
-from cocli.app.queues.queues import ended_on_store, opened_queue
+from cocli.app.queues.whereabouts import whereabouts
+from cocli.app.results.figures import cover, put_together, read_figures, search_figures
 from cocli.errors import FormatError, StoreError
+from cocli.fleet.commands import WORKED
 from cocli.formats import json_records
-from cocli.keys.paths import task_folder
 from cocli.models.lease import Lease
-from cocli.queue.providers import provider_of
+from cocli.models.report import CampaignFigures, SearchFigures
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from cocli.app.indexes.indexes import Indexes
+    from cocli.app.queues.whereabouts import TasksByPlace
     from cocli.app.workspace import Campaign
     from cocli.store.base import Store
 
-_COUNTED = """
-SELECT (SELECT count(*) FROM prospects), (SELECT count(website) FROM prospects),
-       (SELECT count(primary_email) FROM prospects), (SELECT count(*) FROM emails WHERE verification != 'undeliverable')
-"""
 _FEW = 500
 """So many leases are read to tell those that are held from those that wait for another try."""
 
@@ -67,7 +64,7 @@ class Records:
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """What is enough. Without a number it is everything that the plan has."""
+    """What is enough. Without a number it is everything: every search and every website has its answer."""
 
     emails: int | None = None
     companies: int | None = None
@@ -98,6 +95,11 @@ class GoalStanding:
     """E-mails per minute (companies, where no e-mails are wanted; tasks, where everything is) since the start."""
     seconds_left: float | None = None
     waits_for: str = ""
+    figures: CampaignFigures = field(default_factory=CampaignFigures)
+
+    def queue(self, name: str) -> QueueState:
+        """The tasks of a queue; none where nobody works on it."""
+        return self.queues.get(name, QueueState())
 
     @property
     def idle(self) -> bool:
@@ -121,7 +123,7 @@ class GoalStanding:
         if not self.settled:
             return False
         if self.goal.everything:
-            return self.idle
+            return self.idle and not (self.later or self.figures.unread)
         return not self.goal.missing(self.records)
 
     @property
@@ -130,41 +132,49 @@ class GoalStanding:
         return self.settled and self.idle and (self.goal.everything or not self.later)
 
 
-def count_records(indexes: Indexes) -> Records:
-    with opened_query(indexes, _COUNTED, QueryOptions(fresh=True)) as query:
-        return Records(*next(query.result().rows()))
+class StandingCounter:
+    """Counts how a campaign stands, again and again. Searches are looked at only where their tasks moved."""
+
+    def __init__(self, indexes: Indexes, campaign: Campaign, goal: Goal, queues: Sequence[str]) -> None:
+        self._indexes = indexes
+        self._campaign = campaign
+        self._goal = goal
+        self._queues = queues
+        self._seen: tuple[int, int, int] | None = None
+        self._searches = SearchFigures()
+        self.leftovers: Mapping[str, Sequence[str]] = {}
+        """Queue → the folders of ended tasks that the last count met."""
+
+    def has_businesses(self) -> bool:
+        return read_figures(self._indexes).prospects > 0
+
+    def count(self, targets: int) -> GoalStanding:
+        tasks = {name: whereabouts(self._campaign, name) for name in WORKED}
+        figures = put_together(read_figures(self._indexes), tasks, self._search_figures(tasks["gm-list"]))
+        states = {name: queue_state(self._campaign, tasks[name]) for name in self._queues}
+        self.leftovers = {name: tasks[name].leftovers for name in WORKED}
+        records = Records(figures.businesses, figures.with_website, figures.with_email, figures.emails)
+        return GoalStanding(self._goal, targets, states, records, figures=figures)
+
+    def _search_figures(self, tasks: TasksByPlace) -> SearchFigures:
+        seen = (len(tasks.waiting), len(tasks.aside), tasks.completed)
+        if seen != self._seen or tasks.told is not None:
+            self._searches = search_figures(cover(self._indexes), tasks)
+            self._seen = seen
+        return self._searches
 
 
 def queue_states(campaign: Campaign, names: Sequence[str]) -> dict[str, QueueState]:
-    return {name: _state(campaign, name) for name in names}
+    return {name: queue_state(campaign, whereabouts(campaign, name)) for name in names}
 
 
-def _state(campaign: Campaign, name: str) -> QueueState:
-    if not provider_of(campaign.settings.model()).lists_pending:
-        return _told(campaign, name)
-    store, places = campaign.store, ended_on_store(campaign, name).places
-    tasks, leases = dict[str, str](), dict[str, str]()
-    for info in store.list(places.pending):
-        found = task_folder(info.key)
-        if found is not None and found[1]:
-            leases[found[0]] = info.key
-        elif found is not None:
-            tasks[found[0]] = places.spot_of_folder(found[0])
-    # Listed after the tasks: one that ends meanwhile is not counted as waiting, though its folder is still there.
-    completed = {done for info in store.list(places.completed) if (done := places.spot_of_completion(info.key))}
-    aside = [spot[1] for info in store.list(places.sideline) if (spot := places.spot_of_sidelined(info.key))]
-    ended = completed.union(aside)
-    waiting = {folder for folder, spot in tasks.items() if spot not in ended}
-    in_hand, later = _leased(store, [key for folder, key in leases.items() if folder in waiting])
-    return QueueState(len(waiting), in_hand, later, len(completed), len(aside))
-
-
-def _told(campaign: Campaign, name: str) -> QueueState:
-    """By a provider that keeps its tasks itself: what waits for another try cannot be told apart."""
-    with opened_queue(campaign, name) as queue:
-        stats = queue.stats()
-    aside = sum(stats.sidelined.values())
-    return QueueState(stats.pending, stats.leased + (stats.expired or 0), 0, stats.completed or 0, aside)
+def queue_state(campaign: Campaign, tasks: TasksByPlace) -> QueueState:
+    if tasks.told is not None:
+        # By a provider that keeps its tasks itself: what waits for another try cannot be told apart.
+        told, aside = tasks.told, sum(tasks.told.sidelined.values())
+        return QueueState(told.pending, told.leased + (told.expired or 0), 0, told.completed or 0, aside)
+    in_hand, later = _leased(campaign.store, tasks.leases)
+    return QueueState(len(tasks.waiting), in_hand, later, tasks.completed, len(tasks.aside))
 
 
 def _leased(store: Store, keys: Sequence[str]) -> tuple[int, int]:

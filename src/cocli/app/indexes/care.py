@@ -16,6 +16,7 @@ from cocli.index.latest import read_pointer
 from cocli.index.pending import list_pending
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import timedelta
 
     from cocli.app.indexes.indexes import Indexes
@@ -34,6 +35,14 @@ def compact_index(indexes: Indexes, ref: IndexRef, progress: Progress = no_progr
     if report.rounds:
         describe(index)
     return report
+
+
+def describe_indexes(indexes: Indexes, names: Sequence[str]) -> None:
+    """Write `datapackage.json` beside these indexes, where there is a version: for whoever has the files alone."""
+    for name in names:
+        index = indexes.open(indexes.ref(name))
+        if read_pointer(index) is not None:
+            describe(index)
 
 
 def verify_index(

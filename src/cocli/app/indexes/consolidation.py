@@ -1,4 +1,4 @@
-"""Derived copies, made anew: Parquet for queries, the lines that `fz` searches, and `domains_master.csv` for people."""
+"""Derived copies, made anew: Parquet for queries, the lines of `find`, and `domains_master.csv` for people."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Copy:
 class Consolidated:
     copies: list[Copy] = field(default_factory=list)
     searched: int = 0
-    """Lines that `fz` searches now."""
+    """Lines that `find` searches now."""
     domains: int = 0
     domains_path: str | None = None
     freed_bytes: int = 0

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from cocli.app.queues.queues import STANDARD, queue_names
 from cocli.config.places import cache_home
+from cocli.config.private import make_private
 from cocli.config.schema import did_you_mean
 from cocli.errors import InvalidKey, UnknownIndex, UsageError
 from cocli.index.cache import FolderCache
@@ -101,12 +102,18 @@ class Indexes:
         import tempfile
 
         folder = os.path.join(self.cache, "scratch")
-        os.makedirs(folder, exist_ok=True)
+        make_private(folder)
         with tempfile.TemporaryDirectory(dir=folder) as path:
             yield path
 
     def _folder(self, kind: str, ref: IndexRef) -> str:
         return os.path.join(self.cache, kind, ref.folder.rstrip("/"))
+
+
+def record_indexes(campaign: str) -> tuple[IndexRef, ...]:
+    """The indexes that workers write records to, and settling packs."""
+    own = (IndexRef("prospects", campaign), IndexRef("emails", campaign))
+    return (*own, IndexRef("domains"), IndexRef("scraped-tiles"))
 
 
 def campaign_indexes(workspace: Workspace, name: str | None) -> Indexes:

@@ -80,5 +80,5 @@ def _company(name: str) -> str:
     except IdentityError as error:
         raise UsageError(
             reason=f'"{name}" is no company hash, place id or domain',
-            hint="Find it by its name with: cocli fz NAME",
+            hint="Find it by its name with: cocli find NAME",
         ) from error

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from cocli.app.indexes.indexes import needed_campaign
 from cocli.app.workspace import Progress, no_progress
-from cocli.errors import UsageError
+from cocli.errors import UsageError, disk_full
 from cocli.index.compaction import Compactor
 from cocli.index.versions import version
 from cocli.index.writer import IndexWriter
@@ -79,9 +79,9 @@ def apply_migration(
     try:
         os.makedirs(work, exist_ok=True)
     except OSError as error:
-        raise UsageError(
-            reason=f"{work} cannot be made: {error.strerror}", hint="Name another folder with --work DIR."
-        ) from error
+        hint = "Name another folder with --work DIR."
+        refused = UsageError(reason=f"{work} cannot be made: {error.strerror}", hint=hint)
+        raise disk_full(error, work) or refused from error
     report = plan.apply(append, os.path.join(work, JOURNAL), work, progress)
     for name in report.appended:
         Compactor(indexes.open(indexes.ref(name))).compact()

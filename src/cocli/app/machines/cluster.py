@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from cocli.app.machines.finisher import read_upkeep
 from cocli.app.queues.queues import QueueStatus, queue_status
 from cocli.errors import CocliError, FormatError, NotFound, StoreError
 from cocli.fleet.commands import WORKED
-from cocli.fleet.stall import Beat, FleetProblem, host_problems, parser_problems, queue_problems
+from cocli.fleet.election import elected_worker
+from cocli.fleet.eviction import evicted_hosts
+from cocli.fleet.stall import (
+    Beat,
+    FleetProblem,
+    eviction_problems,
+    extractor_problems,
+    host_problems,
+    parser_problems,
+    queue_problems,
+)
 from cocli.formats import json_records
-from cocli.keys.paths import STATUS_FOLDER, quality_folder
+from cocli.keys.paths import STATUS_FOLDER, CampaignHeartbeatKey, ExtractorQualityKey, HeartbeatKey, quality_folder
 from cocli.models.heartbeat import Heartbeat
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
 
-    from cocli.app.workspace import Campaign
+    from cocli.app.workspace import Campaign, Workspace
+    from cocli.models.heartbeat import Eviction, UpkeepRecord
+    from cocli.models.report import CampaignFigures
     from cocli.store.base import Store
 
 
@@ -29,6 +43,16 @@ class Beats:
 
 
 @dataclass(frozen=True, slots=True)
+class UpkeepStatus:
+    """Who finishes the campaign, and how far that is."""
+
+    elected: str | None = None
+    """The host whose supervisor is elected now; None where none is."""
+    record: UpkeepRecord | None = None
+    """What was finished last, by whomever."""
+
+
+@dataclass(frozen=True, slots=True)
 class ClusterStatus:
     campaign: str
     at: datetime
@@ -36,8 +60,14 @@ class ClusterStatus:
     queues: tuple[QueueStatus, ...]
     problems: tuple[FleetProblem, ...]
     paused: tuple[str, ...] = ()
+    upkeep: UpkeepStatus = field(default_factory=UpkeepStatus)
+    evicted: Mapping[str, Eviction] = field(default_factory=dict)
+    figures: CampaignFigures | None = None
+    """Only where somebody looks once: counting reads the indexes."""
 
     def state_of(self, beat: Beat) -> str:
+        if beat.heartbeat.hostname in self.evicted:
+            return "evicted"
         if beat.heartbeat.stopped_at is not None:
             return "stopped"
         if beat.is_overdue(self.at):
@@ -45,9 +75,11 @@ class ClusterStatus:
         return "alive"
 
 
-def read_beats(store: Store) -> Beats:
-    keys = [info.key for info in store.list(STATUS_FOLDER) if info.key.count("/") == 1 and info.key.endswith(".json")]
-    beats, unreadable = [], []
+def read_beats(store: Store, campaign: str | None = None) -> Beats:
+    """What the machines say about themselves; with a campaign, what they say of their work for it, if they do."""
+    keys = [info.key for info in store.list(STATUS_FOLDER) if _is_asked_for(info.key, campaign)]
+    found, unreadable = dict[str, Beat](), list[tuple[str, str]]()
+    machines = set[str]()
     for key, answer in zip(keys, store.get_many(keys), strict=True):
         if isinstance(answer, NotFound):
             continue  # gone since it was listed
@@ -58,16 +90,30 @@ def read_beats(store: Store) -> Beats:
         except (FormatError, StoreError) as error:  # told with the others: one bad file must not hide the rest
             unreadable.append((key, error.message))
             continue
-        beats.append(Beat(heartbeat, answer.modified))
-    return Beats(tuple(sorted(beats, key=lambda beat: beat.heartbeat.hostname)), tuple(unreadable))
+        if HeartbeatKey.fits(key):
+            machines.add(heartbeat.hostname)
+            found.setdefault(heartbeat.hostname, Beat(heartbeat, answer.modified))
+        else:
+            found[heartbeat.hostname] = Beat(heartbeat, answer.modified)
+    return Beats(tuple(found[host] for host in sorted(machines)), tuple(unreadable))
+
+
+def _is_asked_for(key: str, campaign: str | None) -> bool:
+    if HeartbeatKey.fits(key):
+        return True
+    return (
+        campaign is not None and CampaignHeartbeatKey.fits(key) and CampaignHeartbeatKey.parse(key).campaign == campaign
+    )
 
 
 def cluster_status(campaign: Campaign) -> ClusterStatus:
     config, now = campaign.settings.model(), campaign.store.now()
-    found = read_beats(campaign.store)
+    found = read_beats(campaign.store, campaign.name)
     queues = tuple(_queue(campaign, name, now) for name in WORKED)
     working: dict[str, datetime] = {}
-    for beat in found.beats:
+    evicted = evicted_hosts(campaign.store)
+    heeded = [beat for beat in found.beats if beat.heartbeat.hostname not in evicted]
+    for beat in heeded:
         if beat.is_alive(now) and beat.heartbeat.campaign == campaign.name:
             for queue in (queue for queue, count in beat.heartbeat.workers.items() if count):
                 working[queue] = min(beat.heartbeat.started_at, working.get(queue, now))
@@ -75,6 +121,7 @@ def cluster_status(campaign: Campaign) -> ClusterStatus:
     wanted = (
         (host, {queue: count for queue, count in counts.items() if count and queue not in paused})
         for host, counts in config.workers.items()
+        if host not in evicted
     )
     expected = {host: counts for host, counts in wanted if counts}
     problems = [
@@ -90,14 +137,37 @@ def cluster_status(campaign: Campaign) -> ClusterStatus:
             for queue_line in queues
             if queue_line.problem is not None
         ),
-        *host_problems(found.beats, expected=expected, now=now),
-        *_parser_problems(campaign),
+        *host_problems(heeded, expected=expected, now=now),
+        *eviction_problems(found.beats, evicted),
+        *_parser_problems(campaign, now),
         *(
             FleetProblem("silent", key, f"is not a heartbeat: {message}", f"cocli store rm {key}")
             for key, message in found.unreadable
         ),
     ]
-    return ClusterStatus(campaign.name, now, found.beats, queues, tuple(problems), paused)
+    upkeep = UpkeepStatus(elected_worker(campaign.store, campaign.name), read_upkeep(campaign.store, campaign.name))
+    problems += _upkeep_problems(campaign.name, upkeep)
+    return ClusterStatus(campaign.name, now, found.beats, queues, tuple(problems), paused, upkeep, evicted)
+
+
+def _upkeep_problems(campaign: str, upkeep: UpkeepStatus) -> list[FleetProblem]:
+    if upkeep.elected is None or upkeep.record is None or upkeep.record.problem is None:
+        return []
+    message = f"the campaign could not be finished: {upkeep.record.problem}"
+    return [FleetProblem("upkeep", upkeep.record.host, message, f"cocli campaign settle {campaign} --everything")]
+
+
+def counted_status(workspace: Workspace, name: str) -> ClusterStatus:
+    """The same with the campaign's figures. Where they cannot be counted, that is a problem if there is no other."""
+    from cocli.app.indexes.indexes import campaign_indexes
+    from cocli.app.results.figures import count_figures
+
+    status = cluster_status(workspace.campaign(name))
+    try:
+        return replace(status, figures=count_figures(campaign_indexes(workspace, name)))
+    except CocliError as error:
+        problem = FleetProblem("figures", name, error.message, error.hint)
+        return replace(status, problems=status.problems or (problem,))
 
 
 def _queue(campaign: Campaign, name: str, now: datetime) -> QueueStatus:
@@ -107,12 +177,8 @@ def _queue(campaign: Campaign, name: str, now: datetime) -> QueueStatus:
         return QueueStatus(name, now, problem=error.message)
 
 
-def _parser_problems(campaign: Campaign) -> list[FleetProblem]:
+def _parser_problems(campaign: Campaign, now: datetime) -> list[FleetProblem]:
     """The alarms of all self-checks that can be read, and which cannot."""
-    from cocli.pipeline.sources.google_maps.quality_book import (
-        ParserQuality,  # with all parsers: who only sends a command needs none
-    )
-
     store, found = campaign.store, list[FleetProblem]()
     keys = sorted(info.key for info in store.list(quality_folder(campaign.name)))
     for key, answer in zip(keys, store.get_many(keys), strict=True):
@@ -121,8 +187,21 @@ def _parser_problems(campaign: Campaign) -> list[FleetProblem]:
         try:
             if isinstance(answer, StoreError):
                 raise answer
-            found += parser_problems([json_records.read(ParserQuality, answer.data, file=key)])
+            found += _alarms(campaign, key, answer.data, now)
         except (FormatError, StoreError) as error:  # told with the others: one bad file must not hide the rest
             message = f"its self-check cannot be read: {error.message}"
             found.append(FleetProblem("parser", key, message, f"cocli store rm {key} (it is counted anew)"))
     return found
+
+
+def _alarms(campaign: Campaign, key: str, data: bytes, now: datetime) -> list[FleetProblem]:
+    if ExtractorQualityKey.fits(key):
+        from cocli.pipeline.websites.site.extractor_quality import ExtractorQuality
+
+        counts = json_records.read(ExtractorQuality, data, file=key)
+        return extractor_problems([counts], campaign=campaign.name, now=now)
+    from cocli.pipeline.sources.google_maps.quality_book import (
+        ParserQuality,  # with all parsers: who only sends a command needs none
+    )
+
+    return parser_problems([json_records.read(ParserQuality, data, file=key)])

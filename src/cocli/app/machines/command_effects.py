@@ -8,8 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cocli.app.campaigns.campaign import edit_campaign, parse_place
+from cocli.app.campaigns.campaign import edit_campaign
+from cocli.app.campaigns.harvest import harvest_campaign
 from cocli.app.campaigns.mission import queue_mission
+from cocli.app.campaigns.places import parse_place
 from cocli.app.campaigns.plan import build_targets
 from cocli.app.indexes.indexes import campaign_indexes
 from cocli.app.queues.queues import opened_queue
@@ -150,7 +152,7 @@ class Execution:
             if other is not None and any(other.get(key, 25.0) != value[key] for key in ("lat", "lon", "radius_miles")):
                 raise UsageError(
                     reason=f"There is a location {value['name']} already, elsewhere or of another size",
-                    hint=f'Remove it first: cocli command send "remove-location {value["name"]}"',
+                    hint=f'Remove it first: cocli remote send "remove-location {value["name"]}"',
                 )
         new = [value for value in values if value["name"] not in known]
         if not new:
@@ -194,10 +196,13 @@ class Execution:
         campaign, indexes = self._workspace.campaign(self._campaign), campaign_indexes(self._workspace, self._campaign)
         try:
             build_targets(indexes, campaign)
+            harvested = harvest_campaign(self._workspace, self._campaign).tiles
             queued = queue_mission(indexes, campaign).queued
         except (UsageError, PlanningError) as error:
             return done, f"{message}; nothing is planned: {error.message}"
-        return done or queued > 0, f"{message}; {queued:,} tasks queued"
+        if harvested:
+            message = f"{message}; {harvested:,} tiles harvested"
+        return done or queued + harvested > 0, f"{message}; {queued:,} tasks queued"
 
     def _recover(self, name: str, category: str | None) -> tuple[bool, str]:
         with opened_queue(self._workspace.campaign(self._campaign), name) as queue:

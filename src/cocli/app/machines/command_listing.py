@@ -63,7 +63,7 @@ def find_command(campaign: Campaign, command_id: str) -> CommandRow:
     found = [row for row in list_commands(campaign, 0) if row.id.startswith(command_id)]
     if len(found) != 1:
         reason = "is not unique" if found else "is no command of this campaign"
-        raise NotFound(key=f"command {command_id}", hint=f"It {reason}; see: cocli command ls -c {campaign.name}")
+        raise NotFound(key=f"command {command_id}", hint=f"It {reason}; see: cocli remote ls -c {campaign.name}")
     return found[0]
 
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import getpass
 import secrets
-import socket
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cocli.app.campaigns.places import resolve_places
 from cocli.app.machines.cluster import read_beats
+from cocli.app.machines.this_machine import user_here
 from cocli.app.queues.queues import check_category, ended_on_store
 from cocli.config.schema import did_you_mean
 from cocli.errors import PlanningError, UsageError
 from cocli.fleet.command_execution import command_task, open_command_queue
 from cocli.fleet.commands import ALL, CommandRequest, grammar_of, parse_request
+from cocli.fleet.eviction import evicted_hosts, read_eviction, refusal
 from cocli.models.command import Command
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def send_command(campaign: Campaign, text: str, host: str | None = None) -> list
                 arguments=request.arguments,
                 host=target if request.concerns_hosts else host,
                 campaign=campaign.name,
-                sent_by=f"{_user()}@{socket.gethostname()}",
+                sent_by=user_here(),
                 sent_at=now,
             )
             task = command_task(command, secrets.token_hex(3))
@@ -87,7 +87,7 @@ def _scaled(request: CommandRequest, campaign: Campaign, host: str | None) -> Co
         reported = [beat.heartbeat.hostname for beat in read_beats(campaign.store).beats]
         raise UsageError(
             reason=f"Campaign {campaign.name} has no [workers.HOST] yet: which host is meant?",
-            hint=f'Write: cocli command send "{request}" --host {reported[0] if reported else "HOST"}',
+            hint=f'Write: cocli remote send "{request}" --host {reported[0] if reported else "HOST"}',
         )
     return request
 
@@ -106,11 +106,15 @@ def _hosts(campaign: Campaign, host: str | None) -> list[str]:
     if host is not None:
         known = sorted({*config.workers, *config.cluster.hosts, *(beat.heartbeat.hostname for beat in beats)})
         if host in known:
+            eviction = read_eviction(campaign.store, host)
+            if eviction is not None and eviction.holds:
+                raise refusal(eviction)
             return [host]
         reason = f'No host "{host[:100]}" has ever reported. Known hosts: {", ".join(known) or "none yet"}.'
         raise UsageError(reason=reason, hint=did_you_mean(host, known))
     alive = {beat.heartbeat.hostname for beat in beats if beat.is_alive(now)}
-    hosts = sorted({*config.workers, *config.cluster.hosts, *alive})
+    evicted = evicted_hosts(campaign.store)
+    hosts = sorted({*config.workers, *config.cluster.hosts, *alive} - evicted.keys())
     if not hosts:
         raise UsageError(reason="No host is known yet", hint="Start one there: cocli supervisor")
     return hosts
@@ -118,14 +122,7 @@ def _hosts(campaign: Campaign, host: str | None) -> list[str]:
 
 def listeners(campaign: Campaign) -> list[str]:
     """The hosts whose supervisors obey this campaign's commands now, as far as their heartbeats tell."""
-    now, beats = campaign.store.now(), read_beats(campaign.store).beats
-    return [
-        beat.heartbeat.hostname for beat in beats if beat.is_alive(now) and beat.heartbeat.campaign == campaign.name
-    ]
-
-
-def _user() -> str:
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError, ImportError):
-        return "somebody"  # a container may have no name for its user
+    now, beats = campaign.store.now(), read_beats(campaign.store, campaign.name).beats
+    evicted = evicted_hosts(campaign.store)
+    alive = [beat.heartbeat for beat in beats if beat.is_alive(now) and beat.heartbeat.hostname not in evicted]
+    return [heartbeat.hostname for heartbeat in alive if heartbeat.campaign == campaign.name]

@@ -1,4 +1,4 @@
-"""How worker processes are started: by a supervisor, and by `achieve-goal` for its own crew."""
+"""How worker processes are started: by a supervisor, and by `run` for its own crew."""
 
 from __future__ import annotations
 
@@ -14,14 +14,18 @@ if TYPE_CHECKING:
 
 
 def worker_spawner(
-    workspace: Workspace, campaign: str, say: Callable[[str], None]
+    workspace: Workspace, campaign: str, say: Callable[[str], None], host: str | None = None
 ) -> Callable[[str, str], WorkerProcess]:
-    """Starts a worker of a queue under a name, with the settings of this workspace. What it complains of is said."""
+    """Starts a worker of a queue under a name, with the settings of this workspace. What it complains of is said.
+
+    `host` is what this machine is called, where that is not its host name."""
     flags, environ = workspace.settings.flags, workspace.settings.environ
     store = ["--store", flags.store] if flags.store else []
+    name_of_host = ["--host", host] if host else []
 
     def spawn(queue: str, name: str) -> WorkerProcess:
-        command = [sys.executable, "-m", "cocli", "worker", queue, "--campaign", campaign, *store, "--supervised"]
+        command = [sys.executable, "-m", "cocli", "worker", queue, "--campaign", campaign, *store, *name_of_host]
+        command.append("--supervised")
         return WorkerProcess(command, environ, on_complaint=lambda line: say(f"{name}: {line}"))
 
     return spawn

@@ -22,16 +22,19 @@ from cocli.pipeline.merge.site_records import SiteRecords
 from cocli.queue.providers import get_queue
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from cocli.app.documents.documents import Documents
     from cocli.app.indexes.indexes import Indexes
     from cocli.app.workspace import Campaign, Workspace
+    from cocli.documents import Document
     from cocli.documents.graph.engine import Engine
     from cocli.models.place import Place
     from cocli.pipeline.sources.source import ListSource
     from cocli.pipeline.stages.enrichment import Enrichment
     from cocli.pipeline.stages.enrichment_loop import EnrichmentStage
+    from cocli.pipeline.stages.list_pass import ListSinks
+    from cocli.pipeline.stages.listing import ListStage
     from cocli.pipeline.stages.stage import Stage
     from cocli.pipeline.websites.fetch.fetcher import Fetcher
     from cocli.queue.base import Queue
@@ -49,7 +52,7 @@ def open_stage(workspace: Workspace, campaign: Campaign, name: str, *, worker: s
     """The stage that works off a queue. What this machine lacks for it is said now, and not with the first task."""
     worked_queue(name)
     with ExitStack() as stack:
-        documents = stack.enter_context(opened_documents(workspace, campaign.name))
+        documents = stack.enter_context(opened_documents(workspace, campaign.name, learn=False))
         stack.enter_context(relaying(documents))
         indexes = campaign_indexes(workspace, campaign.name)
         if name == "gm-list":
@@ -57,13 +60,20 @@ def open_stage(workspace: Workspace, campaign: Campaign, name: str, *, worker: s
         elif name == "gm-details":
             stage = _details(stack, workspace, campaign, documents, indexes, worker)
         else:
-            stage = _enrichment(campaign, documents, indexes, worker)
+            stage = _enrichment(stack, campaign, documents, indexes, worker)
         stack.callback(stage.close)
         yield stage
 
 
-def campaign_queue(campaign: Campaign, name: str, *, worker: str | None = None, check: bool = False) -> Queue:
-    return get_queue(campaign.settings.model(), campaign.store, name, worker=worker, check=check)
+def campaign_queue(
+    campaign: Campaign,
+    name: str,
+    *,
+    worker: str | None = None,
+    check: bool = False,
+    gate: Callable[[], None] | None = None,
+) -> Queue:
+    return get_queue(campaign.settings.model(), campaign.store, name, worker=worker, check=check, gate=gate)
 
 
 def parsers_of(documents: Documents) -> Engine:
@@ -81,17 +91,34 @@ def _listing(
     stack: ExitStack, workspace: Workspace, campaign: Campaign, documents: Documents, indexes: Indexes, worker: str
 ) -> Stage:
     from cocli.pipeline.stages.google_maps import PatientStage
-    from cocli.pipeline.stages.listing import ListSinks, ListStage
 
-    sinks = ListSinks(
+    sources = _sources(stack, workspace, campaign, worker)
+    sinks = list_sinks(stack, campaign, documents, indexes)
+    return PatientStage(list_stage(campaign, sinks, indexes, sources, worker=worker))
+
+
+def list_sinks(stack: ExitStack, campaign: Campaign, documents: Documents, indexes: Indexes) -> ListSinks:
+    """Where what is found in a tile is written. The queues are closed with the stack."""
+    from cocli.pipeline.stages.list_pass import ListSinks
+
+    return ListSinks(
         documents.repository,
         parsers_of(documents),
         IndexWriter(indexes.open(IndexRef("prospects", campaign.name))),
         IndexWriter(indexes.open(IndexRef("scraped-tiles"))),
+        IndexWriter(indexes.open(IndexRef("harvested-tiles", campaign.name))),
         *(_closed_with(stack, campaign_queue(campaign, name)) for name in WORKED),
     )
-    stage = ListStage(
-        _sources(stack, workspace, campaign, worker),
+
+
+def list_stage(
+    campaign: Campaign, sinks: ListSinks, indexes: Indexes, sources: Mapping[str, ListSource], *, worker: str
+) -> ListStage:
+    """The stage that reads tiles of a campaign, with sources that somebody opened."""
+    from cocli.pipeline.stages.listing import ListStage
+
+    return ListStage(
+        sources,
         sinks,
         campaign=campaign.name,
         worker=worker,
@@ -99,7 +126,6 @@ def _listing(
         clock=campaign.store.now,
         needs_details=_lacks_website(_site_records(indexes, campaign.name)),
     )
-    return PatientStage(stage)
 
 
 def _sources(stack: ExitStack, workspace: Workspace, campaign: Campaign, worker: str) -> dict[str, ListSource]:
@@ -118,14 +144,17 @@ def _sources(stack: ExitStack, workspace: Workspace, campaign: Campaign, worker:
 
 
 def _lacks_website(records: SiteRecords) -> Callable[[Place], bool]:
-    """A place is visited for its website, where neither the list nor an earlier visit had one."""
+    """A place is visited for its website, where neither the list nor an earlier visit had one.
+
+    One whose page was read has told all that it has: a list that is read again costs nothing for it.
+    """
     from cocli.pipeline.merge.transformations import place_identity
 
     def lacks(place: Place) -> bool:
         if place.website is not None:
             return False
         known = records.prospects([company_hash(place_identity(place, domain_is_free=False))])
-        return not any(prospect.website for prospect in known)
+        return not any(prospect.website or place.source in prospect.sources for prospect in known)
 
     return lacks
 
@@ -160,45 +189,73 @@ def _details(
         campaign=campaign.name,
         exclusions=_exclusions(campaign),
         still_needed=still_needed,
+        kept=_kept_pages(documents),
     )
     return PatientStage(stage)
+
+
+def _kept_pages(documents: Documents) -> Callable[[str], Document | None]:
+    """The page of a place as it was read last, unless that is too long ago."""
+    from cocli.documents import Document
+    from cocli.pipeline.sources.google_maps.documents import page_identity
+    from cocli.pipeline.sources.google_maps.parser.sighting import SOURCE
+    from cocli.pipeline.stages.kept_site import SITE_AGE
+
+    def kept(place_id: str) -> Document | None:
+        place = Document.intake(account=documents.account, connector=SOURCE, doc=page_identity(place_id))
+        found = documents.repository.stored(place, blobs=True)
+        if found is None or found.source.fetched_at is None:
+            return None
+        return found if documents.store.now() - found.source.fetched_at <= SITE_AGE else None
+
+    return kept
 
 
 # --- enrichment
 
 
-def _enrichment(campaign: Campaign, documents: Documents, indexes: Indexes, worker: str) -> EnrichmentStage:
+def _enrichment(
+    stack: ExitStack, campaign: Campaign, documents: Documents, indexes: Indexes, worker: str
+) -> EnrichmentStage:
+    from cocli.app.websites.failures import opened_failures
     from cocli.app.websites.fetcher import open_fetcher
     from cocli.pipeline.stages.enrichment import Enrichment, SiteSinks
     from cocli.pipeline.stages.enrichment_loop import EnrichmentStage
     from cocli.pipeline.websites.fetch.browser import Browser, check_browser
     from cocli.pipeline.websites.fetch.settings import FetchSettings, chosen_proxy
     from cocli.pipeline.websites.site.mx import MailHosts, name_servers
+    from cocli.pipeline.websites.site.reader_pool import ReaderPool
 
     section = campaign.settings.model().fetch
     settings = FetchSettings.of(section, proxy=chosen_proxy(section, worker))
-    records = _site_records(indexes, campaign.name)
+    failures = stack.enter_context(opened_failures(campaign.store, campaign.name))
+    sinks = SiteSinks(
+        documents.repository, documents.account, documents.edition, _site_records(indexes, campaign.name), failures
+    )
 
-    browsing = AsyncExitStack()
+    opened = AsyncExitStack()
     if section.browser:
         check_browser()
 
     def enrichment(fetcher: Fetcher) -> Enrichment:
+        readers = ReaderPool()
+        opened.push_async_callback(readers.aclose)
         render = None
         if section.browser:
             browser = Browser(fetcher)
-            browsing.push_async_callback(browser.close)
+            opened.push_async_callback(browser.close)
             render = browser.render
         return Enrichment(
             fetcher.fetch,
             render=render,
             clock=lambda: datetime.now(UTC),
-            keeping=SiteSinks(documents.repository, documents.account, documents.edition, records),
+            keeping=sinks,
             exclusions=_exclusions(campaign),
             mail_hosts=MailHosts(name_servers()) if section.mx else None,
+            look=readers,
         )
 
-    return EnrichmentStage(lambda: open_fetcher(section, settings), enrichment, close=browsing.aclose)
+    return EnrichmentStage(lambda: open_fetcher(section, settings), enrichment, close=opened.aclose)
 
 
 # --- all of them

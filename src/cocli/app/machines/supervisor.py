@@ -1,39 +1,39 @@
-"""Running a supervisor: one per host, with its configuration watched. What goes on beside it is `upkeep`."""
+"""Running a supervisor: one per host, for one campaign or several. What it does for each is `served`."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
-import random
-import secrets
 import socket
-import time
-from contextlib import ExitStack, contextmanager
+import threading
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from cocli import logs
-from cocli.app.machines.processes import worker_spawner
-from cocli.app.machines.upkeep import Upkeep
+from cocli.app.machines.chores import Chores
+from cocli.app.machines.finisher import POLL_SECONDS
+from cocli.app.machines.roster import Roster
+from cocli.app.machines.served import ServedCampaign
+from cocli.app.machines.this_machine import alone, machine_id, tell_access
 from cocli.config.places import state_home
-from cocli.errors import CocliError, ConfigError, SupervisorRunning
-from cocli.fleet.commands import WORKED
+from cocli.errors import HostEvicted
+from cocli.fleet.eviction import Gate
 from cocli.fleet.heartbeat import PERIOD_SECONDS, Heart
+from cocli.fleet.machine import Machine
 from cocli.fleet.slot import RestartSettings
-from cocli.fleet.supervisor import Supervisor, Wanted
+from cocli.fleet.supervisor import run_together
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from cocli.app.workspace import Campaign, Workspace
     from cocli.fleet.drain import Drain
-    from cocli.models.campaign import CampaignConfig
+    from cocli.fleet.supervisor import Supervisor
+    from cocli.store.base import Store
 
 _LOG = logs.get_logger(__name__)
 
-_FREE_OF_RESTART = {"queries", "locations", "locations_csv", "area", "goal"}
-"""Settings of `[prospecting]` that planners read, and workers do not."""
+_ROSTER_POLLS = 4
+"""Every so many looks for commands, campaigns are looked for that ask for workers of this host."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class SupervisorSettings:
     host: str | None = None
     seconds: float | None = None
     period: float = PERIOD_SECONDS
-    poll: float = 3.0
+    poll: float = POLL_SECONDS
     """Seconds between two looks for commands and at the configuration."""
     restart: RestartSettings = field(default_factory=RestartSettings)
 
@@ -50,12 +50,17 @@ class SupervisorSettings:
 class Supervised:
     """What a supervisor saw to. `whole` is False where a worker had to be killed at the end."""
 
-    campaign: str
+    campaigns: tuple[str, ...]
     host: str
     completed: Mapping[str, int]
     restarts: int
     commands: int
     whole: bool
+
+    @property
+    def campaign(self) -> str:
+        """The only one, or the first."""
+        return next(iter(self.campaigns), "")
 
 
 def run_supervisor(
@@ -65,142 +70,165 @@ def run_supervisor(
     drain: Drain,
     say: Callable[[str], None],
 ) -> Supervised:
-    """Supervise until asked to stop. A second one of the same host is refused before it starts anything."""
+    """Supervise one campaign until asked to stop."""
+    return supervise(workspace, [campaign.name], options, drain, say)
+
+
+def supervise(
+    workspace: Workspace,
+    names: Sequence[str] | None,
+    options: SupervisorSettings,
+    drain: Drain,
+    say: Callable[[str], None],
+) -> Supervised:
+    """Supervise until asked to stop. A second one of the same host is refused before it starts anything.
+
+    `names` are the campaigns to work for; None: all that ask for workers of this host, and those that come to.
+    """
     host = options.host or socket.gethostname()
-    state = state_home(workspace.settings.environ)
     with ExitStack() as stack:
-        stack.enter_context(logs.bound(campaign=campaign.name, host=host))
-        stack.enter_context(_alone(state, campaign, host))
+        stack.enter_context(logs.bound(host=host))
+        served = _Host(workspace, host, Roster(workspace, host, names, say), options, drain, say, stack)
+        served.begin()
         _LOG.info("supervisor begins")
-        watch = ConfigWatch(workspace, campaign, host)
-        supervisor = Supervisor(
-            watch.wanted,
-            worker_spawner(workspace, campaign.name, say),
-            rng=random.Random(secrets.randbits(64)),  # noqa: S311 - spreads waits, hides nothing
-            settings=options.restart,
-            say=say,
+        whole = run_together(served.supervisors, drain, seconds=options.seconds)
+        done = served.end(finishing=not drain.asked, whole=whole)
+        _LOG.info("supervisor ended", extra={"restarts": done.restarts, "whole": whole})
+        return done
+
+
+class _Host:
+    """All that one process does on one machine."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        host: str,
+        roster: Roster,
+        options: SupervisorSettings,
+        drain: Drain,
+        say: Callable[[str], None],
+        stack: ExitStack,
+    ) -> None:
+        self._workspace = workspace
+        self._host = host
+        self._roster = roster
+        self._options = options
+        self._drain = drain
+        self._say = say
+        self._stack = stack
+        self._state = state_home(workspace.settings.environ)
+        self._machine = machine_id(self._state)
+        self._lock = threading.Lock()
+        self._served: dict[str, ServedCampaign] = {}
+        self._gone: list[ServedCampaign] = []
+        """Not this machine's any more. Their workers end what they have in hand, and what they did is counted."""
+        self._hearts: dict[str, Heart] = {}
+        """The address of a store → the heart that beats there for the whole machine."""
+        self._gates: dict[str, Gate] = {}
+        self._chores = Chores(drain, say)
+        self._said_idle = False
+
+    def supervisors(self) -> list[Supervisor]:
+        with self._lock:
+            return [served.supervisor for served in (*self._served.values(), *self._gone)]
+
+    def begin(self) -> None:
+        self._call_the_roll()
+        self._chores.add(self._beat, min(self._options.poll, 1.0))
+        if not self._roster.is_fixed:
+            self._chores.add(self._call_the_roll, self._options.poll * _ROSTER_POLLS)
+        self._chores.start()
+        self._stack.callback(self._chores.ask_to_stop)
+
+    def end(self, *, finishing: bool, whole: bool) -> Supervised:
+        """Let go of everything. `finishing`: the time is over, and nobody is in a hurry."""
+        self._chores.ask_to_stop()
+        with self._lock:
+            served, everyone = list(self._served.values()), [*self._served.values(), *self._gone]
+        for campaign in served:
+            campaign.stop(finishing=finishing)
+        problems = [self._chores.fatal, *(campaign.fatal for campaign in everyone)]
+        fatal = next((problem for problem in problems if problem is not None), None)
+        if fatal is not None and not isinstance(fatal, HostEvicted):
+            raise fatal
+        for campaign in served:
+            campaign.say_stopped()
+        for heart in self._hearts.values():
+            heart.beat(stopped=True)
+        if fatal is not None:
+            raise fatal
+        machine = Machine(self.supervisors)
+        commands = sum(campaign.commands for campaign in everyone)
+        names = tuple(campaign.name for campaign in everyone)
+        return Supervised(names, self._host, machine.completed(), machine.restarts, commands, whole)
+
+    def _beat(self) -> None:
+        for gate in list(self._gates.values()):
+            gate()
+        for heart in list(self._hearts.values()):
+            heart.beat_if_due()
+
+    # --- campaigns that come and go
+
+    def _call_the_roll(self) -> None:
+        wanted = {campaign.name: campaign for campaign in self._roster.campaigns()}
+        for name in self._served.keys() - wanted.keys():
+            self._let_go(name)
+        for name in wanted.keys() - self._served.keys():
+            self._take_on(wanted[name])
+        if not self._served and not self._said_idle:
+            self._say(f"No campaign has a section [workers.{self._host}] yet")
+        self._said_idle = not self._served
+
+    def _take_on(self, campaign: Campaign) -> None:
+        self._appear_in(campaign.store, campaign.name)
+        served = ServedCampaign(
+            self._workspace,
+            campaign,
+            self._host,
+            self._machine,
+            self._state,
+            self._options,
+            self._drain,
+            self._voice(campaign.name),
         )
+        served.start()
+        self._stack.callback(served.stop, finishing=False)
+        _LOG.info("campaign taken on", extra={"campaign": campaign.name})
+        with self._lock:
+            self._served[campaign.name] = served
+
+    def _let_go(self, name: str) -> None:
+        _LOG.info("campaign let go", extra={"campaign": name})
+        self._say(f"{name} does not ask for workers of {self._host} any more")
+        with self._lock:
+            served = self._served.pop(name)
+            self._gone.append(served)
+        served.leave()
+
+    def _appear_in(self, store: Store, campaign: str) -> None:
+        """In each store a host has one heart, and one supervisor."""
+        if store.address in self._hearts:
+            return
+        gate = Gate(store, self._host)
+        gate()
+        self._stack.enter_context(alone(self._state, store.address, self._host))
         heart = Heart(
-            campaign.store,
-            supervisor,
-            hostname=host,
-            machine=machine_id(state),
-            campaign=campaign.name,
-            folder=state,
-            period=options.period,
+            store,
+            Machine(self.supervisors),
+            hostname=self._host,
+            machine=self._machine,
+            campaign=campaign,
+            folder=self._state,
+            period=self._options.period,
         )
         heart.beat()
-        watch.look()
-        if not watch.wanted().counts:
-            say(f"[workers.{host}] of {campaign.name} asks for no workers yet")
-        upkeep = Upkeep(workspace, campaign, host, watch, supervisor, heart, options.poll, drain, say)
-        upkeep.start()
-        stack.callback(upkeep.stop)
-        whole = supervisor.run(drain, seconds=options.seconds)
-        upkeep.stop()
-        if upkeep.fatal is not None:
-            raise upkeep.fatal
-        heart.beat(stopped=True)
-        _LOG.info("supervisor ended", extra={"restarts": supervisor.restarts, "whole": whole})
-        return Supervised(campaign.name, host, supervisor.completed(), supervisor.restarts, upkeep.commands, whole)
+        tell_access(store, self._host, self._machine)
+        self._hearts[store.address], self._gates[store.address] = heart, gate
 
-
-class ConfigWatch:
-    """What the campaign's file asks of a host. `look` reads it, `wanted` answers at once."""
-
-    def __init__(self, workspace: Workspace, campaign: Campaign, host: str) -> None:
-        self._workspace = workspace
-        self._campaign = campaign.name
-        self._host = host
-        self.config = campaign.settings.model()
-        """The last that could be read."""
-        self._etag: str | None = None
-        self._wanted = Wanted()
-        self._error: CocliError | None = None
-
-    def wanted(self) -> Wanted:
-        """The last that could be read. Why the newest could not is raised once."""
-        error, self._error = self._error, None
-        if error is not None:
-            raise error
-        return self._wanted
-
-    def look(self) -> None:
-        from cocli.keys.paths import CampaignConfigKey
-
-        stored = self._workspace.store.get(str(CampaignConfigKey(self._campaign)))
-        if stored.etag == self._etag:
-            return
-        try:
-            self.config = self._workspace.campaign(self._campaign).settings.model()
-            self._wanted = wanted_of(self.config, self._host)
-        except ConfigError as error:  # somebody is writing it: what held before holds on
-            self._error = error
-        self._etag = stored.etag
-
-
-def wanted_of(config: CampaignConfig, host: str) -> Wanted:
-    counts = config.workers.get(host, {})
-    if unknown := [queue for queue in counts if queue not in WORKED]:
-        raise ConfigError(
-            reason=f"[workers.{host}] asks for workers of {unknown[0]}, of which there are none",
-            hint=f"There are: {', '.join(WORKED)}.",
-        )
-    running = {queue: count for queue, count in counts.items() if count and queue not in config.queue.paused}
-    return Wanted(running, _fingerprint(config))
-
-
-def _fingerprint(config: CampaignConfig) -> str:
-    """Of all that a running worker has read: it is replaced when this changes."""
-    values = config.model_dump(
-        mode="json", exclude={"workers": True, "queue": {"paused"}, "prospecting": _FREE_OF_RESTART}
-    )
-    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
-
-
-# --- alone on this machine
-
-
-@contextmanager
-def _alone(state: str, campaign: Campaign, host: str) -> Iterator[None]:
-    """A lock that ends with the process, however that ends."""
-    import fcntl
-
-    folder = os.path.join(state, "supervisors")
-    os.makedirs(folder, exist_ok=True)
-    name = hashlib.sha256(f"{campaign.store.address}\n{host}".encode()).hexdigest()[:16]
-    with open(os.path.join(folder, f"{name}.lock"), "a+b") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise SupervisorRunning(hostname=host, reason="it runs on this machine") from error
-        yield
-
-
-def machine_id(state: str) -> str:
-    """Made up once, and kept: names of machines are not unique."""
-    path = os.path.join(state, "machine")
-    for _ in range(100):
-        try:
-            with open(path, encoding="ascii") as file:
-                found = file.read().strip()
-        except FileNotFoundError:
-            found = ""
-            _write_once(path, secrets.token_hex(8))
-        if found:
-            return found
-        time.sleep(0.01)  # somebody else is just writing it
-    raise ConfigError(reason=f"{path} is empty", hint="Remove it.")
-
-
-def _write_once(path: str, text: str) -> None:
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    temporary = f"{path}.{secrets.token_hex(4)}"
-    with open(temporary, "w", encoding="ascii") as file:
-        file.write(text)
-    try:
-        os.link(temporary, path)
-    except FileExistsError:
-        pass  # another process was quicker: its name is as good
-    finally:
-        os.unlink(temporary)
+    def _voice(self, campaign: str) -> Callable[[str], None]:
+        """Where there may be several campaigns, each line says whose it is."""
+        if self._roster.is_alone:
+            return self._say
+        return lambda text: self._say(f"{campaign}: {text}")

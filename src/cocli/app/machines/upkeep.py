@@ -1,8 +1,5 @@
-"""What goes on beside a supervisor: its heart beats, the configuration is looked at, commands are obeyed.
-
-All of it needs the store or SQS, and so has threads of its own: one that hangs must not keep dead workers from
-successors, nor the other threads from their work.
-"""
+"""What goes on beside the workers of one campaign: its heart beats, its configuration is looked at, commands are
+obeyed, and, where this supervisor is elected, the campaign is finished."""
 
 from __future__ import annotations
 
@@ -12,26 +9,25 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
-from cocli import logs
+from cocli.app.machines.chores import Chores
 from cocli.app.machines.command_effects import Execution
-from cocli.errors import CocliError, NotFound, QueueUnusable, SupervisorRunning
+from cocli.errors import CocliError, NotFound
 from cocli.fleet.command_execution import CommandExecutor
 from cocli.fleet.commands import ALL
+from cocli.fleet.worker_name import supervisor_name
 from cocli.keys.paths import ReportKey
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from cocli.app.machines.supervisor import ConfigWatch
+    from cocli.app.machines.config_watch import ConfigWatch
+    from cocli.app.machines.finisher import Finisher
     from cocli.app.workspace import Campaign, Workspace
     from cocli.fleet.drain import Drain
     from cocli.fleet.heartbeat import Heart
     from cocli.fleet.supervisor import Supervisor
 
-_MESSAGE_LENGTH = 500
 _STOP_SECONDS = 10.0
-_MISSING_SECONDS = 30.0
-"""Until somebody may have created a queue that was not there."""
 
 
 class Upkeep:
@@ -43,39 +39,48 @@ class Upkeep:
         watch: ConfigWatch,
         supervisor: Supervisor,
         heart: Heart,
+        finisher: Finisher,
         poll: float,
         drain: Drain,
         say: Callable[[str], None],
+        gate: Callable[[], None],
     ) -> None:
         self._workspace = workspace
         self._campaign = campaign
         self._watch = watch
         self._supervisor = supervisor
-        self._drain = drain
-        self._stopped = threading.Event()
+        self._finisher = finisher
         self._report_is_old = threading.Event()
+        self._chores = Chores(drain, supervisor.note)
         execution = Execution(workspace, campaign.name, host, supervisor, on_change=self._report_is_old.set)
         executors = [
             CommandExecutor(
-                lambda: watch.config, campaign.store, target, execution, worker=f"supervisor-{host}", say=say
+                lambda: watch.config,
+                campaign.store,
+                target,
+                execution,
+                worker=supervisor_name(host),
+                say=say,
+                gate=gate,
             )
             for target in (ALL, host)
         ]
         often = min(poll, 1.0)
         self._threads = [
-            threading.Thread(target=logs.carried(self._repeat), args=(action, seconds), daemon=True)
-            for action, seconds in (
-                (watch.look, poll),
-                (heart.beat_if_due, often),
-                (self._refresh_report, often),
-            )
+            self._chores.add(watch.look, poll),
+            self._chores.add(heart.beat_if_due, often),
+            self._chores.add(self._refresh_report, often),
+            self._chores.add(finisher.step, often),
         ]
         self._listeners = {
-            executor: threading.Thread(target=logs.carried(self._listen), args=(executor, poll), daemon=True)
+            executor: self._chores.add(partial(self._obey, executor), poll, partial(_close, executor))
             for executor in executors
         }
         self._done = dict.fromkeys(executors, 0)
-        self.fatal: CocliError | None = None
+
+    @property
+    def fatal(self) -> CocliError | None:
+        return self._chores.fatal
 
     @property
     def commands(self) -> int:
@@ -83,48 +88,24 @@ class Upkeep:
         return sum(self._done.values())
 
     def start(self) -> None:
-        for thread in (*self._threads, *self._listeners.values()):
-            thread.start()
+        self._chores.start()
 
-    def stop(self) -> None:
-        """What is under way is waited for; who only listens for commands is not."""
-        self._stopped.set()
+    def stop(self, *, finishing: float = 0.0) -> None:
+        """What is under way is waited for; who only listens for commands is not. Then the campaign is finished, for so
+        many seconds at most, if this supervisor is the elected one."""
+        self._chores.ask_to_stop()
         for executor in self._listeners:
             executor.stop()
         until = time.monotonic() + _STOP_SECONDS
-        for thread in self._threads:
-            thread.join(max(0.0, until - time.monotonic()))
+        self._chores.wait(self._threads, until)
+        if finishing:
+            self._finisher.finish(finishing)
+        self._finisher.close()
         for executor, thread in self._listeners.items():
             while thread.is_alive() and not executor.listening and time.monotonic() < until:
                 thread.join(0.05)
 
-    def _repeat(self, action: Callable[[], object], seconds: float) -> None:
-        said: str | None = None
-        while not self._stopped.is_set():
-            wait, problem = seconds, None
-            try:
-                action()
-            except SupervisorRunning as error:
-                self.fatal = error
-                self._drain.ask_once()
-                return
-            except QueueUnusable as error:
-                problem, wait = f"{error.message} {error.hint or ''}".strip(), max(seconds, _MISSING_SECONDS)
-            except CocliError as error:
-                problem = error.message
-            except Exception as error:  # noqa: BLE001  a mistake here must not silence the machine: its heart tells
-                problem = f"{type(error).__name__}: {error}"[:_MESSAGE_LENGTH]
-            if problem is not None and problem != said:
-                self._supervisor.note(problem)
-            said = problem
-            self._stopped.wait(wait)
-
     # --- commands
-
-    def _listen(self, executor: CommandExecutor, seconds: float) -> None:
-        self._repeat(partial(self._obey, executor), seconds)
-        with suppress(CocliError):  # all is acknowledged: what it would tidy up, the next one does
-            executor.close()
 
     def _obey(self, executor: CommandExecutor) -> None:
         while done := executor.step():
@@ -146,3 +127,8 @@ class Upkeep:
         from cocli.app.results.report import make_report  # a supervisor that never needs one does not load it
 
         make_report(self._workspace, self._campaign.name)
+
+
+def _close(executor: CommandExecutor) -> None:
+    with suppress(CocliError):  # all is acknowledged: what it would tidy up, the next one does
+        executor.close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import re
 import secrets
@@ -15,7 +14,9 @@ from cocli import logs
 from cocli.app.campaigns.name import campaign_names
 from cocli.app.machines.stages import campaign_queue, open_stage
 from cocli.errors import CocliError, UsageError
+from cocli.fleet.eviction import Gate
 from cocli.fleet.worker import IdleSettings, Worker
+from cocli.fleet.worker_name import worker_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 _LOG = logs.get_logger(__name__)
 
-THREADS = {"gm-list": 1, "gm-details": 1, "enrichment": 8}
+THREADS = {"gm-list": 1, "gm-details": 1, "enrichment": 24}
 """Tasks at a time, where it is not said: websites are waited for, the others keep a processor or a browser busy."""
 _DURATION = re.compile(r"([0-9]{1,6}(?:\.[0-9]+)?)\s*(s|m|h|d)?")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
@@ -41,8 +42,8 @@ class WorkerSettings:
     threads: int | None = None
     until_empty: bool = False
     seconds: float | None = None
-    name: str | None = None
-    """What others see it as; made up where it is not said."""
+    host: str | None = None
+    """What this machine is called, where that is not its host name."""
     timing: IdleSettings = field(default_factory=IdleSettings)
 
 
@@ -93,10 +94,6 @@ def bootstrap(workspace: Workspace, name: str | None) -> Campaign:
     )
 
 
-def worker_name(host: str | None = None) -> str:
-    return f"{host or socket.gethostname()}-{os.getpid()}-{secrets.token_hex(2)}"
-
-
 def run_worker(
     workspace: Workspace,
     campaign: Campaign,
@@ -109,12 +106,14 @@ def run_worker(
     counts: bool = False,
 ) -> Worked:
     """Work until asked to stop. With `counts`, the progress says now and then how much is left."""
-    who = settings.name or worker_name()
+    host = settings.host or socket.gethostname()
+    who, gate = worker_name(host), Gate(campaign.store, host)
+    gate()
     with (
-        logs.bound(campaign=campaign.name, queue=name, host=settings.name),
+        logs.bound(campaign=campaign.name, queue=name, host=settings.host),
         open_stage(workspace, campaign, name, worker=who) as stage,
     ):
-        queue = campaign_queue(campaign, name, worker=who, check=True)
+        queue = campaign_queue(campaign, name, worker=who, check=True, gate=gate)
         try:
             worker = Worker(
                 stage,

@@ -31,6 +31,7 @@ from cocli.store import settled
 from cocli.store.base import StoredObject
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import datetime
 
     from cocli.app.queues.queues import QueueOnStore
@@ -83,6 +84,24 @@ class TaskCare:
             if settled.swap(self._store, task_files(folder)[1], json_records.render(free), etag) is not None:
                 return _cared("released", lease)
         raise Conflict(key=task_files(folder)[1])
+
+    def take_from(self, folder: str, is_theirs: Callable[[str], bool]) -> Lease | None:
+        """Free a lease under the next token, if one of theirs holds it: what they end later is not theirs to end.
+
+        The lease as it was before, or None where somebody else holds it, or nobody."""
+        lease_key = task_files(folder)[1]
+        for _ in range(_TRIES):
+            found = self._lease(folder)
+            if found is None:
+                return None
+            lease, etag = found
+            if lease.worker is None or not is_theirs(lease.worker):
+                return None
+            history = _with_interruption(lease, self._store.now())
+            free = _replacement(lease, history=history, token=lease.token + 1)
+            if settled.swap(self._store, lease_key, json_records.render(free), etag) is not None:
+                return lease
+        raise Conflict(key=lease_key)
 
     def sideline(self, task_id: str, reason: str, *, force: bool = False) -> CareOutcome:
         """Set a pending task aside in the category `manual`."""

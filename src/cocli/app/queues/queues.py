@@ -10,19 +10,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cocli.app.store.folders import children
 from cocli.config.schema import did_you_mean
 from cocli.errors import InvalidKey, NotFound, QueueUnusable, UsageError
 from cocli.keys.parts import decode_part
-from cocli.keys.paths import queue_folder
+from cocli.keys.paths import queues_folder
 from cocli.queue.base import Category
-from cocli.queue.places import Places
+from cocli.queue.places import UPKEEP, Places
+from cocli.store.folders import children
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
 
-    from cocli.app.workspace import Campaign, Workspace
+    from cocli.app.workspace import Campaign
     from cocli.queue.base import Queue, QueueStats, TaskView
     from cocli.store.base import Store
 
@@ -51,16 +51,10 @@ class QueueStatus:
     problem: str | None = None
 
 
-def chosen_campaign(workspace: Workspace, name: str | None) -> Campaign:
-    """The campaign that was named; with none named, say which there are."""
-    if name:
-        return workspace.campaign(name)
-    from cocli.app.campaigns.name import campaign_names
-
-    known = ", ".join(sorted(campaign_names(workspace.store))) or "none yet"
-    raise UsageError(
-        reason=f"Which campaign? Known campaigns: {known}.", hint="Name it with --campaign NAME, or set CAMPAIGN_NAME."
-    )
+def stored_queues(store: Store, campaign: str) -> list[str]:
+    """Every queue that has a folder, the one of the election as well."""
+    found = (child for child in children(store, queues_folder(campaign)) if isinstance(child, str))
+    return sorted(decode_part(child[:-1]) for child in found)
 
 
 def queue_names(campaign: Campaign) -> list[str]:
@@ -68,10 +62,8 @@ def queue_names(campaign: Campaign) -> list[str]:
     names = dict.fromkeys(STANDARD)
     for counts in campaign.settings.model().workers.values():
         names.update(dict.fromkeys(counts))
-    folder = queue_folder(campaign.name, STANDARD[0]).removesuffix(f"{STANDARD[0]}/")
-    found = (child for child in children(campaign.store, folder) if isinstance(child, str))
-    names.update(dict.fromkeys(sorted(decode_part(child[:-1]) for child in found)))
-    return list(names)
+    names.update(dict.fromkeys(stored_queues(campaign.store, campaign.name)))
+    return [name for name in names if name != UPKEEP]
 
 
 def check_queue(campaign: Campaign, name: str, *, create: bool = False) -> None:

@@ -12,23 +12,23 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from cocli.app.companies.companies import exclusions_of
 from cocli.app.indexes.indexes import needed_campaign
+from cocli.app.results.rows import known_businesses
 from cocli.app.whole_file import absolute, whole_file
 from cocli.app.workspace import Progress, location, no_progress
-from cocli.errors import UsageError
-from cocli.index.reader import open_reader
+from cocli.errors import NO_ROOM, DiskFull, FileUnusable, UsageError
 from cocli.keys.paths import ExportKey
-from cocli.pipeline.exclusions import is_excluded
 from cocli.pipeline.sources.registry import attributions
-from cocli.results.companies.pages import load_pages
-from cocli.results.exports.columns import chosen
+from cocli.results.exports.columns import PRESETS, chosen
+from cocli.results.exports.filters import BusinessFilter
 from cocli.results.exports.kinds import kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from cocli.app.indexes.indexes import Indexes
     from cocli.models.prospect import Prospect
     from cocli.pipeline.exclusions import Exclusions
+    from cocli.results.exports.row import ExportRow
 
 _MATCHING = "SELECT company_hash FROM prospects_all WHERE (\n{where}\n)"
 """On lines of their own: a comment at the end of a person's condition must not reach the parenthesis."""
@@ -41,8 +41,8 @@ class ExportOptions:
     format: str = "csv"
     columns: Sequence[str] = ()
     where: str | None = None
-    with_email: bool = False
-    tags: Sequence[str] = ()
+    """A condition in SQL."""
+    wanted: BusinessFilter = field(default_factory=BusinessFilter)
     limit: int | None = None
 
 
@@ -60,9 +60,15 @@ class ExportReport:
     """Those that did not meet the conditions."""
     without_position: int = 0
     """Of those written: they are on no map."""
+    by_hand: int = 0
+    """Of those written: companies that no campaign found; a person made their pages."""
     columns: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    """Values on pages that cannot be such values: what was found stands in their place."""
     attribution: list[str] = field(default_factory=list)
     """Whom to name with the file: the sources of what was written, with their licences."""
+    notes: list[str] = field(default_factory=list)
+    """What a reader of the file should know of what did not fit into it."""
 
 
 def export_to_store(indexes: Indexes, options: ExportOptions, progress: Progress = no_progress) -> ExportReport:
@@ -71,15 +77,15 @@ def export_to_store(indexes: Indexes, options: ExportOptions, progress: Progress
     key = str(ExportKey(campaign.name, kind_of(options.format).file))
     try:
         with tempfile.TemporaryFile() as file:
+            file.write(kind_of(options.format).mark)
             report = export_to(indexes, options, file, progress)
             report.bytes = file.tell()
             file.seek(0)
             indexes.store.put(key, file.read())
     except OSError as error:
-        raise UsageError(
-            reason=f"A temporary file cannot be written: {error.strerror}",
-            hint="Free some space, or name another folder in TMPDIR; nothing was changed.",
-        ) from error
+        hint = "Free some space, or name another folder in TMPDIR; nothing was changed."
+        kind = DiskFull if error.errno in NO_ROOM else FileUnusable
+        raise kind(file="A temporary file", done="written", reason=error.strerror, hint=hint) from error
     report.path = location(indexes.store, key)
     return report
 
@@ -88,7 +94,10 @@ def export_to_file(
     indexes: Indexes, options: ExportOptions, path: str, progress: Progress = no_progress
 ) -> ExportReport:
     """Into a file: whoever finds the file finds it whole."""
+    mark = kind_of(options.format).mark
     with whole_file(path) as file:
+        if file.seekable():  # a pipe is read by a program
+            file.write(mark)
         report = export_to(indexes, options, file, progress)
         report.bytes = file.tell() if file.seekable() else 0
     report.path = absolute(path)
@@ -102,16 +111,16 @@ def export_to(
     kind = kind_of(options.format)
     if options.columns and not kind.has_columns:
         raise UsageError(reason=f"The columns of {options.format} cannot be chosen: they are the format's own")
-    columns = chosen(options.columns)
+    columns = chosen(options.columns, PRESETS[kind.preset])
     report = ExportReport(format=options.format, columns=list(columns) if kind.has_columns else [])
     choice = _choice(indexes, options)  # before anything is written: a condition may be no SQL
     seen: set[str] = set()
-    kind.write(_noting_sources(_selected(indexes, choice, report, progress), seen), out, columns)
+    report.notes = kind.write(_noting_sources(_selected(indexes, choice, report, progress), seen), out, columns)
     report.attribution = attributions(seen)
     return report
 
 
-def _noting_sources(prospects: Iterator[Prospect], seen: set[str]) -> Iterator[Prospect]:
+def _noting_sources(prospects: Iterator[ExportRow], seen: set[str]) -> Iterator[ExportRow]:
     for prospect in prospects:
         seen.update(prospect.sources)
         yield prospect
@@ -125,52 +134,36 @@ class _Choice:
     exclusions: Exclusions
     matching: set[str] | None
     """Those that the condition is true of; None where there is none."""
-    page_tags: Mapping[str, tuple[str, ...]]
-    """Company → the tags of its page."""
-
-    def tagged(self, prospect: Prospect) -> Prospect:
-        """With the tags that a person gave its page."""
-        theirs = self.page_tags.get(prospect.company_hash, ())
-        if set(theirs) <= set(prospect.tags):
-            return prospect
-        return prospect.with_changes(tags=tuple(sorted({*prospect.tags, *theirs})))
 
     def is_asked_for(self, prospect: Prospect) -> bool:
         if self.matching is not None and prospect.company_hash not in self.matching:
             return False
-        if self.options.with_email and not (prospect.primary_email or prospect.all_emails):
-            return False
-        return set(self.options.tags) <= set(prospect.tags)
+        return self.options.wanted.accepts(prospect)
 
 
 def _choice(indexes: Indexes, options: ExportOptions) -> _Choice:
-    """Pages are read only where somebody asks for tags: there are as many of them as prospects."""
-    wants_tags = bool(options.tags) or (bool(options.columns) and "tags" in chosen(options.columns))
-    return _Choice(
-        options,
-        exclusions_of(needed_campaign(indexes)),
-        _matching(indexes, options.where),
-        _page_tags(indexes) if wants_tags else {},
-    )
+    return _Choice(options, exclusions_of(needed_campaign(indexes)), _matching(indexes, options.where))
 
 
-def _selected(indexes: Indexes, choice: _Choice, report: ExportReport, progress: Progress) -> Iterator[Prospect]:
+def _selected(indexes: Indexes, choice: _Choice, report: ExportReport, progress: Progress) -> Iterator[ExportRow]:
     limit = choice.options.limit
-    for done, found in enumerate(open_reader(indexes.open(indexes.ref("prospects")), fresh=True).scan(), 1):
+    for done, business in enumerate(known_businesses(indexes), 1):
         progress(done)
         if limit is not None and report.rows >= limit:
             return
-        prospect = choice.tagged(found)
-        if not choice.is_asked_for(prospect):
+        row = business.row
+        if not choice.is_asked_for(row):
             report.filtered += 1
-        elif prospect.merged_into is not None:
+        elif business.is_part:
             report.merged += 1
-        elif is_excluded(prospect, choice.exclusions):
+        elif business.is_excluded(choice.exclusions):
             report.excluded += 1
         else:
             report.rows += 1
-            report.without_position += prospect.lat is None or prospect.lon is None
-            yield prospect
+            report.by_hand += business.by_hand
+            report.without_position += row.lat is None or row.lon is None
+            report.problems += [f"{row.sheet.slug}: {problem}" for problem in row.sheet.problems]
+            yield row
 
 
 def _matching(indexes: Indexes, where: str | None) -> set[str] | None:
@@ -181,7 +174,3 @@ def _matching(indexes: Indexes, where: str | None) -> set[str] | None:
 
     with opened_query(indexes, _MATCHING.format(where=where), QueryOptions(fresh=True)) as query:
         return {str(row[0]) for row in query.result().rows()}
-
-
-def _page_tags(indexes: Indexes) -> dict[str, tuple[str, ...]]:
-    return {page.company_hash: page.tags for page in load_pages(indexes.store) if page.company_hash and page.tags}

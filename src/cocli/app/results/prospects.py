@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from cocli.app.companies.companies import exclusions_of
 from cocli.app.indexes.indexes import needed_campaign
+from cocli.app.indexes.query import QueryOptions, opened_query
 from cocli.formats.usv_sql import quote_text
-from cocli.index.reader import open_reader
-from cocli.pipeline.exclusions import is_excluded
+from cocli.pipeline.exclusions import exclusion_of
 
 if TYPE_CHECKING:
     from cocli.app.indexes.indexes import Indexes
-    from cocli.app.indexes.query import QueryOptions
 
+_MARKS = "SELECT company_hash, name, place_id, domain, website FROM prospects_all ORDER BY company_hash"
 _WITH_EMAIL = "(primary_email IS NOT NULL OR json_array_length(all_emails) > 0)"
+
+
+class _Marks(NamedTuple):
+    """What a business can be excluded by."""
+
+    company_hash: str
+    name: str
+    place_id: str | None
+    domain: str | None
+    website: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +45,7 @@ def prospects_sql(indexes: Indexes, wanted: ProspectFilter, options: QueryOption
     conditions = [f"(\n{wanted.where}\n)"] if wanted.where is not None else []
     if wanted.with_email:
         conditions.append(_WITH_EMAIL)
-    if not wanted.excluded and (hashes := _excluded(indexes, options)):
+    if not wanted.excluded and (hashes := excluded_companies(indexes, options)):
         conditions.append(f"company_hash NOT IN ({', '.join(map(quote_text, hashes))})")
     return select_sql("prospects", conditions, order=("company_hash",), limit=wanted.limit)
 
@@ -47,11 +57,20 @@ def select_sql(view: str, conditions: list[str], *, order: tuple[str, ...], limi
     return f"SELECT * FROM {view}{where} ORDER BY {', '.join(order)}{limited}"  # noqa: S608  views are ours
 
 
-def _excluded(indexes: Indexes, options: QueryOptions) -> list[str]:
-    """The prospects that `[exclude]` names; none are read where it names nothing."""
+def excluded_companies(indexes: Indexes, options: QueryOptions) -> list[str]:
+    """The hashes of the prospects that `[exclude]` names: they are in no figure, export, map or list.
+
+    None are read where it names nothing. Of the others only what they can be excluded by is read.
+    """
     exclusions = exclusions_of(needed_campaign(indexes))
     if not exclusions:
         return []
-    as_of, ref = options.as_of, indexes.ref("prospects")
-    reader = open_reader(indexes.open(ref), number=as_of.version_of(ref), as_of=as_of.time, fresh=options.fresh)
-    return [found.company_hash for found in reader.scan() if is_excluded(found, exclusions)]
+    with opened_query(indexes, _MARKS, options) as query:
+        found = [_Marks._make(row) for row in query.result().rows()]
+    return [
+        marks.company_hash
+        for marks in found
+        if exclusion_of(
+            exclusions, name=marks.name, place_id=marks.place_id, domain=marks.domain, website=marks.website
+        )
+    ]

@@ -3,38 +3,48 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import UTC
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from cocli.app.campaigns.coverage import measure_coverage
 from cocli.app.indexes.indexes import campaign_indexes, needed_campaign
 from cocli.app.indexes.query import QueryOptions, opened_query
 from cocli.app.queues.queues import queue_names, queue_status
+from cocli.app.queues.whereabouts import whereabouts
+from cocli.app.results.figures import cover, put_together, search_figures, silent_sites
+from cocli.app.results.prospects import excluded_companies
 from cocli.app.whole_file import absolute, whole_file
 from cocli.app.workspace import location, no_progress
 from cocli.config.version import __version__
-from cocli.errors import Conflict, Denied, FormatError, NotFound, UsageError
+from cocli.errors import Conflict, Denied, FormatError, NotFound, UsageError, disk_full
+from cocli.fleet.commands import WORKED
 from cocli.formats import json_records
-from cocli.index.reader import open_reader
 from cocli.index.versions import history
 from cocli.keys.paths import ReportKey
-from cocli.models.report import CoverageFigures, QueueFigures, Report
+from cocli.models.report import Counted, CoverageFigures, QueueFigures, Report
 from cocli.pipeline.plan.coverage import CoverageState
 from cocli.pipeline.plan.coverage_map import legend_of, render_svg
-from cocli.results.reports.figures import QUESTION, figures_of
+from cocli.results.companies.times import zone
+from cocli.results.reports.figures import figures_of, report_sql
 from cocli.results.reports.funnel import MOST_POINTS, funnel_of, points_of_versions, trend_of
 from cocli.store.settled import create, swap
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from datetime import tzinfo
 
     from cocli.app.campaigns.coverage import Covered
     from cocli.app.indexes.indexes import Indexes
     from cocli.app.queues.queues import QueueStatus
+    from cocli.app.queues.whereabouts import TasksByPlace
+    from cocli.app.results.downloads import DownloadFile
     from cocli.app.workspace import Campaign, Progress, Workspace
     from cocli.models.report import TrendPoint
     from cocli.pipeline.plan.coverage import Totals
+    from cocli.results.reports.businesses import BusinessList
+    from cocli.results.reports.figures import Figures
+    from cocli.results.reports.published_page import FileLink
     from cocli.store.base import Store
 
 _TRIES = 20
@@ -49,16 +59,21 @@ class MadeReport:
     report: Report
     tiles: Mapping[str, Totals] = field(default_factory=dict)
     """What the map is drawn from; empty where nothing is planned."""
+    businesses: BusinessList | None = None
+    """The list for a page; None where nobody asked for one (`with_businesses`)."""
     path: str | None = None
     """Where `report.json` is kept; None if it could not be."""
     problem: str | None = None
     """Why it could not be kept."""
+    zone: tzinfo = UTC
+    """Where its times are shown."""
 
 
 def make_report(workspace: Workspace, name: str, progress: Progress = no_progress) -> MadeReport:
     """Count everything now, and keep the result in the store. Who may only read gets the figures all the same."""
     indexes = campaign_indexes(workspace, name)
     made = _counted(indexes, progress)
+    made.zone = zone(needed_campaign(indexes).settings.model().campaign.timezone)
     store, key = indexes.store, str(ReportKey(name))
     try:
         made.report = _keep(indexes, store, key, made.report)
@@ -78,34 +93,59 @@ def read_report(store: Store, campaign: str) -> Report:
 # --- as files
 
 
-def render_html(made: MadeReport) -> str:
-    """One page that needs nothing else: no script, no other host."""
-    from cocli.results.reports.page import render_page  # here: the figures alone need no templates
+def with_businesses(workspace: Workspace, made: MadeReport, progress: Progress = no_progress) -> MadeReport:
+    """The report with the list of its businesses, for a page: the same that an export would have."""
+    from cocli.app.results.rows import wanted_businesses
+    from cocli.results.reports.businesses import list_businesses
 
-    if not made.tiles:
-        return render_page(made.report, None)
-    svg = render_svg(f"Coverage of {made.report.campaign}", made.tiles, legend=False, tallest=_MAP_HEIGHT)
-    return render_page(made.report, svg, legend_of(made.tiles))
+    indexes = campaign_indexes(workspace, made.report.campaign)
+    return replace(made, businesses=list_businesses(wanted_businesses(indexes, progress)))
 
 
-def write_html(made: MadeReport, path: str) -> str:
-    text = render_html(made)
+def render_html(made: MadeReport, downloads: Sequence[FileLink] = ()) -> str:
+    """One page that needs nothing else: no other host. `downloads` are files that it leads to."""
+    from cocli.results.reports.page import PageParts, render_page  # here: the figures alone need no templates
+
+    businesses = made.businesses
+    points = businesses.points if businesses else ()
+    svg = None
+    if made.tiles or points:
+        title = f"{'Coverage' if made.tiles else 'Businesses'} of {made.report.campaign}"
+        towns = businesses.towns if businesses else ()
+        svg = render_svg(title, made.tiles, legend=False, tallest=_MAP_HEIGHT, points=points, towns=towns)
+    legend = legend_of(made.tiles) if made.tiles else ()
+    shown = made.report.model_copy(update={"at": made.report.at.astimezone(made.zone)})
+    return render_page(shown, PageParts(svg, legend, businesses, downloads))
+
+
+def write_html(made: MadeReport, path: str, downloads: Sequence[FileLink] = ()) -> str:
+    text = render_html(made, downloads)
     with whole_file(path) as file:
         file.write(text.encode())
     return absolute(path)
 
 
-def write_folder(made: MadeReport, folder: str) -> list[str]:
+def write_beside(workspace: Workspace, made: MadeReport, path: str) -> list[DownloadFile]:
+    """The lists and the map, into the folder in which the page will be."""
+    from cocli.app.results.downloads import write_downloads
+
+    indexes = campaign_indexes(workspace, made.report.campaign)
+    return write_downloads(indexes, os.path.dirname(absolute(path)), has_plan=bool(made.tiles)).files
+
+
+def write_folder(workspace: Workspace, made: MadeReport, folder: str, *, with_downloads: bool = False) -> list[str]:
     """Both forms into a folder, which is made if need be."""
     target = absolute(folder)
     try:
         os.makedirs(target, exist_ok=True)
     except OSError as error:
-        raise UsageError(reason=f"{target} cannot be made: {error.strerror}") from error
-    json_path = os.path.join(target, JSON_FILE)
+        raise disk_full(error, target) or UsageError(reason=f"{target} cannot be made: {error.strerror}") from error
+    json_path, html_path = os.path.join(target, JSON_FILE), os.path.join(target, HTML_FILE)
     with whole_file(json_path) as file:
         file.write(json_records.render(made.report))
-    return [json_path, write_html(made, os.path.join(target, HTML_FILE))]
+    lists = write_beside(workspace, made, html_path) if with_downloads else []
+    page = write_html(made, html_path, [made_list.beside() for made_list in lists])
+    return [json_path, *(made_list.path for made_list in lists), page]
 
 
 # --- counting
@@ -113,15 +153,18 @@ def write_folder(made: MadeReport, folder: str) -> list[str]:
 
 def _counted(indexes: Indexes, progress: Progress) -> MadeReport:
     campaign = needed_campaign(indexes)
-    with opened_query(indexes, QUESTION, QueryOptions(fresh=True)) as query:
+    options = QueryOptions(fresh=True)
+    with opened_query(indexes, report_sql(excluded_companies(indexes, options)), options) as query:
         figures = figures_of(query.result().rows())
         seen = query.report
-    covered = _covered(indexes, campaign, progress)
+    tasks = {name: whereabouts(campaign, name) for name in WORKED}
+    covered = cover(indexes, progress)
     coverage = _coverage(covered) if covered else None
     report = Report(
         campaign=campaign.name,
         at=indexes.store.now(),
         version=__version__,
+        figures=put_together(figures, tasks, search_figures(covered, tasks["gm-list"])),
         prospects=figures.prospects,
         merged=figures.merged,
         funnel=funnel_of(figures, coverage),
@@ -130,20 +173,12 @@ def _counted(indexes: Indexes, progress: Progress) -> MadeReport:
         emails=figures.emails(),
         sources=figures.counted("source"),
         categories=figures.counted("category"),
-        domains=figures.counted("domain"),
+        domains=_domains(figures, tasks["enrichment"]),
         queues=_queues(campaign),
         versions=dict(seen.versions),
         unpacked={name: count for name, count in seen.unpacked.items() if count},
     )
     return MadeReport(report, covered.coverage.tiles if covered else {})
-
-
-def _covered(indexes: Indexes, campaign: Campaign, progress: Progress) -> Covered | None:
-    """None where nothing is planned: whoever only imports has no plan."""
-    targets = open_reader(indexes.open(indexes.ref("target-tiles")), fresh=True)
-    if not targets.manifest.rows and not targets.overlaid:
-        return None
-    return measure_coverage(indexes, campaign, limit=1, progress=progress)
 
 
 def _coverage(covered: Covered) -> CoverageFigures:
@@ -156,6 +191,16 @@ def _coverage(covered: Covered) -> CoverageFigures:
         completeness=totals.completeness,
         **{state.value: totals.states[state] for state in CoverageState},
     )
+
+
+def _domains(figures: Figures, tasks: TasksByPlace) -> tuple[Counted, ...]:
+    """The websites by what became of them. One that gave no answer for now is not called dead."""
+    silent = silent_sites(figures, tasks)
+    found = {row.name: row.count for row in figures.counted("domain")}
+    found["dead"] = found.get("dead", 0) - silent
+    found["no answer"] = silent
+    rows = [Counted(name=name, count=count) for name, count in found.items() if count]
+    return tuple(sorted(rows, key=lambda row: (-row.count, row.name)))
 
 
 def _queues(campaign: Campaign) -> tuple[QueueFigures, ...]:

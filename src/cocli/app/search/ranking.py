@@ -63,16 +63,33 @@ class Lines:
         if any(letter not in self._whole.text for term in terms for letter in term):
             return
         counts = {term: self._whole.text.count(term) for term in terms}
-        if any(counts.values()):
-            rarest = min((term for term in terms if counts[term]), key=counts.__getitem__)
-            others = [(term, _in_order([term])) for term in counts if term != rarest]
-            for start in ("\n", " ", ""):
-                for number in self._whole.containing(start + rarest, len(start)):
-                    line, head = self._whole.lines[number], self._heads.lines[number]
-                    if all(term in line or (pattern.match(head) and not term.isdigit()) for term, pattern in others):
-                        yield number
-        if not any(term.isdigit() for term in terms):  # digits that are strewn over a line mean nothing
-            yield from self._heads.in_order(terms)
+        rarest = min((term for term in terms if counts[term]), key=counts.__getitem__, default=None)
+        if rarest is not None:
+            yield from self._having(rarest, list(counts))
+        digits = [term for term in counts if term.isdigit()]
+        if digits:  # those that are strewn over a line mean nothing
+            needed = min(digits, key=counts.__getitem__)
+            if needed != rarest and counts[needed]:
+                yield from self._having(needed, list(counts))
+            return
+        yield from self._heads.in_order(terms)
+        if rarest is not None and len(counts) > 1:  # one may be strewn over the head, another stand in the rest
+            chosen = max(counts, key=len)
+            yield from self._having(chosen, list(counts))
+            yield from self._matching(self._heads.in_order([chosen]), chosen, list(counts))
+
+    def _having(self, needed: str, terms: list[str]) -> Iterator[int]:
+        """Lines that have one term as it is, and match the others: where it begins a line, a word, anywhere."""
+        for start in ("\n", " ", ""):
+            yield from self._matching(self._whole.containing(start + needed, len(start)), needed, terms)
+
+    def _matching(self, numbers: Iterator[int], known: str, terms: list[str]) -> Iterator[int]:
+        """Those of the lines that match the other terms as well."""
+        others = [(term, _in_order([term])) for term in terms if term != known]
+        for number in numbers:
+            line, head = self._whole.lines[number], self._heads.lines[number]
+            if all(term in line or (pattern.match(head) and not term.isdigit()) for term, pattern in others):
+                yield number
 
 
 class _Text:

@@ -13,28 +13,41 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from cocli.app.campaigns.name import campaign_names
-from cocli.app.indexes.indexes import Indexes, campaign_indexes
-from cocli.app.search.copy import ENDING, SearchCopy, SearchEntry, SearchPart, read_entry, read_part, write_part
+from cocli.app.companies.companies import exclusions_of
+from cocli.app.indexes.indexes import Indexes, campaign_indexes, needed_campaign
+from cocli.app.search.copy import (
+    COMPANY,
+    ENDING,
+    SearchCopy,
+    SearchEntry,
+    SearchPart,
+    corrected,
+    read_entry,
+    read_part,
+    without_excluded,
+    write_part,
+)
 from cocli.app.workspace import Progress, no_progress
-from cocli.errors import FormatError, IndexProblem, StoreError
-from cocli.formats import markdown
+from cocli.errors import IndexProblem, StoreError
 from cocli.index.queries.derived import DerivedFolder
 from cocli.index.queries.names import manifest_name
 from cocli.index.versions import version
 from cocli.keys.paths import CompanyKey
-from cocli.models.company import Company
+from cocli.pipeline.exclusions import exclusion_of
+from cocli.results.companies.pages import read_page
 from cocli.store.base import StoredObject
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from cocli.app.workspace import Workspace
+    from cocli.pipeline.exclusions import Exclusions
     from cocli.store.base import ObjectInfo, Store
 
 _COMPANIES = "companies/"
 _LOT = 500
 _PROSPECTS = """
-SELECT company_hash, name, city, region, domain, phone_e164, primary_email, slug
+SELECT company_hash, name, city, region, domain, coalesce(phone_e164, phone), primary_email, slug, website, place_id
 FROM prospects ORDER BY name, company_hash
 """
 
@@ -52,14 +65,21 @@ class Search:
 
 
 def open_search(workspace: Workspace, campaign: str | None, progress: Progress = no_progress) -> Search:
-    """Companies, and the prospects of one campaign or of all."""
+    """Companies, and the prospects of one campaign or of all.
+
+    A company's page is shared by campaigns, exclusions belong to one: what the campaign excludes that was named is not
+    searched; where none was, it is, and whoever shows it says where it is excluded.
+    """
     parts: list[SearchPart] = []
     indexes = campaign_indexes(workspace, campaign)
     search = Search(SearchCopy(()), indexes.store)
     names = [campaign] if campaign else sorted(campaign_names(workspace.store))
+    exclusions: dict[str, Exclusions] = {}
     for name in names:
         try:
-            part = prospects_part(campaign_indexes(workspace, name))
+            of_campaign = campaign_indexes(workspace, name)
+            exclusions[name] = exclusions_of(needed_campaign(of_campaign))
+            part = prospects_part(of_campaign)
         except (IndexProblem, StoreError) as error:
             if campaign:
                 raise
@@ -69,8 +89,11 @@ def open_search(workspace: Workspace, campaign: str | None, progress: Progress =
             search.unpacked.append(name)
         else:
             parts.append(part)
-    parts.append(companies_part(indexes, progress))
-    search.copy = SearchCopy(parts)
+    companies = companies_part(indexes, progress)
+    found = [corrected(part, companies) for part in parts]
+    if campaign:
+        companies = without_excluded(companies, exclusions[campaign])
+    search.copy = SearchCopy([*found, companies], exclusions)
     return search
 
 
@@ -86,23 +109,28 @@ def consolidate_search(indexes: Indexes) -> int:
 
 
 def prospects_part(indexes: Indexes) -> SearchPart | None:
-    """The prospects of a campaign; None if none were ever packed."""
+    """The prospects of a campaign without those that are excluded; None if none were ever packed."""
     ref = indexes.ref("prospects")
     manifest = version(indexes.open(ref))
     if not manifest.version:
         return None
+    exclusions = exclusions_of(needed_campaign(indexes))
     copies, name = indexes.copies(ref), manifest_name(manifest)
+    if exclusions:
+        name = f"{name}-{exclusions.digest}"
     found = copies.find(name, ENDING)
     part = read_part(found) if found else None
-    return part or write_part(copies, name, _prospects(indexes, manifest.version))
+    return part or write_part(copies, name, _prospects(indexes, manifest.version, exclusions))
 
 
-def _prospects(indexes: Indexes, number: int) -> Iterator[tuple[SearchEntry, str]]:
+def _prospects(indexes: Indexes, number: int, exclusions: Exclusions) -> Iterator[tuple[SearchEntry, str]]:
     from cocli.app.indexes.query import AsOf, QueryOptions, opened_query  # here: a current copy needs no DuckDB
 
     owner = indexes.campaign.name if indexes.campaign else ""
     with opened_query(indexes, _PROSPECTS, QueryOptions(as_of=AsOf(number=number))) as query:
-        for company, name, city, region, domain, phone, email, slug in query.result().rows():
+        for company, name, city, region, domain, phone, email, slug, website, place in query.result().rows():
+            if exclusion_of(exclusions, name=name, place_id=place, domain=domain, website=website):
+                continue
             detail = " · ".join(filter(None, (city, domain, phone, email)))
             yield SearchEntry("prospect", company, owner, name or slug, detail, ""), f"{region or ''} {slug} {company}"
 
@@ -149,26 +177,29 @@ def _companies(
     while lot := list(islice(remaining, _LOT)):
         for info, answer in zip(lot, store.get_many([info.key for info in lot]), strict=True):
             if isinstance(answer, StoredObject):  # one that is gone meanwhile is no company any more
-                yield _company(info, answer)
+                yield from _company(info, answer)
         done += len(lot)
         progress(done)
 
 
-def _company(info: ObjectInfo, stored: StoredObject) -> tuple[SearchEntry, str]:
-    slug = str(CompanyKey.parse(info.key).slug)
-    try:
-        company = markdown.read(Company, stored.data, file=info.key)
-    except FormatError:  # a person's file need not be in order to be found by its name
-        return SearchEntry("company", slug, "", slug, "", info.key, _stamp(info)), slug
-    title, website, phone, email = company.name, company.website, company.phone, company.email
-    emails: tuple[str, ...] = ()
-    if (facts := company.cocli) is not None:  # what a person wrote comes first
-        emails = facts.emails
-        title, website, phone = title or facts.name, website or facts.domain, phone or facts.phone_e164
-        email = email or next(iter(emails), None)
-    detail = " · ".join(filter(None, (website, phone, email, *company.tags)))
-    more = " ".join(filter(None, (slug, company.status, *emails)))
-    return SearchEntry("company", slug, "", title or slug, detail, info.key, _stamp(info)), more
+def _company(info: ObjectInfo, stored: StoredObject) -> Iterator[tuple[SearchEntry, str]]:
+    """A company, as a person knows it; none for the file of a page that went away."""
+    page = read_page(stored)
+    facts = page.facts
+    if page.is_former:
+        return
+    written = page.written
+    found_emails = facts.emails if facts else ()
+    website = written.get("website") or (facts.domain if facts else None)
+    phone = written.get("phone") or (facts.any_phone if facts else None)
+    email = written.get("email") or next(iter(found_emails), None)
+    detail = " · ".join(filter(None, (written.get("city"), website, phone, email, *page.tags)))
+    former = (facts.formerly if facts else None) or ()
+    more = " ".join(filter(None, (page.slug, written.get("status"), written.get("address"), *found_emails, *former)))
+    stands_for = " ".join(page.hashes) if set(written) - {"status"} else ""
+    marks = {"place_id": (facts and facts.place_id) or "", "domain": (facts and facts.domain) or ""}
+    shown = (COMPANY, page.slug, "", page.title, detail, info.key, _stamp(info))
+    yield SearchEntry(*shown, **marks, stands_for=stands_for), more
 
 
 def _stamp(info: ObjectInfo) -> str:

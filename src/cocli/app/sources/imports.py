@@ -1,36 +1,42 @@
 """Imports: a file that a person brings becomes prospects of a campaign, with the file itself kept as evidence.
 
 Each row is an observation of the source `import`, matched and merged like any other. The same file again adds nothing.
-Rows that are refused are kept with their numbers and the reasons, beside the file.
+Rows that are refused are kept with their numbers and the reasons, beside the file. The websites of the businesses are
+queued, so that workers read them.
 """
 
 from __future__ import annotations
 
 import hashlib
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from cocli.app.companies.companies import exclusions_of
 from cocli.app.documents.documents import Upload, opened_documents, upload
 from cocli.app.indexes.indexes import campaign_indexes, needed_campaign
+from cocli.app.queues.queues import opened_queue
+from cocli.app.sources.phone_country import country_of_places
 from cocli.app.workspace import Progress, no_progress
-from cocli.errors import UsageError
 from cocli.index.reader import open_reader
 from cocli.index.writer import IndexWriter
 from cocli.keys.identities import email_hash
 from cocli.pipeline.exclusions import is_excluded
 from cocli.pipeline.merge import assign, merge_emails
 from cocli.pipeline.merge.contributions import Contributions
+from cocli.pipeline.merge.transformations import is_named_by_site
 from cocli.pipeline.sources.imports import IMPORT
-from cocli.pipeline.sources.imports.cards import read_cards
 from cocli.pipeline.sources.imports.mapping import ColumnMapping, map_columns
 from cocli.pipeline.sources.imports.observation import ImportedPlace, Observer
-from cocli.pipeline.sources.imports.placemarks import read_placemarks
+from cocli.pipeline.sources.imports.readers import READERS, mime_type_of, read_rows
+from cocli.pipeline.sources.imports.recognition import recognised_format as guess_format
 from cocli.pipeline.sources.imports.rows import ImportTable, RefusedRow
-from cocli.pipeline.sources.imports.tables import read_table
+from cocli.pipeline.stages.enrichment_loop import QUEUE
+from cocli.pipeline.stages.list_pass import website_tasks
+from cocli.pipeline.websites.hosts.shared import own_domain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
 
     from cocli.app.documents.documents import Documents
@@ -39,12 +45,21 @@ if TYPE_CHECKING:
     from cocli.index.reader import IndexReader
     from cocli.models.email import EmailEntry
     from cocli.models.place import Place
+    from cocli.queue.base import NewTask
 
-MAX_BYTES = 256 * 1024 * 1024
+__all__ = [
+    "READERS",
+    "ImportOptions",
+    "ImportReport",
+    "ImportedList",
+    "guess_format",
+    "import_file",
+    "imported_list",
+    "preview",
+]
+
 _EXAMPLES = 3
 _NODE = "import"
-READERS: dict[str, Callable[..., ImportTable]] = {"csv": read_table, "vcard": read_cards, "kml": read_placemarks}
-_MIME_TYPES = {"csv": "text/csv", "vcard": "text/vcard", "kml": "application/vnd.google-earth.kml+xml"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +68,9 @@ class ImportOptions:
     format: str | None = None
     mapping: tuple[str, ...] = ()
     country: str | None = None
+    sheet: str | None = None
+    visit: bool = True
+    """Queue the websites of what it brings."""
     dry_run: bool = False
 
 
@@ -79,57 +97,81 @@ class ImportReport:
     excluded: int = 0
     emails: int = 0
     unread: dict[str, int] = field(default_factory=dict)
-    """Field → values that could not be read; the rest of their rows was."""
+    """Field → values that could not be read; the rest of their rows was. A phone number is kept as text."""
+    sheet: str | None = None
+    named_by_domain: int = 0
+    """Rows without a name: they are called by their domains until their websites are read."""
+    websites: int = 0
+    """Websites of these businesses that can be read: those that one of them has to itself."""
+    queued: int = 0
+    """… of which so many were queued now; the others wait, or were read, or were set aside before."""
     refused: list[RefusedRow] = field(default_factory=list)
     examples: list[dict[str, Any]] = field(default_factory=list)
     document: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedList:
+    """A file, read: its rows, which column is which field, and who makes observations of them."""
+
+    table: ImportTable
+    mapping: ColumnMapping
+    observer: Observer
+
+    def report(self) -> ImportReport:
+        """What can be said before any row is looked at."""
+        table, mapping = self.table, self.mapping
+        return ImportReport(
+            format=table.format,
+            encoding=table.encoding,
+            delimiter=table.delimiter,
+            sheet=table.sheet,
+            mapping=dict(mapping.fields),
+            unused=list(mapping.unused),
+            further={name: list(columns) for name, columns in mapping.further.items()},
+            rows=len(table.rows) + len(table.refused),
+            blank=table.blank,
+            refused=list(table.refused),
+        )
+
+
+def imported_list(data: bytes, options: ImportOptions, *, at: datetime) -> ImportedList:
+    """Read a file. Observations are of the time `at`, and lead to no document yet."""
+    table = read_rows(data, options.filename, format_=options.format, sheet=options.sheet)
+    mapping = map_columns(_with_organisation(table), options.mapping)
+    return ImportedList(table, mapping, Observer(mapping, at, country=options.country))
+
+
+def preview(data: bytes, options: ImportOptions, *, at: datetime) -> ImportReport:
+    """What a file holds, whatever the campaign: its rows, its columns, its websites."""
+    brought = imported_list(data, options, at=at)
+    report = brought.report()
+    wanted = _observed(brought, report, lambda _: False)
+    domains = {own_domain(observation.place.website) for observation in wanted}
+    report.websites = len(domains - {None})
+    return report
 
 
 def import_file(
     workspace: Workspace, campaign: str, data: bytes, options: ImportOptions, progress: Progress = no_progress
 ) -> ImportReport:
     """Import a file into a campaign."""
-    if len(data) > MAX_BYTES:
-        raise UsageError(reason=f"{options.filename} has {len(data)} bytes; the most is {MAX_BYTES}")
-    format_ = options.format or guess_format(data, options.filename)
-    table = READERS[format_](data, file=options.filename)
-    mapping = map_columns(_with_organisation(table), options.mapping)
     indexes = campaign_indexes(workspace, campaign)
-    report = ImportReport(
-        format=format_,
-        encoding=table.encoding,
-        delimiter=table.delimiter,
-        mapping=dict(mapping.fields),
-        unused=list(mapping.unused),
-        further={name: list(columns) for name, columns in mapping.further.items()},
-        rows=len(table.rows) + len(table.refused),
-        blank=table.blank,
-        refused=list(table.refused),
-    )
+    brought = imported_list(data, options, at=indexes.store.now())
+    brought.observer.phone_country = cache(lambda: country_of_places(needed_campaign(indexes)))
+    report = brought.report()
     if options.dry_run:
-        _import_rows(indexes, table, _observer(mapping, options, indexes.store.now(), None), report, progress)
+        _import_rows(indexes, brought, report, progress)
         return report
-    with opened_documents(workspace, campaign) as documents:
-        kept = _keep(documents, data, options, format_)
-        observer = _observer(mapping, options, kept.saved_at, kept.uuid)
+    with opened_documents(workspace, campaign, learn=False) as documents:
+        kept = _keep(documents, data, options, mime_type_of(data, brought.table))
+        brought.observer.observed_at, brought.observer.document = kept.saved_at, kept.uuid
         report.document = kept.doc
-        _import_rows(indexes, table, observer, report, progress)
+        tasks = _import_rows(indexes, brought, report, progress)
+        if options.visit:
+            report.queued = _queue_websites(indexes, tasks)
         _keep_outcome(documents, kept, report)
     return report
-
-
-def guess_format(data: bytes, filename: str) -> str:
-    """By what the file begins with; its name is asked where that says nothing."""
-    head = data[:4096].replace(b"\x00", b"").lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n").lower()
-    if head.startswith(b"begin:vcard") or filename.lower().endswith((".vcf", ".vcard")):
-        return "vcard"
-    if b"<kml" in head or filename.lower().endswith(".kml"):
-        return "kml"
-    if head.startswith(b"pk\x03\x04"):
-        raise UsageError(
-            reason=f"{filename} is a packed file (a spreadsheet, or KMZ)", hint="Save it as CSV, or unpack the KML."
-        )
-    return "csv"
 
 
 def _with_organisation(table: ImportTable) -> list[str]:
@@ -144,8 +186,10 @@ def _with_organisation(table: ImportTable) -> list[str]:
     return table.columns
 
 
-def _observer(mapping: ColumnMapping, options: ImportOptions, at: datetime, document: str | None) -> Observer:
-    return Observer(mapping, at, document, options.country)
+def _queue_websites(indexes: Indexes, tasks: Sequence[NewTask]) -> int:
+    """The businesses are written before: whoever is killed in between queues them with the same file again."""
+    with opened_queue(needed_campaign(indexes), QUEUE) as queue:
+        return queue.put_many(tasks).queued
 
 
 # --- evidence
@@ -159,7 +203,7 @@ class _Kept:
     datasource: str
 
 
-def _keep(documents: Documents, data: bytes, options: ImportOptions, format_: str) -> _Kept:
+def _keep(documents: Documents, data: bytes, options: ImportOptions, mime_type: str) -> _Kept:
     """The file as a document that came in, named by its content. The time of an import is that of the first one."""
     doc = f"import-{hashlib.sha256(data).hexdigest()}"
     rows = documents.repository.states(documents.account, doc, cluster=None)
@@ -167,7 +211,7 @@ def _keep(documents: Documents, data: bytes, options: ImportOptions, format_: st
         row = rows[0]
     else:
         name = options.filename.replace("\\", "/").rsplit("/", 1)[-1]
-        file = Upload(data, doc, connector=IMPORT, filename=name, mime_type=_MIME_TYPES[format_])
+        file = Upload(data, doc, connector=IMPORT, filename=name, mime_type=mime_type)
         row = upload(documents, file).row
     return _Kept(doc, row.uuid, row.saved_at, row.datasource)
 
@@ -191,23 +235,33 @@ def _keep_outcome(documents: Documents, kept: _Kept, report: ImportReport) -> No
 # --- rows
 
 
-def _import_rows(
-    indexes: Indexes, table: ImportTable, observer: Observer, report: ImportReport, progress: Progress
-) -> None:
-    campaign = needed_campaign(indexes)
-    exclusions = exclusions_of(campaign)
-    wanted: dict[int, ImportedPlace] = {}
-    for row in table.rows:
-        observed = observer.observe(row)
+def _observed(
+    brought: ImportedList, report: ImportReport, is_unwanted: Callable[[Place], object]
+) -> list[ImportedPlace]:
+    """The observations of the rows that are wanted; the report learns of the others."""
+    wanted: list[ImportedPlace] = []
+    for row in brought.table.rows:
+        observed = brought.observer.observe(row)
         if isinstance(observed, str):
             report.refused.append(RefusedRow(row.number, observed, _shown(row.cells)))
-        elif is_excluded(observed.place, exclusions):
+        elif is_unwanted(observed.place):
             report.excluded += 1
         else:
-            wanted[id(observed.place)] = observed
-    report.unread = dict(sorted(observer.unread.items()))
+            wanted.append(observed)
+    report.unread = dict(sorted(brought.observer.unread.items()))
+    report.named_by_domain = sum(is_named_by_site(observation.place) for observation in wanted)
     report.refused.sort(key=lambda refusal: refusal.number)
-    report.examples = [_example(observation) for observation in list(wanted.values())[:_EXAMPLES]]
+    report.examples = [_example(observation) for observation in wanted[:_EXAMPLES]]
+    return wanted
+
+
+def _import_rows(indexes: Indexes, brought: ImportedList, report: ImportReport, progress: Progress) -> list[NewTask]:
+    """Bring the rows in; what is to be done for their websites."""
+    campaign = needed_campaign(indexes)
+    exclusions = exclusions_of(campaign)
+    observer = brought.observer
+    observed = _observed(brought, report, lambda place: is_excluded(place, exclusions))
+    wanted = {id(observation.place): observation for observation in observed}
     reader = open_reader(indexes.open(indexes.ref("prospects")), fresh=True)
     assignments = assign([observation.place for observation in wanted.values()], reader.scan())
     made = Contributions(campaign.name, reader.get, observer.document)
@@ -221,6 +275,9 @@ def _import_rows(
     if observer.document is not None:
         IndexWriter(indexes.open(indexes.ref("prospects"))).append(made.changed())
         IndexWriter(indexes.open(indexes.ref("emails"))).append(entries)
+    tasks = website_tasks(made.businesses(lambda business: is_excluded(business, exclusions) is None))
+    report.websites = len(tasks)
+    return tasks
 
 
 def _new_emails(indexes: Indexes, entries: Mapping[str, EmailEntry]) -> list[EmailEntry]:

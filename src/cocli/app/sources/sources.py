@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from cocli.app.workspace import no_progress
 from cocli.config.places import cache_home, state_home, user_file
+from cocli.config.private import make_private
 from cocli.errors import FormatError, NotFound, UsageError
 from cocli.keys.paths import CategoriesKey
 from cocli.keys.tile import Tile
@@ -75,6 +76,8 @@ class PhraseMeaning:
     words: tuple[str, ...]
     found: int | None
     files: int
+    taken: str | None = None
+    """The phrase of a table that was taken for it, where no table has it as it is."""
 
 
 def library_of(environ: Environment) -> Library:
@@ -161,7 +164,7 @@ def fetch_source(
     library = library_of(workspace.settings.environ)
     wanted = DownloadRequest(Box.parse(box).snapped(), release, base, extensions=extensions)
     folder = os.path.join(cache_home(workspace.settings.environ), "sources")
-    os.makedirs(folder, exist_ok=True)
+    make_private(folder)
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         wanted = replace(wanted, extension_folder=os.path.join(folder, "extensions"))
         fetched = download(wanted, scratch, progress)
@@ -208,7 +211,40 @@ def _explained(library: Library, categories: Categories, source: str, phrase: st
     if files:
         with OpenPlaces(file_kind(source), files, categories, account="default") as places:
             found = places.total(meaning)
-    return PhraseMeaning(source, meaning.by, meaning.categories, tuple(sorted(meaning.words)), found, len(files))
+    words = tuple(sorted(meaning.words))
+    return PhraseMeaning(source, meaning.by, meaning.categories, words, found, len(files), meaning.taken)
+
+
+@dataclass(frozen=True, slots=True)
+class PhraseNote:
+    """What a campaign's phrase is looked for as, where that is not what it says."""
+
+    phrase: str
+    taken: str | None
+    """The phrase of a table that was taken for it; None: no table knows it, and only its words are looked for."""
+
+    def __str__(self) -> str:
+        if self.taken is None:
+            return f'No table of categories knows "{self.phrase}": only names and categories with its words are found'
+        return f'"{self.phrase}" is looked for as "{self.taken}"'
+
+
+def phrase_notes(workspace: Workspace, campaign: Campaign) -> list[PhraseNote]:
+    """What a person should know of the phrases before they are looked for in open data."""
+    wanted = campaign.settings.model().prospecting
+    asked = [name for name in dict.fromkeys(wanted.sources) if name in file_names()]
+    if not asked:
+        return []
+    categories = categories_of(workspace, campaign)
+    notes: list[PhraseNote] = []
+    for phrase in dict.fromkeys(wanted.queries):
+        meanings = [categories.meaning(phrase, source) for source in asked]
+        known = [meaning for meaning in meanings if meaning.by == "categories"]
+        if not known:
+            notes.append(PhraseNote(phrase, None))
+        elif known[0].taken is not None:
+            notes.append(PhraseNote(phrase, known[0].taken))
+    return notes
 
 
 def categories_of(workspace: Workspace, campaign: Campaign | None) -> Categories:

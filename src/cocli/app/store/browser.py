@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cocli.app.store.deletion import FolderContents, delete_folder, measure_folder
-from cocli.app.store.folders import children
 from cocli.app.workspace import Progress, no_progress
 from cocli.errors import NotFound, UsageError
+from cocli.store.folders import children
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

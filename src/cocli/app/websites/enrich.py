@@ -14,7 +14,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from cocli.app.documents.documents import opened_documents
+from cocli.app.documents.events import telling
 from cocli.app.indexes.indexes import campaign_indexes
+from cocli.app.websites.failures import opened_failures
 from cocli.app.websites.fetcher import open_fetcher as configured_fetcher
 from cocli.app.websites.fetcher import opened_browser
 from cocli.app.workspace import no_progress
@@ -23,6 +25,7 @@ from cocli.keys.paths import IndexRef
 from cocli.models.campaign import ExcludeSection, FetchSection
 from cocli.models.work import EnrichmentWork
 from cocli.pipeline.exclusions import Exclusions
+from cocli.pipeline.merge.site_address import country_hint
 from cocli.pipeline.merge.site_records import SiteRecords
 from cocli.pipeline.stages.enrichment import Enrichment, SiteSinks
 from cocli.pipeline.websites.fetch.settings import FetchSettings
@@ -151,7 +154,8 @@ async def _all(
 def opened_keeping(workspace: Workspace, campaign: str | None) -> Iterator[SiteSinks]:
     """The campaign's documents and indexes; without a campaign, the user's own documents and the shared domains."""
     with ExitStack() as stack:
-        documents = stack.enter_context(opened_documents(workspace, campaign))
+        documents = stack.enter_context(opened_documents(workspace, campaign, learn=False))
+        stack.enter_context(telling(documents))
         indexes = campaign_indexes(workspace, campaign)
         records = SiteRecords(
             domains=indexes.open(IndexRef("domains")),
@@ -159,7 +163,8 @@ def opened_keeping(workspace: Workspace, campaign: str | None) -> Iterator[SiteS
             emails=indexes.open(IndexRef("emails", campaign)) if campaign else None,
             clock=time.monotonic,
         )
-        yield SiteSinks(documents.repository, documents.account, documents.edition, records)
+        failures = stack.enter_context(opened_failures(documents.store, campaign)) if campaign else None
+        yield SiteSinks(documents.repository, documents.account, documents.edition, records, failures)
 
 
 @contextmanager
@@ -170,7 +175,7 @@ def _not_kept() -> Iterator[None]:
 def with_prospects(keeping: SiteSinks, work: EnrichmentWork) -> EnrichmentWork:
     """The campaign's prospects on this domain, and their country where none was given."""
     prospects = keeping.records.prospects_of(work.domain)
-    countries = {prospect.country for prospect in prospects if prospect.country}
+    countries = {country for prospect in prospects if (country := country_hint(prospect))}
     country = work.country or (countries.pop() if len(countries) == 1 else None)
     hashes = tuple(prospect.company_hash for prospect in prospects)
     return work.model_copy(update={"prospects": hashes, "country": country})

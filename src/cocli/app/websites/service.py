@@ -29,7 +29,9 @@ from cocli.models.record import CountryText, RecordPart, Text, explain
 from cocli.pipeline.exclusions import Exclusions
 from cocli.pipeline.stages.enrichment import Enrichment
 from cocli.pipeline.websites.fetch.settings import FetchSettings
+from cocli.pipeline.websites.site.look import look_here
 from cocli.pipeline.websites.site.mx import MailHosts, name_servers
+from cocli.pipeline.websites.site.reader_pool import ReaderPool
 from cocli.pipeline.websites.site.shelf import NoShelf
 from cocli.pipeline.websites.site.site import DEFAULT_PAGES, DEFAULT_SECONDS, SiteSettings
 
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from cocli.app.workspace import Workspace
     from cocli.config.resolve import Settings
     from cocli.pipeline.stages.enrichment import SiteSinks
+    from cocli.pipeline.websites.site.look import Look
     from cocli.pipeline.websites.site.site import PageFetch, Render
 
 SITES_AT_ONCE = 16
@@ -102,12 +105,18 @@ class EnrichmentService:
     """Made in the event loop that the fetcher lives in."""
 
     def __init__(
-        self, workspace: Workspace, settings: Settings, fetch: PageFetch, render: Render | None = None
+        self,
+        workspace: Workspace,
+        settings: Settings,
+        fetch: PageFetch,
+        render: Render | None = None,
+        look: Look = look_here,
     ) -> None:
         self._workspace = workspace
         self._settings = settings
         self._fetch = fetch
         self._render = render
+        self._look = look
         self._slots = asyncio.Semaphore(SITES_AT_ONCE)
         self._opening = asyncio.Lock()
         self._keepings: dict[str, SiteSinks] = {}
@@ -130,6 +139,7 @@ class EnrichmentService:
             settings=SiteSettings(pages=request.pages, seconds=request.seconds),
             exclusions=Exclusions.of(exclude_section(settings)),
             mail_hosts=MailHosts(name_servers()) if request.mx else None,
+            look=self._look,
         )
         async with self._slots:
             return enriched_site(await enrichment.enrich(work), saved=request.keeps)
@@ -167,8 +177,9 @@ async def opened_service(workspace: Workspace, campaign: str | None) -> AsyncIte
     async with (
         open_fetcher(section, FetchSettings.of(section, proxy=proxy)) as fetcher,
         opened_browser(section, fetcher) as render,
+        ReaderPool() as readers,
     ):
-        service = EnrichmentService(workspace, settings, fetcher.fetch, render)
+        service = EnrichmentService(workspace, settings, fetcher.fetch, render, readers)
         try:
             yield service
         finally:

@@ -72,6 +72,8 @@ class Explanation:
     emails: list[EmailTrail] = made_by(default_factory=list)
     documents: list[DocumentView] = made_by(default_factory=list)
     problems: list[str] = made_by(default_factory=list)
+    left_behind: str | None = None
+    """The command that brings documents here which a sync left in the bucket."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,13 +57,13 @@ def find_prospect(indexes: Indexes, text: str) -> Meant:
     reader: IndexReader[Prospect] = open_reader(indexes.open(indexes.ref("prospects")), fresh=True)
     wanted = text.strip()
     page = page_of(indexes.store, wanted)
-    named = _by_identity(reader, wanted) or (reader.get(page.company_hash) if page and page.company_hash else None)
+    named = _by_identity(reader, wanted) or _by_page(reader, page)
     if named is None:
         named, page = _by_words(indexes, reader, wanted), None
     prospect = _followed(reader, named)
     asked = None if prospect.company_hash == named.company_hash else named.company_hash
     hashes = _merged_into(indexes, prospect.company_hash)
-    if page is None or page.company_hash != prospect.company_hash:
+    if page is None or prospect.company_hash not in page.hashes:
         page = page_about(indexes.store, prospect)
     return Meant(prospect, asked, tuple(reader.get_many(sorted(hashes)).values()), page)
 
@@ -76,6 +76,12 @@ def _by_identity(reader: IndexReader[Prospect], text: str) -> Prospect | None:
     return None
 
 
+def _by_page(reader: IndexReader[Prospect], page: CompanyPage | None) -> Prospect | None:
+    """The prospect of a page; a campaign may know the company under any of the page's hashes."""
+    found = (reader.get(company) for company in (page.hashes if page else ()))
+    return next((prospect for prospect in found if prospect is not None), None)
+
+
 def _by_words(indexes: Indexes, reader: IndexReader[Prospect], text: str) -> Prospect:
     rows = _asked(indexes, _FOUND.format(text=quote_text(text)))
     if len(rows) > 1:
@@ -85,7 +91,7 @@ def _by_words(indexes: Indexes, reader: IndexReader[Prospect], text: str) -> Pro
     found = reader.get(rows[0][0]) if rows else None
     if found is None:
         near = _asked(indexes, _NEAR.format(text=quote_text(text), shown=_SHOWN)) if text else []
-        hint = f"Did you mean: {_shown(near)}" if near else f"Find it by a few letters: cocli fz{indexes.options}"
+        hint = f"Did you mean: {_shown(near)}" if near else f"Find it by a few letters: cocli find{indexes.options}"
         raise NotFound(key=f'"{text}" among the prospects{indexes.options.replace(" -c", " of")}', hint=hint)
     return found
 

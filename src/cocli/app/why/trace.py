@@ -91,7 +91,8 @@ class Tracer:
         return found
 
     def stored(self, uuids: Collection[str]) -> dict[str, PipeDoc]:
-        """Those that are in the store. A key ends with the document's uuid, so one listing finds all of them."""
+        """Those that are in the store, and no machine has told of. A key ends with the document's uuid, so one listing
+        finds all of them; the catalogue knows them from then on."""
         store, folder = self._documents.store, account_prefix(self._repository.objects.prefix, self._documents.account)
         names = {f"{uuid}.pb" for uuid in uuids}
         keys = [info.key for info in store.list(folder) if info.key.rpartition("/")[2] in names]
@@ -101,6 +102,7 @@ class Tracer:
                 if isinstance(stored, StoredObject):  # one that is gone since the listing is not there
                     row = codec.decode(stored.data, doc=stored.key, etag=stored.etag).row()
                     found[row.uuid] = row
+        self._repository.catalog.commit(list(found.values()), [])
         return found
 
     def view(self, row: PipeDoc) -> DocumentView:

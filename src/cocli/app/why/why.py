@@ -19,6 +19,7 @@ from cocli.models.prospect import Prospect
 from cocli.pipeline.merge.engine import implied_by_sources
 from cocli.pipeline.merge.rules import EXCEPTIONS, MEANING, RULES, SOURCES, MergeRule
 from cocli.pipeline.sources.imports import IMPORT
+from cocli.results.companies.overrides import COVERED, written_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,12 +35,7 @@ _NOT_ASKED = ("origins",)
 _WEIGHED = (MergeRule.BEST, MergeRule.PAIRED, MergeRule.ENTRIES)
 
 
-_KEYS = {
-    "name": ("name",),
-    "phone": ("phone", "phone_e164"),
-    "website": ("website", "domain"),
-    "email": ("primary_email", "all_emails"),
-}
+_KEYS = {key: fields for key, fields in COVERED.items() if key != "tags"}
 """Key of a person's own on a company's page → the fields that it stands before."""
 
 
@@ -57,13 +53,13 @@ def overview(workspace: Workspace, campaign: str, who: str) -> Overview:
         origin = email_origin(prospect, email, trail)
         lines.append(FieldLine(email, trail.source_page if trail else None, *_seen(origin)))
     merged = sorted(record.company_hash for record in meant.merged)
-    written = [found for key in _KEYS if (found := _written(indexes, meant, key))]
+    written = [found for key in (*_KEYS, "status") if (found := _written(indexes, meant, key))]
     return Overview(campaign, prospect.company_hash, prospect.name, meant.asked, merged, lines, written)
 
 
 def _written(indexes: Indexes, meant: Meant, key: str) -> PersonalValue | None:
     page = meant.page
-    value = getattr(page.company, key) if page and page.company else None
+    value = written_texts(page.company).get(key) if page else None
     if page and value:
         return PersonalValue(key, value, location(indexes.store, page.key))
     return None
@@ -111,8 +107,9 @@ def explain(workspace: Workspace, campaign: str, who: str, asked: str) -> Explan
         tracer = Tracer(documents)
         told = told_of(indexes, documents, tracer, meant)
         found = _explanation(campaign, meant, name)
-        key = next((key for key, fields in _KEYS.items() if name in fields), "email" if "@" in name else None)
-        found.written = _written(indexes, meant, key) if key else None
+        keys = [key for key, fields in _KEYS.items() if name in fields] or ["email"] * ("@" in name)
+        every = [_written(indexes, meant, key) for key in reversed(keys)]  # a part of an address before the whole
+        found.written = next((value for value in every if value), None)
         found.problems = told.problems
         entries = email_entries(indexes, prospect)
         found.emails = [email_trail(prospect, email, entries.get(email), told) for email in _addresses(prospect, name)]
@@ -121,18 +118,25 @@ def explain(workspace: Workspace, campaign: str, who: str, asked: str) -> Explan
         else:
             found.observations = list(_observations(meant, told, name))
         _add_documents(found, tracer)
+        if any(uuid not in {document.uuid for document in found.documents} for uuid in _named(found)):
+            found.left_behind = documents.left_behind
     return found
 
 
 def _add_documents(found: Explanation, tracer: Tracer) -> None:
+    named = _named(found)
+    rows = tracer.rows(named)
+    found.documents = [tracer.view(rows[uuid]) for uuid in named if uuid in rows]
+    found.problems += [f"document {uuid} is not in the repository" for uuid in named if uuid not in rows]
+
+
+def _named(found: Explanation) -> list[str]:
+    """The documents that the observations name, each once."""
     all_named = [
         *(observed.document for observed in found.observations),
         *(observed.document for observed in found.emails),
     ]
-    named = dict.fromkeys(uuid for uuid in all_named if uuid)
-    rows = tracer.rows(list(named))
-    found.documents = [tracer.view(rows[uuid]) for uuid in named if uuid in rows]
-    found.problems += [f"document {uuid} is not in the repository" for uuid in named if uuid not in rows]
+    return list(dict.fromkeys(uuid for uuid in all_named if uuid))
 
 
 def _known_field(prospect: Prospect, asked: str) -> str:

@@ -1,0 +1,1 @@
+"""Backups of a store: make, look at, verify, restore, prune."""

@@ -1,0 +1,1 @@
+"""From a person's list to the enriched list, in one go."""
