@@ -7,26 +7,63 @@ import logging
 import time
 from typing import TYPE_CHECKING
 
+from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse
 
 from cocli import logs
-from cocli.errors import ServiceUnavailable, TokenRefused, TooLarge, TooManyRequests, UsageError
+from cocli.errors import TokenRefused, TooLarge, TooManyRequests, TooSlow, UsageError
+from cocli.service.connections import network_of, note_caller
+from cocli.service.rate_limit import RateLimit
 from cocli.service.statuses import INTERNAL, logged, status_of, told
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from datetime import datetime
 
     from starlette.exceptions import HTTPException
     from starlette.requests import Request
     from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+    from cocli.app.documents.tokens import Tokens
     from cocli.errors import CocliError
 
 _LOG = logs.get_logger(__name__)
 
 _DISCARD_SECONDS = 2.0
 """With who sends more than is taken."""
+_FIRST_SECONDS = 20.0
+_SLOWEST = 10_000
+"""Bytes a second that a body has to bring, after the first seconds."""
+_REFUSALS_PER_MINUTE = 60
+_REFUSAL_SECONDS = 1.0
+"""For which an address waits for its next refusal, when it had more than it may have in a minute."""
+
+
+class Callers:
+    """Who calls, by token: known before anything of the body is read."""
+
+    def __init__(self, tokens: Tokens, clock: Callable[[], datetime]) -> None:
+        self._tokens = tokens
+        self._clock = clock
+        self._refusals = RateLimit(_REFUSALS_PER_MINUTE, time.monotonic)
+
+    async def account(self, request: Request) -> str:
+        try:
+            # In a thread: whether the machine of a token was evicted is asked of the store.
+            account = await run_in_threadpool(self._tokens.account, bearer(request), self._clock())
+        except TokenRefused:
+            await self._slow_down(request)
+            raise
+        note_caller(request.scope)
+        return account
+
+    async def _slow_down(self, request: Request) -> None:
+        """Waiting costs nothing here, and whoever guesses has few connections to wait with."""
+        try:
+            self._refusals.take(network_of(request.client.host) if request.client else "")
+        except TooManyRequests:
+            await asyncio.sleep(_REFUSAL_SECONDS)
 
 
 def bearer(request: Request) -> str:
@@ -38,26 +75,28 @@ def bearer(request: Request) -> str:
 
 
 async def read_body(request: Request, *, limit: int, seconds: float, what: str) -> bytes:
-    """The body, piece by piece: one that is too large, or never ends, is not kept and not read to its end."""
+    """The body, piece by piece: one that is too large, too slow, or never ends, is not kept and not read to its end."""
     announced = request.headers.get("content-length", "")
     size = 0
     if announced.isdecimal() and int(announced) > limit:
         size = int(announced)
     body = bytearray()
+    started = asyncio.get_running_loop().time()
     try:
-        async with asyncio.timeout(_DISCARD_SECONDS if size > limit else seconds) as deadline:
+        async with asyncio.timeout(_DISCARD_SECONDS if size > limit else min(seconds, _FIRST_SECONDS)) as deadline:
             async for piece in request.stream():
                 if size > limit:
                     continue  # who is cut off while sending may never see the answer
                 body += piece
+                deadline.reschedule(started + min(seconds, _FIRST_SECONDS + len(body) / _SLOWEST))
                 if len(body) > limit:
                     size = len(body)
                     body.clear()
                     deadline.reschedule(asyncio.get_running_loop().time() + _DISCARD_SECONDS)
     except TimeoutError as error:
         if size <= limit:
-            reason = f"{what} did not arrive within {seconds:g} seconds"
-            raise ServiceUnavailable(address="this address", reason=reason) from error
+            waited = asyncio.get_running_loop().time() - started
+            raise TooSlow(what=what, size=len(body), seconds=round(waited)) from error
     if size > limit:
         raise TooLarge(what=what, size=announced or f"more than {limit}", limit=limit)
     return bytes(body)
@@ -69,7 +108,7 @@ def refusal(error: CocliError, log: Callable[[str], None]) -> Response:
     if status >= 500:
         log(logged(error))
         _LOG.warning("a request cannot be answered: %s", error.message)
-    headers = {"Connection": "close"} if isinstance(error, TooLarge) else {}
+    headers = {"Connection": "close"} if isinstance(error, TooLarge | TooSlow) else {}
     if status == 401:
         headers["WWW-Authenticate"] = "Bearer"
     if isinstance(error, TooManyRequests):

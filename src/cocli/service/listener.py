@@ -12,6 +12,7 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
 from cocli.errors import ConfigError, MissingExtra, ServiceUnavailable
+from cocli.service.connections import CallerConnections, ConnectionLimits, WatchedListener
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,6 +23,11 @@ if TYPE_CHECKING:
 
 GRACE_SECONDS = 10.0
 _LOOK_SECONDS = 0.01
+_BACKLOG = 128
+"""CallerConnections that wait to be accepted, and how many are accepted in one go."""
+_IDLE_SECONDS = 5
+"""For which a connection stays open between two requests when nothing is sent."""
+_MAX_HEAD = 16_384
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +64,15 @@ def check_encrypted(host: str, tls: Tls | None, *, insecure: bool, said: str) ->
         )
 
 
-def listening(host: str, port: int, hint: str) -> socket.socket:
+def listening(host: str, port: int, hint: str) -> WatchedListener:
     """A socket that listens already: whoever is told the address can connect."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        bound = socket.socket(family, socket.SOCK_STREAM)
+        bound = WatchedListener(family, socket.SOCK_STREAM)
         try:
             bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             bound.bind((host, port))
-            bound.listen(128)
+            bound.listen(_BACKLOG)
         except OSError:
             bound.close()
             raise
@@ -75,22 +81,48 @@ def listening(host: str, port: int, hint: str) -> socket.socket:
     return bound
 
 
+def connection_limits(section: DocumentsSection) -> ConnectionLimits:
+    """As they are set, and never more than half of the files that this process may have open."""
+    import resource
+
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    total = section.max_connections
+    if files != resource.RLIM_INFINITY:
+        total = min(total, files // 2)
+    return ConnectionLimits(total, min(total, section.max_connections_per_address))
+
+
 @contextmanager
 def served(
-    application: ASGIApp, bound: socket.socket, tls: Tls | None, *, at_once: int, lifespan: bool = False
+    application: ASGIApp,
+    bound: WatchedListener,
+    tls: Tls | None,
+    *,
+    limits: ConnectionLimits,
+    lifespan: bool = False,
 ) -> Iterator[None]:
     """Serve an application in a thread of its own while the block runs; then what is under way has ten seconds."""
     try:
         import uvicorn
     except ImportError as error:
         raise MissingExtra(feature="The HTTP service", package="uvicorn", extra="http") from error
+    bound.connections = connections = CallerConnections(limits)
     config = uvicorn.Config(
-        application,
+        connections.watched(application),
+        loop="asyncio",  # another one would not accept through the watched socket
+        http="h11",  # another one would not limit the head
+        ws="none",
         log_config=None,
+        log_level="error",  # every nonsense that somebody sends would be a warning
         access_log=False,
         lifespan="on" if lifespan else "off",
         server_header=False,
-        limit_concurrency=at_once,
+        proxy_headers=False,  # a caller is who connects, not who it says
+        backlog=_BACKLOG,
+        timeout_keep_alive=_IDLE_SECONDS,
+        h11_max_incomplete_event_size=_MAX_HEAD,
+        callback_notify=connections.sweep,
+        timeout_notify=1,
         timeout_graceful_shutdown=int(GRACE_SECONDS),
         ssl_certfile=tls.certificate_file if tls else None,
         ssl_keyfile=tls.key_file if tls else None,

@@ -48,6 +48,7 @@ STATUSES: Mapping[type[errors.CocliError], tuple[str, int]] = {
     errors.CrewLost: ("UNAVAILABLE", 503),
     errors.TokenRefused: ("UNAUTHENTICATED", 401),
     errors.TooLarge: ("RESOURCE_EXHAUSTED", 413),
+    errors.TooSlow: ("DEADLINE_EXCEEDED", 408),
     errors.TooManyRequests: ("RESOURCE_EXHAUSTED", 429),
     errors.ServiceUnavailable: ("UNAVAILABLE", 503),
     errors.MissingExtra: ("UNIMPLEMENTED", 501),

@@ -6,12 +6,15 @@ failure becomes a status; `statuses` says which.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import grpc
+import grpc.aio
 from google.protobuf.message import DecodeError
 
 from cocli import logs
@@ -24,13 +27,16 @@ from cocli.service.documents import messages
 from cocli.service.statuses import INTERNAL, logged, status_of, told
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
     from datetime import datetime
 
     from google.protobuf.message import Message
 
     from cocli.app.documents.documents import Documents
     from cocli.app.documents.tokens import Tokens
+    from cocli.service.documents.call_threads import CallThreads
+
+    _Context = grpc.aio.ServicerContext[bytes, bytes]
 
 _LOG = logs.get_logger(__name__)
 
@@ -42,12 +48,17 @@ _KINDS = {"": None, "intake": "intake", "state": "state"}
 
 
 class GrpcService:
-    """`graph` names the graph that is replayed: `package.module:function`, chosen by who serves, never by who calls."""
+    """`graph` names the graph that is replayed: `package.module:function`, chosen by who serves, never by who calls.
+
+    Calls are heard in the event loop and worked on in threads: one that never sends its message, or never takes its
+    answer, holds no thread.
+    """
 
     def __init__(
         self,
         documents: Documents,
         tokens: Tokens,
+        threads: CallThreads,
         *,
         clock: Callable[[], datetime],
         log: Callable[[str], None],
@@ -55,6 +66,7 @@ class GrpcService:
     ) -> None:
         self._documents = documents
         self._tokens = tokens
+        self._threads = threads
         self._clock = clock
         self._log = log
         self._graph = graph
@@ -71,52 +83,66 @@ class GrpcService:
             "Purge": (pb.PurgeRequest, _purge),
             "Compare": (pb.CompareRequest, _compare),
         }
-        handlers = {
+        handlers: dict[str, Any] = {
             name: grpc.unary_unary_rpc_method_handler(self._answering(name, kind, method))
             for name, (kind, method) in unary.items()
         }
         handlers["Replay"] = grpc.unary_stream_rpc_method_handler(self._replay)
         return grpc.method_handlers_generic_handler(SERVICE, handlers)
 
+    def doorman(self) -> grpc.aio.ServerInterceptor[bytes, bytes]:
+        """Turns callers without a token away before anything of their message is read."""
+        return _Doorman(self)
+
+    def end_streams(self) -> None:
+        """Replays pause, and tell so; they can be gone on with."""
+        self._threads.end_streams()
+
     # --- one call
 
     def _answering(
         self, name: str, kind: type[Message], method: Callable[[Documents, Any], Message]
-    ) -> Callable[[bytes, grpc.ServicerContext], bytes]:
-        def answer(data: bytes, context: grpc.ServicerContext) -> bytes:
+    ) -> Callable[[bytes, _Context], Awaitable[bytes]]:
+        def work(account: str, data: bytes) -> bytes:
+            documents = self._documents.of(account)
+            return self._sized(method(documents, _parsed(kind, data)).SerializeToString())
+
+        async def answer(data: bytes, context: _Context) -> bytes:
             try:
                 with _logged_call(name):
-                    documents = self._documents.of(self._account(context))
-                    return self._sized(method(documents, _parsed(kind, data)).SerializeToString())
+                    account = self._caller(context)
+                    return await self._threads.call(account, lambda: work(account, data))
             except CocliError as error:
-                self._refuse(context, error)
+                return await self.refuse(context, error)
             except Exception as error:  # noqa: BLE001  whatever it is, a caller gets a status and no trace
-                self._fail(context, error)
+                return await self._fail(context, error)
 
         return answer
 
-    def _replay(self, data: bytes, context: grpc.ServicerContext) -> Iterator[bytes]:
-        try:
-            with _logged_call("Replay"):
-                documents = self._documents.of(self._account(context))
-                yield from self._replayed(documents, _parsed(pb.ReplayRequest, data), context)
-        except CocliError as error:
-            self._refuse(context, error)
-        except Exception as error:  # noqa: BLE001  as above
-            self._fail(context, error)
-
-    def _replayed(self, documents: Documents, request: Any, context: grpc.ServicerContext) -> Iterator[bytes]:
+    async def _replay(self, data: bytes, context: _Context) -> AsyncIterator[bytes]:
         from cocli.service.documents.replay import replay_messages
 
-        for message in replay_messages(documents, self._graph, request, stopped=lambda: not context.is_active()):
-            yield message.SerializeToString()
+        try:
+            with _logged_call("Replay"):
+                account = self._caller(context)
+                documents, request = self._documents.of(account), _parsed(pb.ReplayRequest, data)
+                messages_of = partial(replay_messages, documents, self._graph, request)
+                async for message in self._threads.stream(account, messages_of):
+                    yield message.SerializeToString()
+        except CocliError as error:
+            await self.refuse(context, error)
+        except Exception as error:  # noqa: BLE001  as above
+            await self._fail(context, error)
 
-    def _account(self, context: grpc.ServicerContext) -> str:
-        """Of the caller, by its token and by nothing else."""
+    def _caller(self, context: _Context) -> str:
         left: float | None = context.time_remaining()
         if left is not None and left <= 0:
             raise ServiceUnavailable(address="this address", reason="the deadline had passed when the call arrived")
-        given = [str(value) for name, value in context.invocation_metadata() if name == "authorization"]
+        return self.account(context.invocation_metadata() or ())
+
+    def account(self, metadata: Iterable[tuple[str, str | bytes]]) -> str:
+        """Of the caller, by its token and by nothing else."""
+        given = [str(value) for name, value in metadata if name == "authorization"]
         if len(given) != 1 or not given[0].startswith("Bearer "):
             raise TokenRefused(reason="the call has none, or more than one")
         return self._tokens.account(given[0].removeprefix("Bearer "), self._clock())
@@ -129,15 +155,37 @@ class GrpcService:
 
     # --- failures
 
-    def _refuse(self, context: grpc.ServicerContext, error: CocliError) -> NoReturn:
+    async def refuse(self, context: _Context, error: CocliError) -> NoReturn:
         name, http_status = status_of(error)
         if http_status >= 500:
             self._log(logged(error))
-        _abort(context, name, told(error))
+        await _abort(context, name, told(error))
 
-    def _fail(self, context: grpc.ServicerContext, error: Exception) -> NoReturn:
+    async def _fail(self, context: _Context, error: Exception) -> NoReturn:
         self._log(logged(error))
-        _abort(context, "INTERNAL", INTERNAL)
+        await _abort(context, "INTERNAL", INTERNAL)
+
+
+class _Doorman(grpc.aio.ServerInterceptor):  # type: ignore[type-arg]  # generic in the stubs alone
+    def __init__(self, service: GrpcService) -> None:
+        self._service = service
+
+    async def intercept_service(self, continuation: Any, details: Any) -> Any:
+        if details.method.startswith(f"/{SERVICE}/"):
+            try:
+                # In a thread: whether the machine of a token was evicted is asked of the store.
+                await asyncio.to_thread(self._service.account, details.invocation_metadata)
+            except CocliError as error:
+                return self._refusing(error)
+        return await continuation(details)
+
+    def _refusing(self, error: CocliError) -> Any:
+        """Of the kind that is called before there is a message: one may never come."""
+
+        async def refusing(messages: object, context: _Context) -> None:  # noqa: ARG001  the library's signature
+            await self._service.refuse(context, error)
+
+        return grpc.stream_stream_rpc_method_handler(refusing)
 
 
 @contextmanager
@@ -149,6 +197,9 @@ def _logged_call(name: str) -> Iterator[None]:
     except CocliError as error:
         outcome = error.code
         raise
+    except asyncio.CancelledError:
+        outcome = "left"
+        raise
     except Exception:  # noted here, answered by whoever asked
         outcome = "internal"
         _LOG.exception("a call failed by a mistake in the program")
@@ -158,9 +209,9 @@ def _logged_call(name: str) -> Iterator[None]:
         _LOG.info("call", extra=fields)
 
 
-def _abort(context: grpc.ServicerContext, name: str, envelope: dict[str, Any]) -> NoReturn:
-    context.set_trailing_metadata(((ERROR_HEADER, json.dumps(envelope).encode()),))
-    context.abort(getattr(grpc.StatusCode, name), str(envelope["message"]))
+async def _abort(context: _Context, name: str, envelope: dict[str, Any]) -> NoReturn:
+    metadata = ((ERROR_HEADER, json.dumps(envelope).encode()),)
+    await context.abort(getattr(grpc.StatusCode, name), str(envelope["message"]), metadata)
     raise AssertionError("abort raises")
 
 

@@ -21,7 +21,8 @@ from starlette.routing import Route
 from cocli.app.documents.documents import UPLOAD, Upload, upload
 from cocli.errors import CocliError, UsageError
 from cocli.models.record import render_utc
-from cocli.service.http_common import RequestLog, bearer, failure, not_here, read_body, refusal
+from cocli.service.http_common import Callers, RequestLog, failure, not_here, read_body, refusal
+from cocli.service.request_places import RequestPlaces
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from cocli.documents.receipt import Receipt
 
 UPLOAD_SECONDS = 600.0
+AT_ONCE = 80
+"""Uploads that are read or saved; more are refused at once, to be tried again."""
 _PARAMETERS = frozenset({"doc", "uri", "connector", "datasource", "filename"})
 
 
@@ -49,8 +52,8 @@ class HttpService:
         seconds: float = UPLOAD_SECONDS,
     ) -> None:
         self._documents = documents
-        self._tokens = tokens
-        self._clock = clock
+        self._callers = Callers(tokens, clock)
+        self._places = RequestPlaces(AT_ONCE)
         self._log = log
         self._seconds = seconds
 
@@ -67,11 +70,12 @@ class HttpService:
 
     async def save(self, request: Request) -> Response:
         try:
-            account = self._tokens.account(bearer(request), self._clock())
+            account = await self._callers.account(request)
             given = _parameters(request)
             limit = self._documents.section.max_upload_bytes
-            data = await read_body(request, limit=limit, seconds=self._seconds, what="the file")
-            receipt = await run_in_threadpool(upload, self._documents.of(account), _upload(request, given, data))
+            with self._places.taken(account):
+                data = await read_body(request, limit=limit, seconds=self._seconds, what="the file")
+                receipt = await run_in_threadpool(upload, self._documents.of(account), _upload(request, given, data))
             return JSONResponse(_receipt(receipt), status_code=201 if receipt.outcome == "created" else 200)
         except ClientDisconnect:
             return Response(status_code=400)  # nobody is there to read it

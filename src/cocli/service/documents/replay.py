@@ -21,7 +21,7 @@ _LOOK_SECONDS = 0.5
 
 
 def replay_messages(
-    documents: Documents, graph: str | None, request: pb.ReplayRequest, *, stopped: Callable[[], bool]
+    documents: Documents, graph: str | None, request: pb.ReplayRequest, stopped: Callable[[], bool]
 ) -> Iterator[pb.ReplayProgress]:
     options = _options(request, graph)
     if request.dry_run:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from cocli.errors import MissingExtra, ServiceUnavailable, UsageError
-from cocli.service.listener import GRACE_SECONDS, bracketed, check_encrypted, listening, load_tls, served
+from cocli.errors import MissingExtra, UsageError
+from cocli.service.listener import (
+    bracketed,
+    check_encrypted,
+    connection_limits,
+    listening,
+    load_tls,
+    served,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -16,12 +22,7 @@ if TYPE_CHECKING:
 
     from cocli.app.documents.documents import Documents
     from cocli.app.documents.tokens import Tokens
-    from cocli.models.campaign import DocumentsSection
     from cocli.service.listener import Tls
-
-_THREADS = 16
-_WAITING = 64
-"""Calls that may wait for a thread; more are refused at once, to be tried again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,53 +81,17 @@ def _grpc(
     log: Callable[[str], None],
 ) -> Iterator[str]:
     try:
-        import grpc
-        from grpc_health.v1 import health, health_pb2, health_pb2_grpc
-        from grpc_reflection.v1alpha import reflection
+        from cocli.service.documents.call_threads import CallThreads
+        from cocli.service.documents.grpc import GrpcService
+        from cocli.service.documents.grpc_server import serving_grpc
     except ImportError as error:
         raise MissingExtra(feature="The gRPC service", package="grpcio", extra="grpc") from error
-    from cocli.documents.proto.generated import repository_pb2
-    from cocli.service.documents.grpc import SERVICE, GrpcService
-
-    repository_pb2.DESCRIPTOR.services_by_name  # noqa: B018  reflection reads what was loaded
     section = documents.section
-    server = grpc.server(
-        ThreadPoolExecutor(_THREADS, thread_name_prefix="grpc"),
-        options=_grpc_options(section),
-        maximum_concurrent_rpcs=_THREADS + _WAITING,
-    )
-    service = GrpcService(documents, tokens, clock=clock, log=log, graph=settings.graph)
-    server.add_generic_rpc_handlers((service.handler(),))
-    state = health.HealthServicer()
-    health_pb2_grpc.add_HealthServicer_to_server(state, server)
-    reflection.enable_server_reflection((SERVICE, health.SERVICE_NAME, reflection.SERVICE_NAME), server)
-    port = _bound(server, f"{bracketed(section.host)}:{section.grpc_port}", grpc, tls)
-    server.start()
-    for name in ("", SERVICE):
-        state.set(name, health_pb2.HealthCheckResponse.SERVING)
-    try:
-        yield f"{bracketed(section.host)}:{port}"
-    finally:
-        state.enter_graceful_shutdown()
-        server.stop(GRACE_SECONDS).wait()
-
-
-def _grpc_options(section: DocumentsSection) -> list[tuple[str, int]]:
-    return [
-        ("grpc.max_receive_message_length", section.max_message_bytes),
-        ("grpc.max_send_message_length", section.max_message_bytes),
-        ("grpc.max_metadata_size", 16_384),
-        ("grpc.so_reuseport", 0),  # two services on one port would share its calls by chance
-    ]
-
-
-def _bound(server: Any, address: str, grpc: Any, tls: Tls | None) -> int:
-    try:
-        if tls is None:
-            return int(server.add_insecure_port(address))
-        return int(server.add_secure_port(address, grpc.ssl_server_credentials([(tls.key, tls.certificate)])))
-    except (RuntimeError, ValueError) as error:
-        raise ServiceUnavailable(address=address, reason="it cannot be listened at", hint=_BUSY) from error
+    host = bracketed(section.host)
+    with CallThreads() as threads:
+        service = GrpcService(documents, tokens, threads, clock=clock, log=log, graph=settings.graph)
+        with serving_grpc(service, section, f"{host}:{section.grpc_port}", tls, hint=_BUSY) as port:
+            yield f"{host}:{port}"
 
 
 _BUSY = "Something else may listen there. Set grpc_port and http_port in [documents]; 0 takes one that is free."
@@ -153,5 +118,5 @@ def _http(
     section = documents.section
     bound = listening(section.host, section.http_port, _BUSY)
     application = HttpService(documents, tokens, clock=clock, log=log).application()
-    with served(application, bound, tls, at_once=_THREADS + _WAITING):
+    with served(application, bound, tls, limits=connection_limits(section)):
         yield f"{bracketed(section.host)}:{bound.getsockname()[1]}"

@@ -26,8 +26,9 @@ from cocli.app.websites.service import EnrichRequest, opened_service
 from cocli.errors import CocliError, ServiceUnavailable, UsageError
 from cocli.models.record import explain
 from cocli.service.enrichment.openapi import openapi_document
-from cocli.service.http_common import RequestLog, bearer, failure, not_here, read_body, refusal
-from cocli.service.listener import bracketed, check_encrypted, listening, load_tls, served
+from cocli.service.http_common import Callers, RequestLog, bearer, failure, not_here, read_body, refusal
+from cocli.service.listener import bracketed, check_encrypted, connection_limits, listening, load_tls, served
+from cocli.service.request_places import RequestPlaces
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -46,8 +47,8 @@ if TYPE_CHECKING:
 
 MAX_BODY = 65_536
 BODY_SECONDS = 20.0
-WAITING = 64
-"""Requests that are read or wait for a place; more are refused at once, to be tried again."""
+AT_ONCE = 64
+"""Requests that are read or wait for a site to be read; more are refused at once, to be tried again."""
 _BUSY = "Something else may listen there. Choose another one with --port N; 0 takes one that is free."
 
 
@@ -64,13 +65,12 @@ class EnrichmentHttp:
         log: Callable[[str], None],
     ) -> None:
         self._open_service = open_service
-        self._tokens = tokens
+        self._callers = Callers(tokens, clock)
         self._limit = limit
-        self._clock = clock
+        self._places = RequestPlaces(AT_ONCE)
         self._log = log
         self._service: EnrichmentService | None = None
         self._openapi = openapi_document()
-        self._under_way = 0
         self.problem: CocliError | None = None
 
     def application(self) -> Starlette:
@@ -100,11 +100,11 @@ class EnrichmentHttp:
 
     async def enrich(self, request: Request) -> Response:
         try:
-            token = bearer(request)
-            account = self._tokens.account(token, self._clock())
-            self._limit.take(token)
-            body = await read_body(request, limit=MAX_BODY, seconds=BODY_SECONDS, what="the request")
-            found = await self._found(request, account, _wanted(body))
+            account = await self._callers.account(request)
+            self._limit.take(bearer(request))
+            with self._places.taken(account):
+                body = await read_body(request, limit=MAX_BODY, seconds=BODY_SECONDS, what="the request")
+                found = await self._found(request, account, _wanted(body))
             if found is None:
                 return Response(status_code=499)
             return JSONResponse(found.model_dump(mode="json"))
@@ -119,9 +119,6 @@ class EnrichmentHttp:
         """What the site says; None where the caller left meanwhile: then the site is left too."""
         if self._service is None:
             raise RuntimeError("a request came before the service was opened")
-        if self._under_way >= WAITING:
-            raise ServiceUnavailable(address="this address", reason="it has too much to do", hint="Try again later.")
-        self._under_way += 1
         work = asyncio.ensure_future(self._service.enrich(account, wanted))
         leaving = asyncio.ensure_future(_has_left(request))
         try:
@@ -130,7 +127,6 @@ class EnrichmentHttp:
                 return work.result()
             return None
         finally:
-            self._under_way -= 1
             for task in (work, leaving):
                 task.cancel()
             await asyncio.gather(work, leaving, return_exceptions=True)
@@ -180,9 +176,10 @@ def serving_enrichment(
     http = EnrichmentHttp(lambda: opened_service(workspace, campaign), tokens, limit, clock=clock, log=log)
     bound = listening(address.host, address.port, _BUSY)
     url = f"{'https' if tls else 'http'}://{bracketed(address.host)}:{bound.getsockname()[1]}"
+    limits = connection_limits(section)
     with ExitStack() as stack:
         try:
-            stack.enter_context(served(http.application(), bound, tls, at_once=4 * WAITING, lifespan=True))
+            stack.enter_context(served(http.application(), bound, tls, limits=limits, lifespan=True))
         except ServiceUnavailable:
             raise http.problem or ServiceUnavailable(address=url, reason="it did not start") from None
         yield url
