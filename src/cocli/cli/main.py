@@ -6,18 +6,19 @@ import sys
 from cocli.cli import COMPLETION_VARIABLE
 from cocli.cli.nouns import overview
 
+_DISK_FULL = 6
+"""As `DiskFull` has it; the table of exit codes is not loaded for the help."""
 _COLLECT_AFTER = 20_000
 """So many new objects before the garbage collector looks at them; Python's own number, 700, is for small programs."""
-_NEW_NAMES = {"--cluster": "--edition", "--from-cluster": "--from-edition"}
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit code."""
-    words = _with_new_names(sys.argv[1:] if arguments is None else arguments)
+    words = sys.argv[1:] if arguments is None else arguments
     _replace_closed_streams()
     if COMPLETION_VARIABLE not in os.environ:
         if not words or words[0] in ("-h", "--help"):
-            return _say(overview())
+            return _help(words)
         if words[0] in ("--version", "-V"):
             from cocli.config.version import __version__
 
@@ -41,11 +42,15 @@ def _run_as_process(words: list[str]) -> int:
 
     gc.set_threshold(_COLLECT_AFTER, 10, 10)
     try:
-        from cocli.cli.kit.interruption import end_when_asked_twice
+        from cocli.cli.kit.interruption import Interruption
         from cocli.cli.root import run
 
-        end_when_asked_twice()
-        return run(words, os.environ)
+        interruption = Interruption()
+        interruption.listen()
+        try:
+            return run(words, os.environ)
+        finally:
+            interruption.over()
     except KeyboardInterrupt:
         return 130
     finally:
@@ -53,12 +58,13 @@ def _run_as_process(words: list[str]) -> int:
             gc.freeze()  # what is left goes with the process
 
 
-def _with_new_names(words: list[str]) -> list[str]:
-    """An edition of the parsers was called a cluster once: what was written then still works."""
-    if not words or words[0] not in ("documents", "campaign"):
-        return words
-    parts = (word.partition("=") for word in words)
-    return [f"{_NEW_NAMES.get(name, name)}{equals}{value}" for name, equals, value in parts]
+def _help(words: list[str]) -> int:
+    if not sys.stdout.isatty():
+        return _say(overview())
+    from cocli.cli.kit.pager import page
+
+    page(overview(), sys.stdout, {**os.environ, "COCLI_PAGER": "cat"} if "--no-pager" in words else os.environ)
+    return 0
 
 
 def _say(text: str) -> int:
@@ -71,7 +77,7 @@ def _say(text: str) -> int:
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.stderr.write(f"error: The output cannot be written: {error.strerror}\n")
-        return 1
+        return _DISK_FULL
     return 0
 
 

@@ -1,57 +1,41 @@
 """The table of nouns. Plain data, because `cocli --help` is made from it before anything is imported."""
 
+GET, WORK, RUN, LOOK, SET_UP = "Get a list", "Work with it", "Run machines", "Look inside", "Set up"
+GROUPS = (GET, WORK, RUN, LOOK, SET_UP)
+
 NOUNS = (
-    ("init", "cocli.cli.init", "Set up this machine: data home and user file"),
-    (
-        "campaign",
-        "cocli.cli.campaign.commands",
-        "Make, show, edit and remove campaigns; plan them, see what is covered",
-    ),
-    ("demo", "cocli.cli.demo", "See the whole job on a made-up town, offline, in about a minute"),
-    ("config", "cocli.cli.config", "Show the settings, and where each value comes from"),
-    ("doctor", "cocli.cli.doctor", "Check configuration, store, clock, disk, browser and extras"),
-    ("locate", "cocli.cli.locate", "Print where something is stored"),
-    (
-        "queue",
-        "cocli.cli.queue.commands",
-        "Look into the queues: status, ls, show, put, release, recover, sideline, purge",
-    ),
-    ("worker", "cocli.cli.machines.worker", "Work off a queue: gm-list, gm-details or enrichment"),
-    ("supervisor", "cocli.cli.machines.supervisor", "Run the workers that the campaign configures for this machine"),
-    ("command", "cocli.cli.machines.command", "Tell the supervisors what to do: send, ls, show"),
-    (
-        "cluster",
-        "cocli.cli.machines.cluster",
-        "See the machines of a campaign, and what is wrong with them: status, top",
-    ),
-    ("index", "cocli.cli.index.commands", "Query the indexes in SQL, pack, check and repair them"),
-    (
-        "documents",
-        "cocli.cli.documents.commands",
-        "Keep the pages behind every value: save, check, replay, compare, serve",
-    ),
-    ("enrich", "cocli.cli.websites.enrich", "Read websites once, and show how to reach the businesses behind them"),
-    ("enrichment", "cocli.cli.websites.enrichment", "Read websites for other machines: serve"),
-    ("source", "cocli.cli.source.commands", "Add files of open places, load them, see what a phrase finds in them"),
-    ("company", "cocli.cli.companies.company", "The companies of the result: ls, show, open, tag, exclude, refresh"),
-    ("person", "cocli.cli.companies.person", "The people you talk to: ls, show, new, open"),
-    ("note", "cocli.cli.companies.note", "Notes about companies: add, ls"),
-    ("meeting", "cocli.cli.companies.meeting", "Meetings with companies: add, ls, next"),
-    ("report", "cocli.cli.report", "What a campaign has and lacks: figures, a page with a map"),
-    ("why", "cocli.cli.why", "Where a value came from: each observation, and the document behind it"),
-    ("export", "cocli.cli.export", "Write prospects as CSV, Parquet, GeoJSON, KML, vCard or for HubSpot"),
-    ("import", "cocli.cli.import_", "Bring in businesses from CSV, vCard or KML"),
-    ("fz", "cocli.cli.fz.commands", "Find a company or a prospect by a few letters"),
-    (
-        "sync",
-        "cocli.cli.sync.commands",
-        "Sync the data home with the bucket: push, pull, both, status, resolve",
-    ),
-    ("smart-sync", "cocli.cli.sync.smart_sync", "Sync what this machine needs now: configuration, indexes, companies"),
-    ("store", "cocli.cli.store", "Look into the store: ls, cat, put, rm, du"),
-    ("completion", "cocli.cli.completion", "Print the completion script of a shell"),
-)
-"""Name, module, one line of help: in the order in which a newcomer needs them."""
+    ("run", GET, "run", "From your list to the enriched list; or a campaign to its goal"),
+    ("campaign", GET, "campaign.commands", "Make, edit and plan campaigns; see what is covered"),
+    ("source", GET, "source.commands", "Add files of open places, and see what a phrase finds in them"),
+    ("import", GET, "import_", "Bring in businesses from a spreadsheet, CSV, JSON, KML, vCard"),
+    ("enrich", GET, "websites.enrich", "Read websites now, and show how to reach who is behind them"),
+    ("company", WORK, "companies.company", "The companies of the result: ls, show, open, tag, exclude"),
+    ("person", WORK, "companies.person", "The people you talk to: ls, show, new, open"),
+    ("note", WORK, "companies.note", "Notes about companies: add, ls"),
+    ("meeting", WORK, "companies.meeting", "Meetings with companies: add, ls, next"),
+    ("find", WORK, "find.commands", "Find a company or a prospect by a few letters"),
+    ("export", WORK, "export", "Write the list for Excel, HubSpot, maps, as CSV, vCard, Parquet"),
+    ("report", WORK, "report", "What a campaign has and lacks: figures, a page with a map"),
+    ("why", WORK, "why", "Where a value came from: observations, and pages behind them"),
+    ("worker", RUN, "machines.worker", "Work off a queue: gm-list, gm-details or enrichment"),
+    ("supervisor", RUN, "machines.supervisor", "Run the workers that the campaign configures for this machine"),
+    ("cluster", RUN, "machines.cluster", "See the machines of a campaign, and what is wrong with them"),
+    ("remote", RUN, "machines.remote", "Tell the supervisors what to do: send, ls, show"),
+    ("sync", RUN, "sync.commands", "Sync with the bucket: push, pull, both, status, resolve"),
+    ("backup", RUN, "backup.commands", "Snapshots in another store: create, ls, verify, restore, prune"),
+    ("enrichment", RUN, "websites.enrichment", "Read websites for other machines: serve"),
+    ("queue", LOOK, "queue.commands", "See what waits, and change it: status, ls, put, recover, purge"),
+    ("index", LOOK, "index.commands", "Query the indexes in SQL, pack and check them"),
+    ("documents", LOOK, "documents.commands", "Keep the pages behind every value: save, replay, compare, serve"),
+    ("store", LOOK, "store", "Look into the store: ls, cat, put, rm, du"),
+    ("doctor", LOOK, "doctor", "Check configuration, store, clock, disk, browser and extras"),
+    ("locate", LOOK, "locate", "Print where something is stored"),
+    ("init", SET_UP, "init", "Set up this machine: data home and user file"),
+    ("config", SET_UP, "config", "Show the settings and their origins; change your own defaults"),
+    ("demo", SET_UP, "demo", "See the whole job on a made-up town, offline, in about a minute"),
+    ("completion", SET_UP, "completion", "Print the completion script of a shell"),
+)  # fmt: skip
+"""Name, group, module below `cocli.cli`, one line of help: in the order of the help."""
 
 _OVERVIEW = """\
 Usage: cocli NOUN VERB [OPTIONS]
@@ -59,21 +43,27 @@ Usage: cocli NOUN VERB [OPTIONS]
   Find every business of a kind in a territory, find out how to reach each
   one, and keep the result as plain files.
 
-Commands:
 {commands}
-
 Options:
-  --version   Show the version
-  -h, --help  Show help; also after every command: cocli campaign new --help
+  --version          Show the version
+  -h, --help         Show help; also after a command: cocli campaign new --help
+  -v, --verbose      Show a log on stderr: what is done, for what; -vv: more
+  --log-file FILE    Write the log into a file
+  --log-format json  Write the log as lines of JSON
+  --no-pager         Show long lists and help at once; COCLI_PAGER names a pager
 
 Example:
   cocli init
-  cocli campaign new plumbers --query plumber --location "Springfield,39.80,-89.65"
+  cocli campaign new plumbers --query plumber --location "Springfield, IL"
   cocli doctor
 """
 
 
 def overview() -> str:
     """What `cocli --help` prints."""
-    width = max(len(name) for name, _, _ in NOUNS)
-    return _OVERVIEW.format(commands="\n".join(f"  {name.ljust(width)}  {text}" for name, _, text in NOUNS))
+    width = max(len(name) for name, _, _, _ in NOUNS)
+    blocks = []
+    for group in GROUPS:
+        lines = [f"  {name.ljust(width)}  {text}\n" for name, place, _, text in NOUNS if place == group]
+        blocks.append(f"{group}:\n{''.join(lines)}")
+    return _OVERVIEW.format(commands="\n".join(blocks))

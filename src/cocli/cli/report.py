@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cocli.app.results.report import MadeReport
+    from cocli.app.workspace import Workspace
     from cocli.cli.kit.output import Output
     from cocli.models.report import Counted, Report
 
@@ -34,7 +35,7 @@ _SHOWN = 8
     epilog=examples(
         "cocli report plumbers",
         "cocli report -c plumbers --html report.html",
-        "cocli report plumbers --out reports/ --json",
+        "cocli report plumbers --out reports/ --with-downloads --json",
     )
 )
 @shared(CAMPAIGN_ARGUMENT, CAMPAIGN, STORE, JSON, QUIET)
@@ -55,24 +56,33 @@ def report(
             "--out", metavar="FOLDER", help="Also write report.json and report.html into FOLDER.", show_default=False
         ),
     ] = None,
+    with_downloads: Annotated[
+        bool,
+        typer.Option(
+            "--with-downloads", help="Also write the list (xlsx, csv, parquet, geojson, kml) beside the page."
+        ),
+    ] = False,
 ) -> None:
     """Show what a campaign has and lacks: coverage, known fields, e-mail addresses, queues and trend.
 
     The figures are counted now, with records that are not packed yet, and kept in the campaign's reports/report.json.
-    The page needs no network and runs no script.
+    The page has the businesses in a list that can be searched and sorted. It needs no network.
     """
-    from cocli.app.queues.queues import chosen_campaign
-    from cocli.app.results.report import make_report, render_html, write_folder, write_html
+    from cocli.app.results.report import make_report, render_html, with_businesses
     from cocli.cli.kit.progress import ProgressLine
 
     output = call.output
     if html == "-" and output.as_json:
         raise UsageError(reason="--html - prints the page itself, and excludes --json")
+    if with_downloads and html in (None, "-") and out is None:
+        hint = "Name it: --html FILE, or --out FOLDER."
+        raise UsageError(reason="--with-downloads writes files beside a page", hint=hint)
     with call.workspace() as workspace, ProgressLine(output, "targets") as progress:
-        chosen = chosen_campaign(workspace, call.campaign).name
+        chosen = workspace.campaign(call.needed_campaign(workspace)).name
         made = make_report(workspace, chosen, progress)
-    written = [write_html(made, html)] if html not in (None, "-") else []
-    written += write_folder(made, out) if out is not None else []
+        if html is not None or out is not None:
+            made = with_businesses(workspace, made, progress)
+        written = _write_files(workspace, made, html, out, with_downloads=with_downloads)
     if output.as_json:
         output.document(report_document(made, written))
         return
@@ -83,6 +93,21 @@ def report(
     else:
         show_report(output, made.report)
     _talk(output, made, written)
+
+
+def _write_files(
+    workspace: Workspace, made: MadeReport, html: str | None, out: str | None, *, with_downloads: bool
+) -> list[str]:
+    """The files that were asked for: the lists first, because the page leads to them."""
+    from cocli.app.results.report import write_beside, write_folder, write_html
+
+    written: list[str] = []
+    if html is not None and html != "-":
+        links = write_beside(workspace, made, html) if with_downloads else []
+        written += [*(link.path for link in links), write_html(made, html, [link.beside() for link in links])]
+    if out is not None:
+        written += write_folder(workspace, made, out, with_downloads=with_downloads)
+    return written
 
 
 def report_document(made: MadeReport, written: Sequence[str]) -> dict[str, Any]:
@@ -159,7 +184,7 @@ def _talk(output: Output, made: MadeReport, written: Sequence[str]) -> None:
         reached = made.report.emails.prospects - (before.with_email or 0)
         output.talk(f"Since {before.at:%Y-%m-%d %H:%M}Z: {more:+,} prospects, {reached:+,} with an e-mail address.")
     if not made.report.prospects:
-        output.hint(f"cocli campaign queue-mission {made.report.campaign} --dry-run")
+        output.hint(f"cocli campaign plan {made.report.campaign} --queue --dry-run")
     elif not written:
         output.hint(f"cocli report {made.report.campaign} --html report.html")
 

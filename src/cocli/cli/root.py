@@ -7,18 +7,22 @@ import os
 import signal
 import sys
 from collections.abc import Mapping
+from contextlib import redirect_stdout
 from copy import copy
-from io import TextIOWrapper
+from dataclasses import replace
+from io import StringIO, TextIOWrapper
 from typing import Any, BinaryIO, cast
 
 import typer
 
 from cocli.cli import COMPLETION_VARIABLE
 from cocli.cli.kit.context import Call
-from cocli.cli.kit.errors import from_parser, from_system, report_error, report_unforeseen
+from cocli.cli.kit.errors import from_parser, from_system, from_words, report_error, report_unforeseen
+from cocli.cli.kit.global_options import with_global_options
 from cocli.cli.kit.options import QuickGroup
 from cocli.cli.kit.output import Output
 from cocli.cli.nouns import NOUNS, overview
+from cocli.cli.older_names import in_new_words
 from cocli.errors import CocliError, UsageError
 from cocli.exit_codes import ExitCode
 
@@ -31,7 +35,7 @@ class NounGroup(QuickGroup):
     """The root command. A noun's module is imported when the noun is used."""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002  the parser's signature
-        return [name for name, _, _ in NOUNS]
+        return [name for name, _, _, _ in NOUNS]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
         return _command(cmd_name)
@@ -56,9 +60,9 @@ class NounGroup(QuickGroup):
 
 def _command(noun: str, verb: str | None = None) -> Any:
     """The command of a noun; None where there is no such noun. Where the verb is known, the others are left out."""
-    for name, module, summary in NOUNS:
+    for name, _, module, summary in NOUNS:
         if name == noun:
-            app = importlib.import_module(module).app
+            app = importlib.import_module(f"cocli.cli.{module}").app
             command = typer.main.get_command(_narrowed(app, verb) if verb else app)
             command.name = name
             command.short_help = summary
@@ -102,8 +106,11 @@ def build_root() -> Any:
 def run(arguments: list[str], environ: Mapping[str, str]) -> int:
     """Run one command and return its exit code. Nothing that happens on the way ends in a traceback."""
     output = _output(arguments, environ)
-    call = Call(environ, output, _binary(sys.stdin), _binary(sys.stdout))
     try:
+        arguments, environ = with_global_options(arguments, environ)
+        arguments = in_new_words(arguments)
+        output = replace(output, environ=environ)
+        call = Call(environ, output, _binary(sys.stdin), _binary(sys.stdout))
         if environ.get("COCLI_LOG"):
             from cocli.logs.output import turn_on
 
@@ -112,7 +119,7 @@ def run(arguments: list[str], environ: Mapping[str, str]) -> int:
             from typer._completion_classes import completion_init
 
             completion_init()
-        code = build_root().main(arguments, prog_name="cocli", standalone_mode=False, obj=call)
+        code = _run(arguments, call)
         sys.stdout.flush()
         return int(code or 0)
     except CocliError as error:
@@ -124,7 +131,7 @@ def run(arguments: list[str], environ: Mapping[str, str]) -> int:
     except (typer.Abort, KeyboardInterrupt):
         return int(ExitCode.INTERRUPTED)
     except Exception as error:  # noqa: BLE001  the last resort: whatever it is, a person gets a message and a code
-        if refusal := from_system(error):
+        if refusal := from_system(error) or from_words(arguments):
             _drop_what_cannot_be_written()
             return report_error(output, refusal)
         return report_unforeseen(output, error, debug=environ.get("COCLI_DEBUG", "") not in ("", "0"))
@@ -133,6 +140,17 @@ def run(arguments: list[str], environ: Mapping[str, str]) -> int:
             from cocli.logs.output import turn_off
 
             turn_off()
+
+
+def _run(arguments: list[str], call: Call) -> Any:
+    """Run the command. On a terminal, help that is longer than the screen goes through the pager."""
+    root = build_root()
+    if not (sys.stdout.isatty() and {"-h", "--help"} & set(arguments)):
+        return root.main(arguments, prog_name="cocli", standalone_mode=False, obj=call)
+    with redirect_stdout(StringIO()) as shown:
+        code = root.main(arguments, prog_name="cocli", standalone_mode=False, obj=call)
+    call.output.paged(shown.getvalue())
+    return code
 
 
 def _output(arguments: list[str], environ: Mapping[str, str]) -> Output:

@@ -50,12 +50,11 @@ def why(
     The stored listings and the stored website are read again, so that you also see the values that did not win. No
     source and no website is asked.
     """
-    from cocli.app.queues.queues import chosen_campaign
     from cocli.app.why.why import explain, overview
 
     output = call.output
     with call.workspace() as workspace:
-        chosen = chosen_campaign(workspace, call.campaign).name
+        chosen = workspace.campaign(call.needed_campaign(workspace)).name
         if field is None:
             seen = overview(workspace, chosen, prospect)
             if output.as_json:
@@ -104,9 +103,12 @@ def _show(output: Output, found: Explanation) -> None:
         _show_rows(output, _document_rows(document))
     for problem in found.problems:
         output.talk(f"warning: {problem}")
+    if found.left_behind is not None:
+        output.talk("This is a copy: pages behind some of these values were left in the bucket.")
+        output.hint(found.left_behind)
     if not all(document.catalogued for document in found.documents):
-        output.talk("Another machine saved some of these; to show them here, build this machine's catalogue:")
-        output.hint(f"cocli documents fsck --rebuild -c {found.campaign}")
+        output.talk("This machine's catalogue does not know some of these; to show them here, look for them:")
+        output.hint(f"cocli documents fsck --repair -c {found.campaign}")
 
 
 def _row(one: ObservedValue) -> tuple[object, ...]:
@@ -158,9 +160,7 @@ def _show_rows(output: Output, rows: list[tuple[str, object]]) -> None:
 
 
 def _talk_of_page(output: Output, written: PersonalValue) -> None:
-    output.talk(
-        f'You wrote {written.key}: "{_short(written.value)}" in {written.file}; it is shown before what was found.'
-    )
+    output.talk(f'{written.key} is written by a person in {written.file}: "{_short(written.value)}". It wins.')
 
 
 def _talk_of_moves(output: Output, moved_from: str | None, merged: list[str]) -> None:

@@ -11,9 +11,13 @@ import typer
 from cocli.cli.campaign import coverage as campaign_coverage
 from cocli.cli.campaign import goal as campaign_goal
 from cocli.cli.campaign import kml as campaign_kml
+from cocli.cli.campaign import migrate as campaign_migrate
 from cocli.cli.campaign import mission as campaign_mission
 from cocli.cli.campaign import passes as campaign_passes
+from cocli.cli.campaign import publish as campaign_publish
+from cocli.cli.campaign import retry as campaign_retry
 from cocli.cli.campaign import settle as campaign_settle
+from cocli.cli.campaign import use as campaign_use
 from cocli.cli.kit.context import Call
 from cocli.cli.kit.options import (
     DRY_RUN,
@@ -22,6 +26,7 @@ from cocli.cli.kit.options import (
     STORE,
     YES,
     CampaignArgument,
+    DefaultCampaign,
     command_group,
     examples,
     shared,
@@ -29,9 +34,10 @@ from cocli.cli.kit.options import (
 
 if TYPE_CHECKING:
     from cocli.app.campaigns.campaign import CampaignSummary, Removal
-    from cocli.app.workspace import Campaign
+    from cocli.app.workspace import Campaign, Workspace
     from cocli.cli.kit.output import Output
     from cocli.config.edit import ConfigChange
+    from cocli.models.report import CampaignFigures
 
 app = command_group("Make, show, edit and remove campaigns.")
 
@@ -96,7 +102,11 @@ def new(
 @app.command("list", epilog=examples("cocli campaign list", "cocli campaign list --json"))
 @shared(STORE, JSON, QUIET)
 def list_(call: Call) -> None:
-    """Show every campaign. One whose file is broken is shown with what is wrong."""
+    """Show every campaign, with the figures of its last report. One whose file is broken is shown with what is wrong.
+
+    Nothing is counted: "as of" says when the report was made, and `cocli report` makes a new one. Unread are searches,
+    places and websites that were tried and gave no answer.
+    """
     from cocli.app.campaigns.campaign import list_campaigns
 
     output = call.output
@@ -105,7 +115,7 @@ def list_(call: Call) -> None:
     if output.as_json:
         output.document({"campaigns": [asdict(campaign) for campaign in campaigns]})
     elif campaigns:
-        output.table(("campaign", "queries", "places", "changed"), [_summary_row(campaign) for campaign in campaigns])
+        output.table(_LISTED, [_summary_row(campaign) for campaign in campaigns], right=_COUNTED)
     else:
         output.talk("There is no campaign yet.")
         output.hint("cocli campaign new NAME")
@@ -113,15 +123,16 @@ def list_(call: Call) -> None:
 
 @app.command(epilog=examples("cocli campaign show plumbers", "cocli campaign show plumbers --json"))
 @shared(STORE, JSON, QUIET)
-def show(call: Call, name: CampaignArgument) -> None:
+def show(call: Call, name: DefaultCampaign) -> None:
     """Show a campaign as it is configured: its file, merged with your own defaults and the environment."""
     output = call.output
     with call.workspace() as workspace:
         campaign = workspace.campaign(name)
+        figures = _figures(workspace, campaign)
         if output.as_json:
-            output.document(_details(campaign))
+            output.document({**_details(campaign), "figures": figures and figures.model_dump(mode="json")})
         else:
-            _show(output, campaign)
+            _show(output, campaign, figures)
             output.hint(_next_step(campaign))
 
 
@@ -136,7 +147,7 @@ def show(call: Call, name: CampaignArgument) -> None:
 @shared(STORE, JSON, QUIET)
 def edit(
     call: Call,
-    name: CampaignArgument,
+    name: DefaultCampaign,
     set_: _Set = [],  # noqa: B006
     unset: _Unset = [],  # noqa: B006
     location: _Locations = [],  # noqa: B006
@@ -173,9 +184,11 @@ def rm(call: Call, name: CampaignArgument) -> None:
     Companies, people, documents and the indexes that campaigns share are not touched.
     """
     from cocli.app.campaigns.campaign import plan_removal, remove_campaign
+    from cocli.app.campaigns.in_use import use_none
     from cocli.cli.kit.confirm import confirm
     from cocli.cli.kit.output import count_shown, size_shown
     from cocli.cli.kit.progress import ProgressLine
+    from cocli.config.places import campaign_in_use
 
     output = call.output
     with call.workspace() as workspace:
@@ -190,6 +203,8 @@ def rm(call: Call, name: CampaignArgument) -> None:
             raise typer.Exit(1)
         with ProgressLine(output, "removed objects") as removing:
             remove_campaign(removal, removing)
+        if campaign_in_use(call.environ) == name:
+            use_none(call.environ)
         _report_removal(output, removal, "removed", f"Removed {much}.")
 
 
@@ -204,11 +219,37 @@ def _added_places(texts: list[str]) -> list[ConfigChange]:
     return [ConfigChange(("prospecting", "locations"), Operator.APPEND, asdict(place)) for place in places]
 
 
+_COUNTED = ("businesses", "e-mails", "searches", "unread")
+_LISTED = ("campaign", "looks for", *_COUNTED, "as of")
+
+
 def _summary_row(campaign: CampaignSummary) -> tuple[object, ...]:
     if campaign.problem:
-        return (campaign.name, "", "", f"broken: {campaign.problem}")
-    places = os.path.basename(campaign.territory) if campaign.territory else campaign.places
-    return (campaign.name, ", ".join(campaign.queries), places, campaign.changed)
+        return (campaign.name, f"broken: {campaign.problem}", *[""] * (len(_LISTED) - 2))
+    row = (campaign.name, _looks_for(campaign))
+    if campaign.figures is None or campaign.figures_at is None:
+        return (*row, *[""] * len(_COUNTED), "")
+    return (*row, *_counted(campaign.figures), f"{campaign.figures_at:%Y-%m-%d %H:%MZ}")
+
+
+def _looks_for(campaign: CampaignSummary) -> str:
+    """`plumber, roofer in 2 places`; empty for a campaign that works on a list of its own."""
+    from cocli.cli.kit.output import count_shown
+
+    if campaign.territory:
+        where = os.path.basename(campaign.territory)
+    else:
+        where = count_shown(campaign.places, "place") if campaign.places else ""
+    return " in ".join(part for part in (", ".join(campaign.queries), where) if part)
+
+
+def _counted(figures: dict[str, Any]) -> tuple[str, ...]:
+    searches = figures.get("searches", {})
+    unread = (figures.get(kind, {}).get("unread", {}) for kind in ("searches", "places", "websites"))
+    of_planned = f"{searches.get('read', 0):,} of {searches.get('planned', 0):,}"
+    counts = figures.get("businesses", 0), figures.get("emails", 0), sum(sum(part.values()) for part in unread)
+    businesses, emails, problems = (f"{count:,}" for count in counts)
+    return businesses, emails, of_planned, problems
 
 
 def _details(campaign: Campaign) -> dict[str, Any]:
@@ -227,10 +268,28 @@ def _next_step(campaign: Campaign) -> str:
     wanted = campaign.settings.model().prospecting
     if not wanted.queries or not (wanted.locations or wanted.locations_csv or wanted.area):
         return f'cocli campaign edit {campaign.name} --set prospecting.queries+=PHRASE --location "CITY, STATE"'
-    return f"cocli campaign achieve-goal {campaign.name} --emails 50 --budget 30m"
+    return f"cocli run {campaign.name} --emails 50 --budget 30m"
 
 
-def _show(output: Output, campaign: Campaign) -> None:
+def _figures(workspace: Workspace, campaign: Campaign) -> CampaignFigures | None:
+    """None where they cannot be counted: how a campaign is configured is worth seeing all the same."""
+    from cocli.app.campaigns.campaign import has_records
+    from cocli.errors import CocliError
+
+    try:
+        if not has_records(campaign):
+            return None
+        from cocli.app.indexes.indexes import campaign_indexes  # the engines that count are loaded only to count
+        from cocli.app.results.figures import count_figures
+
+        return count_figures(campaign_indexes(workspace, campaign.name))
+    except CocliError:
+        return None
+
+
+def _show(output: Output, campaign: Campaign, figures: CampaignFigures | None) -> None:
+    from cocli.results.reports.figure_words import figure_line
+
     model = campaign.settings.model()
     prospecting = model.prospecting
     places = [
@@ -247,6 +306,8 @@ def _show(output: Output, campaign: Campaign) -> None:
         ("goal", prospecting.goal),
         ("workers", ", ".join(f"{host}: {sum(counts.values())}" for host, counts in model.workers.items())),
     ]
+    if figures is not None and (figures.businesses or figures.searches.planned):
+        rows.append(("figures", figure_line(figures)))
     output.table(("what", "value"), [row for row in rows if row[1] not in (None, "")])
 
 
@@ -260,9 +321,13 @@ def _report_removal(output: Output, removal: Removal, status: str, sentence: str
     output.talk(sentence)
 
 
+app.add_typer(campaign_use.app)
 app.add_typer(campaign_mission.app)
 app.add_typer(campaign_coverage.app)
 app.add_typer(campaign_kml.app)
 app.add_typer(campaign_settle.app)
+app.add_typer(campaign_publish.app)
+app.add_typer(campaign_migrate.app)
+app.add_typer(campaign_retry.app)
 app.add_typer(campaign_passes.app)
 app.add_typer(campaign_goal.app)

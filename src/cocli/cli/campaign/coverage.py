@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cocli.cli.campaign.kml import KmlContent, WhatOption
 from cocli.cli.kit.context import Call
-from cocli.cli.kit.options import JSON, QUIET, STORE, CampaignArgument, examples, shared
+from cocli.cli.kit.options import JSON, QUIET, STORE, DefaultCampaign, examples, shared
 
 if TYPE_CHECKING:
     from cocli.app.campaigns.coverage import Covered
@@ -19,7 +20,7 @@ _Ttl = Annotated[
     str | None,
     typer.Option("--ttl", metavar="AGE", help="What is older counts as stale: 30d, 12h, 8w.", show_default="90d"),
 ]
-_Phrase = Annotated[str | None, typer.Option("--query", metavar="TEXT", help="Only this query.", show_default=False)]
+_Phrase = Annotated[str | None, typer.Option("--query", metavar="TEXT", help="Only this phrase.", show_default=False)]
 _Targets = Annotated[bool, typer.Option("--targets", help="List the targets one by one.")]
 _Limit = Annotated[int, typer.Option("--limit", metavar="N", help="List at most N targets; 0 lists all.", min=0)]
 
@@ -38,21 +39,24 @@ def _file(kind: str, words: str) -> Any:
 @shared(STORE, JSON, QUIET)
 def coverage(
     call: Call,
-    name: CampaignArgument,
+    name: DefaultCampaign,
     ttl: _Ttl = None,
     query: _Phrase = None,
     targets: _Targets = False,
     limit: _Limit = 50,
     html: Annotated[str | None, _file("html", "a page with the map")] = None,
     svg: Annotated[str | None, _file("svg", "the map")] = None,
-    kml: Annotated[str | None, _file("kml", "the tiles as KML")] = None,
+    kml: Annotated[str | None, _file("kml", "the tiles and the prospects as KML")] = None,
+    what: WhatOption = KmlContent.BOTH,
     geojson: Annotated[str | None, _file("geojson", "the tiles as GeoJSON")] = None,
 ) -> None:
     """Say how much of the plan was read: to the end, cut short, blocked, too long ago, not yet; and what is missing.
 
-    The missing businesses are estimated from tiles that a source has read twice. The maps open without a network.
+    The missing businesses are estimated from tiles that a source has read twice. The maps open without a network. The
+    KML file is for Google Earth, My Maps and the like: tiles coloured by what was read, prospects by how to reach them.
     """
     from cocli.app.campaigns.coverage import measure_coverage, render_file
+    from cocli.app.campaigns.kml import What, kml_to_file
     from cocli.app.campaigns.mission import DEFAULT_AGE, parse_age
     from cocli.app.indexes.indexes import campaign_indexes, needed_campaign
     from cocli.cli.kit.progress import ProgressLine
@@ -64,8 +68,10 @@ def coverage(
         covered = measure_coverage(
             indexes, needed_campaign(indexes), age=age, phrase=query, limit=limit, progress=progress
         )
-    files = {"html": html, "svg": svg, "kml": kml, "geojson": geojson}
-    written = {kind: _write(path, render_file(covered, kind)) for kind, path in files.items() if path is not None}
+        files = {"html": html, "svg": svg, "geojson": geojson}
+        written = {kind: _write(path, render_file(covered, kind)) for kind, path in files.items() if path is not None}
+        if kml is not None:
+            written["kml"] = kml_to_file(indexes, What(what.value), kml, progress, covered).path
     if output.as_json:
         output.document(_document(covered, written))
         return
@@ -124,7 +130,7 @@ def _show(output: Output, covered: Covered, *, targets: bool) -> None:
 
     output.table(("coverage", "value"), summary_rows(covered), right=("value",))
     columns = (
-        "query",
+        "phrase",
         *(state.value.replace("_", " ") for state in CoverageState),
         "read share",
         "found",
@@ -142,7 +148,7 @@ def _show(output: Output, covered: Covered, *, targets: bool) -> None:
     output.text("\n")
     output.table(columns, rows, right=columns[1:])
     if targets:
-        shown = ("tile", "query", "source", "state", "found", "expected", "missing", "age in days")
+        shown = ("tile", "phrase", "source", "state", "found", "expected", "missing", "age in days")
         output.text("\n")
         output.table(
             shown,
@@ -164,4 +170,4 @@ def _show(output: Output, covered: Covered, *, targets: bool) -> None:
         if covered.truncated:
             output.talk(f"The first {len(covered.pairs)}; there are more: --limit 0 lists all.")
     if covered.coverage.totals.share(CoverageState.READ) < 1:
-        output.hint(f"cocli campaign queue-mission {covered.campaign} --dry-run")
+        output.hint(f"cocli campaign plan {covered.campaign} --queue --dry-run")

@@ -1,22 +1,22 @@
-"""`cocli campaign achieve-goal`: the whole job, until there is enough."""
+"""The whole job, until there is enough: what `cocli run CAMPAIGN` does, and its older name."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from cocli.cli.kit.context import Call
-from cocli.cli.kit.options import JSON, QUIET, STORE, CampaignArgument, examples, shared
+from cocli.cli.kit.options import JSON, QUIET, STORE, DefaultCampaign, examples, shared
 from cocli.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cocli.app.goal.goal import Achieved, GoalSettings, GoalWatcher
     from cocli.app.goal.progress import GoalStanding
+    from cocli.app.goal.settings import Achieved, GoalSettings, GoalWatcher
     from cocli.cli.kit.output import Output
 
 app = typer.Typer()
@@ -77,6 +77,13 @@ WorkersOption = Annotated[
         show_default=False,
     ),
 ]
+SyncOption = Annotated[
+    bool,
+    typer.Option(
+        "--sync/--no-sync",
+        help="If the campaign was synced with a bucket: fetch before and send after.",
+    ),
+]
 HtmlOption = Annotated[
     str | None,
     typer.Option("--html", metavar="FILE", help="Also write the report as a page into FILE.", show_default=False),
@@ -85,17 +92,18 @@ HtmlOption = Annotated[
 
 @app.command(
     "achieve-goal",
+    hidden=True,
     epilog=examples(
-        "cocli campaign achieve-goal plumbers --emails 50",
-        "cocli campaign achieve-goal plumbers --emails 50 --budget 30m --html report.html",
-        "cocli campaign achieve-goal plumbers --companies 1000 --source open-places",
-        "cocli campaign achieve-goal plumbers --watch",
+        "cocli run plumbers --emails 50",
+        "cocli run plumbers --emails 50 --budget 30m --html report.html",
+        "cocli run plumbers --companies 1000 --source open-places",
+        "cocli run plumbers --watch",
     ),
 )
 @shared(STORE, JSON, QUIET)
 def achieve_goal(
     call: Call,
-    name: CampaignArgument,
+    name: DefaultCampaign,
     emails: EmailsOption = None,
     companies: CompaniesOption = None,
     budget: BudgetOption = None,
@@ -103,26 +111,49 @@ def achieve_goal(
     watch: WatchOption = None,
     workers: WorkersOption = None,
     html: HtmlOption = None,
+    sync: SyncOption = True,
 ) -> None:
     """Plan, search and read websites until the goal is met; then write the company pages and the report.
 
-    Without a number, it works until the whole plan is done. You may stop or kill it at any time: started again, it
-    continues where it was. The exit code is 0 if the goal is met, and 11 if nothing is left to do or the budget is used
-    up; it then says what is missing.
+    It works on what the campaign has: a territory, imported businesses, or both. Without a number, it works until all
+    of that is done. You may stop or kill it at any time: started again, it continues where it was. The exit code is 0
+    if the goal is met, and 11 if nothing is left to do or the budget is used up; it then says what is missing.
     """
+    options = GoalOptions(emails, companies, budget, source, watch, workers, html, sync)
+    run_goal(call, name, options)
+
+
+@dataclass(frozen=True, slots=True)
+class GoalOptions:
+    """What the options say, as a person wrote it."""
+
+    emails: int | None = None
+    companies: int | None = None
+    budget: str | None = None
+    source: str | None = None
+    watch: bool | None = None
+    workers: int | None = None
+    html: str | None = None
+    sync: bool = True
+
+
+def run_goal(call: Call, name: str, options: GoalOptions) -> None:
+    """Work on a campaign until its goal is met, and tell how it ended."""
     from cocli.app.goal.goal import achieve_goal as achieve
-    from cocli.app.results.report import write_html
+    from cocli.app.results.report import with_businesses, write_html
     from cocli.fleet.drain import Drain, obeying_signals
 
-    output, drain = call.output, Drain()
+    output, drain, html = call.output, Drain(), options.html
     with call.workspace() as workspace, obeying_signals(drain):
         standard = workspace.campaign(name).settings.model().prospecting.goal
-        if emails is None and not companies:
-            companies = standard
-        settings = _goal_settings(emails, companies, budget, source, watch, workers)
-        with _view(output) as watcher:
+        if options.emails is None and not options.companies:
+            options = replace(options, companies=standard)
+        settings = goal_settings(options)
+        with goal_view(output) as watcher:
             achieved = achieve(workspace, name, settings, drain, watcher)
-        page = write_html(achieved.report, html) if html and achieved.report else None
+        page = None
+        if html and achieved.report:
+            page = write_html(with_businesses(workspace, achieved.report), html)
     if output.as_json:
         output.document(_document(achieved, page))
     else:
@@ -133,24 +164,18 @@ def achieve_goal(
         raise typer.Exit(int(ExitCode.GOAL_MISSED))
 
 
-def _goal_settings(
-    emails: int | None,
-    companies: int | None,
-    budget: str | None,
-    source: str | None,
-    watch: bool | None,
-    workers: int | None,
-) -> GoalSettings:
+def goal_settings(options: GoalOptions) -> GoalSettings:
     from cocli.app.goal.crew import CrewSettings
-    from cocli.app.goal.goal import GoalSettings
     from cocli.app.goal.progress import Goal
+    from cocli.app.goal.settings import GoalSettings
     from cocli.app.machines.workers import parse_duration
 
     return GoalSettings(
-        goal=Goal(emails, companies),
-        budget=None if budget is None else parse_duration(budget),
-        source=source,
-        crew=CrewSettings(watch, {} if workers is None else {"enrichment": workers}),
+        goal=Goal(options.emails, options.companies),
+        budget=None if options.budget is None else parse_duration(options.budget),
+        source=options.source,
+        crew=CrewSettings(options.watch, {} if options.workers is None else {"enrichment": options.workers}),
+        sync=options.sync,
     )
 
 
@@ -158,9 +183,9 @@ def _goal_settings(
 
 
 @contextmanager
-def _view(output: Output) -> Iterator[GoalWatcher]:
+def goal_view(output: Output) -> Iterator[GoalWatcher]:
     """A table that is redrawn on a terminal, plain lines elsewhere."""
-    from cocli.app.goal.goal import GoalWatcher
+    from cocli.app.goal.settings import GoalWatcher
 
     if output.as_json or output.quiet:
         yield GoalWatcher()
@@ -208,10 +233,11 @@ def standing_line(now: GoalStanding) -> str:
 
 
 def _tell(output: Output, achieved: Achieved, page: str | None) -> None:
-    from cocli.cli.campaign.goal_view import duration_shown, rows_of
+    from cocli.cli.campaign.goal_view import duration_shown
+    from cocli.results.reports.figure_words import figure_rows, unread_lines
 
-    now = achieved.standing
-    output.table(("what", "count"), rows_of(now), right=("count",))
+    now, name = achieved.standing, achieved.campaign
+    output.table(("what", "count"), figure_rows(now.figures), right=("count",))
     took = duration_shown(now.seconds)
     if achieved.met:
         output.talk(f"The goal is met, after {took}.")
@@ -220,16 +246,24 @@ def _tell(output: Output, achieved: Achieved, page: str | None) -> None:
         short = ", ".join(f"{count:,} {_NOUNS[what]}" for what, count in achieved.missing.items())
         lacks = f"; still missing: {short}" if short else ""
         output.talk(f"The goal is not met: after {took} {why[achieved.ending]}{lacks}.")
+    for line in (*unread_lines(now.figures), *achieved.skipped):
+        output.talk(line)
     if later := now.later:
-        output.talk(f"{later:,} tasks failed and are tried again later.")
+        output.talk(f"{later:,} tasks failed and are tried again later: cocli run {name}")
     if achieved.report and achieved.report.path:
         output.talk(f"The report: {page or achieved.report.path}")
+    output.hint(_next_step(achieved))
+
+
+def _next_step(achieved: Achieved) -> str:
+    name, now = achieved.campaign, achieved.standing
     if achieved.met:
-        output.hint(f"cocli export {achieved.campaign}")
-    elif achieved.ending == "exhausted":
-        output.hint(f"cocli campaign edit {achieved.campaign}")
-    else:
-        output.hint(f"cocli campaign achieve-goal {achieved.campaign}")
+        return f"cocli export {name}"
+    if achieved.ending != "exhausted" or now.later:
+        return f"cocli run {name}"
+    if now.figures.unread:
+        return f"cocli campaign retry {name}"
+    return f"cocli campaign edit {name}"
 
 
 _NOUNS = {"emails": "e-mails", "companies": "companies"}
@@ -244,6 +278,8 @@ def _document(achieved: Achieved, page: str | None) -> dict[str, Any]:
         "goal": asdict(now.goal),
         "missing": achieved.missing,
         "records": asdict(now.records),
+        "figures": now.figures.model_dump(mode="json"),
+        "skipped": list(achieved.skipped),
         "targets": now.targets,
         "queues": {name: asdict(state) for name, state in now.queues.items()},
         "seconds": round(now.seconds, 3),

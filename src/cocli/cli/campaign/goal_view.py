@@ -7,20 +7,23 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from cocli.app.goal.progress import GoalStanding, QueueState
+    from cocli.app.goal.progress import GoalStanding
 
 _BAR = 30
 
 
 def rows_of(now: GoalStanding) -> list[tuple[str, str]]:
-    records, goal = now.records, now.goal
-    rows = [("searches", _done(now.queues["gm-list"]))]
-    if "gm-details" in now.queues and (details := now.queues["gm-details"]).ended + details.pending:
-        rows.append(("places", _done(details)))
+    """What is counted while it runs, by the names of docs/reference/figures.md."""
+    figures, goal = now.figures, now.goal
+    rows = []
+    if figures.searches.planned:
+        rows.append(("searches read", _of(figures.searches.read, figures.searches.planned)))
+    if (places := now.queue("gm-details")).ended + places.pending:
+        rows.append(("places", _of(places.ended, places.ended + places.pending)))
     rows += [
-        ("companies", _of(records.companies, goal.companies)),
-        ("websites", _done(now.queues["enrichment"])),
-        ("e-mails", _of(records.emails, goal.emails)),
+        ("businesses", _of(now.records.companies, goal.companies)),
+        ("websites read", _of(figures.websites.read, figures.websites.known)),
+        ("e-mail addresses", _of(now.records.emails, goal.emails)),
     ]
     if now.rate is not None:
         rows.append(("per minute", f"{now.rate:,.1f}"))
@@ -47,20 +50,20 @@ def drawn(now: GoalStanding) -> RenderableType:
 
 
 def _shares(now: GoalStanding) -> dict[str, float]:
+    """How much of each has its answer, whatever it was: a dead website is done as well."""
+    searches, sites = now.figures.searches, now.figures.websites
     shares: dict[str, float] = {}
-    for what, queue in (("searches", "gm-list"), ("places", "gm-details"), ("websites", "enrichment")):
-        state = now.queues.get(queue)
-        if state is not None and (whole := state.ended + state.pending):
-            shares[what] = state.ended / whole
+    if searches.planned:
+        shares["searches read"] = 1 - (searches.waiting + searches.unqueued) / searches.planned
+    if (places := now.queue("gm-details")).ended + places.pending:
+        shares["places"] = places.ended / (places.ended + places.pending)
+    if sites.known:
+        shares["websites read"] = 1 - (sites.waiting + sites.unqueued) / sites.known
     if now.goal.emails:
-        shares["e-mails"] = min(now.records.emails / now.goal.emails, 1.0)
+        shares["e-mail addresses"] = min(now.records.emails / now.goal.emails, 1.0)
     if now.goal.companies:
-        shares["companies"] = min(now.records.companies / now.goal.companies, 1.0)
+        shares["businesses"] = min(now.records.companies / now.goal.companies, 1.0)
     return shares
-
-
-def _done(queue: QueueState) -> str:
-    return f"{queue.ended:,} of {queue.ended + queue.pending:,}"
 
 
 def _of(count: int, goal: int | None) -> str:

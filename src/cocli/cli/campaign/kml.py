@@ -1,4 +1,4 @@
-"""`cocli campaign kml`: coverage and prospects for Google Earth, My Maps and other maps."""
+"""The command `campaign kml`, an older name of `campaign coverage --kml`; and the option that both have."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from cocli.cli.kit.context import Call
-from cocli.cli.kit.options import JSON, QUIET, STORE, CampaignArgument, examples, shared
+from cocli.cli.kit.options import JSON, QUIET, STORE, DefaultCampaign, examples, shared
 from cocli.cli.kit.output import count_shown, size_shown
 from cocli.errors import UsageError
 
@@ -24,17 +24,20 @@ class KmlContent(StrEnum):
     BOTH = "both"
 
 
+WhatOption = Annotated[KmlContent, typer.Option("--what", help="What the KML file has.")]
+
+
 @app.command(
+    hidden=True,
     epilog=examples(
-        "cocli campaign kml plumbers",
-        "cocli campaign kml plumbers --out plumbers.kml --what prospects",
-        "cocli campaign kml plumbers --what coverage --json",
-    )
+        "cocli campaign coverage plumbers --kml plumbers.kml",
+        "cocli campaign coverage plumbers --kml plumbers.kml --what prospects",
+    ),
 )
 @shared(STORE, JSON, QUIET)
 def kml(
     call: Call,
-    name: CampaignArgument,
+    name: DefaultCampaign,
     out: Annotated[
         str | None,
         typer.Option(
@@ -45,7 +48,7 @@ def kml(
             show_default=False,
         ),
     ] = None,
-    what: Annotated[KmlContent, typer.Option("--what", help="What to write.")] = KmlContent.BOTH,
+    what: WhatOption = KmlContent.BOTH,
 ) -> None:
     """Write the tiles of a campaign, coloured by what was read, and its prospects, coloured by how to reach them.
 

@@ -1,4 +1,4 @@
-"""The commands of `cocli campaign` for second passes: missing-emails, enqueue-batch, evaluate-batch, re-extract."""
+"""Second passes: what `campaign retry` shares with the commands that are kept under older names, and `re-extract`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cocli.cli.kit.context import Call
-from cocli.cli.kit.options import DRY_RUN, JSON, QUIET, STORE, CampaignArgument, examples, shared
+from cocli.cli.kit.options import DRY_RUN, JSON, QUIET, STORE, CampaignArgument, DefaultCampaign, examples, shared
 from cocli.cli.kit.output import count_shown
 from cocli.errors import UsageError
 from cocli.exit_codes import ExitCode
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from cocli.app.campaigns.differences import Differences
     from cocli.app.campaigns.missing_emails import MissingEmails
     from cocli.app.campaigns.reextraction import Reextracted
+    from cocli.app.campaigns.second_passes import RejectedSite
     from cocli.cli.kit.output import Output
 
 app = typer.Typer()
@@ -32,16 +33,13 @@ _SHOWN_VALUES = 3
 
 @app.command(
     "missing-emails",
-    epilog=examples(
-        "cocli campaign missing-emails plumbers",
-        "cocli campaign missing-emails plumbers --reason blocked --reason script-shell --csv again.csv",
-        "cocli campaign missing-emails plumbers --json",
-    ),
+    hidden=True,
+    epilog=examples("cocli campaign retry plumbers --without-email --dry-run"),
 )
 @shared(STORE, JSON, QUIET)
 def missing_emails(
     call: Call,
-    name: CampaignArgument,
+    name: DefaultCampaign,
     reason: Annotated[
         list[str],
         typer.Option(
@@ -55,20 +53,20 @@ def missing_emails(
 ) -> None:
     """Show which prospects have no e-mail address, and why: no website, dead, parked, blocked, only a form …
 
-    Remove lines from the CSV file as you like, then give it to enqueue-batch to read the websites again.
+    Remove lines from the CSV file as you like, then give it to `campaign retry --sites` to read the websites again.
     """
     from cocli.app.campaigns.missing_emails import MissingEmails
     from cocli.app.campaigns.missing_emails import missing_emails as use
     from cocli.cli.kit.progress import ProgressLine
 
     output = call.output
-    _check_reasons(reason)
+    check_reasons(reason)
     with call.workspace() as workspace, ProgressLine(output, "prospects") as progress:
         found = use(workspace, name, on_progress=progress)
     if reason:
         found = MissingEmails(found.prospects, [row for row in found.rows if row.reason in reason])
     if file is not None:
-        _write_csv(call, output, name, file, found)
+        write_csv(call, name, file, found)
         if str(file) == "-":
             return
     if output.as_json:
@@ -77,10 +75,10 @@ def missing_emails(
         counts = {"prospects": found.prospects, "missing": len(rows), "reasons": reasons}
         output.document({"campaign": name, **counts, "rows": rows, "written": str(file) if file else None})
         return
-    _show_missing(output, name, found, listed=file is None)
+    show_missing(output, name, found, listed=file is None)
 
 
-def _check_reasons(given: list[str]) -> None:
+def check_reasons(given: list[str]) -> None:
     from typing import get_args
 
     from cocli.app.campaigns.missing_emails import Reason
@@ -91,11 +89,11 @@ def _check_reasons(given: list[str]) -> None:
             raise UsageError(reason=f'There is no reason "{word[:60]}". Known reasons: {", ".join(known)}.')
 
 
-def _write_csv(call: Call, output: Output, name: str, file: Path, found: MissingEmails) -> None:
+def write_csv(call: Call, name: str, file: Path, found: MissingEmails) -> None:
     from cocli.app.campaigns.missing_emails import write_missing
     from cocli.app.whole_file import whole_file
 
-    data = write_missing(found.rows)
+    output, data = call.output, write_missing(found.rows)
     if str(file) == "-":
         stdout = call.raw_stdout
         stdout.write(data)
@@ -104,15 +102,15 @@ def _write_csv(call: Call, output: Output, name: str, file: Path, found: Missing
     with whole_file(str(file)) as written:
         written.write(data)
     output.talk(f"Wrote {count_shown(len(found.rows), 'row')} to {file}.")
-    output.hint(f"cocli campaign enqueue-batch {name} {shlex.quote(str(file))} --dry-run")
+    output.hint(f"cocli campaign retry {name} --sites {shlex.quote(str(file))} --dry-run")
 
 
-def _show_missing(output: Output, name: str, found: MissingEmails, *, listed: bool) -> None:
+def show_missing(output: Output, name: str, found: MissingEmails, *, listed: bool) -> None:
     from cocli.app.campaigns.missing_emails import WORTH_ANOTHER_PASS
 
     if not found.prospects:
         output.talk("There is no prospect yet.")
-        output.hint(f"cocli campaign achieve-goal {name} --emails 50 --budget 30m")
+        output.hint(f"cocli run {name} --emails 50 --budget 30m")
         return
     rows = [(why, f"{count:,}", "yes" if why in WORTH_ANOTHER_PASS else "") for why, count in found.counts.items()]
     output.table(("why", "prospects", "worth another pass"), rows, right=("prospects",))
@@ -128,15 +126,29 @@ def _show_missing(output: Output, name: str, found: MissingEmails, *, listed: bo
     if "not-settled" in found.counts:
         output.hint(f"cocli campaign settle {name}")
     elif listed and found.rows:
-        output.hint(f"cocli campaign missing-emails {name} --csv missing.csv")
+        output.hint(f"cocli campaign retry {name} --without-email --dry-run --csv missing.csv")
+
+
+def read_sites(file: Path) -> bytes:
+    """A file that names websites."""
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise UsageError(reason=f"{file} cannot be read: {error.strerror}") from error
+
+
+def show_rejected(output: Output, rejected: list[RejectedSite]) -> None:
+    """Lines that name no website."""
+    for line in rejected[:_SHOWN_ROWS]:
+        output.talk(f"left out: line {line.line}: {line.reason}")
+    if len(rejected) > _SHOWN_ROWS:
+        output.talk(f"{len(rejected) - _SHOWN_ROWS:,} more lines were left out.")
 
 
 @app.command(
     "enqueue-batch",
-    epilog=examples(
-        "cocli campaign enqueue-batch plumbers again.csv --dry-run",
-        "cocli campaign enqueue-batch plumbers again.csv --batch with-browser",
-    ),
+    hidden=True,
+    epilog=examples("cocli campaign retry plumbers --sites again.csv --batch with-browser"),
 )
 @shared(DRY_RUN, STORE, JSON, QUIET)
 def enqueue_batch(
@@ -148,18 +160,14 @@ def enqueue_batch(
         typer.Option("--batch", metavar="NAME", help="A name for the batch.", show_default="made from the sites"),
     ] = None,
 ) -> None:
-    """Read websites again, even those that are done, and remember their state for evaluate-batch.
+    """Read websites again, even those that are done, and remember their state.
 
     The file names sites in a column company_hash, domain, website or url; without a heading, in its first column. The
     same batch is queued only once: to read the same sites once more, give another --batch.
     """
     from cocli.app.campaigns.second_passes import enqueue_batch as use
 
-    output = call.output
-    try:
-        data = file.read_bytes()
-    except OSError as error:
-        raise UsageError(reason=f"{file} cannot be read: {error.strerror}") from error
+    output, data = call.output, read_sites(file)
     with call.workspace() as workspace:
         done = use(workspace, name, data, batch=batch, dry_run=call.dry_run)
     if output.as_json:
@@ -167,31 +175,31 @@ def enqueue_batch(
         return
     rows = [("sites", f"{done.sites:,}"), *((what.replace("_", " "), f"{n:,}") for what, n in done.outcomes.items())]
     output.table((f"batch {done.batch}", "count"), rows, right=("count",))
-    for line in done.rejected[:_SHOWN_ROWS]:
-        output.talk(f"left out: line {line.line}: {line.reason}")
-    if len(done.rejected) > _SHOWN_ROWS:
-        output.talk(f"{len(done.rejected) - _SHOWN_ROWS:,} more lines were left out.")
+    show_rejected(output, done.rejected)
     if call.dry_run:
-        output.hint(f"cocli campaign enqueue-batch {name} {shlex.quote(str(file))}")
+        output.hint(f"cocli campaign retry {name} --sites {shlex.quote(str(file))}")
     else:
-        output.hint(f"cocli campaign evaluate-batch {name} {done.batch}")
+        output.hint(f"cocli campaign retry {name} --result {done.batch}")
 
 
 @app.command(
     "evaluate-batch",
-    epilog=examples(
-        "cocli campaign evaluate-batch plumbers with-browser",
-        "cocli campaign evaluate-batch plumbers 1f3a5c7e9b --examples 50 --json",
-    ),
+    hidden=True,
+    epilog=examples("cocli campaign retry plumbers --result with-browser"),
 )
 @shared(STORE, JSON, QUIET)
 def evaluate_batch(
     call: Call,
     name: CampaignArgument,
-    batch: Annotated[str, typer.Argument(metavar="BATCH", help="The batch's name, as enqueue-batch printed it.")],
+    batch: Annotated[str, typer.Argument(metavar="BATCH", help="The batch's name.")],
     most: ExamplesOption = 5,
 ) -> None:
     """Show what a batch changed: which addresses were recovered, lost or changed since it was queued."""
+    report_evaluation(call, name, batch, most)
+
+
+def report_evaluation(call: Call, name: str, batch: str, most: int) -> None:
+    """How the sites of a batch stood before, and how they stand now."""
     from cocli.app.campaigns.second_passes import evaluate_batch as use
 
     output = call.output
@@ -225,7 +233,7 @@ def evaluate_batch(
 @shared(DRY_RUN, STORE, JSON, QUIET)
 def re_extract(
     call: Call,
-    name: CampaignArgument,
+    name: DefaultCampaign,
     edition: Annotated[
         str, typer.Option("--edition", metavar="NAME", help="Where the pages are read into, for comparison.")
     ] = "staging",
@@ -238,6 +246,8 @@ def re_extract(
     Without --apply the campaign stays as it is. Stopped, the same command goes on. Exits with 8 if pages failed.
     """
     from cocli.app.campaigns.reextraction import ReextractionOptions, preview, reextract
+    from cocli.app.documents.documents import standing_of
+    from cocli.cli.documents.options import show_standing
     from cocli.cli.kit.progress import ProgressLine
 
     output = call.output
@@ -245,6 +255,7 @@ def re_extract(
     with call.workspace() as workspace:
         if call.dry_run:
             found = preview(workspace, name, options)
+            show_standing(output, standing_of(workspace, name), f" -c {name}")
             forecast = {"documents": found.documents, "skipped": found.skipped, "to_do": found.to_do}
             if output.as_json:
                 output.document({"campaign": name, "cluster": edition, "dry_run": True, "forecast": forecast})
@@ -253,6 +264,7 @@ def re_extract(
             return
         with ProgressLine(output, "pages") as pages, ProgressLine(output, "sites") as sites:
             done = reextract(workspace, name, options, on_pages=lambda job: pages(job.processed), on_sites=sites)
+        show_standing(output, standing_of(workspace, name), f" -c {name}")
     _report_reextracted(output, name, done, applied=apply)
 
 

@@ -1,4 +1,4 @@
-"""`cocli company`: ls, show, new, open, tag, untag, exclude, refresh"""
+"""`cocli company`: ls, show, new, open, tag, untag, exclude, refresh; `upkeep` has edit, merge, rm, restore"""
 
 from __future__ import annotations
 
@@ -8,12 +8,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cocli.cli.companies import upkeep
+from cocli.cli.companies.filters import (
+    CategoryOption,
+    CityOption,
+    FilterOptions,
+    MinRatingOption,
+    NearOption,
+    StatusFilterOption,
+    TagFilterOption,
+    WithEmailOption,
+    WithPhoneOption,
+    WithWebsiteOption,
+    business_filter,
+)
 from cocli.cli.companies.options import (
     CompanyArgument,
     EmailOption,
     LimitOption,
     NameArgument,
-    OneTagOption,
     PhoneOption,
     StatusOption,
     TagOption,
@@ -36,7 +49,8 @@ from cocli.cli.kit.options import (
 from cocli.exit_codes import ExitCode
 
 if TYPE_CHECKING:
-    from cocli.app.companies.companies import Changed, Refreshed
+    from cocli.app.companies.companies import Refreshed
+    from cocli.app.workspace import Workspace
     from cocli.cli.kit.output import Output
 
 app = command_group("The companies of the result: Markdown files that you edit, kept up to date beside your text.")
@@ -53,19 +67,45 @@ class By(StrEnum):
 
 
 @app.command(
-    epilog=examples("cocli company ls", "cocli company ls --tag vip", "cocli company ls -c plumbers --limit 0 --json")
+    epilog=examples(
+        "cocli company ls",
+        "cocli company ls --tag vip",
+        "cocli company ls --city Springfield --with-email",
+        "cocli company ls -c plumbers --near 39.8,-89.65,10 --limit 0 --json",
+    )
 )
 @shared(CAMPAIGN, STORE, JSON, QUIET)
-def ls(call: Call, tag: OneTagOption = None, limit: LimitOption = 50) -> None:
-    """List companies: all, those with a tag, or those of a campaign. A page that cannot be read says why."""
-    from cocli.app.companies.companies import list_companies
+def ls(
+    call: Call,
+    city: CityOption = [],  # noqa: B006  typer copies it
+    category: CategoryOption = [],  # noqa: B006
+    with_email: WithEmailOption = False,
+    with_phone: WithPhoneOption = False,
+    with_website: WithWebsiteOption = False,
+    min_rating: MinRatingOption = None,
+    near: NearOption = None,
+    tag: TagFilterOption = [],  # noqa: B006
+    status: StatusFilterOption = [],  # noqa: B006
+    limit: LimitOption = 50,
+) -> None:
+    """List companies: all, those of a campaign, or those that an export with the same filters would have.
+
+    A page that cannot be read says why.
+    """
+    from cocli.app.companies.companies import crm_store, exclusions_of, list_companies
     from cocli.cli.companies.views import company_row, page_document
     from cocli.cli.kit.progress import ProgressLine
 
     output = call.output
     wanted = call.campaign
-    with crm_of(call) as place, ProgressLine(output, "read") as progress:
-        pages, truncated = first_of(list_companies(place, tag=tag, campaign=wanted, progress=progress), limit)
+    conditions = FilterOptions(city, category, with_email, with_phone, with_website, min_rating, near, tag, status)
+    with call.workspace() as workspace, ProgressLine(output, "read") as progress:
+        place = crm_store(workspace, wanted)
+        unwanted = exclusions_of(workspace.campaign(wanted)) if wanted else None
+        slugs = _asked_for(workspace, wanted, conditions)
+        tags = conditions.tags if slugs is None else ()
+        found = list_companies(place, tags=tags, campaign=wanted, exclusions=unwanted, slugs=slugs, progress=progress)
+        pages, truncated = first_of(found, limit)
     if output.as_json:
         output.document({"companies": [page_document(page) for page in pages], "truncated": truncated})
         return
@@ -77,21 +117,32 @@ def ls(call: Call, tag: OneTagOption = None, limit: LimitOption = 50) -> None:
     talk_of_more(output, limit, truncated=truncated)
 
 
+def _asked_for(workspace: Workspace, campaign: str | None, conditions: FilterOptions) -> set[str] | None:
+    """The slugs of the pages that the filters let through; None where the pages say by themselves who is meant."""
+    if not conditions.beyond_tags:
+        return None
+    from cocli.app.results.pages import wanted_pages  # here: a plain list needs no index
+
+    return wanted_pages(workspace, campaign, business_filter(conditions))
+
+
 @app.command(epilog=examples("cocli company show acme-roofing", "cocli company show acme.example --json"))
 @shared(CAMPAIGN, STORE, JSON, QUIET)
 def show(call: Call, company: CompanyArgument) -> None:
-    """Show a company: what you wrote, what was found out, its notes and meetings."""
-    from cocli.app.companies.companies import show_company
+    """Show a company: what you wrote, what was found out, its notes and meetings. Times are in the campaign's zone."""
+    from cocli.app.companies.companies import crm_store, show_company
+    from cocli.app.companies.notes import zone_of_company
     from cocli.cli.companies.views import show_company as show_view
     from cocli.cli.companies.views import view_document
 
     output = call.output
-    with crm_of(call) as place:
-        view = show_company(place, company)
+    with call.workspace() as workspace:
+        view = show_company(crm_store(workspace, call.campaign), company)
+        zone = zone_of_company(workspace, call.campaign, view.page)
     if output.as_json:
         output.document(view_document(view))
         return
-    show_view(output, view)
+    show_view(output, view, zone)
     output.hint(f"cocli company open {view.page.slug}")
 
 
@@ -111,14 +162,19 @@ def new(
     status: StatusOption = None,
     tag: TagOption = [],  # noqa: B006  typer copies it
 ) -> None:
-    """Make a page for a company that you know. Pages of a campaign come from: cocli company refresh."""
+    """Make a page for a company that you know. Pages of a campaign come from: cocli company refresh.
+
+    With --campaign it belongs to that campaign: it is in its exports only. Else it is in those of all campaigns.
+    """
     from cocli.app.companies.companies import make_company
+    from cocli.cli.companies.views import report_change
 
     output = call.output
-    values = {"website": website, "phone": phone, "email": email, "status": status}
+    campaigns = [call.campaign] if call.campaign else None
+    values = {"website": website, "phone": phone, "email": email, "status": status, "campaigns": campaigns}
     with crm_of(call) as place:
         made = make_company(place, name, tag, values)
-    _report(output, made, "created", "already_there")
+    report_change(output, made, "created", "already_there")
     output.hint(f"cocli company open {made.slug}")
 
 
@@ -130,13 +186,14 @@ def open_(call: Call, company: CompanyArgument) -> None:
     from cocli.app.companies.companies import company as find
     from cocli.app.workspace import location
     from cocli.cli.companies.editing import edit_file
+    from cocli.cli.companies.views import report_change
 
     output = call.output
     with crm_of(call) as place:
         page = find(place, company)
         changed = edit_file(output, call.environ, place, page.stored)
         edited = Changed(page.slug, location(place, page.key), changed)
-    _report(output, edited, "changed", "already_so")
+    report_change(output, edited, "changed", "already_so")
 
 
 @app.command(epilog=examples("cocli company tag acme-roofing vip", "cocli company tag acme.example vip called --json"))
@@ -155,11 +212,12 @@ def untag(call: Call, company: CompanyArgument, tags: _Tags) -> None:
 
 def _tag(call: Call, company: str, tags: list[str], *, remove: bool) -> None:
     from cocli.app.companies.companies import tag_company
+    from cocli.cli.companies.views import report_change
 
     output = call.output
     with crm_of(call) as place:
         changed = tag_company(place, company, tags, remove=remove)
-    _report(output, changed, "changed", "already_so")
+    report_change(output, changed, "changed", "already_so")
 
 
 @app.command(
@@ -181,11 +239,10 @@ def exclude(
     It is excluded by its place id, else by its domain, else by its name. Its page stays, but is not refreshed any more.
     """
     from cocli.app.companies.companies import exclude_company
-    from cocli.app.queues.queues import chosen_campaign
 
     output = call.output
     with call.workspace() as workspace:
-        chosen = chosen_campaign(workspace, call.campaign).name
+        chosen = workspace.campaign(call.needed_campaign(workspace)).name
         done = exclude_company(workspace, company, chosen, by=by.value if by else None, undo=undo)
     wanted = "included" if undo else "excluded"
     status = wanted if done.changed else "already_so"
@@ -238,10 +295,4 @@ def _report_refresh(output: Output, done: Refreshed, *, dry_run: bool) -> None:
         output.talk("Nothing was written.")
 
 
-def _report(output: Output, changed: Changed, yes: str, no: str) -> None:
-    status = yes if changed.changed else no
-    if output.as_json:
-        output.document({"company": {"slug": changed.slug, "path": changed.path, "status": status}})
-        return
-    output.line(changed.path)
-    output.talk(f"{status.capitalize()}." if changed.changed else f"{no}: nothing to change.")
+app.add_typer(upkeep.app)

@@ -1,4 +1,4 @@
-"""`cocli meeting`: add, ls, next"""
+"""`cocli meeting`: add, ls, next, rm"""
 
 from __future__ import annotations
 
@@ -9,20 +9,22 @@ import typer
 from cocli.cli.companies.options import (
     CompanyArgument,
     LimitOption,
+    MeetingArgument,
     OptionalCompanyArgument,
+    crm_of,
     first_of,
     talk_of_more,
     text_from_stdin,
 )
 from cocli.cli.kit.context import Call
-from cocli.cli.kit.options import CAMPAIGN, JSON, QUIET, STORE, command_group, examples, shared
+from cocli.cli.kit.options import CAMPAIGN, JSON, QUIET, STORE, YES, command_group, examples, shared
 
 if TYPE_CHECKING:
     from cocli.app.companies.notes import Appointment
 
 app = command_group("Meetings with companies, a Markdown file each.")
 
-_COLUMNS = ("when", "company", "title", "with", "place")
+_COLUMNS = ("when", "company", "title", "with", "place", "meeting")
 
 
 @app.command(
@@ -109,3 +111,14 @@ def _list(call: Call, company: str | None, limit: int, *, coming: bool) -> None:
         return
     output.table(_COLUMNS, [appointment_row(appointment) for appointment in shown])
     talk_of_more(output, limit, truncated=truncated)
+
+
+@app.command(epilog=examples("cocli meeting rm acme-roofing 2026-11-20-offer --yes"))
+@shared(YES, CAMPAIGN, STORE, JSON, QUIET)
+def rm(call: Call, company: CompanyArgument, meeting: MeetingArgument) -> None:
+    """Remove a meeting. Asks first."""
+    from cocli.app.companies.removal import meeting_of
+    from cocli.cli.companies.entries import remove_after_asking
+
+    with crm_of(call) as place:
+        remove_after_asking(call, place, meeting_of(place, company, meeting), "meeting")

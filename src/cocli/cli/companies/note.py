@@ -1,20 +1,23 @@
-"""`cocli note`: add, ls"""
+"""`cocli note`: add, ls, edit, rm"""
 
 from __future__ import annotations
 
 from cocli.cli.companies.options import (
     CompanyArgument,
     LimitOption,
+    NewTextOption,
+    NoteArgument,
     OptionalCompanyArgument,
     TagOption,
     TextArgument,
     TitleOption,
+    crm_of,
     first_of,
     talk_of_more,
     text_from_stdin,
 )
 from cocli.cli.kit.context import Call
-from cocli.cli.kit.options import CAMPAIGN, JSON, QUIET, STORE, command_group, examples, shared
+from cocli.cli.kit.options import CAMPAIGN, JSON, QUIET, STORE, YES, command_group, examples, shared
 
 app = command_group("Notes about companies, a Markdown file each.")
 
@@ -80,12 +83,54 @@ def ls(call: Call, company: OptionalCompanyArgument = None, limit: LimitOption =
         return
     rows = [
         (
-            note.record.date if note.record else "",
+            note.name,
             note.slug,
             shortened(note.record.title if note.record else f"broken: {note.problem}"),
             shortened(note.body),
         )
         for note in found
     ]
-    output.table(("date", "company", "title", "text"), rows)
+    output.table(("note", "company", "title", "text"), rows)
     talk_of_more(output, limit, truncated=truncated)
+
+
+@app.command(
+    epilog=examples(
+        "cocli note edit acme-roofing 2026-11-16-called",
+        'cocli note edit acme-roofing called --text "Called; ask again in May" --json',
+    )
+)
+@shared(CAMPAIGN, STORE, JSON, QUIET)
+def edit(call: Call, company: CompanyArgument, note: NoteArgument, text: NewTextOption = None) -> None:
+    """Change a note, in $EDITOR or by a new text. Its title, date and other keys stay as they are."""
+    from cocli.app.companies.notes import change_note
+    from cocli.app.companies.removal import note_of
+    from cocli.app.workspace import location
+    from cocli.cli.companies.editing import edit_file
+
+    output = call.output
+    given = text_from_stdin(call, text)
+    with crm_of(call) as place:
+        entry = note_of(place, company, note)
+        if given is None:
+            changed = edit_file(output, call.environ, place, place.get(entry.key))
+        else:
+            changed = change_note(place, entry, given)
+        path = location(place, entry.key)
+    status = "changed" if changed else "already_so"
+    if output.as_json:
+        output.document({"note": {"slug": entry.slug, "name": entry.name, "path": path, "status": status}})
+        return
+    output.line(path)
+    output.talk(f"{status}.")
+
+
+@app.command(epilog=examples("cocli note rm acme-roofing 2026-11-16-called --yes"))
+@shared(YES, CAMPAIGN, STORE, JSON, QUIET)
+def rm(call: Call, company: CompanyArgument, note: NoteArgument) -> None:
+    """Remove a note. Asks first."""
+    from cocli.app.companies.removal import note_of
+    from cocli.cli.companies.entries import remove_after_asking
+
+    with crm_of(call) as place:
+        remove_after_asking(call, place, note_of(place, company, note), "note")

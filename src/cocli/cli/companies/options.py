@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from cocli.cli.kit.context import Call
+from cocli.cli.kit.stored_names import complete_company, complete_person
 
 if TYPE_CHECKING:
     from cocli.cli.kit.output import Output
@@ -20,22 +21,41 @@ T = TypeVar("T")
 CompanyArgument = Annotated[
     str,
     typer.Argument(
-        metavar="COMPANY", help="A slug; or a hash, domain, e-mail address or name that only one company has."
+        metavar="COMPANY",
+        help="A slug; or a hash, domain, e-mail address or name that only one company has.",
+        autocompletion=complete_company,
     ),
 ]
 OptionalCompanyArgument = Annotated[
     str | None,
-    typer.Argument(metavar="COMPANY", help="The company; without it, all companies.", show_default=False),
+    typer.Argument(
+        metavar="COMPANY",
+        help="The company; without it, all companies.",
+        autocompletion=complete_company,
+        show_default=False,
+    ),
 ]
 PersonArgument = Annotated[
-    str, typer.Argument(metavar="PERSON", help="A slug; or a name or address that only one person has.")
+    str,
+    typer.Argument(
+        metavar="PERSON",
+        help="A slug; or a name or address that only one person has.",
+        autocompletion=complete_person,
+    ),
 ]
 TagOption = Annotated[
     list[str], typer.Option("--tag", metavar="TAG", help="A tag; may be repeated.", show_default=False)
 ]
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The name.")]
 CompanyOption = Annotated[
-    str | None, typer.Option("--company", metavar="SLUG", help="The company's slug.", show_default=False)
+    str | None,
+    typer.Option(
+        "--company",
+        metavar="SLUG",
+        help="The company's slug.",
+        autocompletion=complete_company,
+        show_default=False,
+    ),
 ]
 WebsiteOption = Annotated[
     str | None, typer.Option("--website", metavar="TEXT", help="Their website.", show_default=False)
@@ -65,6 +85,17 @@ TextArgument = Annotated[
     typer.Argument(
         metavar="TEXT", help="The text; - reads it from stdin. Without it, $EDITOR opens.", show_default=False
     ),
+]
+
+NoteArgument = Annotated[
+    str, typer.Argument(metavar="NOTE", help="Its name, as `ls` shows it; or its title, or how its name begins.")
+]
+MeetingArgument = Annotated[
+    str, typer.Argument(metavar="MEETING", help="Its name, as `ls` shows it; or its title, or how its name begins.")
+]
+NewTextOption = Annotated[
+    str | None,
+    typer.Option("--text", metavar="TEXT", help="The new text; - reads it from stdin.", show_default=False),
 ]
 
 

@@ -1,4 +1,4 @@
-"""`cocli person`: ls, show, new, open"""
+"""`cocli person`: ls, show, new, open, rm"""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cocli.cli.companies.options import (
     talk_of_more,
 )
 from cocli.cli.kit.context import Call
-from cocli.cli.kit.options import CAMPAIGN, JSON, QUIET, STORE, command_group, examples, shared
+from cocli.cli.kit.options import CAMPAIGN, JSON, QUIET, STORE, YES, command_group, examples, shared
 
 app = command_group("The people you talk to: Markdown files that you edit.")
 
@@ -116,3 +116,28 @@ def open_(call: Call, person: PersonArgument) -> None:
         return
     output.line(path)
     output.talk(f"{status}.")
+
+
+@app.command(epilog=examples("cocli person rm jo-doe --yes"))
+@shared(YES, CAMPAIGN, STORE, JSON, QUIET)
+def rm(call: Call, person: PersonArgument) -> None:
+    """Remove a person's file. Asks first."""
+    from cocli.app.companies.people import person as find
+    from cocli.app.companies.removal import remove_person
+    from cocli.app.workspace import location
+    from cocli.cli.kit.confirm import confirm
+
+    output = call.output
+    with crm_of(call) as place:
+        page = find(place, person)
+        question = f"Remove {page.slug} ({page.title})?"
+        if not confirm(output, question, yes=call.yes, preview=f"cocli person show {page.slug}"):
+            output.talk("Nothing was removed.")
+            return
+        remove_person(place, page.slug)
+        path = location(place, page.stored.key)
+    if output.as_json:
+        output.document({"person": {"slug": page.slug, "path": path, "status": "removed"}})
+        return
+    output.line(path)
+    output.talk(f"Removed: {page.slug}.")

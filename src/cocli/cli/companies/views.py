@@ -5,9 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cocli.app.companies.companies import CompanyView
+    from collections.abc import Mapping
+    from datetime import tzinfo
+
+    from cocli.app.companies.companies import Changed, CompanyView
     from cocli.app.companies.notes import Added, Appointment
     from cocli.cli.kit.output import Output
+    from cocli.models.company import CompanyFacts
     from cocli.results.companies.entries import CompanyEntry
     from cocli.results.companies.pages import CompanyPage
     from cocli.results.companies.people import PersonPage
@@ -24,20 +28,32 @@ def shortened(text: str | None, length: int = _SHORT) -> str:
 
 
 def page_document(page: CompanyPage) -> dict[str, Any]:
-    company, facts = page.company, page.facts
+    """A company as a person knows it: what they wrote, else what was found."""
+    facts, written = page.facts, page.written
     found_emails = facts.emails if facts else ()
     return {
         "slug": page.slug,
         "name": page.title,
-        "website": (company and company.website) or (facts.domain if facts else None),
-        "phone": (company and company.phone) or (facts.phone_e164 if facts else None),
-        "email": (company and company.email) or next(iter(found_emails), None),
-        "status": company.status if company else None,
+        "website": written.get("website") or (facts.domain if facts else None),
+        "phone": written.get("phone") or (facts.any_phone if facts else None),
+        "email": written.get("email") or next(iter(found_emails), None),
+        "address": _address(page, written),
+        "status": page.company.status if page.company else None,
         "tags": list(page.tags),
         "campaigns": list(facts.campaigns) if facts else [],
         "company_hash": page.company_hash,
         "problem": page.problem,
     }
+
+
+def _address(page: CompanyPage, written: Mapping[str, str]) -> str | None:
+    """The line that a person wrote, else the parts that they wrote, else what was found."""
+    parts = [written[part] for part in ("street", "city", "region", "postcode", "country") if part in written]
+    if "address" in written:
+        return written["address"]
+    if parts:
+        return ", ".join(parts)
+    return page.facts.address if page.facts else None
 
 
 def company_row(page: CompanyPage) -> tuple[object, ...]:
@@ -61,13 +77,19 @@ def view_document(view: CompanyView) -> dict[str, Any]:
     }
 
 
-def show_company(output: Output, view: CompanyView) -> None:
+def show_company(output: Output, view: CompanyView, zone: tzinfo) -> None:
     said = page_document(view.page)
     rows: list[tuple[str, object]] = [(name, ", ".join(v) if isinstance(v, list) else v) for name, v in said.items()]
     facts = view.page.facts
     if facts is not None:
-        rows += [("address", facts.address), ("categories", ", ".join(facts.categories))]
-        rows += [("place id", facts.place_id), ("e-mails", ", ".join(facts.emails)), ("updated", facts.updated_at)]
+        rows += [("found address", facts.address), ("categories", ", ".join(facts.categories))]
+        rows += [("hours", _hours(facts)), ("found people", _found_people(facts))]
+        rows += [
+            ("formerly", ", ".join(facts.formerly or ())),
+            ("place id", facts.place_id),
+            ("e-mails", ", ".join(facts.emails)),
+            ("updated", facts.updated_at.astimezone(zone).isoformat(" ", "minutes")),
+        ]
     rows.append(("file", view.path))
     output.table(("what", "value"), [row for row in rows if row[1] not in (None, "")])
     if view.page.body.strip():
@@ -82,9 +104,28 @@ def show_company(output: Output, view: CompanyView) -> None:
             output.table((heading, "title", "text"), [_entry_row(entry) for entry in entries])
 
 
+def _hours(facts: CompanyFacts) -> str:
+    return ", ".join(f"{opening.day} {opening.opens}-{opening.closes}" for opening in facts.hours or ())
+
+
+def _found_people(facts: CompanyFacts) -> str:
+    found = [", ".join(filter(None, (person.name, person.role, person.email))) for person in facts.people or ()]
+    return "; ".join(found)
+
+
 def _entry_row(entry: CompanyEntry[Any]) -> tuple[object, ...]:
     title = entry.record.title if entry.record else f"broken: {entry.problem}"
     return (entry.name, shortened(title), shortened(entry.body))
+
+
+def report_change(output: Output, changed: Changed, yes: str, no: str) -> None:
+    """What became of a company's file."""
+    status = yes if changed.changed else no
+    if output.as_json:
+        output.document({"company": {"slug": changed.slug, "path": changed.path, "status": status}})
+        return
+    output.line(changed.path)
+    output.talk(f"{status.capitalize()}." if changed.changed else f"{no}: nothing to change.")
 
 
 # --- people
@@ -148,6 +189,7 @@ def appointment_row(appointment: Appointment) -> tuple[object, ...]:
         shortened(record.title if record else f"broken: {entry.problem}"),
         who,
         record.place if record else "",
+        entry.name,
     )
 
 

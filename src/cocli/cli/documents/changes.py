@@ -143,16 +143,16 @@ def fsck(
     from cocli.app.documents.care import DocumentsCheck, rebuild_catalog
     from cocli.app.documents.care import fsck as use
     from cocli.cli.documents.views import report_document, show_report
-    from cocli.cli.kit.confirm import confirm
 
     output = call.output
     if announce and not rebuild:
         raise UsageError(reason="--announce belongs to --rebuild")
-    with chosen_documents(call) as documents:
+    if rebuild and not _may_rebuild(call):
+        return
+    with chosen_documents(call, renew=rebuild) as documents:
         if rebuild:
-            address, look = documents.repository.catalog.address, f"cocli documents fsck{documents.options}"
-            if not confirm(output, f"Empty the catalogue at {address} and build it anew?", yes=call.yes, preview=look):
-                return
+            if documents.replaced is not None:
+                output.talk(f"The catalogue was damaged; what is left of it is {documents.replaced}.")
             report = rebuild_catalog(documents, announce=announce)
         else:
             report = use(documents, DocumentsCheck(repair=repair, deep=deep, every_account=every, grace_hours=grace))
@@ -164,3 +164,15 @@ def fsck(
             output.hint(f"cocli documents fsck --repair{documents.options}")
     if report.open:
         raise typer.Exit(ExitCode.DATA)
+
+
+def _may_rebuild(call: Call) -> bool:
+    """Asks, before anything is opened: the catalogue may be damaged."""
+    from cocli.app.documents.documents import catalog_name
+    from cocli.cli.kit.confirm import confirm
+
+    options = f" -c {call.campaign}" if call.campaign else ""
+    with call.workspace() as workspace:
+        address = catalog_name(workspace, call.campaign)
+    question = f"Empty the catalogue at {address} and build it anew?"
+    return confirm(call.output, question, yes=call.yes, preview=f"cocli documents fsck{options}")

@@ -236,11 +236,11 @@ def ls(
     following = found.next.token() if found.next else None
     if output.as_json:
         rows = [row_document(row) for row in found.items]
-        output.document({"account": documents.account, "states": rows, "next": following})
+        unseen = documents.standing.unseen if documents.standing else 0
+        output.document({"account": documents.account, "states": rows, "next": following, "unseen": unseen})
         return
     if not found.items:
         output.talk(f"Account {documents.account} has none here.")
-        output.hint("cocli documents fsck --rebuild, if another machine saved them")
         return
     show_rows(output, found.items)
     if following:

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cocli.cli.documents.options import DatasourceOption
+from cocli.cli.documents.options import DatasourceOption, show_standing
 from cocli.cli.kit.context import Call
 from cocli.cli.kit.options import CAMPAIGN, DRY_RUN, JSON, QUIET, STORE, examples, shared
 from cocli.cli.kit.output import count_shown
-from cocli.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,6 +51,7 @@ def compare(
 
     output = call.output
     with call.workspace() as workspace, opened_documents(workspace, call.campaign) as documents:
+        show_standing(output, documents.standing, documents.options)
         found = use(documents, left, right, datasource=datasource, doc=doc, examples=most)
         records = None
         if doc is None and datasource is None:
@@ -134,14 +134,13 @@ def promote(
     from cocli.app.documents.promotion import promote as use
 
     output = call.output
-    if call.campaign is None:
-        raise UsageError(reason="Which campaign?", hint="Name it with --campaign NAME, or set CAMPAIGN_NAME.")
     with call.workspace() as workspace:
-        done = use(workspace, call.campaign, edition, PromotionOptions(call.dry_run, force), output.talk)
+        chosen = call.needed_campaign(workspace)
+        done = use(workspace, chosen, edition, PromotionOptions(call.dry_run, force), output.talk)
     if output.as_json:
-        output.document({"campaign": call.campaign, **asdict(done)})
+        output.document({"campaign": chosen, **asdict(done)})
         return
-    _show_promoted(output, done, call.campaign)
+    _show_promoted(output, done, chosen)
 
 
 def _show_promoted(output: Output, done: Promoted, campaign: str) -> None:

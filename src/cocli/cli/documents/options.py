@@ -11,7 +11,8 @@ import typer
 from cocli.cli.kit.context import Call
 
 if TYPE_CHECKING:
-    from cocli.app.documents.documents import Documents
+    from cocli.app.documents.documents import CatalogStanding, Documents
+    from cocli.cli.kit.output import Output
 
 DocArgument = Annotated[str, typer.Argument(metavar="DOC", help="The document's id.")]
 DocsArgument = Annotated[list[str], typer.Argument(metavar="DOC…", help="The ids of the documents.")]
@@ -37,15 +38,27 @@ DeletedOption = Annotated[bool, typer.Option("--deleted", help="Also what was de
 
 
 @contextmanager
-def chosen_documents(call: Call) -> Iterator[Documents]:
+def chosen_documents(call: Call, *, renew: bool = False) -> Iterator[Documents]:
     """The documents of the campaign's account; of the user's own account where no campaign was named."""
     from cocli.app.documents.documents import opened_documents
 
     with (
         call.workspace() as workspace,
-        opened_documents(workspace, call.campaign) as documents,
+        opened_documents(workspace, call.campaign, learn=not renew, renew=renew) as documents,
     ):
+        show_standing(call.output, documents.standing, documents.options)
         yield documents
+
+
+def show_standing(output: Output, standing: CatalogStanding | None, options: str) -> None:
+    """Say what of the store is not known here, where something is."""
+    if standing is None:
+        return
+    if standing.trouble is not None:
+        output.talk(f"What other machines saved since is not known: {standing.trouble}")
+    if standing.unseen:
+        output.talk(f"{standing.unseen:,} states in the store are not known here: no machine told of them.")
+        output.hint(f"cocli documents fsck --repair{options}")
 
 
 def who(given: str | None) -> str:

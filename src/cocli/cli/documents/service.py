@@ -36,7 +36,7 @@ def serve(
     Callers need a token (`cocli documents token`) and see the documents of its account only. Addresses, certificate
     and limits are set in [documents]. Where events says who carries them, they are sent from here.
     """
-    from cocli.app.documents.events import relaying
+    from cocli.app.documents.events import learning, relaying
     from cocli.app.documents.tokens import load_tokens
     from cocli.service.documents.server import ServerSettings, serving
 
@@ -47,6 +47,7 @@ def serve(
         settings = ServerSettings(grpc=grpc, http=http, insecure=insecure, graph=graph)
         with (
             relaying(documents),
+            learning(documents),
             serving(documents, tokens, settings, clock=lambda: datetime.now(UTC), log=log) as served,
         ):
             for name, address in (("grpc", served.grpc), ("http", served.http)):
@@ -63,6 +64,7 @@ def serve(
     epilog=examples(
         "cocli documents token -c plumbers",
         "cocli documents token --account other --days 30 --json",
+        "cocli documents token --host pi1",
     )
 )
 @shared(CAMPAIGN, STORE, JSON, QUIET)
@@ -73,21 +75,31 @@ def token(
         typer.Option("--account", metavar="NAME", help="Whom it speaks for.", show_default="[campaign] account"),
     ] = None,
     days: Annotated[float, typer.Option("--days", metavar="N", help="How long it lasts.")] = 365.0,
+    host: Annotated[
+        str | None,
+        typer.Option(
+            "--host",
+            metavar="NAME",
+            help="The machine it is made for: it ends when that one is evicted.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Make a token: whoever has it reads and changes the documents of its account, until it expires.
 
-    It is signed with the secret of this installation, which is made if there is none. Replacing the secret's file and
-    starting the service again ends all tokens.
+    It is signed with the secret of this installation, which is made if there is none. `cocli cluster evict HOST` ends
+    the tokens that were made for a host. Replacing the secret's file and starting the service again ends all tokens.
     """
-    from cocli.app.documents.tokens import expiry, load_tokens, secret_path
+    from cocli.app.documents.tokens import TokenMachine, expiry, load_tokens, secret_path
 
     output = call.output
     with chosen_documents(call) as documents:
         whom = account if account is not None else documents.account
         until = expiry(datetime.now(UTC).replace(microsecond=0), days)
-        made = load_tokens(documents, create=True).make(whom, until)
+        machine = None if host is None else TokenMachine(host, documents.store.now())
+        made = load_tokens(documents, create=True).make(whom, until, machine)
     if output.as_json:
-        output.document({"account": whom, "expires": until, "token": made})
+        output.document({"account": whom, "expires": until, "host": host, "token": made})
         return
     output.line(made)
     output.talk(f"It speaks for {whom} until {until:%Y-%m-%d %H:%M:%SZ}, signed with {secret_path(documents)}.")

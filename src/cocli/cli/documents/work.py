@@ -45,7 +45,7 @@ def work(
     from cocli.app.documents.events import relaying
     from cocli.app.documents.jobs import DEFAULT_GRAPH
     from cocli.app.documents.nodes import NodeWorkOptions, work_for_nodes
-    from cocli.app.machines.workers import worker_name
+    from cocli.fleet.worker_name import worker_name
 
     output = call.output
     stop = stopped_by_signals()

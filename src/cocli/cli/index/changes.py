@@ -106,7 +106,7 @@ def _show_compacted(output: Output, reports: list[tuple[str, CompactionReport]],
         for rejected in report.rejected[:5]:
             output.talk(f"Set aside: {rejected}")
     if any(report.rejected_count for _, report in reports):
-        output.hint(f"cocli index audit{indexes.options}")
+        output.hint(f"cocli index check{indexes.options}")
     elif any(report.rounds for _, report in reports) and indexes.campaign is not None:
         output.hint(f'cocli index query "from prospects limit 10"{indexes.options}')
 
@@ -120,7 +120,7 @@ def consolidate(
     index: OptionalIndexArgument = None,
     rebuild: Annotated[bool, typer.Option("--rebuild", help="Also rebuild copies that are current.")] = False,
 ) -> None:
-    """Make the derived copies current: Parquet for queries, the lines that `fz` searches, and domains_master.csv.
+    """Make the derived copies current: Parquet for queries, the lines that `find` searches, and domains_master.csv.
 
     The copies lie in the cache of this machine; domains_master.csv goes to the campaign's exports. Shards of versions
     that are not kept any more are removed from the cache.
@@ -142,7 +142,7 @@ def consolidate(
         return
     if done.domains_path is not None:
         output.talk(f"Wrote {count_shown(done.domains, 'domain')} to {done.domains_path}.")
-    output.talk(f"cocli fz searches {count_shown(done.searched, 'line')}; freed {size_shown(done.freed_bytes)}.")
+    output.talk(f"cocli find searches {count_shown(done.searched, 'line')}; freed {size_shown(done.freed_bytes)}.")
 
 
 @app.command(epilog=examples("cocli index backfill -c plumbers --dry-run", "cocli index backfill -c plumbers"))
@@ -179,20 +179,18 @@ def backfill(call: Call) -> None:
 
 
 @app.command(
-    epilog=examples("cocli index migrate old-data -c plumbers", "cocli index migrate old-data -c plumbers --apply")
+    epilog=examples("cocli index migrate old-data -c plumbers --dry-run", "cocli index migrate old-data -c plumbers")
 )
-@shared(CAMPAIGN, STORE, JSON, QUIET)
+@shared(CAMPAIGN, STORE, DRY_RUN, JSON, QUIET)
 def migrate(
     call: Call,
     folder: Annotated[str, typer.Argument(metavar="FOLDER", help="A data folder of an older version.")],
-    apply: Annotated[
-        bool, typer.Option("--apply", help="Write the records; without it, rows are only counted.")
-    ] = False,
+    apply: Annotated[bool, typer.Option("--apply", help="As without it: it was asked for once.", hidden=True)] = False,  # noqa: ARG001
     include_foreign: _IncludeForeign = False,
     witnesses_until: _WitnessesUntil = None,
     work: _Work = None,
 ) -> None:
-    """Bring the data of an older version into the indexes. Without --apply it is a dry run that counts every row.
+    """Bring the records of an older version into the indexes. `cocli campaign migrate` brings the rest as well.
 
     The older files are only read. Every row that does not fit is kept, with the reason, in rejected.jsonl. If it is
     stopped half-way, the same command continues where it was.
@@ -206,7 +204,7 @@ def migrate(
     with campaign_of_indexes(call) as indexes:
         with ProgressLine(output, "rows read") as progress:
             plan = planned(indexes, folder, include_foreign=include_foreign, witnesses_until=until, progress=progress)
-        if not apply:
+        if call.dry_run:
             _show_plan(output, plan, indexes, folder)
             return
         with ProgressLine(output, "rows moved") as progress:
@@ -235,7 +233,7 @@ def _show_plan(output: Output, plan: MigrationPlan, indexes: Indexes, folder: st
         for reason, count in layout.reasons.most_common(3):
             output.talk(f"{name}: {count_shown(count, 'row')} would be set aside: {reason}")
     output.talk("Nothing was written.")
-    output.hint(f"cocli index migrate {quote(folder)}{indexes.options} --apply")
+    output.hint(f"cocli index migrate {quote(folder)}{indexes.options}")
 
 
 def _show_migrated(output: Output, plan: MigrationPlan, done: IndexMigration, indexes: Indexes) -> None:
@@ -251,7 +249,7 @@ def _show_migrated(output: Output, plan: MigrationPlan, done: IndexMigration, in
         ("index", "rows before", "after"), [(name, done.before[name], rows) for name, rows in done.after.items()]
     )
     output.talk(f"Rows that did not fit: {done.report.rejected:,}, kept in {done.report.rejected_file}")
-    output.hint(f"cocli index audit{indexes.options}")
+    output.hint(f"cocli index check{indexes.options}")
 
 
 def _name(indexes: Indexes) -> str | None:

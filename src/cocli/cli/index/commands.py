@@ -1,4 +1,7 @@
-"""`cocli index`: status, get, history, diff, verify, audit; and, from its neighbours, query and all that changes."""
+"""`cocli index`: status, get, history, diff; and, from its neighbours, check, query and all that changes.
+
+`verify` and `audit` are older names of parts of `check`.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cocli.cli.index import changes as index_changes
+from cocli.cli.index import check as index_check
 from cocli.cli.index import query as index_query
 from cocli.cli.index import upkeep as index_upkeep
 from cocli.cli.index.options import (
@@ -29,7 +33,6 @@ if TYPE_CHECKING:
     from cocli.app.indexes.indexes import Indexes
     from cocli.cli.kit.output import Output
     from cocli.index.care.audit import AuditReport
-    from cocli.index.care.verification import VerifyReport
     from cocli.index.diff import Difference
 
 app = command_group("Look into the indexes, query them in SQL, pack, check and repair them.")
@@ -51,7 +54,7 @@ def status(call: Call, index: OptionalIndexArgument = None) -> None:
         show_status(output, statuses)
         broken = next((status for status in statuses if status.problem or status.damaged), None)
         if broken is not None:
-            output.hint(f"cocli index verify {broken.index}{indexes.options}")
+            output.hint(f"cocli index check {broken.index}{indexes.options}")
         elif any(status.unpacked for status in statuses):
             output.hint(f"cocli index compact{indexes.options}")
 
@@ -162,7 +165,10 @@ def diff(
         output.talk(f"The first {limit}; --limit 0 shows all.")
 
 
-@app.command(epilog=examples("cocli index verify -c plumbers", "cocli index verify prospects -c plumbers --version 12"))
+@app.command(
+    hidden=True,
+    epilog=examples("cocli index check -c plumbers", "cocli index check prospects -c plumbers --version 12"),
+)
 @shared(CAMPAIGN, STORE, JSON, QUIET)
 def verify(
     call: Call,
@@ -174,6 +180,7 @@ def verify(
 ) -> None:
     """Read all files of a version, and compare them with their names and the manifest. Exits with 8 on damage."""
     from cocli.app.indexes.care import verify_index
+    from cocli.cli.index.views import verified_document
     from cocli.cli.kit.progress import ProgressLine
 
     output = call.output
@@ -181,7 +188,7 @@ def verify(
         reports = [(ref, verify_index(indexes, ref, version, progress)) for ref in indexes.chosen(index)]
     ok = all(report.ok for _, report in reports)
     if output.as_json:
-        rows = [_verified(ref.name, report) for ref, report in reports]
+        rows = [verified_document(ref.name, report) for ref, report in reports]
         output.document({"campaign": _name(indexes), "ok": ok, "indexes": rows})
     else:
         cells = [
@@ -200,12 +207,14 @@ def verify(
                 output.line(f"{ref.name}: {problem}")
         if not ok:
             broken = next(ref.name for ref, report in reports if not report.ok)
-            output.hint(f"cocli index repair {broken}{indexes.options}")
+            output.hint(f"cocli index check {broken}{indexes.options} --fix")
     if not ok:
         raise typer.Exit(ExitCode.DATA)
 
 
-@app.command(epilog=examples("cocli index audit -c plumbers", "cocli index audit prospects -c plumbers --json"))
+@app.command(
+    hidden=True, epilog=examples("cocli index check -c plumbers", "cocli index check prospects -c plumbers --json")
+)
 @shared(CAMPAIGN, STORE, JSON, QUIET)
 def audit(call: Call, index: OptionalIndexArgument = None) -> None:
     """Read every record, packed or not, and count what is wrong with it. Exits with 8 if anything is.
@@ -215,7 +224,7 @@ def audit(call: Call, index: OptionalIndexArgument = None) -> None:
     shard or folder. stale: loose files that nobody packed for a week. stranger: files that cocli did not write.
     """
     from cocli.app.indexes.care import audit_index
-    from cocli.cli.index.views import show_audit
+    from cocli.cli.index.views import audited_document, show_audit
     from cocli.cli.kit.progress import ProgressLine
 
     output = call.output
@@ -223,7 +232,7 @@ def audit(call: Call, index: OptionalIndexArgument = None) -> None:
         reports = [(ref.name, audit_index(indexes, ref, progress)) for ref in indexes.chosen(index)]
     ok = all(report.ok for _, report in reports)
     if output.as_json:
-        rows = [_audited(name, report) for name, report in reports]
+        rows = [audited_document(name, report) for name, report in reports]
         output.document({"campaign": _name(indexes), "ok": ok, "indexes": rows})
     else:
         show_audit(output, reports)
@@ -235,7 +244,7 @@ def audit(call: Call, index: OptionalIndexArgument = None) -> None:
 def _audit_hint(output: Output, reports: list[tuple[str, AuditReport]], indexes: Indexes) -> None:
     found = {str(finding): name for name, report in reports for finding in report.counts}
     if "damaged" in found:
-        output.hint(f"cocli index repair {found['damaged']}{indexes.options}")
+        output.hint(f"cocli index check {found['damaged']}{indexes.options} --fix")
     elif "foreign" in found:
         output.hint(f"cocli index purge --foreign-campaign{indexes.options} --dry-run")
     elif "stale" in found:
@@ -262,27 +271,7 @@ def _plain(value: Any) -> Any:
     return value.model_dump(mode="json") if hasattr(value, "model_dump") else value
 
 
-def _verified(name: str, report: VerifyReport) -> dict[str, Any]:
-    return {
-        "index": name,
-        "version": report.version,
-        "rows": report.rows,
-        "shards": report.shards,
-        "bytes": report.bytes,
-        "problems": report.problems,
-    }
-
-
-def _audited(name: str, report: AuditReport) -> dict[str, Any]:
-    return {
-        "index": name,
-        "version": report.version,
-        "rows": report.rows,
-        "counts": {str(finding): count for finding, count in report.counts.items()},
-        "examples": {str(finding): [asdict(example) for example in some] for finding, some in report.examples.items()},
-    }
-
-
+app.add_typer(index_check.app)
 app.add_typer(index_query.app)
 app.add_typer(index_changes.app)
 app.add_typer(index_upkeep.app)

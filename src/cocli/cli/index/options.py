@@ -20,7 +20,7 @@ def _complete_index(incomplete: str) -> list[str]:
     return [name for name in index_names() if name.startswith(incomplete)]
 
 
-_HELP = "The index: prospects, emails, domains, target-tiles, scraped-tiles or completions-QUEUE"
+_HELP = "The index: prospects, emails, domains, target-tiles, harvested-tiles, scraped-tiles or completions-QUEUE"
 IndexArgument = Annotated[str, typer.Argument(metavar="INDEX", help=f"{_HELP}.", autocompletion=_complete_index)]
 OptionalIndexArgument = Annotated[
     str | None,
@@ -54,7 +54,6 @@ def chosen_indexes(call: Call) -> Iterator[Indexes]:
 def campaign_of_indexes(call: Call) -> Iterator[Indexes]:
     """The same, for what makes no sense without a campaign."""
     from cocli.app.indexes.indexes import campaign_indexes
-    from cocli.app.queues.queues import chosen_campaign
 
     with call.workspace() as workspace:
-        yield campaign_indexes(workspace, chosen_campaign(workspace, call.campaign).name)
+        yield campaign_indexes(workspace, call.needed_campaign(workspace))

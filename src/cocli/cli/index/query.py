@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import os
-import secrets
+import shutil
+import tempfile
 from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
@@ -54,8 +55,8 @@ def query(
     limit: Annotated[int, typer.Option("--limit", metavar="N", help="Show at most N rows; 0 shows all.", min=0)] = 1000,
     skip_damaged: Annotated[bool, typer.Option("--skip-damaged", help="Leave damaged shards out, and say so.")] = False,
 ) -> None:
-    """Query the indexes in SQL. Views: prospects, prospects_all, emails, domains, target_tiles, scraped_tiles,
-    completions, and completions_QUEUE for each queue.
+    """Query the indexes in SQL. Views: prospects, prospects_all, emails, domains, target_tiles, harvested_tiles,
+    scraped_tiles, completions, and completions_QUEUE for each queue.
 
     Only the indexes that the query names are fetched, into the cache. A query can read nothing else: no files, no
     network. A prospect that was merged into another is in prospects_all only. A copy that `index consolidate` made is
@@ -135,19 +136,17 @@ def _csv_lines(result: QueryResult, *, raw: bool) -> Iterator[str]:
 
 
 def _write_parquet(output: Output, asked: Query, file: str) -> None:
-    """Under another name first: whoever finds the file finds it whole."""
-    path = os.path.abspath(os.path.expanduser(file))
-    temporary = f"{path}.tmp-{secrets.token_hex(4)}"
-    if not os.path.isdir(os.path.dirname(path)):
-        raise UsageError(reason=f"There is no folder {os.path.dirname(path)}")
-    try:
-        count = asked.write_parquet(temporary)
-        os.replace(temporary, path)
-    finally:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
+    """The engine writes to a name, so it is given one of its own; the file that was asked for then appears whole."""
+    from cocli.app.whole_file import absolute, whole_file
+
+    with whole_file(file) as out, tempfile.TemporaryDirectory(prefix="cocli-") as folder:
+        made = os.path.join(folder, "rows.parquet")
+        count, size = asked.write_parquet(made), os.path.getsize(made)
+        with open(made, "rb") as rows:
+            shutil.copyfileobj(rows, out)
+    path = absolute(file)
     output.line(path)
-    output.talk(f"Wrote {count_shown(count, 'row')}, {size_shown(os.path.getsize(path))}.")
+    output.talk(f"Wrote {count_shown(count, 'row')}, {size_shown(size)}.")
 
 
 def _talk(output: Output, report: QueryReport, options: str) -> None:
@@ -155,7 +154,7 @@ def _talk(output: Output, report: QueryReport, options: str) -> None:
         output.talk(f"Left out: {damaged}")
     if report.rejected:
         output.talk(f"Left out: {count_shown(report.rejected, 'row')} that wait to be packed and cannot be read.")
-        output.hint(f"cocli index audit{options}")
+        output.hint(f"cocli index check{options}")
     never = [name for name, version in report.versions.items() if not version and not report.unpacked.get(name)]
     if never:
         output.talk(f"Nothing is packed yet in: {', '.join(never)}.")

@@ -1,4 +1,4 @@
-"""The commands of `cocli index` that remove or mend something: gc, repair, purge."""
+"""The commands of `cocli index` that remove something: gc, purge; and `repair`, the older name of `check --fix`."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
     from cocli.app.indexes.purge import ForeignRecords
     from cocli.cli.kit.output import Output
     from cocli.index.care.garbage import CollectionReport
-    from cocli.index.care.repair import RepairReport
 
 app = typer.Typer()
 
 _KeepVersions = Annotated[int, typer.Option("--keep-versions", metavar="N", help="Keep the last N versions.", min=1)]
 _KeepDays = Annotated[
-    float, typer.Option("--keep-days", metavar="DAYS", help="Also keep versions that are younger.", min=0)
+    float, typer.Option("--keep-days", metavar="DAYS", help="Also keep versions that are younger.", min=0, max=36_500)
 ]
 _GraceHours = Annotated[
-    float, typer.Option("--grace-hours", metavar="HOURS", help="The time between marking and deleting.", min=0)
+    float,
+    typer.Option("--grace-hours", metavar="HOURS", help="The time between marking and deleting.", min=0, max=876_000),
 ]
 _AcceptLosses = Annotated[
     bool, typer.Option("--accept-losses", help="Collect garbage although a repair has lost some rows.")
@@ -123,7 +123,8 @@ def _collected(name: str, report: CollectionReport) -> dict[str, Any]:
 
 
 @app.command(
-    epilog=examples("cocli index repair prospects -c plumbers --dry-run", "cocli index repair prospects -c plumbers")
+    hidden=True,
+    epilog=examples("cocli index check prospects -c plumbers --fix"),
 )
 @shared(DRY_RUN, CAMPAIGN, STORE, JSON, QUIET)
 def repair(call: Call, index: IndexArgument) -> None:
@@ -134,6 +135,7 @@ def repair(call: Call, index: IndexArgument) -> None:
     that cannot be found are reported, and the exit code is 8.
     """
     from cocli.app.indexes.care import repair_index, verify_index
+    from cocli.cli.index.views import repaired_document, show_repaired
 
     output = call.output
     with chosen_indexes(call) as indexes:
@@ -151,39 +153,13 @@ def repair(call: Call, index: IndexArgument) -> None:
         report = repair_index(indexes, ref)
     status = "repaired" if report.pointer or report.restored or report.losses or report.notes else "already_sound"
     if output.as_json:
-        output.document({"index": ref.name, "campaign": ref.campaign, "status": status, **_repaired(report)})
+        output.document({"index": ref.name, "campaign": ref.campaign, "status": status, **repaired_document(report)})
     else:
         output.line(status)
-        _show_repaired(output, report)
-        output.hint(f"cocli index verify {ref.name}{indexes.options}")
+        show_repaired(output, report)
+        output.hint(f"cocli index check {ref.name}{indexes.options}")
     if report.lost:
         raise typer.Exit(ExitCode.DATA)
-
-
-def _repaired(report: RepairReport) -> dict[str, Any]:
-    return {
-        "version": report.version,
-        "pointer": report.pointer,
-        "restored": report.restored,
-        "appended": report.appended,
-        "losses": [loss.model_dump(mode="json") for loss in report.losses],
-        "lost_rows": report.lost,
-        "notes": report.notes,
-    }
-
-
-def _show_repaired(output: Output, report: RepairReport) -> None:
-    if report.pointer:
-        output.talk(f"LATEST: {report.pointer}.")
-    for key in report.restored:
-        output.talk(f"Put back: {key}")
-    if report.appended:
-        output.talk(f"{count_shown(report.appended, 'record')} of unfinished versions wait to be packed.")
-    for loss in report.losses:
-        lost = loss.rows - loss.restored
-        output.talk(f"Shard {loss.sha256} was beyond repair: {loss.restored:,} rows found elsewhere, {lost:,} lost.")
-    for note in report.notes:
-        output.talk(note)
 
 
 @app.command(

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from cocli.cli.kit.output import size_shown
+from cocli.cli.kit.output import count_shown, size_shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from cocli.app.indexes.status import IndexStatus, VersionInfo
     from cocli.cli.kit.output import Output
     from cocli.index.care.audit import AuditReport
+    from cocli.index.care.repair import RepairReport
+    from cocli.index.care.verification import VerifyReport
     from cocli.index.diff import Difference
     from cocli.models.record import Record
 
@@ -126,6 +128,53 @@ def show_audit(output: Output, reports: Sequence[tuple[str, AuditReport]]) -> No
         for finding, examples in report.examples.items():
             for example in examples:
                 output.line(f"{name}: {finding}: {example.where}: {example.detail}")
+
+
+def verified_document(name: str, report: VerifyReport) -> dict[str, Any]:
+    return {
+        "index": name,
+        "version": report.version,
+        "rows": report.rows,
+        "shards": report.shards,
+        "bytes": report.bytes,
+        "problems": report.problems,
+    }
+
+
+def audited_document(name: str, report: AuditReport) -> dict[str, Any]:
+    return {
+        "index": name,
+        "version": report.version,
+        "rows": report.rows,
+        "counts": {str(finding): count for finding, count in report.counts.items()},
+        "examples": {str(finding): [asdict(example) for example in some] for finding, some in report.examples.items()},
+    }
+
+
+def repaired_document(report: RepairReport) -> dict[str, Any]:
+    return {
+        "version": report.version,
+        "pointer": report.pointer,
+        "restored": report.restored,
+        "appended": report.appended,
+        "losses": [loss.model_dump(mode="json") for loss in report.losses],
+        "lost_rows": report.lost,
+        "notes": report.notes,
+    }
+
+
+def show_repaired(output: Output, report: RepairReport) -> None:
+    if report.pointer:
+        output.talk(f"LATEST: {report.pointer}.")
+    for key in report.restored:
+        output.talk(f"Put back: {key}")
+    if report.appended:
+        output.talk(f"{count_shown(report.appended, 'record')} of unfinished versions wait to be packed.")
+    for loss in report.losses:
+        lost = loss.rows - loss.restored
+        output.talk(f"Shard {loss.sha256} was beyond repair: {loss.restored:,} rows found elsewhere, {lost:,} lost.")
+    for note in report.notes:
+        output.talk(note)
 
 
 def _shown(value: object) -> object:

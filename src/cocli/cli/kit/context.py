@@ -26,23 +26,57 @@ class Call:
     raw_stdout: BinaryIO
     campaign: str | None = None
     """The campaign that was named, by an argument, by --campaign or by the environment."""
+    campaigns: tuple[str, ...] = ()
+    """Those that were named, where several can be: by --campaign, else by the environment."""
     store: str | None = None
     dry_run: bool = False
     yes: bool = False
 
     def with_options(self, given: dict[str, Any]) -> Call:
         """The same call, with the values of shared options. What the command does not have is as by default."""
+        output = replace(self.output, as_json=given.get("json", False), quiet=given.get("quiet", False))
         named = given.get("campaign_argument") or given.get("campaign")
         if not named and ("campaign_argument" in given or "campaign" in given):
-            named = self.environ.get("CAMPAIGN_NAME")
+            named = self._standing_campaign(output)
         return replace(
             self,
-            output=replace(self.output, as_json=given.get("json", False), quiet=given.get("quiet", False)),
+            output=output,
             campaign=named or None,
+            campaigns=self._several(given),
             store=given.get("store"),
             dry_run=given.get("dry_run", False),
             yes=given.get("yes", False),
         )
+
+    def _several(self, given: dict[str, Any]) -> tuple[str, ...]:
+        if "campaigns" not in given:
+            return ()
+        named = given["campaigns"] or [self.environ.get("CAMPAIGN_NAME")]
+        return tuple(name for name in named if name)
+
+    def _standing_campaign(self, output: Output) -> str | None:
+        """The campaign of the environment, or the one in use, which is said."""
+        if named := self.environ.get("CAMPAIGN_NAME"):
+            return named
+        from cocli.config.places import campaign_in_use
+
+        used = campaign_in_use(self.environ)
+        if used is not None:
+            output.talk(f"Campaign {used}, which is in use.")
+        return used
+
+    def needed_campaign(self, workspace: Workspace | None = None) -> str:
+        """The name of the campaign that was named; with none named, of the only one that there is, which is said."""
+        if self.campaign is not None:
+            return self.campaign
+        if workspace is None:
+            with self.workspace() as opened:
+                return self.needed_campaign(opened)
+        from cocli.app.campaigns.in_use import only_campaign
+
+        only = only_campaign(workspace)
+        self.output.talk(f"Campaign {only}, the only one.")
+        return only
 
     @property
     def flags(self) -> Flags:

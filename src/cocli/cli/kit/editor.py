@@ -1,4 +1,4 @@
-"""A campaign's file in the person's own editor: checked before it replaces the old one, and never lost."""
+"""A configuration file in the person's own editor: checked before it replaces the old one, and never lost."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import os
 import shlex
 import subprocess
 import tempfile
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 from cocli.cli.kit.confirm import confirm, interactive
 from cocli.cli.kit.errors import report_error
@@ -19,22 +20,36 @@ if TYPE_CHECKING:
     from cocli.cli.kit.output import Output
 
 
+Saved = TypeVar("Saved")
+
+
 def edit_interactively(output: Output, environ: Mapping[str, str], workspace: Workspace, name: str) -> Edited:
-    """Open the file in $VISUAL or $EDITOR until it is valid or the person gives up; an unused draft is kept."""
+    """A campaign's file."""
     from cocli.app.campaigns.campaign import replace_config
 
-    if not interactive(output):
-        raise UsageError(
-            reason="There is no terminal to edit on", hint=f"Write: cocli campaign edit {name} --set KEY=VALUE"
-        )
+    need_terminal(output, f"cocli campaign edit {name} --set KEY=VALUE")
     campaign = workspace.campaign(name)
-    draft = _draft(name, campaign.file.text)
+    save = partial(replace_config, campaign)
+    return edit_draft(output, environ, name, campaign.file.text, save)
+
+
+def need_terminal(output: Output, instead: str) -> None:
+    """Refuse to open an editor where nobody would see it."""
+    if not interactive(output):
+        raise UsageError(reason="There is no terminal to edit on", hint=f"Write: {instead}")
+
+
+def edit_draft(
+    output: Output, environ: Mapping[str, str], name: str, text: str, save: Callable[[bytes], Saved]
+) -> Saved:
+    """Open a text in $VISUAL or $EDITOR until it is valid or the person gives up; an unused draft is kept."""
+    draft = _draft(name, text)
     while True:
         open_editor(environ, draft)
         with open(draft, "rb") as file:
             content = file.read()
         try:
-            edited = replace_config(workspace, campaign, content)
+            edited = save(content)
         except ConfigError as error:
             report_error(output, error)
             if not confirm(output, "Edit it again?", yes=False):

@@ -6,15 +6,33 @@ import errno
 import json
 from typing import TYPE_CHECKING, Any
 
-from cocli.errors import CocliError, FileUnusable, UsageError
+from cocli.errors import NO_ROOM, CocliError, DiskFull, FileUnusable, MissingExtra, UsageError
 from cocli.formats.safe_text import safe_line, safe_text
 from cocli.formats.secrets import mask, mask_values
 
 if TYPE_CHECKING:
     from cocli.cli.kit.output import Output
 
-_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS})
-_CLOSED = frozenset({errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EISDIR})
+_CLOSED = frozenset({errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EISDIR})
+_UNUSABLE = frozenset(
+    {errno.ENAMETOOLONG, errno.ELOOP, errno.ENXIO, errno.ENODEV, errno.EIO, errno.EBUSY, errno.ESTALE}
+)
+"""What a path that a person names may lead to."""
+_EXTRAS = {
+    "boto3": ("boto3", "aws"),
+    "botocore": ("boto3", "aws"),
+    "confluent_kafka": ("confluent-kafka", "kafka"),
+    "grpc": ("grpcio", "grpc"),
+    "grpc_health": ("grpcio-health-checking", "grpc"),
+    "grpc_reflection": ("grpcio-reflection", "grpc"),
+    "jwt": ("pyjwt", "http"),
+    "playwright": ("playwright", "browser"),
+    "psycopg": ("psycopg", "postgres"),
+    "ray": ("ray", "ray"),
+    "starlette": ("starlette", "http"),
+    "uvicorn": ("uvicorn", "http"),
+}
+"""Module → package and extra. Most features look before they begin; this is for the one that forgets to."""
 _REPORT = "This is a mistake in cocli. Please report it to the project, with what COCLI_DEBUG=1 shows."
 
 
@@ -34,7 +52,7 @@ def report_unforeseen(output: Output, error: Exception, *, debug: bool) -> int:
     if debug:
         import traceback
 
-        output.stderr.write(safe_text("".join(traceback.format_exception(error))))
+        output.stderr.write(safe_text(mask("".join(traceback.format_exception(error)))))
     message = safe_line(mask(f"{type(error).__name__}: {error}"))
     if output.as_json:
         envelope = {"code": "internal", "message": message, "hint": _REPORT, "retryable": False, "details": {}}
@@ -45,18 +63,35 @@ def report_unforeseen(output: Output, error: Exception, *, debug: bool) -> int:
 
 
 def from_system(error: Exception) -> CocliError | None:
-    """What the operating system refuses, wherever it happens, as one of our errors; None for whatever else it is."""
-    if not isinstance(error, OSError) or error.errno not in _FULL | _CLOSED:
+    """What this machine refuses or lacks, wherever it shows, as one of our errors; None for whatever else it is."""
+    if isinstance(error, ModuleNotFoundError) and (found := _EXTRAS.get((error.name or "").partition(".")[0])):
+        return MissingExtra(feature="This command", package=found[0], extra=found[1])
+    if not isinstance(error, OSError) or error.errno not in NO_ROOM | _CLOSED | _UNUSABLE:
         return None
-    done = "written" if error.errno in _FULL else "used"
-    return FileUnusable(file=error.filename or "The output", done=done, reason=error.strerror)
+    file = error.filename or "The output"
+    if error.errno in NO_ROOM:
+        return DiskFull(file=file, done="written", reason=error.strerror)
+    done = "written" if error.errno == errno.EROFS else "used"
+    return FileUnusable(file=file, done=done, reason=error.strerror)
+
+
+def from_words(words: list[str]) -> UsageError | None:
+    """A word of the command line that is no UTF-8: Python keeps its bytes as halves of characters (surrogates).
+
+    It may name a file. Where it was meant as a text, it breaks whatever library it comes to first.
+    """
+    for word in words:
+        if any("\ud800" <= character <= "\udfff" for character in word):
+            return UsageError(reason=f"{word[:80]!a} has bytes that are no UTF-8", hint="Write it in UTF-8.")
+    return None
 
 
 def from_parser(error: Any) -> UsageError:
     """What the argument parser complains about, as one of our errors."""
     message = error.format_message().strip()
     context = getattr(error, "ctx", None)
-    hint = f"See: {context.command_path} --help" if context is not None else None
+    path = " ".join(context.command_path.split()) if context is not None else ""
+    hint = f"See: {path} --help" if path else None
     return UsageError(reason=message, hint=hint)
 
 

@@ -24,27 +24,45 @@ _SYNC_RUN = (
     '[{"key", "reason"}], "seconds"}, with --dry-run "counts" by action such as "upload", "bytes", "steps": '
     '[{"key", "action", "bytes"}]'
 )
+_SNAPSHOT = (
+    '{"id", "name", "time", "source", "host", "program", "previous", "objects", "bytes", "stored_objects", '
+    '"stored_bytes"}'
+)
+_DAMAGE = '"damage": [{"object", "reason", "snapshots": [name], "keys", "ranges"}]'
 _DIFFERENCES = (
     '"sites", "emails": {"recovered", "lost", "changed", "same", "still_none"}, "phones": the same, '
     '"statuses": [{"change", "count"}], "examples": [{"domain", "difference", "before": {"status", "primary_email", '
     '"emails", "phones"}, "after": the same}]}'
 )
+_IMPORTED = (
+    '"format", "encoding", "delimiter", "mapping": {field: column}, "unused", "further": {field: [column]}, "rows", '
+    '"blank", "new", "changed", "unchanged", "moved", "excluded", "emails", "unread": {field: count}, "refused": '
+    '[{"number", "reason", "text"}], "examples": [{"row", "emails", fields of a place}], "sheet", "named_by_domain", '
+    '"websites", "queued", "document"'
+)
+
+_FIGURES = (
+    '"figures": {"searches": {"planned", "read", "cut_short", "waiting", "unread": {reason: count}, "unqueued"}, '
+    '"places": {"waiting", "unread"}, "businesses", "excluded", "with_website", "with_email", "websites": {"known", '
+    '"read", "dead", "refused", "closed", "waiting", "unread": {reason: count}, "unqueued"}, "emails"}'
+)
 DOCUMENTS = {
     "cocli init": '{"steps": [{"what", "path", "status": "created" or "already_there"}]}',
     "cocli campaign new": '{"campaign": {"name", "key", "path"}}',
-    "cocli campaign list": '{"campaigns": [{"name", "queries", "places", "changed", "problem", "territory"}]}',
-    "cocli campaign show": '{"campaign", "path", "store", "settings": {section: {key: value}}}',
+    "cocli campaign list": '{"campaigns": [{"name", "queries", "places", "changed", "problem", "territory", '
+    + _FIGURES
+    + ' or null, "figures_at"}]}',
+    "cocli campaign show": '{"campaign", "path", "store", "settings": {section: {key: value}}, '
+    + _FIGURES
+    + " or null}",
     "cocli campaign edit": '{"campaign": {"name", "path", "status": "changed" or "already_so"}}',
     "cocli campaign rm": '{"campaign", "status": "removed" or "would_remove", "paths", "objects", "bytes"}',
-    "cocli campaign build-mission-index": '{"campaign", "places", "tiles", "phrases", "targets", "added", "already", '
-    '"surplus", "removed", "version", "dry_run", "surplus_examples"}',
-    "cocli campaign queue-mission": '{"campaign", "targets", "sources", "since", "counts": {"tasks", "unread", '
-    '"stale", "blocked", "split", "sidelined"}, "outcomes": {"queued" or "would_queue", "already_…"}, "estimate": '
-    '{"tasks", "requests", "hours", "workers", "store_writes", "dollars", "elapsed_hours"}, "dry_run", "left"}',
-    "cocli campaign queue-scrapes": '{"campaign", "targets": {"places", "tiles", "phrases", "targets", "added", '
+    "cocli campaign plan": '{"campaign", "targets": {"places", "tiles", "phrases", "targets", "added", '
     '"already", "surplus", "removed", "version", "dry_run", "surplus_examples"}, "mission": {"targets", "sources", '
-    '"since", "counts": {"tasks", "unread", "stale", "blocked", "split", "sidelined"}, "outcomes": {"queued" or '
-    '"would_queue", "already_…"}, "estimate", "dry_run", "left"} or null, "estimate": {"tasks", "requests", "hours", '
+    '"since", "counts": {"tasks", "unread", "stale", "blocked", "split", "missing", "sidelined"}, "outcomes": '
+    '{"queued" or "would_queue", "already_…"}, "estimate", "harvested", "harvest": {"tiles", "businesses", '
+    '"from_files", "missing", "examples", "dry_run"}, "dry_run", "left"} or null, "estimate": {"tasks", "requests", '
+    '"hours", '
     '"workers", "store_writes", "dollars", "elapsed_hours"}}',
     "cocli campaign coverage": '{"campaign", "at", "since", "sources", "totals": {"name", "pairs", "read", "stale", '
     '"cut_short", "blocked", "unread", "read_share", "found", "expected", "expected_pairs", "found_of_expected", '
@@ -52,45 +70,59 @@ DOCUMENTS = {
     '"newest_days"}, "phrases": [totals], "overlaps": [{"first", "second", "first_found", "second_found", "both", '
     '"population": as recapture}], "pairs": [{"tile", "phrase", "source", "state", "found", "expected", "missing", '
     '"age_days"}], "truncated", "written": {kind: path}}',
-    "cocli campaign achieve-goal": '{"campaign", "met", "ending": "met", "exhausted", "budget" or "interrupted", '
-    '"goal": {"emails", "companies"}, "missing": {"emails", "companies"}, "records": {"companies", "with_website", '
-    '"with_email", "emails"}, "targets", "queues": {queue: {"pending", "in_hand", "later", "completed", '
-    '"sidelined"}}, "seconds", "rate_per_minute", "report", "html", "whole"}',
-    "cocli campaign settle": '{"campaign", "prospects", "moved", "joined"}',
-    "cocli campaign missing-emails": '{"campaign", "prospects", "missing", "reasons": [{"reason", "count"}], "rows": '
-    '[{"company_hash", "name", "domain", "website", "country", "reason", "evidence"}], "written"}',
-    "cocli campaign enqueue-batch": '{"campaign", "batch", "key", "sites", "outcomes": {"queued" or "would_queue", '
-    '"already_…"}, "rejected": [{"line", "reason"}], "dry_run"}',
-    "cocli campaign evaluate-batch": '{"campaign", "batch", "created_at", "tasks": {"completed", "sidelined", '
-    '"waiting"}, "before": {"prospects", "with_email"}, "now": {"prospects", "with_email"}, ' + _DIFFERENCES,
+    "cocli campaign migrate": '{"campaign", "dry_run", "made_campaign", "not_taken": [key], "records", "rejected", '
+    '"files": {"companies", "notes", "meetings", "people"}, "already", "tasks": {queue: count}, "problems": [text]}',
+    "cocli campaign settle": '{"campaign", "prospects", "moved", "joined"}, with --everything also "harvested", '
+    '"queued", "pages_created", "pages_changed", "completions", "searched", "report", "published", "swept"',
+    "cocli campaign retry": '{"campaign", "dry_run", "passes": [{"choice", "queue", "outcomes": {outcome: count}}], '
+    '"batch", "rejected": [{"line", "reason"}], "without_email": {"prospects", "missing", "reasons": [{"reason", '
+    '"count"}], "rows": [{"company_hash", "name", "domain", "website", "country", "reason", "evidence"}]} or null, '
+    '"written"}; with --result {"campaign", "batch", "created_at", "tasks": {"completed", "sidelined", "waiting"}, '
+    '"before": {"prospects", "with_email"}, "now": {"prospects", "with_email"}, ' + _DIFFERENCES,
+    "cocli campaign publish": '{"campaign", "path", "link", "until", "prospects", "files": [{"name", "rows", "bytes", '
+    '"link"}], "problem"}; links are null where there is nothing to open them with',
     "cocli campaign re-extract": '{"campaign", "cluster", "dry_run", "job": {"id", "state", "total", "failed"}, '
     '"pages": {"compared", "identical", "different", "unreadable", "facts": [{"field", "same", "gained", "lost"}]}, '
     '"applied": {"sites", "prospects", "emails"} or null, ' + _DIFFERENCES + ', with --dry-run "forecast": '
     '{"documents", "skipped", "to_do"}',
-    "cocli campaign kml": '{"campaign", "path", "what", "tiles", "prospects", "without_position", "bytes"}',
+    "cocli campaign use": '{"campaign", "status": "in_use", "none", "forgotten" or "already_none"}',
+    "cocli config set": '{"path", "status": "changed" or "already_so"}',
+    "cocli config unset": '{"path", "status": "changed" or "already_so"}',
+    "cocli config edit": '{"path", "status": "changed" or "already_so"}',
     "cocli config show": '{"settings": [{"name", "value", "origin", "is_default"}]}',
     "cocli doctor": '{"ok", "store_safe", "checks": [{"name", "status", "detail", "fix"}]}, status such as ok',
     "cocli locate": '{"location": {"what", "path", "key", "exists"}}, without a kind {"locations": [the same]}',
     "cocli worker": '{"campaign", "queue", "worker", "ended": {"completed", "already_completed", "waiting", '
     '"sidelined", "lost", "released"}, "completed", "rate_per_minute", "seconds", "whole", "last_error"}; '
     "whole is false where something was given back unfinished",
-    "cocli supervisor": '{"campaign", "host", "completed": {queue: count}, "restarts", "commands", "whole"}',
-    "cocli command send": '{"campaign", "commands": [{"id", "target", "text", "state", "sent_by", "sent_at", "host", '
+    "cocli supervisor": '{"campaign", "campaigns", "host", "completed": {queue: count}, "restarts", "commands", '
+    '"whole"}',
+    "cocli remote send": '{"campaign", "commands": [{"id", "target", "text", "state", "sent_by", "sent_at", "host", '
     '"message", "at"}]}; state is waiting, running, done, already or failed',
-    "cocli command ls": '{"campaign", "commands": [{"id", "target", "text", "state", "sent_by", "sent_at", "host", '
+    "cocli remote ls": '{"campaign", "commands": [{"id", "target", "text", "state", "sent_by", "sent_at", "host", '
     '"message", "at"}]}',
-    "cocli command show": '{"campaign", "id", "target", "text", "state", "sent_by", "sent_at", "host", "message", '
-    '"at"}',
-    "cocli cluster status": '{"campaign", "at", "hosts": [{"host", "state", "campaign", "seen_seconds_ago", '
+    "cocli remote show": '{"campaign", "id", "target", "text", "state", "sent_by", "sent_at", "host", "message", "at"}',
+    "cocli cluster status": '{"campaign", "at", '
+    + _FIGURES
+    + ' or null, "hosts": [{"host", "state", "campaign", "seen_seconds_ago", '
     '"clock_ahead_seconds", "started_at", "stopped_at", "cpu_percent", "ram_percent", "ram_bytes", "disk_free_bytes", '
     '"temperature", "versions": {"cocli", "python", "system"}, "workers": {queue: count}, "active": {queue: count}, '
     '"completed": {queue: count}, "rates_per_minute": {queue: rate}, "last_error"}], "queues": [as of queue status: '
     '{"queue", "pending", "leased", "expired", "completed", "sidelined", "oldest", "completed_recently", '
-    '"recent_seconds", "rate_per_minute", "minutes_left", "problem"}], "paused", '
+    '"recent_seconds", "rate_per_minute", "minutes_left", "problem"}], "paused", "upkeep": {"elected", "by", '
+    '"settled_at", "finished_at", "seconds", "problem"}, '
     '"problems": [{"kind", "subject", "message", "hint"}]}; exit code 1 if there are problems',
-    "cocli cluster top": 'as `cluster status`: {"campaign", "at", "hosts", "queues": [{"queue", "pending", "leased", '
+    "cocli cluster top": 'as `cluster status`: {"campaign", "at", '
+    + _FIGURES
+    + ', "hosts", "queues": [{"queue", "pending", "leased", '
     '"expired", "completed", "sidelined", "oldest", "completed_recently", "recent_seconds", "rate_per_minute", '
-    '"minutes_left", "problem"}], "paused", "problems"}',
+    '"minutes_left", "problem"}], "paused", "upkeep": {"elected", "by", "settled_at", "finished_at", "seconds", '
+    '"problem"}, "problems"}',
+    "cocli cluster evict": '{"since", "host", "status": "evicted", "already_evicted" or "would_evict", "evicted_at", '
+    '"evicted_by", "reason", "leases_ended", "elections_ended", "commands_withdrawn", "heartbeats_marked", "keys": '
+    '[{"store", "access_key", "credentials", "shared_with", "revoke"}], "written": [{"kind", "names_writer": "yes", '
+    '"by its tasks" or "no", "count", "note", "examples": [{"what", "campaign", "at", "detail"}]}], "problems"}',
+    "cocli cluster admit": '{"host", "status": "admitted" or "already_admitted", "evicted_at"}',
     "cocli queue status": '{"campaign", "queues": [{"queue", "pending", "leased", "expired", "completed", '
     '"sidelined": {category: count}, "oldest", "completed_recently", "recent_seconds", "rate_per_minute", '
     '"minutes_left", "problem"}]}',
@@ -115,10 +147,9 @@ DOCUMENTS = {
     '"rows", "delta_rows", "shards", "bytes", "removed", "lost_rows", "manifest"}]}',
     "cocli index diff": '{"index", "campaign", "old", "new", "counts": {"added", "removed", "changed"}, '
     '"differences": [{"key", "kind", "fields": {field: [old, new]}, "record"}], "truncated"}',
-    "cocli index verify": '{"campaign", "ok", "indexes": [{"index", "version", "rows", "shards", "bytes", '
-    '"problems"}]}',
-    "cocli index audit": '{"campaign", "ok", "indexes": [{"index", "version", "rows", "counts": {finding: count}, '
-    '"examples": {finding: [{"where", "detail"}]}}]}',
+    "cocli index check": '{"campaign", "ok", "indexes": [{"index", "version", "rows", "shards", "bytes", "problems", '
+    '"counts": {finding: count}, "examples": {finding: [{"where", "detail"}]}, "ok", "repair": {"version", "pointer", '
+    '"restored", "appended", "losses", "lost_rows", "notes"} or null}]}',
     "cocli index query": '{"campaign", "versions": {index: version}, "columns": [{"name", "type"}], "rows": '
     '[{column: value}], "truncated", "unpacked": {index: count}, "damaged", "rejected"}',
     "cocli index compact": '{"campaign", "indexes": [{"index", "status": "packed" or "already_packed", "version", '
@@ -129,12 +160,10 @@ DOCUMENTS = {
     "cocli index backfill": '{"campaign", "status": "filled", "already_filled" or "would_fill", "prospects", '
     '"emails", "domains", "rejected"}',
     "cocli index migrate": '{"campaign", "status": "migrated" or "would_migrate", "plan": {"folder", "options", '
-    '"files", "rows", "records", "rejected", "foreign", "identical", "left_out", "layouts"}, "report", '
-    '"rows": {"before", "after"}}',
+    '"files", "rows", "records", "rejected", "foreign", "identical", "left_out", "layouts"}, "report": '
+    '{"rejected_file", "appended": {index: count}, "batches", "already_done", "layouts"}, "rows": {"before", "after"}}',
     "cocli index gc": '{"campaign", "status": "collected" or "would_collect", "indexes": [{"index", "kept_versions", '
     '"live", "young", "condemned", "deleted", "freed_bytes", "strangers"}]}',
-    "cocli index repair": '{"index", "campaign", "status": "repaired" or "already_sound", "version", "pointer", '
-    '"restored", "appended", "losses", "lost_rows", "notes"}, with --dry-run "would_repair" and "problems"',
     "cocli index purge": '{"campaign", "status": "removed", "already_gone" or "would_remove", "removed", "indexes": '
     '[{"index", "rows", "files", "kept", "campaigns": {campaign: count}}]}',
     **{
@@ -147,7 +176,7 @@ DOCUMENTS = {
             '"code_digest", "input_digest", "at"}], "errors": [{"node", "code", "message", "retryable", "at"}]}',
             "work": '{"cluster", "nodes": [{"node", "messages": {outcome: count}, "endings": {ending: count}}]}',
             "states": f'{{"account", "doc", "states": [{{{_DOCUMENT_ROW}}}]}}',
-            "ls": f'{{"account", "states": [{{{_DOCUMENT_ROW}}}], "next"}}',
+            "ls": f'{{"account", "states": [{{{_DOCUMENT_ROW}}}], "next", "unseen"}}',
             "rm": f'{{"account", "dry_run", "states": [{{{_DOCUMENT_ROW}}}]}}',
             "restore": f'{{"account", "states": [{{{_DOCUMENT_ROW}}}]}}',
             "purge": f'{{"account", "doc", "dry_run", "states": [{{{_DOCUMENT_ROW}}}], "proofs": [{{"begun_at", '
@@ -166,7 +195,7 @@ DOCUMENTS = {
             '{"prospects": {"before", "after", "added", "removed", "changed"}, "emails", "domains": the same}}',
             "jobs": f'{{"account", "jobs": [{_JOB}]}}',
             "job": f'{{"account", "job": {_JOB}, "failures": [{{"doc", "address", "code", "error"}}]}}',
-            "token": '{"account", "expires", "token"}',
+            "token": '{"account", "expires", "host", "token"}',
         }.items()
     },
     "cocli enrich": '{"campaign", "sites": [{"domain", "url", "final_url", "status", "evidence", "retryable", '
@@ -191,14 +220,15 @@ DOCUMENTS = {
     '"sha256", "bytes", "copy_bytes", "release", "rows", "places", "unnamed", "bad", "bad_rows": [{"row", "reason"}], '
     '"covers", "covers_declared", "country", "licence", "attribution", "as_of", "added_at", "path"}}',
     "cocli source categories": '{"phrase", "sources": [{"source", "matched_by": "categories" or "words", "categories", '
-    '"words", "files", "found"}]}',
-    "cocli fz": '{"query", "searched", "matches": [{"kind", "id", "campaign", "title", "detail", "path"}], '
+    '"words", "taken", "files", "found"}]}',
+    "cocli find": '{"query", "searched", "matches": [{"kind", "id", "campaign", "title", "detail", "path", '
+    '"excluded_in"}], '
     '"truncated"}',
-    "cocli company ls": '{"companies": [{"slug", "name", "website", "phone", "email", "status", "tags", "campaigns", '
-    '"company_hash", "problem"}], "truncated"}',
-    "cocli company show": '{"company": {"slug", "name", "website", "phone", "email", "status", "tags", "campaigns", '
-    '"company_hash", "problem"}, "path", "record", "body", "notes": [{"slug", "name", "title", "date", "tags", "text", '
-    '"problem"}], "meetings": [the same with "place", "attendees"], "people": [as in person ls]}, '
+    "cocli company ls": '{"companies": [{"slug", "name", "website", "phone", "email", "address", "status", "tags", '
+    '"campaigns", "company_hash", "problem"}], "truncated"}',
+    "cocli company show": '{"company": {"slug", "name", "website", "phone", "email", "address", "status", "tags", '
+    '"campaigns", "company_hash", "problem"}, "path", "record", "body", "notes": [{"slug", "name", "title", "date", '
+    '"tags", "text", "problem"}], "meetings": [the same with "place", "attendees"], "people": [as in person ls]}, '
     "the record as in format.md",
     "cocli company new": '{"company": {"slug", "path", "status": "created" or "already_there"}}',
     "cocli company open": '{"company": {"slug", "path", "status": "changed" or "already_so"}}',
@@ -207,30 +237,43 @@ DOCUMENTS = {
     "cocli company exclude": '{"slug", "campaign", "setting", "value", "status": "excluded", '
     '"included" or "already_so"}',
     "cocli company refresh": '{"campaigns", "status": "refreshed" or "would_refresh", "counts": {"prospects", '
-    '"created", "changed", "unchanged", "excluded", "moved", "removed_meanwhile"}, "beside", "problems"}',
+    '"created", "changed", "unchanged", "excluded", "moved", "joined", "removed", "removed_meanwhile"}, "beside", '
+    '"problems"}',
+    "cocli company edit": '{"company": {"slug", "path", "status": "changed" or "already_so"}}',
+    "cocli company merge": '{"status": "merged", "kept", "gone", "files", "note"}',
+    "cocli company rm": '{"status": "removed" or "would_remove", "slug", "path", "files", "has_text"}',
+    "cocli company restore": '{"company": {"slug", "status": "restored"}}',
     "cocli person ls": '{"people": [{"slug", "name", "role", "company", "email", "phone", "tags", "problem"}], '
     '"truncated"}',
     "cocli person show": '{"person": {"slug", "name", "role", "company", "email", "phone", "tags", "problem"}, "path", '
     '"body"}',
     "cocli person new": '{"person": {"slug", "path", "status": "created" or "already_there"}}',
     "cocli person open": '{"person": {"slug", "path", "status": "changed" or "already_so"}}',
+    "cocli person rm": '{"person": {"slug", "path", "status": "removed"}}',
     "cocli note add": '{"note": {"slug", "title", "date", "path", "status": "created"}}',
     "cocli note ls": '{"notes": [{"slug", "name", "title", "date", "tags", "text", "problem"}], "truncated"}',
+    "cocli note edit": '{"note": {"slug", "name", "path", "status": "changed" or "already_so"}}',
+    "cocli note rm": '{"note": {"slug", "name", "path", "status": "removed"}}',
     "cocli meeting add": '{"meeting": {"slug", "title", "date", "path", "status": "created"}}',
     "cocli meeting ls": '{"meetings": [{"slug", "name", "title", "date", "tags", "text", "problem", "place", '
     '"attendees", "at"}], "truncated"}',
     "cocli meeting next": '{"meetings": [{"slug", "name", "title", "date", "tags", "text", "problem", "place", '
     '"attendees", "at"}], "truncated"}',
+    "cocli meeting rm": '{"meeting": {"slug", "name", "path", "status": "removed"}}',
     "cocli export": '{"campaign", "path", "format", "rows", "bytes", "excluded", "merged", "filtered", '
-    '"without_position", "columns", "attribution"}',
-    "cocli import": '{"campaign", "status": "imported" or "would_import", "format", "encoding", "delimiter", '
-    '"mapping": {field: column}, "unused", "further": {field: [column]}, "rows", "blank", "new", "changed", '
-    '"unchanged", "moved", "excluded", "emails", "unread": {field: count}, "refused": [{"number", "reason", "text"}], '
-    '"examples": [{"row", "emails", fields of a place}], "document"}',
-    "cocli report": '{"schema", "campaign", "at", "version", "prospects", "merged", "funnel": [{"name", "unit", '
+    '"without_position", "by_hand", "columns", "problems", "attribution", "notes"}',
+    "cocli run": f'{{"campaign", "is_new", "out", "import": {{{_IMPORTED}}}, "status": "done" or "unfinished", '
+    '"ending", "nothing_new", "counts": {"rows", "businesses", "websites", "read", "unreadable": {reason: count}, '
+    '"waiting", "with_email", "with_phone", "unread_phones"}, "notes", "seconds", "html"}, with --dry-run {"campaign", '
+    '"is_new", "out", "import", "status": "would_run"}; of a campaign as of its older name, below',
+    "cocli import": f'{{"campaign", "status": "imported" or "would_import", {_IMPORTED}}}',
+    "cocli report": '{"schema", "campaign", "at", "version", '
+    + _FIGURES
+    + ', "prospects", "merged", "funnel": [{"name", "unit", '
     '"count", "share"}], "coverage": {"sources", "targets", "readings", "read", "stale", "cut_short", "blocked", '
     '"unread", "found", "completeness"} or null, "fields": [{"field", "filled", "share"}], "emails": {"addresses", '
-    '"prospects", "by_source": [{"name", "count"}], "by_method", "by_relation", "by_label", "by_verification": the '
+    '"undeliverable", "prospects", "by_source": [{"name", "count"}], "by_method", "by_relation", "by_label", '
+    '"by_verification": the '
     'same}, "sources", "categories", "domains": the same, "queues": [{"queue", "pending", "leased", "expired", '
     '"completed", "sidelined": {category: count}, "rate_per_minute", "problem"}], "trend": [{"at", "told_by", '
     '"prospects", "with_email", "addresses", "read"}], "versions": {index: version}, "unpacked": {index: count}, '
@@ -242,7 +285,7 @@ DOCUMENTS = {
     '"told_by", "kept", "weight", "reason", "document", "record"}], "emails": [{"email", "page", "method", '
     '"context", "label", "name", "relation", "verification", "first_seen", "last_seen", "document"}], "documents": '
     '[{"uuid", "doc", "connector", "node", "uri", "fetched_at", "saved_at", "digest", "version", "kept_at", '
-    '"command", "catalogued", "deleted_at", "made_of"}], "problems"}',
+    '"command", "catalogued", "deleted_at", "made_of"}], "problems", "left_behind"}',
     "cocli sync push": _SYNC_RUN,
     "cocli sync pull": _SYNC_RUN,
     "cocli sync both": _SYNC_RUN,
@@ -252,10 +295,50 @@ DOCUMENTS = {
     '"last_whole_run", '
     '"last_direction", "state", "copies": [{"key", "copy", "size", "original_exists"}]}',
     "cocli sync resolve": '{"copies": [{"key", "copy", "size", "original_exists"}], "taken": "file", "copy" or null}',
-    "cocli smart-sync": _SYNC_RUN,
+    "cocli sync": _SYNC_RUN,
+    "cocli backup create": '{"backup", "snapshot": ' + _SNAPSHOT + "}",
+    "cocli backup ls": '{"backup", "snapshots": [' + _SNAPSHOT + ']}; with KEY {"key", "versions": [{"snapshot", '
+    '"time", "key", "size", "sha256", "modified"}]}, null where it was gone; with --snapshot {"snapshot": '
+    + _SNAPSHOT
+    + ', "entries": [{"key", "size", "sha256", "modified"}]}',
+    "cocli backup verify": '{"backup", "ok", "quick", "snapshots", "lists", "packs", "contents", "bytes", "unused", '
+    + _DAMAGE
+    + "}",
+    "cocli backup restore": '{"snapshot": ' + _SNAPSHOT + ', "to", "dry_run", "missing", "same", "different": [key], '
+    '"others", "bytes"}, without --dry-run also "written", ' + _DAMAGE,
+    "cocli backup prune": '{"backup", "dry_run", "kept": [' + _SNAPSHOT + '], "forgotten": the same, "condemned": '
+    '{"objects", "bytes"}, "removed": {"objects", "bytes"}, "damaged"}',
     "cocli store ls": '{"entries": [{"key", "size", "modified", "etag", "folder"}]}',
     "cocli store put": '{"key", "etag", "bytes"}',
     "cocli store rm": '{"key", "status": "removed" or "would_remove", "objects", "bytes"}',
     "cocli store du": '{"folders": [{"key", "objects", "bytes"}], "total": {"objects", "bytes"}}',
 }
 """The document of every command that has `--json`; a test runs each of them and compares."""
+OLDER_DOCUMENTS = {
+    "cocli campaign achieve-goal": '{"campaign", "met", "ending": "met", "exhausted", "budget" or "interrupted", '
+    '"goal": {"emails", "companies"}, "missing": {"emails", "companies"}, "records": {"companies", "with_website", '
+    '"with_email", "emails"}, '
+    + _FIGURES
+    + ', "skipped": [text], "targets", "queues": {queue: {"pending", "in_hand", "later", "completed", '
+    '"sidelined"}}, "seconds", "rate_per_minute", "report", "html", "whole"}',
+    "cocli campaign build-mission-index": '{"campaign", "places", "tiles", "phrases", "targets", "added", "already", '
+    '"surplus", "removed", "version", "dry_run", "surplus_examples"}',
+    "cocli campaign queue-mission": '{"campaign", "targets", "sources", "since", "counts": {"tasks", "unread", '
+    '"stale", "blocked", "split", "missing", "sidelined"}, "outcomes": {"queued" or "would_queue", "already_…"}, '
+    '"estimate": {"tasks", "requests", "hours", "workers", "store_writes", "dollars", "elapsed_hours"}, "harvested", '
+    '"harvest": {"tiles", "businesses", "from_files", "missing", "examples", "dry_run"}, "dry_run", "left"}',
+    "cocli campaign kml": '{"campaign", "path", "what", "tiles", "prospects", "without_position", "bytes"}',
+    "cocli campaign missing-emails": '{"campaign", "prospects", "missing", "reasons": [{"reason", "count"}], "rows": '
+    '[{"company_hash", "name", "domain", "website", "country", "reason", "evidence"}], "written"}',
+    "cocli campaign enqueue-batch": '{"campaign", "batch", "key", "sites", "outcomes": {"queued" or "would_queue", '
+    '"already_…"}, "rejected": [{"line", "reason"}], "dry_run"}',
+    "cocli campaign evaluate-batch": '{"campaign", "batch", "created_at", "tasks": {"completed", "sidelined", '
+    '"waiting"}, "before": {"prospects", "with_email"}, "now": {"prospects", "with_email"}, ' + _DIFFERENCES,
+    "cocli index verify": '{"campaign", "ok", "indexes": [{"index", "version", "rows", "shards", "bytes", '
+    '"problems"}]}',
+    "cocli index audit": '{"campaign", "ok", "indexes": [{"index", "version", "rows", "counts": {finding: count}, '
+    '"examples": {finding: [{"where", "detail"}]}}]}',
+    "cocli index repair": '{"index", "campaign", "status": "repaired" or "already_sound", "version", "pointer", '
+    '"restored", "appended", "losses", "lost_rows", "notes"}, with --dry-run "would_repair" and "problems"',
+}
+"""Of commands that are kept under their older name: see `cocli.cli.older_names`."""

@@ -13,25 +13,31 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from functools import update_wrapper
-from typing import Annotated, Any, Concatenate, NamedTuple, ParamSpec
+from typing import Annotated, Any, Concatenate, NamedTuple, ParamSpec, get_args
 
 import typer
 from typer.core import TyperGroup
 
 from cocli.cli.kit.context import Call, call_of
+from cocli.cli.kit.stored_names import complete_campaign
+from cocli.errors import UsageError
 
 Own = ParamSpec("Own")
-
-
-def complete_campaign(incomplete: str) -> list[str]:
-    """Campaign names for the shell."""
-    from cocli.cli.campaign.completion import campaign_names
-
-    return [name for name in campaign_names() if name.startswith(incomplete)]
+_LARGEST = 10**12
 
 
 CampaignArgument = Annotated[
     str, typer.Argument(metavar="CAMPAIGN", help="The campaign's name.", autocompletion=complete_campaign)
+]
+"""A campaign that has to be named. What a command has as its own `name` with `DefaultCampaign` need not be."""
+DefaultCampaign = Annotated[
+    str,
+    typer.Argument(
+        metavar="CAMPAIGN",
+        help="The campaign's name. [env: CAMPAIGN_NAME; else the one in use, or the only one]",
+        autocompletion=complete_campaign,
+        show_default=False,
+    ),
 ]
 
 
@@ -75,6 +81,22 @@ CAMPAIGN = SharedOption(
     ],
     None,
 )
+CAMPAIGNS = SharedOption(
+    "campaigns",
+    Annotated[
+        list[str] | None,
+        typer.Option(
+            "--campaign",
+            "-c",
+            metavar="CAMPAIGN",
+            help="A campaign to work for; may be given several times. [env: CAMPAIGN_NAME] "
+            "[default: all whose file has workers for this host]",
+            autocompletion=complete_campaign,
+            show_default=False,
+        ),
+    ],
+    None,
+)
 STORE = SharedOption(
     "store",
     Annotated[
@@ -94,7 +116,7 @@ QUIET = SharedOption(
     Annotated[bool, typer.Option("--quiet", "-q", help="No messages on stderr, except errors.")],
     False,
 )
-_ORDER = (CAMPAIGN_ARGUMENT, DRY_RUN, YES, CAMPAIGN, STORE, JSON, QUIET)
+_ORDER = (CAMPAIGN_ARGUMENT, DRY_RUN, YES, CAMPAIGN, CAMPAIGNS, STORE, JSON, QUIET)
 
 
 def shared(*options: SharedOption) -> Callable[[Callable[Concatenate[Call, Own], None]], Callable[..., None]]:
@@ -125,12 +147,41 @@ class _SharingCommand:
             for option in self._options
         ]
         first = [parameter for parameter in given if parameter.name == CAMPAIGN_ARGUMENT.name]
-        own = [parameter.replace(kind=kind) for parameter in own]
+        own = [_optional_campaign(parameter.replace(kind=kind)) for parameter in own]
         return inspect.Signature([context, *first, *own, *(given[len(first) :])])
 
     def __call__(self, ctx: typer.Context, **values: Any) -> None:
         given = {option.name: values.pop(option.name) for option in self._options}
-        self._function(call_of(ctx).with_options(given), **values)
+        _check_values(ctx, values)
+        defaulted = [name for name, kind in self._own_annotations() if kind is DefaultCampaign]
+        if any(values[name] is None for name in defaulted):
+            given[CAMPAIGN_ARGUMENT.name] = None
+        call = call_of(ctx).with_options(given)
+        values.update({name: call.needed_campaign() for name in defaulted if values[name] is None})
+        self._function(call, **values)
+
+    def _own_annotations(self) -> list[tuple[str, Any]]:
+        parameters = inspect.signature(self._function, eval_str=True).parameters.values()
+        return [(parameter.name, parameter.annotation) for parameter in parameters]
+
+
+def _check_values(ctx: typer.Context, values: dict[str, Any]) -> None:
+    """No command means numbers that no machine counts to, what is no number (`nan`), or a campaign without a name."""
+    for parameter in ctx.command.params:
+        value = values.get(parameter.name or "")
+        if isinstance(value, int | float) and not abs(value) <= _LARGEST:
+            raise UsageError(reason=f"{parameter.opts[0]}: {value:.4g} is no number that can be meant")
+        if value == "" and getattr(parameter, "metavar", None) == "CAMPAIGN":
+            raise UsageError(
+                reason='"" is no name of a campaign: it is empty', hint="List them with: cocli campaign list"
+            )
+
+
+def _optional_campaign(parameter: inspect.Parameter) -> inspect.Parameter:
+    if parameter.annotation is not DefaultCampaign:
+        return parameter
+    kind, argument = get_args(DefaultCampaign)
+    return parameter.replace(annotation=Annotated[kind | None, argument], default=None)
 
 
 class QuickGroup(TyperGroup):

@@ -7,8 +7,8 @@ With `--json` stdout holds exactly one JSON document, and the talk is left out. 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import Enum
 from typing import Any, TextIO
@@ -16,8 +16,6 @@ from typing import Any, TextIO
 from cocli.formats.safe_text import safe_line, safe_text
 
 Row = Sequence[object]
-_READABLE = 8
-_BETWEEN = "   "
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +27,8 @@ class Output:
     as_json: bool = False
     quiet: bool = False
     color: bool = False
+    environ: Mapping[str, str] = field(default_factory=dict)
+    """Says which pager is wanted."""
 
     # --- data
 
@@ -63,22 +63,16 @@ class Output:
         """Suggest the next step."""
         self.talk(f"hint: {command}")
 
-    def _draw(self, columns: Sequence[str], cells: list[list[str]], right: Sequence[str]) -> None:
-        from rich.box import SIMPLE_HEAD
-        from rich.console import Console
-        from rich.table import Table
-        from rich.text import Text
+    def paged(self, text: str) -> None:
+        """A long text, through the pager of a terminal."""
+        from cocli.cli.kit.pager import page
 
-        console = Console(file=self.stdout, no_color=not self.color, highlight=False)
-        if _narrowest(columns, cells) > console.width:
-            self.stdout.write(_one_below_the_other(columns, cells))
-            return
-        table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold" if self.color else "")
-        for column in columns:
-            table.add_column(column, justify="right" if column in right else "left", overflow="fold")
-        for row in cells:
-            table.add_row(*map(Text, row))
-        console.print(table)
+        page(text, self.stdout, self.environ)
+
+    def _draw(self, columns: Sequence[str], cells: list[list[str]], right: Sequence[str]) -> None:
+        from cocli.cli.kit.tables import drawn_table
+
+        self.paged(drawn_table(columns, cells, right, color=self.color))
 
 
 def shown(value: object) -> str:
@@ -117,21 +111,6 @@ def _json_value(value: object) -> object:
     if hasattr(value, "model_dump"):
         return value.model_dump(mode="json")
     raise TypeError(f"{type(value).__name__} has no JSON form")
-
-
-def _narrowest(columns: Sequence[str], cells: list[list[str]]) -> int:
-    """How many columns of a terminal a table needs at least: where less is there, its words fall apart."""
-    widths = (max(len(row[column]) for row in [list(columns), *cells]) for column in range(len(columns)))
-    return sum(min(width, _READABLE) for width in widths) + len(_BETWEEN) * (len(columns) - 1)
-
-
-def _one_below_the_other(columns: Sequence[str], cells: list[list[str]]) -> str:
-    """What does not fit beside each other: a block for each row, without what is empty."""
-    width = max(map(len, columns))
-    blocks = (
-        [f"{name.ljust(width)}  {cell}" for name, cell in zip(columns, row, strict=True) if cell] for row in cells
-    )
-    return "\n".join("".join(f"{line}\n" for line in block) for block in blocks)
 
 
 def _aligned(columns: Sequence[str], cells: list[list[str]], right: Sequence[str]) -> str:

@@ -15,8 +15,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
 
 from cocli import errors, exit_codes
-from cocli.cli.kit.json_documents import DOCUMENTS
+from cocli.cli.kit.json_documents import DOCUMENTS, OLDER_DOCUMENTS
 from cocli.cli.nouns import overview
+from cocli.cli.older_names import OLDER_NAMES
 from cocli.cli.root import build_root
 
 if TYPE_CHECKING:
@@ -36,15 +37,23 @@ def pages() -> dict[str, str]:
     }
 
 
-def commands() -> Iterator[tuple[str, Any, Any]]:
-    """Every command below the root: what a person types, the command, and the context to render it in."""
+def commands(*, hidden: bool = False) -> Iterator[tuple[str, Any, Any]]:
+    """Every command below the root: what a person types, the command, and the context to render it in.
+
+    With `hidden`, also those that are kept under an older name.
+    """
     root = build_root()
     context = root.context_class(root, info_name="cocli", terminal_width=_WIDTH, **root.context_settings)
-    yield from _below(root, context)
+    for path, command, inner in _below(root, context):
+        if hidden or not command.hidden:
+            yield path, command, inner
 
 
 def _below(group: Any, context: Any) -> Iterator[tuple[str, Any, Any]]:
+    default = getattr(group, "default_verb", None)  # it has no name: its help is that of the group
     for name in group.list_commands(context):
+        if name == default:
+            continue
         command = group.get_command(context, name)
         inner = command.context_class(command, info_name=name, parent=context, terminal_width=_WIDTH)
         yield inner.command_path, command, inner
@@ -61,17 +70,26 @@ _CLI = """\
 `cocli <noun> <verb>`. Data goes to stdout, talk and progress to stderr; `--json` prints one JSON document
 ([json.md](json.md)); every failure has a documented [exit code](exit-codes.md) and, where there is one, a `hint:`
 with the command that helps. Questions are asked on a terminal only, and `--yes` answers them. Ctrl-C ends a command;
-a second one ends it at once, also where it waits for a server that hangs. Colours are left out when `NO_COLOR` is
-set; on a terminal too narrow for a table, the columns of a row stand one below the other. Control characters in
-anything shown are escaped. `COCLI_DEBUG=1` shows the traceback of an error that should not have happened.
+where it has to wait for a server it says so, and a second one ends it at once. Colours are left out when `NO_COLOR` is
+set; on a terminal too narrow for a table, the columns of a row stand one below the other; what is longer than the
+screen goes through a pager. Every command takes `-v` (a log on stderr, [logging.md](../logging.md)), `--log-file`,
+`--log-format` and `--no-pager`. Control characters in anything shown are escaped. `COCLI_DEBUG=1` shows the traceback
+of an error that should not have happened. `make man`, or `python -m cocli.cli.kit.man_pages FOLDER`, writes all of this
+as manual pages (`man cocli-campaign`); `cocli completion` completes commands, campaigns, companies and people.
 
 ```text
 {overview}```
-"""
+
+Older names work as ever, and are shown nowhere else:
+
+| older name | now |
+| --- | --- |
+{older}"""
 
 
 def _cli_page() -> str:
-    parts = [_CLI.format(generated=_GENERATED, overview=overview())]
+    older = "".join(f"| `{before}` | `{now}` |\n" for before, now in OLDER_NAMES)
+    parts = [_CLI.format(generated=_GENERATED, overview=overview(), older=older)]
     for path, command, context in commands():
         parts.append(f"\n## {path}\n\n```text\n{command.get_help(context).rstrip()}\n```\n")
     return "".join(parts)
@@ -95,6 +113,10 @@ Both files are TOML and have one schema, the one below. The user's file may not 
 `[prospecting]`. A list is taken whole from the layer that wins. `cocli config show --origin` says where each value came
 from. A key that is not known, a value that does not fit and broken TOML are errors that name file, line and key.
 
+Where no campaign is named, by an argument, `--campaign` or `CAMPAIGN_NAME`, the one that `cocli campaign use NAME` has
+remembered is meant (a line in `campaign-in-use` of the state home), else the only one that the store has; the command
+says so. Change your own file with `cocli config set`, `cocli config unset` and `cocli config edit`.
+
 Change a campaign's file with `cocli campaign edit`: comments and order stay, what does not fit is refused, and a file
 that somebody else changed meanwhile is not overwritten. Values in variables and in `--set` are taken as text where
 the setting is text, and read as TOML otherwise: `5`, `true`, `["a", "b"]`.
@@ -108,13 +130,37 @@ the setting is text, and read as TOML otherwise: `5`, `true`, `["a", "b"]`.
 | `COCLI_CACHE_HOME` | fetched shards, derived copies: can be made again | `$XDG_CACHE_HOME/cocli`, `~/.cache/cocli` |
 | `COCLI_STATE_HOME` | catalogues of documents, the secret of tokens | `$XDG_STATE_HOME/cocli`, `~/.local/state/cocli` |
 | `COCLI_STORE` | the store, whatever `[storage]` says; also `--store` | `[storage]`, else the data home |
+| `COCLI_BACKUP` | where backups are; also `--backup` ([backup.md](../backup.md)) | has to be said |
 | `COCLI_BROWSER` | the Chromium to use | the first found on `PATH` |
 | `COCLI_DEBUG` | `1` shows tracebacks | not set |
 | `COCLI_LOG` | what is logged to stderr: `info`, `warning,queue=debug` ([logging.md](../logging.md)) | nothing |
-| `COCLI_LOG_FORMAT` | `json`: one JSON object a line | `text` |
+| `COCLI_LOG_FORMAT` | `json`: one JSON object a line; also `--log-format` | `text` |
+| `COCLI_LOG_FILE` | the file that the log is added to; also `--log-file` | stderr |
+| `COCLI_PAGER` | shows what is longer than the screen; `cat` for none, as `--no-pager` | `PAGER`, else `less -FRX` |
 
 A store is a folder (`/srv/cocli`), `s3://bucket/prefix?endpoint=…&region=…&profile=…`, or `memory://`. Credentials come
 from the usual AWS places and are never written into a file of cocli; where an address carries some, they are not shown.
+`AWS_EC2_METADATA_DISABLED=true` is heard: the role of the machine is not asked for then.
+
+## Secrets and privacy
+
+A password, a token or a key is refused in both files, because they are synced, shared and shown:
+
+| of | is taken from |
+| --- | --- |
+| a proxy | `COCLI_FETCH_PROXIES='["http://user:password@host:3128"]'`, or the file that `…_FILE` names |
+| S3 and SQS | `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, or `~/.aws/credentials` |
+| PostgreSQL | `PGPASSWORD`, or its password file (`~/.pgpass`, `PGPASSFILE`) |
+| any other setting | its variable, or the file that the variable with `_FILE` behind its name names |
+
+Every variable of a setting has such a twin: `COCLI_FETCH_RATE_FILE=/run/secrets/rate` names a file with what
+`COCLI_FETCH_RATE` would say. Where both are set, the variable itself holds. No secret is shown by `config show`, logs,
+errors or `--json`.
+
+The data home, the state and the cache are made for their owner only (mode 0700); inside, the umask decides. Folders
+that are there already stay as they are, and `cocli doctor` names those that others may enter, with the command that
+closes them (a data home may be shared with a group: `chmod g+rwxs`). What a person names for an output follows the
+umask. Symbolic links in the data home and in place of files of the state are not followed.
 
 ## Settings
 """
@@ -238,10 +284,9 @@ Every command that reads or changes something takes `--json`.
 - On success stdout holds exactly one JSON document, an object; stderr is empty.
 - On failure stdout is empty and stderr holds one line, `{{"error": {{…}}}}`; the exit code says the same
   ([exit-codes.md](exit-codes.md)). `doctor` is an exception: it prints its document and exits with 1 or 9
-  if a check failed. So are `index verify`, `index audit` and `documents fsck`, which exit with 8 if they found
-  something, `documents replay` and `documents seed`: 8 if documents failed, 130 if they were paused, and
-  `queue put` and `queue recover`, which do what they can: 8 if a line of the file was rejected, 4 if an id was not
-  found.
+  if a check failed. So are `index check` and `documents fsck`, which exit with 8 if they found something,
+  `documents replay` and `documents seed`: 8 if documents failed, 130 if they were paused, and `queue put` and
+  `queue recover`, which do what they can: 8 if a line of the file was rejected, 4 if an id was not found.
 - The text is ASCII: whatever was scraped is escaped, so that it is harmless on a terminal.
 - Times are UTC, `2026-11-15T18:00:00Z`. Sizes are bytes. What is not known is `null`, never left out.
 - Keys are added, never renamed, and never change their meaning.
@@ -252,6 +297,11 @@ Every command that reads or changes something takes `--json`.
 | command | document |
 | --- | --- |
 {documents}
+Commands that are kept under an [older name](cli.md):
+
+| command | document |
+| --- | --- |
+{older}
 ## Errors
 
 `{{"error": {{"code": …, "message": …, "hint": … or null, "retryable": true or false, "details": {{…}}}}}}`.
@@ -271,9 +321,12 @@ def error_classes(kind: type[errors.CocliError] = errors.CocliError) -> Iterator
 
 
 def _json_page() -> str:
-    documents = "".join(f"| `{command}` | `{document}` |\n" for command, document in DOCUMENTS.items())
+    documents, older = (
+        "".join(f"| `{command}` | `{document}` |\n" for command, document in table.items())
+        for table in (DOCUMENTS, OLDER_DOCUMENTS)
+    )
     rows = "".join(_error_row(kind) for kind in error_classes() if kind.__module__ == errors.__name__)
-    return _JSON.format(generated=_GENERATED, documents=documents, errors=rows)
+    return _JSON.format(generated=_GENERATED, documents=documents, older=older, errors=rows)
 
 
 def _error_row(kind: type[errors.CocliError]) -> str:

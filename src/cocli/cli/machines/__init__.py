@@ -1,1 +1,1 @@
-"""`cocli worker`, `supervisor`, `command` and `cluster`."""
+"""`cocli worker`, `supervisor`, `remote` and `cluster`."""

@@ -24,14 +24,37 @@ def status_document(status: ClusterStatus) -> dict[str, Any]:
     return {
         "campaign": status.campaign,
         "at": status.at,
+        "figures": None if status.figures is None else status.figures.model_dump(mode="json"),
         "hosts": [_host_document(status, beat) for beat in status.beats],
         "queues": [queue_document(queue) for queue in status.queues],
         "paused": list(status.paused),
+        "upkeep": _upkeep_document(status),
         "problems": [
             {"kind": problem.kind, "subject": problem.subject, "message": problem.message, "hint": problem.hint}
             for problem in status.problems
         ],
     }
+
+
+def _upkeep_document(status: ClusterStatus) -> dict[str, Any]:
+    record = status.upkeep.record
+    return {
+        "elected": status.upkeep.elected,
+        "by": record.host if record else None,
+        "settled_at": record.settled_at if record else None,
+        "finished_at": record.finished_at if record else None,
+        "seconds": record.seconds if record else None,
+        "problem": record.problem if record else None,
+    }
+
+
+def _upkeep_line(status: ClusterStatus) -> str:
+    """Who finishes the campaign, and when that was last done."""
+    elected, record = status.upkeep.elected, status.upkeep.record
+    parts = [f"finished by {elected}" if elected else "nobody finishes the campaign: no supervisor runs"]
+    times = (("settled", record.settled_at), ("report", record.finished_at)) if record else ()
+    parts += [f"{what} {seconds_shown((status.at - at).total_seconds())} ago" for what, at in times if at is not None]
+    return ", ".join(parts)
 
 
 def _host_document(status: ClusterStatus, beat: Beat) -> dict[str, Any]:
@@ -65,6 +88,11 @@ def show_cluster(output: Output, status: ClusterStatus) -> None:
     else:
         output.talk("No supervisor has reported yet.")
     show_status(output, list(status.queues))
+    output.line(_upkeep_line(status))
+    if status.figures is not None:
+        from cocli.results.reports.figure_words import figure_line
+
+        output.line(figure_line(status.figures))
     if status.paused:
         output.line(f"paused: {', '.join(status.paused)}")
     for beat in status.beats:
@@ -111,6 +139,7 @@ def drawn(status: ClusterStatus) -> RenderableType:
         _table(
             ("queue", "pending", "leased", "done", "/min", "left"), _queue_rows(status), ("pending", "leased", "done")
         ),
+        Text(safe_line(_upkeep_line(status))),
         Text(""),
     ]
     for beat in status.beats:

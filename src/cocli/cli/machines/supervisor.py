@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from cocli.cli.kit.context import Call
-from cocli.cli.kit.options import CAMPAIGN, JSON, QUIET, STORE, examples, shared, single_command
+from cocli.cli.kit.options import CAMPAIGNS, JSON, QUIET, STORE, examples, shared, single_command
 from cocli.exit_codes import ExitCode
 
 app = single_command()
@@ -17,11 +17,12 @@ app = single_command()
     epilog=examples(
         "cocli supervisor -c plumbers",
         "cocli supervisor --store s3://cocli-data-plumbers --memory 1500",
-        "CAMPAIGN_NAME=plumbers COCLI_STORE=s3://cocli-data-plumbers cocli supervisor",
+        "cocli supervisor -c plumbers -c roofers",
+        "COCLI_STORE=s3://cocli-data-plumbers cocli supervisor",
         "cocli supervisor -c plumbers --host pi2 --for 8h",
     )
 )
-@shared(CAMPAIGN, STORE, JSON, QUIET)
+@shared(CAMPAIGNS, STORE, JSON, QUIET)
 def supervisor(
     call: Call,
     host: Annotated[
@@ -52,11 +53,12 @@ def supervisor(
     """Run the workers of `[workers.HOST]`, one process each. Dead workers are restarted, those that grow are replaced.
 
     The supervisor follows changes of the campaign's configuration within seconds, executes commands, and reports how
-    this machine is (see `cocli cluster status`). After one Ctrl-C or SIGTERM, all workers finish their tasks and end;
+    this machine is (see `cocli cluster status`). One supervisor of each campaign finishes what the workers wrote:
+    records, company pages and the report. After one Ctrl-C or SIGTERM, all workers finish their tasks and end;
     after a second one, they give their tasks back at once.
     """
-    from cocli.app.machines.supervisor import SupervisorSettings, run_supervisor
-    from cocli.app.machines.workers import bootstrap, parse_duration
+    from cocli.app.machines.supervisor import SupervisorSettings, supervise
+    from cocli.app.machines.workers import parse_duration
     from cocli.fleet.drain import Drain, obeying_signals
     from cocli.fleet.slot import RestartSettings
 
@@ -69,12 +71,12 @@ def supervisor(
         restart=RestartSettings(memory=memory << 20, look=min(poll, 0.5)),
     )
     with call.workspace() as workspace, obeying_signals(drain):
-        chosen = bootstrap(workspace, call.campaign)
-        done = run_supervisor(workspace, chosen, options, drain, output.talk)
+        done = supervise(workspace, call.campaigns or None, options, drain, output.talk)
     if output.as_json:
         output.document(
             {
                 "campaign": done.campaign,
+                "campaigns": list(done.campaigns),
                 "host": done.host,
                 "completed": dict(done.completed),
                 "restarts": done.restarts,

@@ -57,6 +57,12 @@ def worker(
         str | None,
         typer.Option("--for", metavar="DURATION", help="End after 90s, 10m or 2h.", show_default=False),
     ] = None,
+    host: Annotated[
+        str | None,
+        typer.Option(
+            "--host", metavar="NAME", help="The name of this machine. [default: its host name]", show_default=False
+        ),
+    ] = None,
     supervised: Annotated[
         bool, typer.Option("--supervised", help="Report to a supervisor, and end with it.", hidden=True)
     ] = False,
@@ -75,7 +81,7 @@ def worker(
     if supervised:
         output = replace(output, quiet=True)
     settings = WorkerSettings(
-        threads=workers, until_empty=once, seconds=None if duration is None else parse_duration(duration)
+        threads=workers, until_empty=once, seconds=None if duration is None else parse_duration(duration), host=host
     )
     if supervised:
         follow(call.stdin, drain)

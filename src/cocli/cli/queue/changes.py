@@ -55,8 +55,8 @@ class PurgeState(StrEnum):
 
 @app.command(
     epilog=examples(
-        "cocli queue put gm-details ChIJyUzh2kXqwoARUtNFG8VjnYQ -c plumbers",
-        'cocli queue put enrichment example.com -c plumbers --payload \'{"domain": "example.com"}\'',
+        "cocli queue put enrichment example.com -c plumbers "
+        '--payload \'{"domain": "example.com", "url": "https://example.com"}\'',
         "cocli queue put gm-details -c plumbers --file tasks.jsonl --dry-run",
     )
 )
@@ -215,7 +215,7 @@ def recover(
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Everything that was set aside.")] = False,
 ) -> None:
-    """Bring tasks back from the sideline, with fresh attempts: by category, by id, from a file, or all.
+    """Bring back tasks that were set aside, with fresh attempts: by category, by id, from a file, or all.
 
     With a category and ids, only those ids that are in the category come back. The exit code is 4 if an id is not
     found.

@@ -62,7 +62,7 @@ def status(
         typer.Option("--watch", metavar="SECONDS", help="Show it again at intervals; ends with Ctrl-C.", min=1),
     ] = None,
 ) -> None:
-    """Count every queue: pending (of these leased and expired), done, set aside, and how fast it goes.
+    """Count every queue: waiting (of these leased and expired), done, set aside, and how fast it goes.
 
     The rate is that of the last 15 minutes. The counts come from file names alone, so a lease that was given back
     counts as leased until its time is over. `queue ls` reads the leases and is exact.

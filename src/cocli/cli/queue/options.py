@@ -36,7 +36,6 @@ ForceOption = Annotated[bool, typer.Option("--force", help="Even if a worker is 
 
 @contextmanager
 def queue_campaign(call: Call) -> Iterator[Campaign]:
-    from cocli.app.queues.queues import chosen_campaign
 
     with call.workspace() as workspace:
-        yield chosen_campaign(workspace, call.campaign)
+        yield workspace.campaign(call.needed_campaign(workspace))

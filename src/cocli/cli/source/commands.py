@@ -237,7 +237,7 @@ def fetch(
         output.document({"status": "added" if added.created else "already_added", "file": file_document(added.file)})
         return
     show_addition(output, added)
-    output.hint(f"cocli campaign achieve-goal {name}" if name else "cocli source categories PHRASE")
+    output.hint(f"cocli run {name}" if name else "cocli source categories PHRASE")
 
 
 @app.command(
@@ -249,7 +249,8 @@ def categories(
 ) -> None:
     """Show what a phrase means to each source, and how many rows of the added files it finds.
 
-    A phrase that no table knows is looked for by its words, in names and categories. The tables are
+    Words such as "near me" or "emergency" are left out, and of "pediatric dentist" the dentist is found. A phrase that
+    no table knows is looked for by its words, in names and categories. The tables are
     campaigns/CAMPAIGN/categories.csv in the store, categories.csv beside the user file, and the packaged one.
     """
     from cocli.app.sources.sources import explain_phrase
@@ -263,5 +264,8 @@ def categories(
         output.document({"phrase": phrase, "sources": [meaning_document(meaning) for meaning in meanings]})
         return
     show_meanings(output, meanings)
+    taken = next((meaning.taken for meaning in meanings if meaning.taken), None)
+    if taken is not None:
+        output.talk(f'No table has "{phrase}" as it is; "{taken}" was taken for it.')
     if all(meaning.by == "words" for meaning in meanings):
         output.talk(f'No table knows "{phrase}": it is looked for by its words, in names and categories.')

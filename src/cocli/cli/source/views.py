@@ -79,6 +79,7 @@ def meaning_document(meaning: PhraseMeaning) -> dict[str, Any]:
         "matched_by": meaning.by,
         "categories": list(meaning.categories),
         "words": list(meaning.words),
+        "taken": meaning.taken,
         "files": meaning.files,
         "found": meaning.found,
     }

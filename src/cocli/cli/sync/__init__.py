@@ -1,1 +1,1 @@
-"""`cocli sync` and `cocli smart-sync`."""
+"""`cocli sync` and `cocli sync`."""

@@ -1,4 +1,4 @@
-"""`cocli sync`: push, pull, both, status, resolve."""
+"""`cocli sync`: push, pull, both, status, resolve; without a verb, what `needed` does."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cocli.cli.kit.context import Call
+from cocli.cli.kit.default_verb import group_with_default
 from cocli.cli.kit.options import (
     CAMPAIGN,
     DRY_RUN,
@@ -17,10 +18,10 @@ from cocli.cli.kit.options import (
     QUIET,
     STORE,
     YES,
-    command_group,
     examples,
     shared,
 )
+from cocli.cli.sync import needed
 from cocli.cli.sync.options import (
     BandwidthOption,
     DeleteOption,
@@ -41,7 +42,14 @@ if TYPE_CHECKING:
     from cocli.cli.kit.output import Output
     from cocli.sync.decision import SyncOptions
 
-app = command_group("Sync the data home with the bucket, so that nobody's work is lost.")
+app = group_with_default(
+    """Sync the data home with the bucket, so that nobody's work is lost.
+
+    Without a verb, this is what you need to work with the results: configuration, versions of indexes, companies and
+    people. Documents, completions and unpacked records stay in the bucket; --only documents fetches the documents.
+    """,
+    needed.VERB,
+)
 
 
 class Take(StrEnum):
@@ -273,3 +281,6 @@ def _sync(call: Call, options: RunOptions, chosen: _Chosen) -> None:
             output.document(run_document(sync, direction, report))
     if code := exit_code(report):
         raise typer.Exit(code)
+
+
+app.add_typer(needed.app)

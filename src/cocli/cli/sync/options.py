@@ -1,4 +1,4 @@
-"""What the commands of `cocli sync` and `cocli smart-sync` share: their options, and how a run is driven."""
+"""What the commands of `cocli sync` share: their options, and how a run is driven."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def serve(
     stop, log = stopped_by_signals(), log_to(output)
     chosen = call.campaign
     with call.workspace() as workspace:
-        with opened_documents(workspace, chosen) as documents:
+        with opened_documents(workspace, chosen, learn=False) as documents:
             tokens, section = load_tokens(documents, create=True), documents.section
         limit = RateLimit(per_minute, time.monotonic)
         address = EnrichRequestAddress(host, port, insecure)

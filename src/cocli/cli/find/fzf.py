@@ -15,7 +15,7 @@ from cocli.errors import UsageError
 from cocli.formats.safe_text import safe_line
 
 if TYPE_CHECKING:
-    from cocli.cli.fz.picker import Choices
+    from cocli.cli.find.picker import Choices
 
 _PREVIEW = 'sed -n {1}p "$COCLI_FZ_LINES" | cut -f 2- | tr "\\t" "\\n"'
 _NOTHING_FITS, _GIVEN_UP = 1, 130
@@ -24,7 +24,7 @@ _NOTHING_FITS, _GIVEN_UP = 1, 130
 def pick_with_fzf(fzf: str, choices: Choices, query: str, environ: Mapping[str, str]) -> int | None:
     """Let a person choose; the number of the entry, or None if they gave up."""
     lines = "".join(_line(choices, number) for number in range(len(choices)))
-    with tempfile.NamedTemporaryFile("w", encoding="utf-8", prefix="cocli-fz-", suffix=".txt") as file:
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8", prefix="cocli-find-", suffix=".txt") as file:
         file.write(lines)
         file.flush()
         command = [

@@ -1,4 +1,4 @@
-"""`cocli smart-sync`: what this machine needs now, and nothing else."""
+"""`cocli sync` without a verb: what this machine needs now, and nothing else."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from cocli.cli.kit.options import (
     YES,
     examples,
     shared,
-    single_command,
 )
 from cocli.cli.sync.options import (
     BandwidthOption,
@@ -27,19 +26,22 @@ from cocli.cli.sync.options import (
     drive,
 )
 
-app = single_command()
+app = typer.Typer()
+VERB = "needed"
 
 
 @app.command(
-    name="smart-sync",
+    VERB,
+    hidden=True,
     epilog=examples(
-        "cocli smart-sync plumbers",
-        "cocli smart-sync plumbers --only documents",
-        "cocli smart-sync plumbers --watch 300",
+        "cocli sync",
+        "cocli sync plumbers --dry-run",
+        "cocli sync plumbers --only documents",
+        "cocli sync plumbers --watch 300",
     ),
 )
 @shared(CAMPAIGN_ARGUMENT, DRY_RUN, YES, CAMPAIGN, STORE, JSON, QUIET)
-def smart_sync(
+def sync_needed(
     call: Call,
     only: OnlyOption = None,
     delete: DeleteOption = False,

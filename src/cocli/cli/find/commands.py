@@ -1,4 +1,4 @@
-"""`cocli fz`: find a company or a prospect by a few letters, and open it."""
+"""`cocli find`: find a company or a prospect by a few letters, and open it."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ app = single_command()
 
 @app.command(
     epilog=examples(
-        "cocli fz",
-        "cocli fz acme plumb",
-        "cocli fz springfield -c plumbers --json",
-        '"$EDITOR" "$(cocli fz acme --path)"',
+        "cocli find",
+        "cocli find acme plumb",
+        "cocli find springfield -c plumbers --json",
+        '"$EDITOR" "$(cocli find acme --path)"',
     )
 )
 @shared(CAMPAIGN, STORE, JSON, QUIET)
-def fz(
+def find(
     call: Call,
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="QUERY", help="What to look for; you can type more later.", show_default=False),
+        typer.Argument(metavar="WORDS", help="What to look for; you can type more later.", show_default=False),
     ] = None,
     path: Annotated[bool, typer.Option("--path", help="Print where it is instead of opening it.")] = False,
     builtin: Annotated[
@@ -51,6 +51,7 @@ def fz(
 
     On a terminal: type to narrow the list; arrows move, Enter opens, Esc leaves. fzf is used if it is installed.
     A company opens in $EDITOR, a prospect is shown. Without a terminal, or with --json, the best matches are listed.
+    What the campaign excludes is not offered; without a campaign, a company's page says in which it is excluded.
     """
     from cocli.app.search.search import open_search
     from cocli.cli.kit.progress import ProgressLine
@@ -85,13 +86,13 @@ def _list(output: Output, store: Store, search: Search, query: str, limit: int, 
     numbers, more = search.copy.best(query, limit)
     entries = [search.copy.entry(number) for number in numbers]
     if output.as_json:
-        matches = [_match(store, entry) for entry in entries]
+        matches = [{**_match(store, entry), "excluded_in": search.copy.excluded_in(entry)} for entry in entries]
         output.document({"query": query, "searched": len(search.copy), "matches": matches, "truncated": more})
     elif path:
         for entry in entries:
             output.line(_path(store, entry))
     elif entries:
-        rows = [(entry.kind, entry.title, entry.detail, entry.campaign, entry.id) for entry in entries]
+        rows = [(entry.kind, entry.title, _detail(search, entry), entry.campaign, entry.id) for entry in entries]
         output.table(("kind", "name", "what", "campaign", "id"), rows)
     else:
         output.talk(f"Nothing matches; {len(search.copy):,} were searched.")
@@ -99,9 +100,14 @@ def _list(output: Output, store: Store, search: Search, query: str, limit: int, 
         output.talk(f"The best {limit}; there are more: --limit {limit * 5}")
 
 
+def _detail(search: Search, entry: SearchEntry) -> str:
+    return " · ".join(filter(None, (entry.detail, search.copy.exclusion(entry))))
+
+
 def _match(store: Store, entry: SearchEntry) -> dict[str, object]:
     document: dict[str, object] = asdict(entry)
-    del document["key"], document["stamp"]
+    for ours in ("key", "stamp", "place_id", "domain", "stands_for"):
+        del document[ours]
     return {**document, "campaign": entry.campaign or None, "path": _path(store, entry)}
 
 
@@ -121,10 +127,10 @@ def _pick(output: Output, environ: Mapping[str, str], search: Search, query: str
         )
     fzf = None if builtin else shutil.which("fzf", path=environ.get("PATH"))
     if fzf is not None:
-        from cocli.cli.fz.fzf import pick_with_fzf
+        from cocli.cli.find.fzf import pick_with_fzf
 
         return pick_with_fzf(fzf, search.copy, query, environ)
-    from cocli.cli.fz.picker import pick
+    from cocli.cli.find.picker import pick
 
     return pick(search.copy, query, output.stderr)
 

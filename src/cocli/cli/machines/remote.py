@@ -1,4 +1,4 @@
-"""`cocli command`: send, ls, show."""
+"""`cocli remote`: send, ls, show."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _LOOK_SECONDS = 0.5
 
 @app.command(
     epilog=examples(
-        'cocli command send "add-query emergency plumber" -c plumbers',
-        'cocli command send "add-location Springfield, IL" -c plumbers',
-        'cocli command send "add-exclude acme.com" -c plumbers --wait 15',
-        'cocli command send "scale gm-list=3 enrichment=8" --host pi1 -c plumbers',
-        'cocli command send "pause gm-details" -c plumbers',
+        'cocli remote send "add-query emergency plumber" -c plumbers',
+        'cocli remote send "add-location Springfield, IL" -c plumbers',
+        'cocli remote send "add-exclude acme.com" -c plumbers --wait 15',
+        'cocli remote send "scale gm-list=3 enrichment=8" --host pi1 -c plumbers',
+        'cocli remote send "pause gm-details" -c plumbers',
     )
 )
 @shared(CAMPAIGN, STORE, JSON, QUIET)
@@ -79,7 +79,7 @@ def send(
     else:
         for order in sent:
             output.line(order.id)
-        output.hint(f"cocli command ls -c {chosen.name}")
+        output.hint(f"cocli remote ls -c {chosen.name}")
     if any(row.state == "failed" for row in rows):
         raise typer.Exit(int(ExitCode.FAILURE))
     if not all(row.is_over for row in rows):
@@ -88,7 +88,7 @@ def send(
         raise typer.Exit(int(ExitCode.UNAVAILABLE))
 
 
-@app.command(epilog=examples("cocli command ls -c plumbers", "cocli command ls -c plumbers --limit 0 --json"))
+@app.command(epilog=examples("cocli remote ls -c plumbers", "cocli remote ls -c plumbers --limit 0 --json"))
 @shared(CAMPAIGN, STORE, JSON, QUIET)
 def ls(
     call: Call,
@@ -108,7 +108,7 @@ def ls(
         output.talk("There is none.")
 
 
-@app.command(epilog=examples("cocli command show 20261116T0412 -c plumbers"))
+@app.command(epilog=examples("cocli remote show 20261116T0412 -c plumbers"))
 @shared(CAMPAIGN, STORE, JSON, QUIET)
 def show(
     call: Call,
