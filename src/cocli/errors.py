@@ -8,7 +8,9 @@
     │   └── StoreUrlError           the store's address cannot be understood
     ├── CampaignError
     │   ├── UnknownCampaign
-    │   └── CampaignExists
+    │   ├── CampaignExists
+    │   ├── CampaignSplit           data here, and an address elsewhere
+    │   └── NothingToWorkOn         neither businesses nor a territory
     ├── DataError                   data does not have the shape it must have
     │   ├── FormatError             a file is not in its format
     │   ├── RecordError             a record does not fit its model
@@ -25,6 +27,7 @@
     │   ├── Unavailable             retryable: it is not known whether the request took effect
     │   ├── StoreFull               no space or quota left; nothing was written
     │   ├── Denied
+    │   ├── ClockSkew               refused, because this machine's clock is wrong
     │   ├── BucketMissing
     │   ├── ForeignServer           the server at that address is not a store
     │   ├── InvalidKey
@@ -61,6 +64,7 @@
     ├── ServiceError                one of cocli's services refused or failed
     │   ├── TokenRefused            the token is wrong or has expired
     │   ├── TooLarge                a request or an answer is larger than the service allows
+    │   ├── TooSlow                 retryable: a request did not arrive in time
     │   ├── TooManyRequests         retryable: a token sent more requests than it may
     │   └── ServiceUnavailable      retryable: it did not answer, or not in time
     ├── SourceError                 files of open places, and pages of Google Maps
@@ -72,16 +76,28 @@
     │   ├── SourceResting           retryable: the source is not asked again before a time
     │   └── ParserAlarm             a parser no longer finds what it used to find
     ├── SyncError                   a folder and a bucket cannot be synced
+    │   ├── SyncStateFull           there is no room for the state
     │   ├── SyncBusy                another sync of the same two is running
     │   ├── TooManyDeletions        the run would delete suspiciously many files
     │   ├── SideEmptied             one side is empty: the other side is not emptied for that
     │   ├── ChangedWhileRead        a file changed while it was read: the next run transfers it
     │   └── ChangedMeanwhile        somebody else changed it first: the next run compares again
+    ├── BackupError                 a backup cannot be made, read or restored
+    │   ├── NoBackup                there is none at that address
+    │   ├── UnknownSnapshot         the backup has no such snapshot
+    │   ├── BackupMisplaced         a backup cannot lie there
+    │   ├── BackupDamaged           objects of the backup are missing or damaged
+    │   ├── BackupContested         retryable: others kept changing the backup
+    │   └── RestoreRefused          a restore would replace other data
     ├── WorkerError                 a worker or a supervisor had to stop
     │   ├── WorkerGaveUp            many failures in a row that no task caused
-    │   └── SupervisorRunning       this host has a supervisor already
+    │   ├── SupervisorRunning       this host has a supervisor already
+    │   ├── HostEvicted             this host was evicted: it does no more work
+    │   └── UnknownHost             no host of this name ever reported or worked
     ├── NetworkDown                 retryable: this machine cannot look up host names
     ├── FileUnusable                a file of this machine, or the output, cannot be read or written
+    │   └── DiskFull                there is no room for it
+    ├── PageReaderLost              the process that reads pages could not be started, or ended
     └── MissingExtra                an optional dependency is not installed
 
 A class owns its text: the docstring is the message, with the details that the raiser passes in
@@ -91,7 +107,9 @@ the type (`retryable`). The same error is rendered as text, JSON, a web envelope
 
 from __future__ import annotations
 
+import errno
 import inspect
+import os
 import string
 from typing import Any, ClassVar
 
@@ -199,6 +217,28 @@ class CampaignExists(CampaignError):
     code = "campaign_exists"
     exit_code = ExitCode.CONFLICT
     remedy = "Look at it with: cocli campaign show {campaign}"
+
+
+class CampaignSplit(CampaignError):
+    """Campaign "{campaign}" would be in two places: it has data at {here}, and its file says that it is at {there}."""
+
+    code = "campaign_split"
+    exit_code = ExitCode.CONFLICT
+    remedy = (
+        "Bring it there with: cocli sync push -c {campaign} (tasks that wait do not travel: plan them again there with "
+        "cocli campaign plan {campaign} --queue). To go on here instead, take url out of [storage] in its file."
+    )
+
+
+class NothingToWorkOn(CampaignError):
+    """Campaign "{campaign}" has neither businesses nor a territory (phrases and places)."""
+
+    code = "nothing_to_work_on"
+    exit_code = ExitCode.USAGE
+    remedy = (
+        "Bring a list with: cocli import FILE -c {campaign}; or say what to find, and where: "
+        'cocli campaign edit {campaign} --set prospecting.queries+=plumber --location "Springfield, IL"'
+    )
 
 
 class DataError(CocliError):
@@ -312,6 +352,14 @@ class Denied(StoreError):
     code = "denied"
     exit_code = ExitCode.DENIED
     remedy = "Check the credentials and the permissions with: cocli doctor"
+
+
+class ClockSkew(StoreError):
+    """This machine's clock is {difference} the clock of {address}, which therefore refuses every request."""
+
+    code = "clock_skew"
+    exit_code = ExitCode.DENIED
+    remedy = "Set this machine's clock, for example: timedatectl set-ntp true. The credentials may be good."
 
 
 class BucketMissing(StoreError):
@@ -496,7 +544,7 @@ class IndexDamaged(IndexProblem):
 
     code = "index_damaged"
     exit_code = ExitCode.DATA
-    remedy = "See the damage with: cocli index verify {index}. Repair it with: cocli index repair {index}"
+    remedy = "See the damage with: cocli index check {index}. Repair it with: cocli index check {index} --fix"
 
 
 class LossesNotAccepted(IndexProblem):
@@ -504,7 +552,7 @@ class LossesNotAccepted(IndexProblem):
 
     code = "losses_not_accepted"
     exit_code = ExitCode.DATA
-    remedy = "Check it with: cocli index verify {index}. Accept the loss with: cocli index gc {index} --accept-losses"
+    remedy = "Check it with: cocli index check {index}. Accept the loss with: cocli index gc {index} --accept-losses"
 
 
 class UnknownIndex(IndexProblem):
@@ -550,6 +598,15 @@ class TooLarge(ServiceError):
     code = "too_large"
     exit_code = ExitCode.DATA
     remedy = "Ask for less, or raise the limit in [documents] on the machine that runs the service."
+
+
+class TooSlow(ServiceError):
+    """{what} did not arrive in time: {size} bytes in {seconds} seconds."""
+
+    code = "too_slow"
+    exit_code = ExitCode.UNAVAILABLE
+    retryable = True
+    remedy = "Send it again, over a faster connection."
 
 
 class TooManyRequests(ServiceError):
@@ -608,6 +665,13 @@ class SyncError(CocliError):
     code = "sync"
 
 
+class SyncStateFull(SyncError):
+    """Sync of {key}: {reason}"""
+
+    code = "sync_state_full"
+    exit_code = ExitCode.UNAVAILABLE
+
+
 class SyncBusy(SyncError):
     """Another sync of {local} and {remote} is running."""
 
@@ -648,6 +712,61 @@ class ChangedMeanwhile(SyncError):
     remedy = "The next sync will compare it again."
 
 
+class BackupError(CocliError):
+    """Backup {backup}: {reason}"""
+
+    code = "backup"
+
+
+class NoBackup(BackupError):
+    """There is no backup at {backup}."""
+
+    code = "no_backup"
+    exit_code = ExitCode.NOT_FOUND
+    remedy = "Make the first snapshot with: cocli backup create --backup {backup}"
+
+
+class UnknownSnapshot(BackupError):
+    """The backup has no snapshot "{snapshot}"."""
+
+    code = "unknown_snapshot"
+    exit_code = ExitCode.NOT_FOUND
+    remedy = "List the snapshots with: cocli backup ls --backup {backup}"
+
+
+class BackupMisplaced(BackupError):
+    """A backup cannot lie at {backup}: {reason}"""
+
+    code = "backup_misplaced"
+    exit_code = ExitCode.CONFLICT
+    remedy = "Name an empty folder or an empty prefix of a bucket, outside of the store that is backed up."
+
+
+class BackupDamaged(BackupError):
+    """{count} objects of the backup are missing or damaged; the first is {object}: {reason}"""
+
+    code = "backup_damaged"
+    exit_code = ExitCode.DATA
+    remedy = "List all of them, and the keys that they affect, with: cocli backup verify --backup {backup}"
+
+
+class BackupContested(BackupError):
+    """Others kept changing the backup at {backup} while a snapshot was made."""
+
+    code = "backup_contested"
+    exit_code = ExitCode.CONFLICT
+    retryable = True
+    remedy = "Repeat the command when the others have ended: what was sent already is not sent again."
+
+
+class RestoreRefused(BackupError):
+    """{count} objects at {target} have other content than the snapshot, such as {key}. {written}"""
+
+    code = "restore_refused"
+    exit_code = ExitCode.CONFLICT
+    remedy = "Restore to an empty place, or replace them with --overwrite. See what would be done with --dry-run."
+
+
 class SourceError(CocliError):
     """Source {source}: {reason}"""
 
@@ -667,7 +786,10 @@ class SourceRefused(SourceError):
 
     code = "source_refused"
     exit_code = ExitCode.DATA
-    remedy = "See what the file contains with: cocli source check {file}"
+    remedy = (
+        "Files of places are Parquet, GeoJSON, Overpass JSON or JSON lines. A list of your own "
+        "(CSV, spreadsheet, KML, vCard) goes into a campaign with: cocli import {file} -c CAMPAIGN"
+    )
 
 
 class UnusableRow(SourceError):
@@ -733,6 +855,21 @@ class SupervisorRunning(WorkerError):
     remedy = "Stop the other supervisor, or give this one another name: cocli supervisor --host NAME"
 
 
+class HostEvicted(WorkerError):
+    """Host {hostname} was evicted on {evicted_at} by {evicted_by}{because}: nothing that it does counts any more."""
+
+    code = "host_evicted"
+    exit_code = ExitCode.EVICTED
+    remedy = "If it may work again, run on another machine: cocli cluster admit {hostname}"
+
+
+class UnknownHost(WorkerError):
+    """No host "{hostname}" ever reported or worked. Known hosts: {known}."""
+
+    code = "unknown_host"
+    exit_code = ExitCode.NOT_FOUND
+
+
 class NetworkDown(CocliError):
     """This machine cannot look up host names: {times} in a row failed, the last one was {host}: {reason}"""
 
@@ -747,6 +884,37 @@ class FileUnusable(CocliError):
 
     code = "file_unusable"
     remedy = "Free some space, or name another file. Nothing that was there before is lost."
+
+
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+"""What the system says where a disk is full, or a quota or a limit is reached."""
+
+
+def no_room_in(text: str) -> str | None:
+    """The system's words for a full disk, where a library hands on the words and not the number."""
+    return next((words for words in map(os.strerror, sorted(NO_ROOM)) if words in text), None)
+
+
+class DiskFull(FileUnusable):
+    """{file} cannot be {done}: {reason}"""
+
+    code = "disk_full"
+    exit_code = ExitCode.UNAVAILABLE
+
+
+def disk_full(error: OSError, file: str) -> DiskFull | None:
+    """The error of a full disk, where that is why a file cannot be written; else None."""
+    if error.errno not in NO_ROOM:
+        return None
+    return DiskFull(file=file, done="written", reason=error.strerror)
+
+
+class PageReaderLost(CocliError):
+    """The process that reads pages is lost: {reason}"""
+
+    code = "page_reader_lost"
+    retryable = True
+    remedy = "Free some memory, and try again. If it stays so: cocli doctor"
 
 
 class MissingExtra(CocliError):

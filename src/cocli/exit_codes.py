@@ -20,7 +20,7 @@ class ExitCode(IntEnum):
     UNAVAILABLE = 6
     """The store (or another service) could not be reached; trying again later may help."""
     DENIED = 7
-    """The store refused: credentials or permissions."""
+    """The store refused: credentials, permissions, or a clock that is wrong."""
     DATA = 8
     """Data on disk or in the store does not have the shape it must have."""
     UNSAFE_STORE = 9
@@ -28,6 +28,8 @@ class ExitCode(IntEnum):
     MISSING_EXTRA = 10
     """The feature needs an optional package that is not installed."""
     GOAL_MISSED = 11
-    """`campaign achieve-goal` ended before its goal was met: nothing is left to do, or the budget is over."""
+    """`run` ended before its goal was met: nothing is left to do, or the budget is over."""
+    EVICTED = 12
+    """This machine was evicted: its supervisor and its workers have nothing more to do here."""
     INTERRUPTED = 130
     """Stopped by Ctrl-C."""

@@ -17,22 +17,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cocli.app.goal.goal import Achieved, GoalSettings, GoalWatcher, achieve_goal
-from cocli.app.results.report import write_html
+from cocli.app.indexes.indexes import campaign_indexes
+from cocli.app.results.exports import ExportOptions, export_to_file
+from cocli.app.results.report import with_businesses, write_html
 from cocli.app.why.trace import untraced
 from cocli.app.workspace import open_workspace
 from cocli.config.resolve import Flags
 from cocli.demo.town import build_town, serve_maps, serve_websites, truth_of
 from cocli.demo.town.campaign import CAMPAIGN, TownHome, found_campaign
 from cocli.demo.town.score import businesses_of, score_of
+from cocli.errors import CocliError
 from cocli.fleet.drain import Drain, obeying_signals
+from cocli.pipeline.sources.google_maps.browser.session import check_browser
+from cocli.results.reports.figure_words import figure_line, figure_rows, unread_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cocli.app.goal.progress import GoalStanding
+    from cocli.app.workspace import Workspace
     from cocli.demo.town.business import TownSource
     from cocli.demo.town.score import Score
 
+REPORT, SPREADSHEET = "report.html", f"{CAMPAIGN}.xlsx"
 _MARKER = ".cocli-demo"
 _HANG_SECONDS = 2.0
 """Seconds after which the silent websites of the town hang up: nobody wants to wait a minute for them."""
@@ -47,7 +54,16 @@ _MAPS_SETTINGS = (
 
 def main(arguments: list[str]) -> int:
     """Run the demo in the folder that is named, or in one that is removed afterwards."""
-    options = _options(arguments)
+    try:
+        return _main(_options(arguments))
+    except CocliError as error:
+        print(f"error: {error.message}", *([f"hint: {error.hint}"] if error.hint else []), sep="\n", file=sys.stderr)
+        return int(error.exit_code)
+
+
+def _main(options: argparse.Namespace) -> int:
+    if options.maps:
+        check_browser(os.environ.get("COCLI_BROWSER"))  # before anything is begun
     folder = os.path.abspath(options.folder or tempfile.mkdtemp(prefix="cocli-demo-"))
     try:
         _fresh_folder(folder)
@@ -62,7 +78,10 @@ def main(arguments: list[str]) -> int:
             shutil.rmtree(folder, ignore_errors=True)
     if kept:
         _say(f"\nLook at it yourself:\n  export {' '.join(_variables(folder))}")
-        _say(f"  cocli company ls -c {CAMPAIGN}\n  cocli campaign coverage {CAMPAIGN}")
+        _say(f"  cocli company ls -c {CAMPAIGN}\n  cocli campaign coverage {CAMPAIGN}\n")
+        for what, name in (("The report", REPORT), ("The spreadsheet", SPREADSHEET)):
+            _say(f"{what}: {os.path.join(folder, name)}")
+        _say(f"Next: cocli campaign retry {CAMPAIGN}")
     print(json.dumps(figures), flush=True)
     if _holds(figures):
         return 0
@@ -89,14 +108,21 @@ def run(folder: str, say: Callable[[str], None], *, maps: bool = False) -> dict[
                 achieved = achieve_goal(workspace, CAMPAIGN, GoalSettings(), drain, _watcher(say))
             score = score_of(businesses_of(workspace, CAMPAIGN), truth, source)
             traced = untraced(workspace, CAMPAIGN)
-            html = _report(achieved, folder)
+            exported = _results(workspace, achieved, folder)
     _tell(achieved, score, say)
     unseen = sum(source not in business.listings for business in truth.businesses)
     say(f"({unseen} businesses of the town are unknown to {source}.)")
     say(f"Values: {traced.values:,}, of which {traced.count:,} lead to no document.")
-    if html:
-        say(f"The report: {html}")
+    say(f"The spreadsheet has {exported:,} rows.")
+    figures = achieved.standing.figures
     return {
+        "demo.searches_planned": figures.searches.planned,
+        "demo.searches_read": figures.searches.read,
+        "demo.businesses": figures.businesses,
+        "demo.websites_known": figures.websites.known,
+        "demo.websites_read": figures.websites.read,
+        "demo.emails": figures.emails,
+        "demo.rows_exported": exported,
         "demo.businesses_recall": score.businesses_recall,
         "demo.email_recall": score.email_recall,
         "demo.email_precision": score.email_precision,
@@ -152,11 +178,7 @@ def _watcher(say: Callable[[str], None]) -> GoalWatcher:
 
     def standing(now: GoalStanding) -> None:
         nonlocal told
-        searches, sites, records = now.queues["gm-list"], now.queues["enrichment"], now.records
-        line = (
-            f"{searches.ended} of {now.targets} searches, {records.companies} businesses, "
-            f"{sites.ended} websites read, {records.emails} e-mail addresses; waits for {now.waits_for}"
-        )
+        line = f"{figure_line(now.figures)}; waits for {now.waits_for}"
         if line != told:
             told = line
             say(f"  {now.seconds:4.0f} s  {line}")
@@ -164,17 +186,21 @@ def _watcher(say: Callable[[str], None]) -> GoalWatcher:
     return GoalWatcher(standing, say)
 
 
-def _report(achieved: Achieved, folder: str) -> str | None:
+def _results(workspace: Workspace, achieved: Achieved, folder: str) -> int:
+    """The files that people open: the report, and the spreadsheet. How many rows it has."""
     if achieved.report:
-        return write_html(achieved.report, os.path.join(folder, "report.html"))
-    return None
+        write_html(with_businesses(workspace, achieved.report), os.path.join(folder, REPORT))
+    indexes = campaign_indexes(workspace, CAMPAIGN)
+    return export_to_file(indexes, ExportOptions(format="xlsx"), os.path.join(folder, SPREADSHEET)).rows
 
 
 def _tell(achieved: Achieved, score: Score, say: Callable[[str], None]) -> None:
-    sites = achieved.standing.queues["enrichment"]
-    say(f"Read {sites.completed} websites; {sites.sidelined} are dead, or want no visitors, and were set aside.")
+    for what, count in figure_rows(achieved.standing.figures):
+        say(f"  {what:30} {count:>12}")
+    for line in unread_lines(achieved.standing.figures):
+        say(line)
     say(f"Businesses: {score.found} of {score.planned} that the source shows, each once.")
-    say(f"E-mails: {score.right} of {score.right + len(score.missed)}; {len(score.wrong)} wrong.")
+    say(f"E-mail addresses: {score.addresses} of {score.true_addresses} that can be found; {len(score.wrong)} wrong.")
     for name in ("missing", "twice", "strangers", "confused", "missed", "wrong"):
         for example in getattr(score, name)[:_SHOWN]:
             say(f"  {name}: {example}")

@@ -4,18 +4,20 @@ COCLI_LOG=info                       what an operator wants in a journal
 COCLI_LOG=debug                      every decision
 COCLI_LOG=warning,queue=debug        every decision of one room, of the others what somebody should look at
 COCLI_LOG_FORMAT=json                one JSON object a line, with campaign, queue, task and host
+COCLI_LOG_FILE=cocli.log             behind what is in that file, instead of on stderr
 """
 
 from __future__ import annotations
 
 import json
 import logging
+import os
 import re
 from contextlib import nullcontext
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TextIO
 
-from cocli.errors import ConfigError
+from cocli.errors import NO_ROOM, ConfigError, DiskFull, FileUnusable
 from cocli.formats.safe_text import safe_line, safe_text
 from cocli.formats.secrets import mask
 from cocli.logs.records import PACKAGE, fields_of
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
 LEVEL_VARIABLE = "COCLI_LOG"
 FORMAT_VARIABLE = "COCLI_LOG_FORMAT"
+FILE_VARIABLE = "COCLI_LOG_FILE"
 LEVELS = ("debug", "info", "warning", "error")
 FORMATS = ("text", "json")
 _WRITTEN = re.compile(r'\d{4}-\d\d-\d\dT[\d:.]+Z (?:DEBUG|INFO|WARNING|ERROR) +cocli|\{"time": "[^"]+", "level": "')
@@ -59,10 +62,18 @@ class JsonFormatter(logging.Formatter):
 class LogHandler(logging.StreamHandler[TextIO]):
     """The handler that `turn_on` sets up, and the loggers whose level it set: `turn_off` finds both again."""
 
-    def __init__(self, stream: TextIO, levels: Mapping[str, str], formatter: logging.Formatter) -> None:
+    def __init__(
+        self, stream: TextIO, levels: Mapping[str, str], formatter: logging.Formatter, *, owned: bool = False
+    ) -> None:
         super().__init__(stream)
         self.levels = levels
         self.setFormatter(formatter)
+        self._owned = owned
+
+    def end(self) -> None:
+        """Close a file; a stream of the process stays open."""
+        if self._owned:
+            self.stream.close()
 
 
 def turn_on(environ: Mapping[str, str], stream: TextIO) -> None:
@@ -71,7 +82,9 @@ def turn_on(environ: Mapping[str, str], stream: TextIO) -> None:
     wanted = environ.get(LEVEL_VARIABLE, "")
     if not wanted:
         return
-    handler = LogHandler(stream, _levels(wanted), _formatter(environ.get(FORMAT_VARIABLE) or FORMATS[0]))
+    levels, formatter = _levels(wanted), _formatter(environ.get(FORMAT_VARIABLE) or FORMATS[0])
+    path = environ.get(FILE_VARIABLE)
+    handler = LogHandler(_file(path) if path else stream, levels, formatter, owned=bool(path))
     logging.getLogger(PACKAGE).addHandler(handler)
     for name, level in handler.levels.items():
         logging.getLogger(name).setLevel(level.upper())
@@ -83,6 +96,7 @@ def turn_off() -> None:
     for handler in list(package.handlers):
         if isinstance(handler, LogHandler):
             package.removeHandler(handler)
+            handler.end()
             for name in handler.levels:
                 logging.getLogger(name).setLevel(logging.NOTSET)
 
@@ -97,6 +111,15 @@ def pass_on(line: str) -> bool:
             handler.stream.write(f"{safe_line(line)}\n")
             handler.flush()
     return True
+
+
+def _file(path: str) -> TextIO:
+    """Opened for adding lines: the processes of a supervisor share one file."""
+    try:
+        return open(os.path.expanduser(path), "a", encoding="utf-8", buffering=1)
+    except OSError as error:
+        kind = DiskFull if error.errno in NO_ROOM else FileUnusable
+        raise kind(file=path, done="written", reason=error.strerror) from error
 
 
 def _levels(wanted: str) -> dict[str, str]:

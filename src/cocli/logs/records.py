@@ -68,7 +68,8 @@ def carried(function: Callable[P, R]) -> Callable[P, R]:
 def fields_of(record: logging.LogRecord) -> dict[str, object]:
     """What a record carries besides its message: our four fields first, then those that its `extra` names."""
     own = {name: getattr(record, name, None) for name in FIELDS}
-    return own | {name: value for name, value in vars(record).items() if name not in _STANDARD and name not in own}
+    named = ((name, value) for name, value in vars(record).items() if name not in _STANDARD and name not in own)
+    return own | {name: value for name, value in named if not name.startswith("_")}  # what other libraries put there
 
 
 def harmless(value: object) -> object:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from cocli.pipeline.websites.fetch.hosts_file import EVERY_OTHER
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
     from pathlib import Path
@@ -22,13 +24,16 @@ def hosts_of(server: WebsiteServer) -> dict[str, tuple[str, int]]:
 
 
 def write_hosts(server: WebsiteServer, path: Path) -> None:
-    path.write_text(json.dumps(hosts_of(server), indent=1) + "\n", "utf-8")
+    """With the answer for every other name: it does not exist. Nothing outside of the town is asked for."""
+    path.write_text(json.dumps({**hosts_of(server), EVERY_OTHER: None}, indent=1) + "\n", "utf-8")
 
 
 def read_hosts(path: Path) -> Lookup:
     """What a fetcher is given: an empty list for a name that is not in the file."""
     endpoints = {
-        host: (str(address), int(port)) for host, (address, port) in json.loads(path.read_text("utf-8")).items()
+        host: (str(endpoint[0]), int(endpoint[1]))
+        for host, endpoint in json.loads(path.read_text("utf-8")).items()
+        if endpoint is not None
     }
 
     async def lookup(host: str, port: int) -> list[tuple[str, int]]:  # noqa: ARG001 - every port leads to the one

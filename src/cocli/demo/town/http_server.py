@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 LOOPBACK = "127.0.0.1"
 _BACKLOG = 1024
 _MAX_BODY = 1_000_000
+_TLS_HANDSHAKE = b"\x16"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +130,10 @@ async def _answer_one(handler: Handler, reader: asyncio.StreamReader, writer: as
 
 
 async def _read(reader: asyncio.StreamReader) -> Asked:
-    head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+    first = await reader.readexactly(1)
+    if first == _TLS_HANDSHAKE:
+        raise ConnectionAbortedError  # as every server does that speaks no TLS: it does not wait for more
+    head = (first + await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
     line, _, rest = head.partition("\r\n")
     method, target, _version = line.split(" ", 2)
     headers = {

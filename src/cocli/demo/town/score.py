@@ -30,7 +30,11 @@ class Score:
     strangers: tuple[str, ...]
     confused: tuple[str, ...]
     right: int
-    """E-mails of the truth that were found for their business."""
+    """E-mails of the truth that were found for their business: branches that share one count each."""
+    addresses: int
+    """Different ones of them."""
+    true_addresses: int
+    """Different ones of the truth."""
     missed: tuple[str, ...]
     wrong: tuple[str, ...]
 
@@ -92,6 +96,8 @@ def score_of(
         strangers=tuple(strangers),
         confused=tuple(confused),
         right=len(found),
+        addresses=len({email for _, email in found}),
+        true_addresses=len({email for _, email in wanted}),
         missed=tuple(f"{planned[number].name}: {email}" for number, email in sorted(wanted - found)),
         wrong=tuple(wrong),
     )

@@ -30,14 +30,23 @@ SiteKind = Literal[
     "directory",
 ]
 SiteStatus = Literal[
-    "alive", "dead", "parked", "for-sale", "social-only", "directory", "redirected", "blocked", "script-shell"
+    "alive",
+    "dead",
+    "parked",
+    "for-sale",
+    "social-only",
+    "directory",
+    "redirected",
+    "blocked",
+    "script-shell",
+    "refused",
 ]
 SitePage = Literal["home", "contact", "imprint", "about", "team"]
 Charset = Literal["utf-8", "windows-1252", "utf-16", "meta-only"]
 
 _STATUSES: dict[SiteKind, SiteStatus] = {
     "script-shell": "script-shell",
-    "robots-closed": "blocked",
+    "robots-closed": "refused",
     "bot-wall": "blocked",
     "parked": "parked",
     "for-sale": "for-sale",
