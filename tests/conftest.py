@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,6 +23,10 @@ settings.register_profile(
     print_blob=True,
 )
 settings.load_profile("suite")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A runner that was started in the background ignores Ctrl-C, and so would every program that a test starts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True, scope="session")

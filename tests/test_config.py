@@ -314,6 +314,8 @@ EXAMPLES = {
     "documents.catalog": "postgresql://cocli@db.example.com/cocli",
     "documents.prefix": "pages",
     "documents.max_message_bytes": "4096",
+    "documents.max_connections": "128",
+    "documents.max_connections_per_address": "128",
     "fetch.robots": "false",
     "fetch.browser": "true",
     "fetch.mx": "true",
@@ -345,6 +347,8 @@ TOML_VALUES = {
         "fetch.timeout_seconds",
         "fetch.max_page_bytes",
         "documents.max_message_bytes",
+        "documents.max_connections",
+        "documents.max_connections_per_address",
     ),
     *("google_maps.pause_seconds", "google_maps.timeout_seconds"),
 }
@@ -515,7 +519,9 @@ def test_every_way_of_writing_is_edited_or_left_alone(text: str) -> None:
 @pytest.mark.parametrize(
     "change",
     ["fetch.rat=1", "fetch.rate=fast", "fetch.rate=0", "prospecting.queries=x", "prospecting.locations+={name='x'}",
-     "documents.http_port=99999", "fetch=1", "campaign.name=Not A Name"],
+     "documents.http_port=99999", "fetch=1", "campaign.name=Not A Name", "campaign.timezone=Mars/Olympus",
+     "campaign.timezone=America/Chicagoo", "fetch.proxies+=ftp://host:21", "fetch.proxies+=host:3128",
+     "workers.pi.enrichment=1000000000", "prospecting.goal=0"],
 )  # fmt: skip
 def test_a_change_that_does_not_fit_is_refused(change: str) -> None:
     with pytest.raises(ConfigError):

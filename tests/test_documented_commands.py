@@ -16,7 +16,9 @@ from typing import Any
 import pytest
 import typer
 
+from cocli.cli.kit.global_options import with_global_options
 from cocli.cli.kit.reference import commands
+from cocli.cli.older_names import OLDER_NAMES, in_new_words
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted(
@@ -27,12 +29,15 @@ PAGES = sorted(
 SOURCES = [
     source
     for source in sorted((ROOT / "src" / "cocli").rglob("*.py"))
-    if "town" not in source.parts and source.name != "__init__.py"  # their texts begin with the program's name
+    if "town" not in source.parts
+    and source.name != "__init__.py"  # their texts begin with the program's name
+    and source.name not in ("json_documents.py", "older_names.py")  # they name all that there was
 ]
 BLOCK = re.compile(r"^( *)```(console|sh|shell|bash)\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
 FENCED = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`([^`\n]*\bcocli [a-z][^`\n]*)`")
 PUNCTUATION = re.compile(r"[|&;<>()]+")
+OF_EVERY_COMMAND = {"--help", "--verbose", "--log-file", "--log-format", "--no-pager"}
 KEYWORDS = {"while", "until", "if", "!", "do", "then", "else", "exec", "time"}
 
 
@@ -97,7 +102,7 @@ Commands = dict[str, tuple[Any, Any]]
 
 @pytest.fixture(scope="module")
 def known() -> Commands:
-    return {path: (command, context) for path, command, context in commands()}
+    return {path: (command_of(command), context) for path, command, context in commands()}
 
 
 def split(known: Commands, words: list[str]) -> tuple[str, list[str]]:
@@ -112,8 +117,14 @@ def is_noun(known: Commands, path: str) -> bool:
     return path not in known or hasattr(known[path][0], "list_commands")
 
 
+def command_of(command: Any) -> Any:
+    """A noun that does something without a verb is that command."""
+    return command.default_command() if hasattr(command, "default_command") else command
+
+
 def fault_of(known: Commands, words: list[str]) -> str | None:
     """What a person would be told who types this; None if it is understood."""
+    words, _ = with_global_options(words, {})
     path, rest = split(known, words)
     if is_noun(known, path):
         return None if not rest or rest[0].startswith("-") else f"{path} {rest[0]} is no command"
@@ -134,7 +145,7 @@ def unknown_in(known: Commands, line: str) -> str | None:
     if is_noun(known, path):
         return f"{path} {rest[0]} is no command" if rest and re.fullmatch(r"[a-z][a-z-]*", rest[0]) else None
     params = known[path][0].params
-    options = set(chain.from_iterable([*param.opts, *param.secondary_opts] for param in params)) | {"--help"}
+    options = set(chain.from_iterable([*param.opts, *param.secondary_opts] for param in params)) | OF_EVERY_COMMAND
     strange = set(chain.from_iterable(re.findall(r"^--[a-z-]+", word) for word in rest)) - options
     return f"{path} has no {', '.join(sorted(strange))}" if strange else None
 
@@ -153,6 +164,51 @@ def test_every_command_that_the_program_suggests_exists(known: Commands) -> None
     assert [f"{source.name}: {line}: {fault}" for source, line in said if (fault := unknown_in(known, line))] == []
 
 
+# --- names of before --------------------------------------------------------------------------------------------------
+
+TELLS_OF_OLDER_NAMES = {"CHANGELOG.md", "glossary.md"}
+"""Pages that may name them; the reference lists them, and is generated."""
+
+
+def older_words(older: str) -> re.Pattern[str]:
+    """How an older name is recognised in a text: by its last word, if that is no word of every day."""
+    last = older.split()[-1]
+    words = last if "-" in last or len(last) == 2 else f"cocli {older}" if " " not in older else older
+    return re.compile(rf"(?<![\w-]){re.escape(words)}(?![\w-]|\.md)")
+
+
+OLDER = [(older, older_words(older)) for older, _ in OLDER_NAMES]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_no_page_uses_an_older_name(page: Path) -> None:
+    if page.name not in TELLS_OF_OLDER_NAMES:
+        text = page.read_text("utf-8")
+        assert [older for older, words in OLDER if words.search(text)] == []
+
+
+def test_nothing_that_the_program_says_uses_an_older_name() -> None:
+    found = []
+    for source in SOURCES:
+        for node in ast.walk(ast.parse(source.read_text("utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and "older name" not in node.value:
+                found += [
+                    f"{source.name}: {older}: {node.value[:80]}"
+                    for older, words in OLDER
+                    if words.search(node.value) and node.value not in older  # the declaration of the hidden command
+                ]
+    assert found == []
+
+
+def test_every_older_name_is_read_as_a_command_of_today(known: Commands) -> None:
+    everything = {path: (command, context) for path, command, context in commands(hidden=True)}
+    for older, newer in OLDER_NAMES:
+        read_as = in_new_words([*older.split(), "x"])[:-1]
+        assert not unknown_in(everything, f"cocli {' '.join(read_as)}"), older
+        assert not unknown_in(known, f"cocli {newer}"), newer
+        assert f"cocli {older}" not in known, "it is hidden"
+
+
 @pytest.mark.parametrize(
     ("page", "count"),
     [
@@ -168,7 +224,7 @@ def test_what_counts_as_a_command(page: str, count: int) -> None:
 def test_what_does_not_exist_is_noticed(known: Commands) -> None:
     assert fault_of(known, ["campaign", "list", "--json"]) is None
     assert "No such option" in str(fault_of(known, ["campaign", "list", "--jsn"]))
-    assert "Missing argument" in str(fault_of(known, ["campaign", "show"]))
+    assert "Missing argument" in str(fault_of(known, ["campaign", "rm"]))
     assert "is no command" in str(fault_of(known, ["campaign", "shw", "plumbers"]))
     assert unknown_in(known, "cocli queue ls QUEUE --state …") is None
     assert unknown_in(known, "cocli queue ls QUEUE --stat x") == "cocli queue ls has no --stat"

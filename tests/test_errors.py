@@ -32,8 +32,8 @@ def test_codes_are_unique() -> None:
 
 def test_only_what_may_help_is_retried() -> None:
     retried = {"Unavailable", "CatalogUnavailable", "BrokerUnavailable", "NodeInterrupted", "ServiceUnavailable"}
-    retried |= {"CrewLost", "SourceUnreachable", "TooManyRequests"}
-    retried |= {"PageUnread", "SourceResting", "NetworkDown"}
+    retried |= {"CrewLost", "SourceUnreachable", "TooManyRequests", "TooSlow"}
+    retried |= {"PageUnread", "PageReaderLost", "SourceResting", "NetworkDown", "BackupContested"}
     assert {kind.__name__ for kind in ALL if kind.retryable} == retried
 
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from cocli.app.campaigns.name import campaign_names
 from cocli.app.store.deletion import FolderContents, delete_folder, measure_folder
-from cocli.app.store.folders import children
 from cocli.store import Put, Store, open_store
+from cocli.store.folders import children
 
 _parts = st.sampled_from(["a", "b", "a-b", "a.b", "a0", "~", "~~", "a~", "Z", "%2E", "+", "="])
 _keys = st.lists(_parts, min_size=1, max_size=4).map("/".join)

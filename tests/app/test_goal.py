@@ -35,6 +35,7 @@ from cocli.formats import json_records
 from cocli.keys.paths import HeartbeatKey
 from cocli.models.completion import Failed
 from cocli.models.heartbeat import Heartbeat, Versions
+from cocli.models.report import CampaignFigures, WebsiteFigures
 from cocli.models.task import TaskError
 from cocli.queue.base import NewTask
 
@@ -197,7 +198,12 @@ def test_when_a_goal_is_met() -> None:
     queues = {"gm-list": QueueState(), "enrichment": QueueState(pending=2, later=2, completed=8)}
     some = Records(companies=10, emails=4)
     everything = GoalStanding(Goal(), 1, queues, some, settled=True)
-    assert everything.met  # what failed is tried again later, by whoever runs then
+    assert (everything.met, everything.exhausted) == (False, True)  # what failed waits: it is not read yet
+    read = {"gm-list": QueueState(), "enrichment": QueueState(completed=10)}
+    assert GoalStanding(Goal(), 1, read, some, settled=True).met
+    blocked = CampaignFigures(websites=WebsiteFigures(known=10, read=9, unread={"blocked": 1}))
+    stuck = GoalStanding(Goal(), 1, read, some, settled=True, figures=blocked)
+    assert (stuck.met, stuck.exhausted) == (False, True)
     four = GoalStanding(Goal(emails=4), 1, queues, some, settled=True)
     assert four.met
     assert not GoalStanding(Goal(emails=4), 1, queues, some, settled=False).met

@@ -56,6 +56,15 @@ def test_the_telling_matches_come_first() -> None:
     assert best("cafe zoe", "Zoë’s Café", "Café Zeus Oe")[0] == "Zoë’s Café"
 
 
+def test_a_number_and_letters_that_are_apart() -> None:
+    assert sorted(best("A1 1", "A1", "A-1", "B-1")) == ["A-1", "A1"]
+
+
+def test_letters_that_are_apart_in_the_name_and_a_word_in_the_rest() -> None:
+    found, _ = Lines([("cece", "bolt"), ("cc top", "bolt"), ("cece", "nut")]).best("cc bolt", 10)
+    assert sorted(found) == [0, 1]
+
+
 def test_folding() -> None:
     assert fold("  Zoë’s\n Café\tGROẞE ﬁne ") == "zoe’s cafe grosse fine"
 

@@ -65,10 +65,11 @@ class Field:
         *,
         seed: int = 1,
         period: float = 1.0,
+        growth: float = 1.0,
     ) -> Storm:
         """`main` has a worker for searches beside those for websites, the others have one of each."""
         crew = 2 + self.workers + 3 * len(others)
-        return Storm(main, others, self.folder, random.Random(seed), crew, period)
+        return Storm(main, others, self.folder, random.Random(seed), crew, period, growth)
 
     def outcome(self, home: TownHome) -> TownOutcome:
         with open_workspace(home.environ, Flags()) as workspace:

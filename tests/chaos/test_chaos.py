@@ -15,7 +15,7 @@ PATIENCE = 250.0
 def test_killed_at_random_on_a_folder(field_of: Any, undisturbed: TownOutcome) -> None:
     field_of.workers = 3
     home = field_of.machine("home")
-    storm = field_of.storm(field_of.goal(home))
+    storm = field_of.storm(field_of.goal(home), growth=1.08)
     assert storm.rage(PATIENCE), storm.log_of("goal")
     assert len(storm.kills) >= 2
     after = field_of.outcome(home)

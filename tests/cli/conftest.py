@@ -125,7 +125,7 @@ def on_terminal(home: Path) -> Callable[..., Terminal]:
         process = subprocess.Popen(
             [sys.executable, "-m", "cocli", *words],
             stdin=slave, stdout=slave, stderr=slave, close_fds=True, start_new_session=True,
-            env={**os.environ, "TERM": "xterm", "COLUMNS": "100", **environ},
+            env={**os.environ, "TERM": "xterm", "COLUMNS": "100", "COCLI_PAGER": "cat", **environ},
         )  # fmt: skip
         os.close(slave)
         screen = _talk(process, master, list(typed or []))

@@ -24,7 +24,7 @@ def test_a_campaign_is_made_listed_shown_and_removed(cocli: Any, home: Path) -> 
     assert "# " in config(home).read_text("utf-8")
 
     listed = cocli("campaign", "list")
-    assert re.search(r"plumbers +plumber +1 +\d{4}-\d\d-\d\d", listed.out)
+    assert re.search(r"plumbers +plumber in 1 place$", listed.out, re.MULTILINE)
 
     shown = cocli("campaign", "show", "plumbers")
     assert "Springfield, IL (39.8, -89.65; 40 miles)" in shown.out
@@ -281,9 +281,27 @@ def test_the_hints_lead_from_nothing_to_the_goal(cocli: Any) -> None:
     assert "hint: cocli campaign edit one --set prospecting.queries+=" in cocli("campaign", "show", "one").err
     two = cocli("campaign", "new", "two", "--query", "plumber", "--location", "Springfield,39.8,-89.65")
     assert "hint: cocli campaign show two" in two.err
-    assert "hint: cocli campaign achieve-goal two" in cocli("campaign", "show", "two").err
+    assert "hint: cocli run two" in cocli("campaign", "show", "two").err
     lacking = cocli("campaign", "achieve-goal", "two", "--emails", "5")
     assert (lacking.code, "cocli source fetch overture -c" in lacking.err) == (4, True)
+
+
+def test_the_list_has_the_figures_of_the_last_report(plumbers: Any, write_prospects: Any, home: Path) -> None:
+    assert plumbers("campaign", "new", "roofers").code == 0
+    write_prospects("acme.example", "bolt.example")
+    before = plumbers("campaign", "list", "--json").json["campaigns"]
+    assert [row["figures"] for row in before] == [None, None]
+    report = plumbers("report", "plumbers", "--json").json
+    row, other = plumbers("campaign", "list", "--json").json["campaigns"]
+    assert (row["figures"], row["figures_at"]) == (report["figures"], report["at"])
+    assert other["figures"] is None
+    write_prospects("later.example")  # not counted: the list says as of when its figures are
+    shown = plumbers("campaign", "list").out
+    assert re.search(rf"plumbers .* 2 +0 +0 of \d+ +0 +{report['at'][:10]} {report['at'][11:16]}Z\n", shown)
+    kept = home / "data/campaigns/plumbers/reports/report.json"
+    for damaged in ("{", "[]", '{"figures": 1, "at": "x"}'):
+        kept.write_text(damaged)
+        assert plumbers("campaign", "list", "--json").json["campaigns"][0]["figures"] is None
 
 
 def test_a_campaign_with_an_area_is_listed_with_its_file(cocli: Any) -> None:

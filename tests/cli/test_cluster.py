@@ -85,6 +85,36 @@ def test_cron_is_told_by_the_exit_code(plumbers: Any, report: Any) -> None:
     assert sorted(kinds) == ["clock", "disk", "silent"]
 
 
+def test_an_evicted_host_is_shown_and_one_that_goes_on_is_a_problem(
+    plumbers: Any, report: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cocli.app.machines.evictions.GRACE_SECONDS", 0.0)
+    report("pi1")
+    report("pi2")
+    plumbers("campaign", "edit", "plumbers", "--set", "workers.pi1.enrichment=2")
+    seen = plumbers("cluster", "evict", "pi1", "--dry-run", "--json").json
+    assert seen["status"] == "would_evict"
+    assert plumbers("cluster", "status", "plumbers", "--json").json["hosts"][0]["state"] == "alive"
+    done = plumbers("cluster", "evict", "pi1", "--reason", "stolen", "--since", "7d")
+    assert done.code == 0, done.err
+    assert "pi1: evicted" in done.out
+    assert "1 heartbeats marked" in done.out
+    assert "take away its account's right to write below" in done.out
+    shown = plumbers("cluster", "status", "plumbers", "--json")
+    assert [host["state"] for host in shown.json["hosts"]] == ["evicted", "alive"]
+    assert shown.json["problems"] == [], "nobody expects workers of it"
+    report("pi1")
+    (problem,) = plumbers("cluster", "status", "plumbers", "--json").json["problems"]
+    assert (problem["kind"], problem["subject"]) == ("evicted", "pi1")
+    refused = plumbers("worker", "enrichment", "-c", "plumbers", "--host", "pi1", "--once", "--json")
+    assert (refused.code, refused.error["code"]) == (12, "host_evicted")
+    assert plumbers("cluster", "admit", "pi1", "--json").json["status"] == "admitted"
+    assert plumbers("cluster", "status", "plumbers", "--json").json["hosts"][0]["state"] == "alive"
+    unknown = plumbers("cluster", "evict", "pi3", "--json")
+    assert unknown.code == 4
+    assert "Known hosts: pi1, pi2." in unknown.error["message"]
+
+
 def test_what_cannot_be_read_is_told_beside_the_rest(plumbers: Any, report: Any, home: Path) -> None:
     report("pi1")
     store = open_store(str(home / "data"))

@@ -106,3 +106,60 @@ def test_init_that_cannot_write_says_so(cocli: Any, home: Path, monkeypatch: pyt
     result = cocli("init")
     assert result.code == 3
     assert "hint: Set COCLI_DATA_HOME." in result.err
+
+
+# --- the user's file -------------------------------------------------------------------------------------------------
+
+
+def test_settings_of_ones_own_are_set_and_unset(cocli: Any, home: Path) -> None:
+    file = home / "user.toml"
+    done = cocli("config", "set", "fetch.rate", "0.5")
+    assert (done.code, done.out) == (0, f"{file}\n")
+    assert (
+        "\n[fetch]\n# rate = 1.0                     # requests per second to one site\nrate = 0.5\n"
+        in file.read_text()
+    )
+    assert cocli("config", "set", "fetch.rate", "0.5", "--json").json["status"] == "already_so"
+    assert cocli("config", "set", "workers.pi.enrichment", "4").code == 0
+    assert cocli("config", "set", "campaign.company", "Example Ltd").code == 0
+    rows = {row["name"]: row for row in cocli("config", "show", "--json").json["settings"]}
+    assert (rows["fetch.rate"]["value"], rows["campaign.company"]["value"]) == (0.5, "Example Ltd")
+    assert rows["fetch.rate"]["origin"].startswith(f"{file}:")
+    assert cocli("config", "unset", "fetch.rate").code == 0
+    assert "rate = 0.5" not in file.read_text()
+    assert cocli("config", "unset", "fetch.rate").code == 2
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("fetch.rat", "1", "Did you mean fetch.rate?"),
+        ("fetch.rate", "fast", "expected a number"),
+        ("campaign.name", "plumbers", "never taken from the user's file"),
+        ("prospecting.goal", "5", "campaign's own config.toml"),
+    ],
+)
+def test_what_does_not_fit_leaves_the_users_file_alone(cocli: Any, home: Path, key: str, value: str, said: str) -> None:
+    (home / "user.toml").write_text("# mine\n")
+    failed = cocli("config", "set", key, value)
+    assert failed.code != 0
+    assert said in failed.err
+    assert (home / "user.toml").read_text() == "# mine\n"
+
+
+def test_a_users_file_that_is_a_link_stays_one(cocli: Any, home: Path) -> None:
+    (home / "dotfiles.toml").write_text("# mine\n")
+    (home / "user.toml").symlink_to(home / "dotfiles.toml")
+    assert cocli("config", "set", "fetch.rate", "0.5").code == 0
+    assert (home / "user.toml").is_symlink()
+    assert "rate = 0.5" in (home / "dotfiles.toml").read_text()
+
+
+def test_the_users_file_in_an_editor(on_terminal: Any, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    editor = home / "editor"
+    editor.write_text('#!/bin/sh\nprintf "[fetch]\\nrate = 3.0\\n" > "$1"\n')
+    editor.chmod(0o755)
+    monkeypatch.setenv("EDITOR", str(editor))
+    done = on_terminal("config", "edit")
+    assert done.code == 0, done.screen
+    assert (home / "user.toml").read_text() == "[fetch]\nrate = 3.0\n"

@@ -17,7 +17,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from cocli.cli.kit.json_documents import DOCUMENTS
+from cocli.cli.kit.json_documents import DOCUMENTS, OLDER_DOCUMENTS
 from cocli.cli.kit.reference import commands, error_classes, pages
 from cocli.cli.root import run
 from cocli.config.schema import settings
@@ -54,8 +54,13 @@ def test_everything_is_documented(reference: dict[str, str]) -> None:
         assert f"| `{kind.code}` |" in documented["json.md"]
 
 
-def leaves() -> Iterator[tuple[str, Any, Any]]:
-    return (found for found in commands() if not hasattr(found[1], "list_commands"))
+def leaves(*, hidden: bool = False) -> Iterator[tuple[str, Any, Any]]:
+    """What can be run: commands, and nouns that do something without a verb."""
+    for path, command, context in commands(hidden=hidden):
+        if hasattr(command, "default_command"):
+            yield path, command.default_command(), context
+        elif not hasattr(command, "list_commands"):
+            yield path, command, context
 
 
 @pytest.mark.parametrize("path", [path for path, _, _ in leaves()])
@@ -73,6 +78,7 @@ def test_every_command_has_an_example_that_is_a_command(path: str, cocli: Any) -
 def test_every_command_that_reads_or_changes_has_json() -> None:
     with_json = {path for path, command, _ in leaves() if any("--json" in param.opts for param in command.params)}
     assert with_json == set(DOCUMENTS)
+    assert {path for path, _, _ in leaves(hidden=True)} - {path for path, _, _ in leaves()} == set(OLDER_DOCUMENTS)
     assert {path for path, _, _ in leaves()} - with_json == {
         "cocli store cat",
         "cocli completion",
@@ -91,24 +97,32 @@ RUNS: dict[str, tuple[str, ...]] = {
     "cocli campaign rm": ("plumbers", "--dry-run"),
     "cocli campaign build-mission-index": ("plumbers",),
     "cocli campaign queue-mission": ("plumbers", "--dry-run"),
-    "cocli campaign queue-scrapes": ("plumbers", "--limit", "5"),
+    "cocli campaign plan": ("plumbers", "--queue", "--limit", "5"),
     "cocli campaign coverage": ("plumbers",),
+    "cocli campaign migrate": ("plumbers", "."),
     "cocli campaign settle": ("plumbers",),
     "cocli campaign achieve-goal": ("plumbers", "--companies", "1", "--watch"),
     "cocli campaign missing-emails": ("plumbers",),
     "cocli campaign enqueue-batch": ("plumbers", "again.csv", "--batch", "again"),
     "cocli campaign evaluate-batch": ("plumbers", "again"),
     "cocli campaign re-extract": ("plumbers",),
+    "cocli campaign retry": ("plumbers",),
+    "cocli campaign publish": ("plumbers",),
+    "cocli campaign use": ("plumbers",),
     "cocli config show": (),
+    "cocli config set": ("fetch.rate", "2"),
+    "cocli config unset": ("fetch.rate",),
     "cocli doctor": (),
     "cocli locate": ("campaign", "plumbers"),
     "cocli worker": ("enrichment", "--once", "-c", "plumbers"),
     "cocli supervisor": ("--for", "1s", "--poll", "0.2", "--host", "h", "-c", "plumbers"),
-    "cocli command send": ("add-query drain cleaner", "-c", "plumbers"),
-    "cocli command ls": ("-c", "plumbers"),
-    "cocli command show": ("2", "-c", "plumbers"),
+    "cocli remote send": ("add-query drain cleaner", "-c", "plumbers"),
+    "cocli remote ls": ("-c", "plumbers"),
+    "cocli remote show": ("2", "-c", "plumbers"),
     "cocli cluster status": ("plumbers",),
     "cocli cluster top": ("plumbers",),
+    "cocli cluster evict": ("pi1", "--dry-run"),
+    "cocli cluster admit": ("pi1",),
     "cocli queue status": ("plumbers",),
     "cocli queue ls": ("gm-list", "-c", "plumbers"),
     "cocli queue show": ("gm-list", "a", "-c", "plumbers"),
@@ -123,6 +137,7 @@ RUNS: dict[str, tuple[str, ...]] = {
     "cocli index diff": ("prospects", "1", "-c", "plumbers"),
     "cocli index verify": ("-c", "plumbers"),
     "cocli index audit": ("-c", "plumbers"),
+    "cocli index check": ("-c", "plumbers"),
     "cocli index query": ("select name, city from prospects", "-c", "plumbers"),
     "cocli index compact": ("-c", "plumbers"),
     "cocli index consolidate": ("-c", "plumbers"),
@@ -154,7 +169,7 @@ RUNS: dict[str, tuple[str, ...]] = {
     "cocli source check": ("shops.json",),
     "cocli source fetch": ("overture", "--bbox", "5.1,52.0,5.2,52.1", "--from", "bucket"),
     "cocli source categories": ("farm shop",),
-    "cocli fz": ("acme",),
+    "cocli find": ("acme",),
     "cocli company ls": (),
     "cocli company show": ("acme",),
     "cocli company new": ("Beta",),
@@ -162,6 +177,14 @@ RUNS: dict[str, tuple[str, ...]] = {
     "cocli company untag": ("acme", "vip"),
     "cocli company exclude": ("acme", "--by", "name", "-c", "plumbers"),
     "cocli company refresh": ("-c", "plumbers"),
+    "cocli company edit": ("acme", "--set", "status=called"),
+    "cocli company merge": ("acme", "x", "--yes"),
+    "cocli company rm": ("acme", "--with-notes", "--yes"),
+    "cocli company restore": ("x",),
+    "cocli person rm": ("jo-doe", "--yes"),
+    "cocli note edit": ("acme", "Call", "--text", "called again"),
+    "cocli note rm": ("acme", "Call", "--yes"),
+    "cocli meeting rm": ("acme", "Offer", "--yes"),
     "cocli person ls": (),
     "cocli person show": ("jo-doe",),
     "cocli person new": ("Jo Doe", "--email", "jo@acme.example"),
@@ -172,6 +195,7 @@ RUNS: dict[str, tuple[str, ...]] = {
     "cocli meeting next": (),
     "cocli export": ("plumbers",),
     "cocli import": ("leads.csv", "-c", "plumbers", "--dry-run"),
+    "cocli run": ("leads.csv",),
     "cocli campaign kml": ("plumbers", "--what", "prospects"),
     "cocli report": ("plumbers",),
     "cocli why": ("acme.example", "name", "-c", "plumbers"),
@@ -180,7 +204,12 @@ RUNS: dict[str, tuple[str, ...]] = {
     "cocli sync both": ("--store", "memory://"),
     "cocli sync status": ("--store", "memory://"),
     "cocli sync resolve": ("--store", "memory://"),
-    "cocli smart-sync": ("plumbers", "--store", "memory://"),
+    "cocli sync": ("plumbers", "--store", "memory://"),
+    "cocli backup create": ("-b", "backup"),
+    "cocli backup ls": ("-b", "backup"),
+    "cocli backup verify": ("-b", "backup"),
+    "cocli backup restore": ("-b", "backup", "--to", "restored"),
+    "cocli backup prune": ("-b", "backup", "--keep-last", "1"),
     "cocli store ls": (),
     "cocli store put": ("k", "-"),
     "cocli store rm": ("campaigns", "-r", "--dry-run"),
@@ -188,18 +217,18 @@ RUNS: dict[str, tuple[str, ...]] = {
 }
 
 
-NEED_A_TERMINAL = {"cocli company open", "cocli person open"}
-"""They start an editor; `test_crm.py` runs them."""
+NEED_A_TERMINAL = {"cocli company open", "cocli person open", "cocli config edit"}
+"""They start an editor; `test_crm.py` and `test_config.py` run them."""
 
 
-@pytest.mark.parametrize("command", sorted(set(DOCUMENTS) - NEED_A_TERMINAL))
+@pytest.mark.parametrize("command", sorted({*DOCUMENTS, *OLDER_DOCUMENTS} - NEED_A_TERMINAL))
 def test_json_is_one_document_with_the_documented_keys(
     command: str, plumbers: Any, write_prospects: Any, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_prospects("acme.example")
     if command.startswith(("cocli queue", "cocli index")):
         plumbers("queue", "put", "gm-list", "a", "-c", "plumbers")
-    if command.startswith(("cocli index", "cocli fz")):
+    if command.startswith(("cocli index", "cocli find")):
         assert plumbers("index", "compact", "-c", "plumbers").code == 0
     if command.startswith("cocli documents"):
         assert plumbers("documents", "save", "-", "--doc", "a", "-c", "plumbers", stdin=b"x").code == 0
@@ -211,15 +240,32 @@ def test_json_is_one_document_with_the_documented_keys(
         (home / "again.csv").write_text("domain\nacme.example\nacme.com\n")
     if command == "cocli campaign evaluate-batch":
         assert plumbers("campaign", "enqueue-batch", "plumbers", "again.csv", "--batch", "again").code == 0
-    if command == "cocli command show":
-        assert plumbers("command", "send", "pause", "-c", "plumbers").code == 0
+    if command == "cocli remote show":
+        assert plumbers("remote", "send", "pause", "-c", "plumbers").code == 0
+    if command in ("cocli cluster evict", "cocli cluster admit"):
+        assert plumbers("campaign", "edit", "plumbers", "--set", "workers.pi1.enrichment=1").code == 0
+    if command == "cocli config unset":
+        assert plumbers("config", "set", "fetch.rate", "2").code == 0
     if command == "cocli documents work":
         assert plumbers("campaign", "edit", "plumbers", "--set", "documents.events=queue").code == 0
     if command == "cocli documents restore":
         assert plumbers("documents", "rm", "a", "-c", "plumbers").code == 0
-    if command.startswith(("cocli company", "cocli person", "cocli note", "cocli meeting", "cocli import")):
+    if command.startswith(
+        ("cocli company", "cocli person", "cocli note", "cocli meeting", "cocli import", "cocli run")
+    ):
         _bring_contacts(home, plumbers)
         monkeypatch.chdir(home)
+    if command in ("cocli company merge", "cocli company restore"):
+        assert plumbers("company", "refresh").code == 0
+    if command == "cocli company restore":
+        assert plumbers("company", "rm", "x", "--yes").code == 0
+    if command in ("cocli note edit", "cocli note rm"):
+        assert plumbers("note", "add", "acme", "called", "--title", "Call").code == 0
+    if command == "cocli meeting rm":
+        assert plumbers("meeting", "add", "acme", "2031-01-01 10:00", "--title", "Offer").code == 0
+    if command.startswith("cocli backup"):
+        monkeypatch.chdir(home)
+        assert plumbers("backup", "create", "-b", "backup").code == 0
     if command.startswith("cocli source"):
         monkeypatch.chdir(home)
         _bring_places(home)
@@ -229,8 +275,9 @@ def test_json_is_one_document_with_the_documented_keys(
     assert result.code == 0, result.err
     assert result.err == ""
     assert result.out.isascii()
-    assert _keys(result.json) <= set(re.findall(r'"(\w+)"', DOCUMENTS[command])) | _free_keys(result.json)
-    assert set(result.json) <= set(re.findall(r'"(\w+)"', DOCUMENTS[command]))
+    documented = set(re.findall(r'"(\w+)"', {**DOCUMENTS, **OLDER_DOCUMENTS}[command]))
+    assert _keys(result.json) <= documented | _free_keys(result.json)
+    assert set(result.json) <= documented
 
 
 def _bring_contacts(home: Path, cocli: Any) -> None:
@@ -260,6 +307,7 @@ def _keys(value: Any) -> set[str]:
 
 def _free_keys(document: Any) -> set[str]:
     """The keys of a campaign's settings, and values of settings, which are tables themselves; of records; of queues."""
+    document = document.get("import", document)  # of a run, which imports first
     for name in ("task", "record", "plan", "versions", "data", "mapping"):
         if name in document:
             return _keys([document[name], *(document.get(part, ()) for part in ("rows", "blobs", "examples"))])
@@ -291,7 +339,7 @@ def test_errors_are_text_or_json(cocli: Any) -> None:
         (("campagn",), "Did you mean: cocli campaign"),
         (("xyzzy",), "See: cocli --help"),
         (("campaign", "shw"), "Did you mean 'show'?"),
-        (("campaign", "show"), "Missing argument 'CAMPAIGN'"),
+        (("campaign", "show"), "Which campaign? Known campaigns: none yet."),
         (("campaign", "list", "--jsn"), "No such option: --jsn"),
         (("campaign", "list", "extra"), "unexpected extra argument"),
         (("--store", "x"), "No such option"),
@@ -428,6 +476,20 @@ def test_completion_knows_nouns_verbs_and_campaigns(plumbers: Any) -> None:
     assert completed("cocli campaign show p")[0] == ["painters", "plumbers"]
     assert completed("cocli store ls --campaign pl")[0] == ["plumbers"]
     assert "queue" in completed("cocli locate ")[0]
+    assert completed("cocli queue ls gm-d")[0] == ["gm-details"]
+    assert "prospects" in completed("cocli index check ")[0]
+    assert completed("cocli find")[0] == ["find"]
+    assert completed("cocli f")[0] == ["find"], "older names are not shown"
+    assert {"push", "pull"} <= set(completed("cocli sync ")[0])
+
+
+def test_completion_knows_companies_and_people(plumbers: Any) -> None:
+    for name in ("Acme", "Acorn", "Bolt"):
+        assert plumbers("company", "new", name).code == 0
+        assert plumbers("person", "new", f"Jo {name}").code == 0
+    assert completed("cocli company show ac")[0] == ["acme", "acorn"]
+    assert completed("cocli note add b")[0] == ["bolt"]
+    assert completed("cocli person show jo-a")[0] == ["jo-acme", "jo-acorn"]
 
 
 @pytest.mark.parametrize("broken", [{"COCLI_STORE": "s3://b?endpoint=http://127.0.0.1:1"}, {"COCLI_STORE": "ftp://x"}])

@@ -274,3 +274,23 @@ def test_a_company_shows_its_people_however_they_name_it(plumbers: Any, home: Pa
     assert [entry["name"] for entry in listed] == ["a", "b", "c"]
     assert {entry["company"] for entry in listed} == {"acme-roofing"}
     assert "people" in plumbers("company", "show", "acme-roofing").out
+
+
+def test_notes_with_umlauts_and_with_a_long_name_are_notes(cocli: Any, home: Path) -> None:
+    assert cocli("company", "new", "Acme").code == 0
+    notes = home / "data" / "companies" / "acme" / "notes"
+    notes.mkdir()
+    (notes / "Gespräch.md").write_text("Called Müller\n", "utf-8")
+    (notes / f"{'x' * 240}.md").write_text("long\n", "utf-8")
+    listed = cocli("note", "ls", "acme", "--json")
+    assert listed.code == 0, listed.err
+    assert [(note["name"][:9], note["text"]) for note in listed.json["notes"]] == [
+        ("Gespräch", "Called Müller"),
+        ("xxxxxxxxx", "long"),
+    ]
+    assert "Called Müller" in cocli("company", "show", "acme").out
+    changed = cocli("note", "edit", "acme", "Gespräch", "--text", "Called again")
+    assert changed.out.strip() == str(notes / "Gespräch.md")
+    assert "Called again" in (notes / "Gespräch.md").read_text("utf-8")
+    assert cocli("note", "rm", "acme", "Gespräch", "--yes").code == 0
+    assert [path.name[:9] for path in notes.iterdir()] == ["xxxxxxxxx"]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import resource
+import shlex
 import shutil
 import signal
 import socket
@@ -24,6 +26,7 @@ from cocli.app.whole_file import whole_file
 from cocli.cli.kit.errors import from_system
 from cocli.errors import FileUnusable, UsageError
 from cocli.exit_codes import ExitCode
+from cocli.models.work import EnrichmentWork
 
 COCLI = (sys.executable, "-m", "cocli")
 
@@ -36,7 +39,7 @@ COCLI = (sys.executable, "-m", "cocli")
 def test_output_onto_a_full_disk_is_an_error_in_our_words(plumbers: Any, words: tuple[str, ...]) -> None:
     with open("/dev/full", "wb") as full:
         done = subprocess.run([*COCLI, *words], stdout=full, stderr=subprocess.PIPE, text=True)
-    assert done.returncode == ExitCode.FAILURE
+    assert done.returncode == ExitCode.UNAVAILABLE
     assert "The output cannot be written: No space left on device" in done.stderr
     assert "Traceback" not in done.stderr
     assert "Exception" not in done.stderr
@@ -62,6 +65,53 @@ def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path: Path) -> None:
     reader.join(30)
     assert read == [b"all of it"]
     assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device of Linux")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("export", "plumbers", "--out"),
+        ("report", "plumbers", "--html"),
+        ("campaign", "kml", "plumbers", "--out"),
+        ("campaign", "coverage", "plumbers", "--geojson"),
+        ("campaign", "coverage", "plumbers", "--kml"),
+        ("campaign", "retry", "plumbers", "--without-email", "--csv"),
+        ("index", "query", "from prospects", "-c", "plumbers", "--parquet"),
+    ],
+)
+def test_every_output_is_written_to_a_device_and_never_replaces_it(
+    plumbers: Any, write_prospects: Any, home: Path, words: tuple[str, ...]
+) -> None:
+    write_prospects("acme.example", lat=39.8, lon=-89.65)
+    assert plumbers("campaign", "plan", "plumbers").code == 0
+    assert plumbers("index", "compact", "-c", "plumbers").code == 0
+    full = plumbers(*words, "/dev/full")
+    assert full.code == 6, full.err
+    assert "cannot be written: No space left on device" in full.err
+    assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
+    (home / "target").write_bytes(b"old")
+    (home / "link").symlink_to("target")
+    assert plumbers(*words, str(home / "link")).code == 0
+    assert (home / "link").is_symlink()
+    assert (home / "target").read_bytes() not in (b"old", b"")
+    assert plumbers(*words, "/dev/null").code == 0
+    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+    assert not [path.name for path in home.iterdir() if "tmp-" in path.name]
+
+
+@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1"])
+def test_stdout_by_its_name(plumbers: Any, write_prospects: Any, home: Path, name: str) -> None:
+    write_prospects("acme.example")
+    words = [*COCLI, "export", "plumbers", "--out", name, "--format", "csv", "-q"]
+    piped = subprocess.run(words, capture_output=True, check=True)
+    assert b"acme.example" in piped.stdout
+    with open(home / "both.txt", "wb") as both:
+        both.write(b"before\n")
+        both.flush()
+        subprocess.run(words, stdout=both, check=True)
+    assert (home / "both.txt").read_bytes().startswith(b"before\n")
+    assert b"acme.example" in (home / "both.txt").read_bytes()
 
 
 def test_a_link_stays_a_link(tmp_path: Path) -> None:
@@ -116,9 +166,54 @@ def test_a_query_without_room_for_its_cache_says_so(plumbers: Any, write_prospec
     shutil.rmtree(home / ".cache")
     with _disk_with_room_for(100):
         result = plumbers("index", "query", "from prospects", "-c", "plumbers")
-    assert result.code == ExitCode.FAILURE
+    assert result.code == ExitCode.UNAVAILABLE
     assert "The cache" in result.err
+    assert "File too large" in result.err
     assert "COCLI_CACHE_HOME" in result.err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("init",),
+        ("config", "set", "fetch.rate", "2"),
+        ("campaign", "new", "roofers"),
+        ("campaign", "edit", "plumbers", "--set", "fetch.rate=2"),
+        ("campaign", "plan", "plumbers"),
+        ("campaign", "publish", "plumbers", "--to", "published"),
+        ("company", "new", "Acme"),
+        ("person", "new", "Jo Doe"),
+        ("import", "leads.csv", "-c", "plumbers"),
+        ("run", "leads.csv"),
+        ("queue", "put", "enrichment", "acme.example", "-c", "plumbers"),
+        ("remote", "send", "pause", "-c", "plumbers"),
+        ("index", "compact", "-c", "plumbers"),
+        ("documents", "save", "leads.csv", "--doc", "a", "-c", "plumbers"),
+        ("documents", "token", "-c", "plumbers"),
+        ("source", "add", "shops.json"),
+        ("report", "plumbers"),
+        ("report", "plumbers", "--out", "made"),
+        ("export", "plumbers"),
+        ("export", "plumbers", "--out", "list.xlsx"),
+        ("export", "plumbers", "--out", "list.parquet"),
+        ("store", "put", "k", "leads.csv"),
+        ("sync", "push", "--store", "bucket"),
+    ],
+    ids=" ".join,
+)
+def test_a_full_disk_is_the_same_exit_code_everywhere(
+    plumbers: Any, write_prospects: Any, home: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    write_prospects("acme.example", lat=39.8, lon=-89.65)
+    monkeypatch.chdir(home)
+    (home / "leads.csv").write_text("name,website\nAcme & Sons,https://acme.example\n")
+    place = {"type": "node", "id": 1, "lat": 47.05, "lon": 8.45, "tags": {"name": "Shop", "shop": "farm"}}
+    (home / "shops.json").write_text(json.dumps([place]))
+    (home / "bucket").mkdir()
+    with _disk_with_room_for(5):
+        full = plumbers(*words)
+    assert full.code == ExitCode.UNAVAILABLE, full.err
+    assert "mistake in cocli" not in full.err
 
 
 # --- interruption ----------------------------------------------------------------------------------------------------
@@ -138,3 +233,33 @@ def test_ctrl_c_twice_ends_a_request_that_hangs(home: Path) -> None:
         asked.close()
         assert process.wait(60) == ExitCode.INTERRUPTED
         assert time.monotonic() - started < 40
+
+
+# --- numbers and names that cannot be meant --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("campaign", "queue-mission", "plumbers", "--limit", "1" + "0" * 40),
+        ("campaign", "plan", "plumbers", "--queue", "--limit", "1" + "0" * 40),
+        ("index", "gc", "-c", "plumbers", "--grace-hours", "inf"),
+        ("index", "gc", "-c", "plumbers", "--grace-hours", "nan"),
+        ("index", "gc", "-c", "plumbers", "--keep-days", "1e300"),
+        ("documents", "replay", "-c", "plumbers", "--graph", "os:system"),
+        ("documents", "replay", "-c", "plumbers", "--graph", "builtins:print"),
+    ],
+)
+def test_what_cannot_be_meant_is_a_wrong_command_line(plumbers: Any, words: tuple[str, ...]) -> None:
+    assert plumbers("campaign", "plan", "plumbers").code == 0
+    refused = plumbers(*words)
+    assert refused.code == ExitCode.USAGE, refused.err
+    assert "mistake in cocli" not in refused.err
+
+
+def test_the_example_of_put_makes_a_task_that_can_be_done(plumbers: Any) -> None:
+    line = next(line for line in plumbers("queue", "put", "--help").out.splitlines() if "--payload '" in line)
+    words = shlex.split(line)
+    work = EnrichmentWork.model_validate(json.loads(words[words.index("--payload") + 1]))
+    assert work.domain == words[words.index("enrichment") + 1]
+    assert plumbers(*words[1:]).code == 0

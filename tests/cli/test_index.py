@@ -80,7 +80,7 @@ def everything(store: Store) -> dict[str, bytes]:
 
 def test_an_empty_campaign_says_so_everywhere(index: Any, store: Store) -> None:
     names = [row["index"] for row in rows(index("status", "--json"))]
-    assert names[:5] == ["prospects", "emails", "target-tiles", "domains", "scraped-tiles"]
+    assert names[:6] == ["prospects", "emails", "target-tiles", "harvested-tiles", "domains", "scraped-tiles"]
     assert "completions-gm-list" in names
     assert "empty" in index("status").out
     assert "Nothing was packed yet." in index("history", "prospects").err
@@ -119,6 +119,8 @@ def test_completions_are_an_index_too(index: Any, store: Store) -> None:
     index("compact")
     assert status_of(index, "completions-gm-list")["unpacked"] == 0
     assert rows(index("query", "select verdict->>'count' as n from completions_gm_list", "--json")) == [{"n": "3"}]
+    (audited,) = index("audit", "completions-gm-list", "--json").json["indexes"]
+    assert audited["rows"] == 1  # packed, and still there: it is counted once
     assert (
         "pi-1"
         in index("get", "completions-gm-list", rows(index("query", "from completions", "--json"))[0]["task_id"]).out
@@ -321,8 +323,9 @@ def test_long_answers_are_cut_and_say_so(packed: Any) -> None:
 
 
 def test_no_campaign_is_a_question(plumbers: Any) -> None:
+    assert plumbers("campaign", "new", "roofers").code == 0
     asked = plumbers("index", "query", "select 1")
-    assert (asked.code, "Known campaigns: plumbers" in asked.err) == (2, True)
+    assert (asked.code, "Known campaigns: plumbers, roofers" in asked.err) == (2, True)
     assert plumbers("index", "status", "-c", "nobody").code == 4
     assert plumbers("index", "verify", "domains").code == 0
 
@@ -343,7 +346,7 @@ def test_compact_says_what_it_did_and_what_it_set_aside(index: Any, store: Store
     done = index("compact", "prospects")
     assert done.code == 0
     assert "Set aside: campaigns/plumbers/indexes/prospects/a/aaaaaaaaaaaaaaaa.usv, line 1: " in done.err
-    assert "hint: cocli index audit -c plumbers" in done.err
+    assert "hint: cocli index check -c plumbers" in done.err
     again = rows(index("compact", "prospects", "--json"))[0]
     assert (again["status"], again["version"], again["rows"]) == ("already_packed", 1, 1)
     found = status_of(index, "prospects")
@@ -361,7 +364,7 @@ def test_damage_is_named_and_repaired(packed: Any, store: Store, home: Path) -> 
     checked = packed("verify", "prospects")
     assert checked.code == 8
     assert "is not what its name says" in checked.out
-    assert "hint: cocli index repair prospects -c plumbers" in checked.err
+    assert "hint: cocli index check prospects -c plumbers --fix" in checked.err
     assert not packed("verify", "--json").json["ok"]
     assert "is not what its name says" in packed("repair", "prospects", "--dry-run").out
     mended = packed("repair", "prospects")
@@ -396,7 +399,7 @@ def test_a_damaged_shard_stops_a_query_unless_it_may_be_left_out(packed: Any, st
         store.put(key, b"junk\n")
     stopped = packed("query", "select count(*) as n from prospects")
     assert stopped.code == 8
-    assert "cocli index repair prospects -c plumbers" in stopped.err
+    assert "cocli index check prospects -c plumbers --fix" in stopped.err
     served = packed("query", "select count(*) as n from prospects", "--skip-damaged")
     assert (served.code, served.out.split()) == (0, ["n", "0"])
     assert "Left out: shard " in served.err
@@ -408,9 +411,9 @@ def test_a_lost_pointer_is_an_error_with_the_command_that_helps(packed: Any, sto
     for words in (("query", "from prospects"), ("get", "prospects", "acme.example"), ("compact",)):
         failed = packed(*words)
         assert failed.code == 8
-        assert "cocli index repair prospects -c plumbers" in failed.err
+        assert "cocli index check prospects -c plumbers --fix" in failed.err
     assert status_of(packed, "prospects")["problem"]
-    assert "hint: cocli index verify prospects -c plumbers" in packed("status").err
+    assert "hint: cocli index check prospects -c plumbers" in packed("status").err
     assert packed("repair", "prospects", "--json").json["pointer"]
     assert len(rows(packed("query", "from prospects", "--json"))) == 3
 
@@ -554,14 +557,14 @@ def test_migrate_counts_first_and_then_does_it(packed: Any, home: Path, store: S
     old = home / "old"
     old_prospects(old, ["Anchor", "Bad", "Beacon", "Cove"])
     before = everything(store)
-    planned = packed("migrate", str(old), "--json").json
+    planned = packed("migrate", str(old), "--dry-run", "--json").json
     assert (planned["status"], planned["plan"]["rows"], planned["plan"]["records"]) == ("would_migrate", 4, 3)
-    looked = packed("migrate", str(old))
+    looked = packed("migrate", str(old), "--dry-run")
     assert "Nothing was written." in looked.err
     assert "1 row would be set aside" in looked.err
-    assert f"hint: cocli index migrate {old} -c plumbers --apply" in looked.err
+    assert f"hint: cocli index migrate {old} -c plumbers\n" in looked.err
     assert everything(store) == before
-    done = packed("migrate", str(old), "--apply", "--json").json
+    done = packed("migrate", str(old), "--json").json
     assert done["status"] == "migrated"
     assert (done["rows"]["before"]["prospects"], done["rows"]["after"]["prospects"]) == (3, 6)
     rejected = Path(done["report"]["rejected_file"])
@@ -580,7 +583,7 @@ def test_migrate_says_what_is_wrong(packed: Any, home: Path) -> None:
     old = home / "old"
     old_prospects(old, ["Anchor"])
     (home / "file").write_text("x")
-    blocked = packed("migrate", str(old), "--apply", "--work", str(home / "file"))
+    blocked = packed("migrate", str(old), "--work", str(home / "file"))
     assert (blocked.code, "--work DIR" in blocked.err) == (2, True)
 
 

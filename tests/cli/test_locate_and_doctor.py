@@ -106,3 +106,34 @@ def test_doctor_on_a_folder_that_cannot_be_written(cocli: Any, home: Path) -> No
     result = cocli("doctor", "--store", str(home / "file"))
     assert result.code in (1, 2)
     assert "failed" in result.out
+
+
+def test_doctor_opens_catalogue_indexes_and_queues(
+    plumbers: Any, home: Path, write_prospects: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COCLI_STATE_HOME", str(home / "state"))
+
+    def checks() -> dict[str, Any]:
+        return {check["name"]: check for check in plumbers("doctor", "--json").json["checks"]}
+
+    assert "none yet" in checks()["catalogue"]["detail"]
+    assert plumbers("documents", "save", "-", "--doc", "page", stdin=b"x").code == 0
+    write_prospects("a.com")
+    assert plumbers("index", "compact", "-c", "plumbers").code == 0
+    found = checks()
+    names = ("catalogue", "indexes of plumbers", "queues of plumbers")
+    assert [found[name]["status"] for name in names] == ["ok"] * 3, found
+    (catalog,) = (home / "state").rglob("catalog.sqlite3")
+    catalog.write_bytes(b"nonsense" * 1000)
+    for beside in catalog.parent.glob("*-wal"):
+        beside.unlink()
+    broken = checks()["catalogue"]
+    assert (broken["status"], broken["fix"]) == ("failed", "cocli documents fsck --rebuild")
+    assert plumbers(*broken["fix"].split()[1:], "--yes").code == 0
+    assert checks()["catalogue"]["status"] == "ok"
+    for shard in (home / "data").glob("campaigns/plumbers/indexes/prospects/shards/*"):
+        shard.unlink()
+    broken = checks()["indexes of plumbers"]
+    assert broken["status"] == "failed"
+    assert broken["fix"] == "cocli index check -c plumbers --fix"
+    assert plumbers("doctor").code == 1

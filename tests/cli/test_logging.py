@@ -7,6 +7,7 @@ import logging
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -136,3 +137,52 @@ def test_a_command_in_this_process_leaves_no_handler_behind(plumbers: Any, monke
     monkeypatch.setenv("COCLI_LOG", "debug")
     assert plumbers("campaign", "list").code == 0
     assert logging.getLogger("cocli").handlers == before
+
+
+# --- options ---------------------------------------------------------------------------------------------------------
+
+
+def test_verbose_shows_a_log_and_its_file_takes_it(plumbers: Any, home: Path) -> None:
+    put_tasks(str(home / "data"), "nonsense")
+    file = home / "cocli.log"
+    loud = run("-v", *QUIET)
+    assert " INFO cocli." in loud.stderr
+    assert " DEBUG " not in loud.stderr
+    put_tasks(str(home / "data"), "other")
+    louder = run(*QUIET, "--log-file", str(file), "-vv", "--log-format=json")
+    assert louder.stderr == ""
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    assert ("claim won", "plumbers", "enrichment", "other") in {
+        (line["message"], line["campaign"], line["queue"], line["task"]) for line in lines
+    }
+    assert run(*QUIET, "--log-file", str(file)).returncode == 0
+    assert len(file.read_text().splitlines()) > len(lines), "it goes on behind what is there"
+
+
+def test_processes_log_where_their_supervisor_does(plumbers: Any, home: Path) -> None:
+    put_tasks(str(home / "data"), "nonsense")
+    assert plumbers("campaign", "edit", "plumbers", "--set", "workers.pi.enrichment=1").code == 0
+    words = ("supervisor", "--for", "20s", "--poll", "0.2", "--host", "pi", "-c", "plumbers", "-q", "-vv")
+    file = home / "cocli.log"
+    process = subprocess.Popen([sys.executable, "-m", "cocli", *words, "--log-file", str(file)])
+    try:
+        while process.poll() is None and "task set aside" not in (file.read_text() if file.exists() else ""):
+            time.sleep(0.1)
+        assert "task set aside" in file.read_text()
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("campaign", "list", "--log-file"), "--log-file needs a value"),
+        (("campaign", "list", "--log-format", "xml"), "choose one of text, json"),
+        (("campaign", "list", "-v", "--log-file", "/nowhere/x.log"), "cannot be written"),
+    ],
+)
+def test_an_option_of_the_log_that_makes_no_sense(plumbers: Any, words: tuple[str, ...], said: str) -> None:
+    failed = plumbers(*words)
+    assert failed.code != 0
+    assert said in failed.err

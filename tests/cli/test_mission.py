@@ -39,7 +39,7 @@ def planned(cocli: Any) -> Any:
 def witnessed(home: Path) -> Write:
     def write(tile: str, phrase: str = "plumber", *, days: float = 0, **values: Any) -> None:
         index = open_index(open_store(str(home / "data")), IndexRef("scraped-tiles"), MemoryCache())
-        given: dict[str, Any] = {"source": "overture", "worker": "pi", "campaign": "elsewhere", "count": 10}
+        given: dict[str, Any] = {"source": "overture", "worker": "pi", "campaign": "plumbers", "count": 10}
         at = datetime.now(UTC) - timedelta(days=days)
         given |= {"outcome": "exhausted", "tile": tile, "phrase": phrase, "read_at": at}
         IndexWriter(index).put(Witness.checked(given | values))
@@ -157,6 +157,15 @@ def test_a_tile_that_was_cut_short_is_split(planned: Any, witnessed: Write) -> N
     assert mission(planned)["outcomes"] == {"already_pending": 7}
     shown = planned("campaign", "coverage", "plumbers", "--json").json["totals"]
     assert (shown["read"], shown["unread"], shown["found"]) == (1, 7, 120)
+
+
+def test_supervisors_continue_a_search_and_begin_none(planned: Any, witnessed: Write) -> None:
+    assert planned("campaign", "settle", "plumbers", "--everything", "--json").json["queued"] == 0, "nobody ordered it"
+    witnessed(TILES[0], outcome="cut_short", count=120)
+    settled = planned("campaign", "settle", "plumbers", "--everything", "--json").json
+    assert (settled["queued"], settled["harvested"]) == (4, 0), "the four parts of the tile"
+    assert planned("campaign", "settle", "plumbers", "--everything", "--json").json["queued"] == 0
+    assert mission(planned)["outcomes"] == {"queued": 7, "already_pending": 4}
 
 
 def test_targets_that_are_not_wanted_any_more(planned: Any) -> None:

@@ -11,6 +11,9 @@ import pytest
 
 from cocli.demo.town import Town, WebsiteServer, build_town, serve_websites, write_hosts
 from cocli.demo.town.websites.site import TownSite
+from cocli.queue.base import Category
+from cocli.queue.leased.queue import LeasedQueue
+from cocli.store import open_store
 
 Cocli = Callable[..., Any]
 
@@ -48,13 +51,13 @@ def test_from_missing_addresses_to_what_another_pass_brought(
     missing = plumbers("campaign", "missing-emails", "plumbers", "--csv", str(home / "missing.csv"))
     assert missing.code == 0, missing.err
     assert "not-yet-read" in missing.out
-    assert "enqueue-batch plumbers" in missing.err
+    assert "retry plumbers --sites" in missing.err
     with (home / "missing.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert {row["domain"] for row in rows} == {site.domain for site in sites.values()}
     queued = plumbers("campaign", "enqueue-batch", "plumbers", str(home / "missing.csv"), "--batch", "first")
     assert queued.code == 0, queued.err
-    assert "evaluate-batch plumbers first" in queued.err
+    assert "retry plumbers --result first" in queued.err
     waiting = plumbers("campaign", "evaluate-batch", "plumbers", "first")
     assert "3 waiting" in waiting.err
     worked = plumbers("worker", "enrichment", "-c", "plumbers", "--once")
@@ -70,6 +73,65 @@ def test_from_missing_addresses_to_what_another_pass_brought(
     assert {(reason["reason"], reason["count"]) for reason in left["reasons"]} == {("form-only", 1), ("dead", 1)}
     (only,) = plumbers("campaign", "missing-emails", "plumbers", "--reason", "form-only", "--json").json["rows"]
     assert only["domain"] == sites["form-only"].domain
+
+
+def test_retry_reads_again_what_gave_no_address(plumbers: Cocli, sites: dict[str, TownSite], home: Path) -> None:
+    words = ("campaign", "retry", "plumbers")
+    nothing = plumbers(*words, "--without-email", "--json").json
+    assert [retried["outcomes"] for retried in nothing["passes"]] == [{}], (
+        "nobody was there yet: that is no second pass"
+    )
+    first = ("--without-email", "--reason", "not-yet-read", "--batch", "first")
+    dry = plumbers(*words, *first, "--dry-run", "--csv", str(home / "missing.csv"))
+    assert dry.code == 0, dry.err
+    assert "would queue" in dry.out
+    assert (home / "missing.csv").read_text().count("not-yet-read") == 3
+    assert not list((home / "data").rglob("task.json"))
+    queued = plumbers(*words, *first, "--json").json
+    assert (queued["batch"], queued["passes"]) == (
+        "first",
+        [{"choice": "without-email", "queue": "enrichment", "outcomes": {"queued": 3}}],
+    )
+    assert plumbers("worker", "enrichment", "-c", "plumbers", "--once").code == 0
+    found = plumbers(*words, "--result", "first", "--json").json
+    assert (found["before"]["with_email"], found["now"]["with_email"]) == (0, 1)
+    again = plumbers(*words, "--without-email")
+    assert "form-only" in again.out
+    assert plumbers(*words, "--sites", str(home / "missing.csv"), "--batch", "second").code == 0
+
+
+def test_retry_brings_back_what_was_set_aside(plumbers: Cocli, home: Path) -> None:
+    words = ("campaign", "retry", "plumbers")
+    assert "nothing to try again" in plumbers(*words).err
+    store = open_store(str(home / "data"))
+    for number, category in enumerate((Category.BLOCKED, Category.ATTEMPTS, Category.FAILED, Category.MANUAL)):
+        assert plumbers("queue", "put", "enrichment", f"a{number}.example", "-c", "plumbers").code == 0
+        queue = LeasedQueue(store, "plumbers", "enrichment", worker="w")
+        claim = queue.claim()
+        assert claim is not None
+        queue.sideline(claim, category, "because")
+    counted = plumbers(*words, "--json").json
+    assert counted["dry_run"]
+    assert outcomes(counted) == {("blocked", "would_recover", 1), ("failed", "would_recover", 2)}
+    assert queue.stats().pending == 0
+    assert outcomes(plumbers(*words, "--blocked", "--json").json) == {("blocked", "recovered", 1)}
+    assert outcomes(plumbers(*words, "--failed", "--json").json) == {("failed", "recovered", 2)}
+    assert (queue.stats().pending, queue.stats().sidelined) == (3, {"manual": 1})
+
+
+def outcomes(document: Any) -> set[tuple[str, str, int]]:
+    return {
+        (retried["choice"], outcome, count)
+        for retried in document["passes"]
+        for outcome, count in retried["outcomes"].items()
+    }
+
+
+def test_retry_searches_again_what_was_read_long_ago(plumbers: Cocli) -> None:
+    assert plumbers("campaign", "retry", "plumbers", "--stale", "30d").code == 2, "nothing is planned"
+    assert plumbers("campaign", "plan", "plumbers").code == 0
+    dry = plumbers("campaign", "retry", "plumbers", "--stale", "30d", "--dry-run", "--json").json
+    assert dry["passes"][0]["outcomes"]["would_queue"] > 10
 
 
 def test_stored_pages_are_extracted_again(plumbers: Cocli, sites: dict[str, TownSite], websites: WebsiteServer) -> None:
@@ -106,6 +168,10 @@ def test_csv_on_stdout(plumbers: Cocli, write_prospects: Any) -> None:
         (("enqueue-batch", "plumbers", "/nowhere/x.csv"), "cannot be read"),
         (("evaluate-batch", "plumbers", "unheard-of"), "Known batches: none"),
         (("re-extract", "plumbers", "--edition", "main"), "lives in"),
+        (("retry", "plumbers", "--stale", "soon"), '--stale: "soon" is not an age'),
+        (("retry", "plumbers", "--reason", "dead"), "Add --without-email."),
+        (("retry", "plumbers", "--without-email", "--sites", "pyproject.toml"), "two batches"),
+        (("retry", "plumbers", "--result", "unheard-of"), "Known batches: none"),
     ],
 )
 def test_mistakes_are_named(plumbers: Cocli, words: tuple[str, ...], said: str) -> None:

@@ -602,9 +602,10 @@ def test_an_unknown_campaign_lists_the_known_ones(plumbers: Any, words: tuple[st
     assert unknown.code == 4
     assert "Known campaigns: plumbers." in unknown.err
     assert "Did you mean: plumbers" in unknown.err
+    assert plumbers("campaign", "new", "roofers").code == 0
     none = plumbers("queue", *words)
     assert none.code == 2
-    assert "Known campaigns: plumbers." in none.err
+    assert "Known campaigns: plumbers, roofers." in none.err
     assert "CAMPAIGN_NAME" in none.err
 
 

@@ -51,6 +51,7 @@ def test_both_can_be_printed(plumbers: Any, write_prospects: Any) -> None:
 
 def test_bad_input_is_told_in_words(cocli: Any, plumbers: Any, home: Path) -> None:
     assert plumbers("report", "nope").code == 4
+    assert plumbers("campaign", "new", "roofers", "--query", "roofer").code == 0  # of one campaign it is clear which
     without = plumbers("report")
     assert without.code == 2
     assert "Known campaigns: plumbers" in without.err
@@ -66,7 +67,7 @@ def test_bad_input_is_told_in_words(cocli: Any, plumbers: Any, home: Path) -> No
 def test_a_campaign_that_has_nothing_says_what_to_do(plumbers: Any) -> None:
     result = plumbers("report", "plumbers")
     assert result.code == 0
-    assert "hint: cocli campaign queue-mission plumbers" in result.err
+    assert "hint: cocli campaign plan plumbers --queue" in result.err
 
 
 # --- kml
@@ -91,7 +92,7 @@ def test_hostile_names_come_back_from_the_map_as_they_are(plumbers: Any, write_p
 def test_the_map_of_a_plan_that_nobody_read(plumbers: Any, home: Path) -> None:
     unplanned = plumbers("campaign", "kml", "plumbers")
     assert unplanned.code == 2
-    assert "build-mission-index" in unplanned.err
+    assert "cocli campaign plan plumbers" in unplanned.err
     assert plumbers("campaign", "build-mission-index", "plumbers").code == 0
     result = plumbers("campaign", "kml", "plumbers", "--json")
     assert result.json["tiles"] > 10

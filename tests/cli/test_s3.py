@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from typing import Any
 
 import pytest
 
 from cocli.demo.ports import free_ports
+from tests.kit.fault_proxy import Answer, Request, fault_proxy
 from tests.kit.servers import S3Server
 
 BUCKET = "cocli-data-test"
@@ -39,10 +45,11 @@ def test_a_campaign_names_its_own_bucket(plumbers: Any, seaweedfs: S3Server) -> 
     )
     put = plumbers("store", "put", "campaigns/plumbers/exports/a.csv", "--campaign", "plumbers", stdin=b"x")
     assert put.code == 0, put.err
+    assert plumbers("campaign", "list", "--json", "--store", seaweedfs.url(BUCKET, "cli-own")).json["campaigns"]
     located = plumbers("locate", "campaign", "plumbers")
     assert located.out.strip() == f"s3://{BUCKET}/cli-own/campaigns/plumbers/"
     removed = plumbers("campaign", "rm", "plumbers", "--yes", "--json").json
-    assert removed["objects"] == 2
+    assert removed["objects"] == 3  # what was put, the campaign's file with it, and the one here that leads there
     assert len(removed["paths"]) == 2
 
 
@@ -92,3 +99,53 @@ def test_doctor_says_what_to_do_when_the_server_is_away(cocli: Any) -> None:
     assert "failed" in result.out
     assert "fix: Check the address" in result.out
     assert "environment (AWS_ACCESS_KEY_ID)" in result.out
+
+
+# --- a clock that is wrong is not blamed on the credentials ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("code", ["RequestTimeTooSkewed", "AccessDenied"])
+@pytest.mark.parametrize("words", [("store", "ls"), ("campaign", "show", "plumbers"), ("store", "put", "k", "-")])
+def test_a_clock_an_hour_off_is_named(cocli: Any, seaweedfs: S3Server, code: str, words: tuple[str, ...]) -> None:
+    """The server says so; or it only refuses, and its own date tells."""
+    hour_ago = format_datetime(datetime.now(UTC) - timedelta(hours=1), usegmt=True)
+
+    def skewed(_: Request) -> Answer:
+        return Answer(403, code, hour_ago)
+
+    with fault_proxy(seaweedfs.endpoint, skewed) as proxy:
+        at = ("--store", f"s3://{BUCKET}?endpoint={proxy.endpoint}")
+        result = cocli(*words, *at)
+        assert result.code == 7, result.err
+        assert "This machine's clock is 60 minutes ahead of the clock of s3://" in result.err
+        assert "hint: Set this machine's clock" in result.err
+        assert "credentials:" not in result.err
+        if words == ("store", "ls"):
+            error = cocli(*words, "--json", *at).error
+            assert (error["code"], round(error["details"]["seconds"] / 60)) == ("clock_skew", 60)
+
+
+def test_doctor_names_the_clock_first(cocli: Any, seaweedfs: S3Server) -> None:
+    hour_on = format_datetime(datetime.now(UTC) + timedelta(hours=1), usegmt=True)
+    with fault_proxy(seaweedfs.endpoint, lambda _: Answer(403, "RequestTimeTooSkewed", hour_on)) as proxy:
+        checked = cocli("doctor", "--json", "--store", f"s3://{BUCKET}?endpoint={proxy.endpoint}")
+    checks = {check["name"]: check for check in checked.json["checks"]}
+    assert checks["clock"]["status"] == "failed"
+    assert "timedatectl" in checks["clock"]["fix"]
+    assert "60 minutes behind the clock" in checks["store write and read"]["detail"]
+
+
+def test_a_refusal_with_a_clock_that_is_right_is_one_of_the_credentials(cocli: Any, seaweedfs: S3Server) -> None:
+    now = format_datetime(datetime.now(UTC), usegmt=True)
+    with fault_proxy(seaweedfs.endpoint, lambda _: Answer(403, "AccessDenied", now)) as proxy:
+        result = cocli("store", "ls", "--store", f"s3://{BUCKET}?endpoint={proxy.endpoint}")
+    assert result.code == 7
+    assert "credentials: environment" in result.err
+
+
+@pytest.mark.skipif(shutil.which("faketime") is None, reason="needs the program faketime")
+def test_a_real_server_refuses_a_clock_that_is_wrong(home: Any, seaweedfs: S3Server) -> None:
+    words = ["faketime", "-f", "-3d", sys.executable, "-m", "cocli", "store", "ls", "--store", seaweedfs.url(BUCKET)]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert done.returncode == 7, done.stderr
+    assert "This machine's clock is 3 days behind" in done.stderr

@@ -53,7 +53,9 @@ def test_the_file_itself_is_not_needed_any_more(cocli: Any, shops: Path) -> None
     assert sources["openstreetmap"]["found"] == 1
     assert sources["openstreetmap"]["matched_by"] == "categories"
     assert sources["overture"]["found"] is None
-    words = cocli("source", "categories", "evil bäcker")
+    taken = cocli("source", "categories", "evil bäcker")
+    assert 'No table has "evil bäcker" as it is; "bäcker" was taken for it.' in taken.err
+    words = cocli("source", "categories", "evil zorbing")
     assert "No table knows" in words.err
     assert "\x1b" not in words.out + words.err
 
@@ -136,3 +138,12 @@ def test_mistakes_are_named(cocli: Any, shops: Path, home: Path, words: tuple[st
     assert result.code == code, result.err
     assert said in result.err
     assert "Traceback" not in result.err
+
+
+def test_a_list_of_ones_own_is_shown_the_way(cocli: Any, tmp_path: Path) -> None:
+    """A spreadsheet is no file of places, and nobody is left alone with that."""
+    leads = tmp_path / "leads.csv"
+    leads.write_text("name,website\nAcme,acme.com\n", "utf-8")
+    refused = cocli("source", "add", str(leads))
+    assert refused.code == 8
+    assert f"cocli import {leads} -c CAMPAIGN" in refused.err

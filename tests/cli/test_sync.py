@@ -17,6 +17,7 @@ import pytest
 from cocli.cli.sync.views import progress_text
 from cocli.store import open_store
 from cocli.sync.report import RunStanding
+from tests.kit.fault_proxy import Answer, Request, fault_proxy
 from tests.kit.servers import S3Server
 
 ACME = "companies/acme/_index.md"
@@ -241,3 +242,78 @@ def test_ctrl_c_leaves_a_state_that_goes_on(cocli: Any, home: Path, seaweedfs: S
     again = json.loads(subprocess.run(command, env=environ, capture_output=True, check=True).stdout)
     assert again["unchanged"] == 1500
     store.close()
+
+
+# --- documents
+
+
+def test_what_is_pulled_is_known_here_and_what_is_pushed_there(
+    cocli: Any, home: Path, bucket: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three machines and one bucket: two work in it, one has a copy."""
+    for number in range(3):
+        saved = cocli("documents", "save", "-", "--doc", f"there-{number}", "--store", str(bucket), stdin=b"one")
+        assert saved.code == 0, saved.err
+    monkeypatch.setenv("COCLI_STATE_HOME", str(home / "laptop"))
+    assert cocli("sync", "pull", "--store", str(bucket), "--only", "documents").code == 0
+    assert [row["doc"] for row in cocli("documents", "ls", "--json").json["states"]] == [
+        "there-0",
+        "there-1",
+        "there-2",
+    ]
+    assert cocli("documents", "get", "there-1", "--blob", "body").out == "one"
+    assert cocli("documents", "fsck", "--all").code == 0
+    cocli("documents", "save", "-", "--doc", "here", stdin=b"two")
+    cocli("documents", "save", "-", "--doc", "there-0", stdin=b"three")
+    assert cocli("sync", "push", "--store", str(bucket), "--only", "documents").code == 0
+    monkeypatch.setenv("COCLI_STATE_HOME", str(home / "state"))
+    known = cocli("documents", "ls", "--store", str(bucket), "--json").json["states"]
+    assert [(row["doc"], row["version"]) for row in known] == [
+        ("here", 1),
+        ("there-0", 2),
+        ("there-1", 1),
+        ("there-2", 1),
+    ]
+    assert cocli("documents", "fsck", "--all", "--store", str(bucket)).code == 0
+
+
+def test_a_catalogue_that_cannot_be_told_is_told_by_the_next_run(
+    cocli: Any, home: Path, bucket: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cocli("documents", "save", "-", "--doc", "page", "--store", str(bucket), stdin=b"one")
+    monkeypatch.setenv("COCLI_STATE_HOME", str(home / "laptop"))
+    assert cocli("documents", "ls").code == 0
+    (catalog,) = (home / "laptop").rglob("catalog.sqlite3")
+    catalog.write_bytes(b"no database " * 100)
+    for beside in catalog.parent.glob("catalog.sqlite3-*"):
+        beside.unlink()
+    failed = cocli("sync", "pull", "--store", str(bucket))
+    assert failed.code == 8
+    assert "catalog/" in failed.err + failed.out
+    assert cocli("documents", "fsck", "--rebuild", "--yes").code == 0
+    again = cocli("sync", "pull", "--store", str(bucket), "--json")
+    assert (again.code, again.json["counts"].get("downloaded", 0)) == (0, 0)
+    assert [row["doc"] for row in cocli("documents", "ls", "--json").json["states"]] == ["page"]
+
+
+@pytest.mark.parametrize("words", [("both", "--delete"), ("pull", "--delete")])
+def test_the_log_in_page_of_a_network_deletes_no_file(
+    cocli: Any, home: Path, bucket: Path, seaweedfs: S3Server, words: tuple[str, ...]
+) -> None:
+    """A captive portal answers everything with a page and status 200; that was an empty bucket once."""
+    log_in: list[Answer] = []
+
+    def plan(_: Request) -> Answer | None:
+        return log_in[0] if log_in else None
+
+    for number in range(5):
+        write(home, f"people/p{number}.md", "text")
+    with fault_proxy(seaweedfs.endpoint, plan) as proxy:
+        at = ("--store", f"s3://cocli-data-test/portal-{words[0]}?endpoint={proxy.endpoint}")
+        assert cocli("sync", "push", *at).code == 0
+        log_in.append(Answer(200, page="<!doctype html><title>Hotel</title><form>Room number</form>"))
+        refused = cocli("sync", *words, "--yes", *at)
+    assert refused.code == 6, refused.err
+    assert "is not an S3 server" in refused.err
+    assert "log-in page" in refused.err
+    assert len(list((home / "data" / "people").iterdir())) == 5

@@ -436,5 +436,7 @@ def test_a_row_that_somebody_spoiled_is_an_error_not_a_crash(any_catalog: SqlCat
     any_catalog.commit([row()], [])
     with any_catalog.database.transaction() as session:
         session.run("UPDATE pipedocs SET uuid = 'nonsense'", {})
-    with pytest.raises(RecordError):
+    with pytest.raises(CatalogError) as caught:
         any_catalog.scan(None, 10)
+    assert isinstance(caught.value.__cause__, RecordError)
+    assert "fsck --rebuild" in str(caught.value.hint)

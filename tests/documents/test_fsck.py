@@ -59,6 +59,13 @@ def orphan_object(bench: Bench) -> None:
     bench.catalog.replace([], [], remove=[bench.state.row])
 
 
+def untold_row(bench: Bench) -> None:
+    """Somebody removed what was told."""
+    assert bench.repository.teller.tell() == 3
+    for info in list(bench.store.list("catalog/")):
+        bench.store.delete(info.key)
+
+
 def digest_mismatch(bench: Bench) -> None:
     bench.catalog.replace([bench.second.row.with_changes(digest="0" * 64)], [])
 
@@ -131,6 +138,7 @@ def stranger(bench: Bench) -> None:
 
 BREAKS: list[tuple[Callable[[Bench], None], FsckProblem, set[FsckProblem]]] = [
     (orphan_object, FsckProblem.ORPHAN_OBJECT, set()),
+    (untold_row, FsckProblem.UNTOLD_ROW, set()),
     (digest_mismatch, FsckProblem.DIGEST_MISMATCH, set()),
     (stale_row, FsckProblem.STALE_ROW, set()),
     (dangling_row, FsckProblem.DANGLING_ROW, {FsckProblem.EVENT_WITHOUT_DOCUMENT, FsckProblem.ORPHAN_BLOB}),

@@ -33,12 +33,16 @@ def a_supervisor() -> Supervisor:
 
 
 def a_heart(
-    store: MemoryStore | FaultyStore, folder: Path, machine: str = "m1", clock: list[float] | None = None
+    store: MemoryStore | FaultyStore,
+    folder: Path,
+    machine: str = "m1",
+    clock: list[float] | None = None,
+    supervisor: Supervisor | None = None,
 ) -> Heart:
     ticking = clock or [0.0]
     return Heart(
         store,
-        a_supervisor(),
+        supervisor or a_supervisor(),
         hostname="pi 1",
         machine=machine,
         campaign="plumbers",
@@ -63,14 +67,14 @@ def test_what_the_heart_writes_the_cluster_reads(tmp_path: Path) -> None:
 
 
 def test_it_beats_regularly_and_soon_after_a_change(tmp_path: Path) -> None:
-    clock = [0.0]
-    heart = a_heart(MemoryStore(), tmp_path, clock=clock)
+    clock, supervisor = [0.0], a_supervisor()
+    heart = a_heart(MemoryStore(), tmp_path, clock=clock, supervisor=supervisor)
     assert heart.beat_if_due()
     beats = []
     for second in range(1, 301):
         clock[0] = float(second)
         if second == 30:
-            heart._supervisor.note("something happened")
+            supervisor.note("something happened")
         if heart.beat_if_due():
             beats.append(second)
     assert beats == [30, 150, 270]

@@ -6,18 +6,14 @@ import os
 import random
 import secrets
 import signal
-import subprocess
-import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-import psutil
 import pytest
+from tests.kit.cluster import PATIENCE, Cluster
 
 from cocli.app.campaigns.campaign import edit_campaign, new_campaign
 from cocli.app.campaigns.mission import queue_mission
@@ -26,7 +22,9 @@ from cocli.app.indexes.indexes import campaign_indexes
 from cocli.app.machines.cluster import read_beats
 from cocli.app.machines.command_listing import list_commands
 from cocli.app.machines.commands import send_command
-from cocli.app.machines.supervisor import SupervisorSettings, run_supervisor, wanted_of
+from cocli.app.machines.config_watch import wanted_of
+from cocli.app.machines.supervisor import SupervisorSettings, run_supervisor
+from cocli.app.queues.whereabouts import whereabouts
 from cocli.app.results.report import make_report, read_report
 from cocli.app.sources.sources import FileClaims, add_source
 from cocli.app.workspace import Campaign, Workspace, open_workspace
@@ -41,61 +39,12 @@ from cocli.keys.tile import Tile
 from cocli.queue.base import QueueStats
 from cocli.queue.leased.queue import LeasedQueue
 
-PATIENCE = 60.0
-"""Seconds, for a machine that is busy with other tests."""
-
-
-@dataclass
-class Cluster:
-    """A campaign with a name that occurs nowhere else, so that its processes can be found."""
-
-    home: Path
-    name: str
-    supervisors: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
-
-    def environ(self) -> dict[str, str]:
-        kept = {key: value for key, value in os.environ.items() if not key.startswith(("COCLI_", "XDG_"))}
-        return {**kept, "HOME": str(self.home), "COCLI_DATA_HOME": str(self.home / "data")}
-
-    def start(self, host: str) -> None:
-        words = ["supervisor", "-c", self.name, "--host", host, "--poll", "0.3", "--heartbeat", "1"]
-        with open(self.home / f"{host}.log", "ab") as log:
-            self.supervisors[host] = subprocess.Popen(
-                [sys.executable, "-m", "cocli", *words], env=self.environ(), stderr=log, stdout=log
-            )
-
-    def kill(self, host: str) -> None:
-        self.supervisors[host].kill()
-        self.supervisors[host].wait()
-
-    def workers(self) -> list[psutil.Process]:
-        return [one for one in psutil.process_iter() if self._is_worker(one)]
-
-    def _is_worker(self, process: psutil.Process) -> bool:
-        with suppress(psutil.Error):
-            words = process.cmdline()
-            return self.name in words and "worker" in words and process.status() != psutil.STATUS_ZOMBIE
-        return False
-
-    def log(self) -> str:
-        return "\n".join(path.read_text() for path in self.home.glob("*.log"))
-
-    def wait_for(self, what: Callable[[], object], seconds: float = PATIENCE) -> None:
-        until = time.monotonic() + seconds
-        while not what():
-            assert time.monotonic() < until, f"it did not happen in {seconds} s:\n{self.log()}"
-            time.sleep(0.1)
-
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[Cluster]:
     made = Cluster(tmp_path, f"c{secrets.token_hex(6)}")
     yield made
-    for host in made.supervisors:
-        made.kill(host)
-    for worker in made.workers():
-        with suppress(psutil.Error):
-            worker.kill()
+    made.end()
 
 
 @pytest.fixture
@@ -176,6 +125,9 @@ def test_two_supervisors_execute_each_command_once_though_one_is_killed(cluster:
     config = workspace.campaign(cluster.name).settings.model()
     assert config.prospecting.queries == ("plumber", "phrase 1", "phrase 2", "phrase 3", "phrase 0")
     assert config.exclude.domains == ("acme.com",)
+    # Nobody plans by hand: whoever executes a command that names something new queues its searches.
+    searched = {task.rpartition("_")[2] for task in whereabouts(campaign, "gm-list").waiting}
+    assert searched == set(config.prospecting.queries)
     cluster.wait_for(lambda: len(cluster.workers()) == 1, 30)
     cluster.wait_for(
         lambda: any(one.heartbeat.workers == {"enrichment": 1} for one in read_beats(campaign.store).beats)

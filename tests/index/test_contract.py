@@ -25,6 +25,7 @@ from cocli.keys.tile import Tile
 from cocli.models.completion import Completion, Ok
 from cocli.models.domain import Domain
 from cocli.models.email import EmailEntry
+from cocli.models.harvest import HarvestedTile
 from cocli.models.prospect import Prospect
 from cocli.models.witness import TargetTile, Witness
 from cocli.pipeline.indexes import open_index, spec_of
@@ -174,7 +175,7 @@ def test_a_lost_pointer_is_an_error_with_the_command_and_can_be_repaired(index: 
         for attempt in (lambda: open_reader(index), lambda: Compactor(index).compact()):
             with pytest.raises(IndexDamaged) as error:
                 attempt()
-            assert "cocli index repair prospects -c plumbers" in str(error.value.hint)
+            assert "cocli index check prospects -c plumbers --fix" in str(error.value.hint)
         assert repair(index).pointer is not None
         assert open_reader(index).manifest.rows == 5
     assert repair(index).pointer is None
@@ -222,6 +223,18 @@ EXAMPLES: dict[IndexRef, list[Any]] = {
             campaign="plumbers",
             count=number,
             outcome="exhausted",
+        )
+        for number in range(30)
+    ],
+    IndexRef("harvested-tiles", "plumbers"): [
+        HarvestedTile(
+            tile=Tile(-number * 100, number * 100),
+            phrase="plumber / \n ü",
+            source="google_maps",
+            campaign="plumbers",
+            read_at=AT,
+            outcome="missing" if number % 2 else "harvested",
+            marked_at=AT,
         )
         for number in range(30)
     ],

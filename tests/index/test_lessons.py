@@ -126,7 +126,7 @@ def test_compaction_overwrites_the_shard_with_the_inbox_only_when_latest_is_miss
     IndexWriter(index).append([Domain(domain="three.com")])
     with pytest.raises(IndexDamaged) as error:
         Compactor(index).compact()
-    assert "cocli index repair domains" in str(error.value.hint)
+    assert "cocli index check domains --fix" in str(error.value.hint)
     with pytest.raises(IndexDamaged):
         open_reader(index)
 

@@ -42,6 +42,10 @@ class Answer:
 
     status: int
     code: str = "Injected"
+    date: str = ""
+    """What the header of that name says; there is none by default."""
+    page: str = ""
+    """A web page, in place of an answer of S3."""
 
 
 class FaultProxy:
@@ -119,9 +123,12 @@ async def _read_chunks(reader: asyncio.StreamReader) -> bytes:
 
 
 def _own_answer(answer: Answer) -> bytes:
-    body = f"<Error><Code>{answer.code}</Code><Message>injected</Message></Error>".encode()
-    head = f"HTTP/1.1 {answer.status} Injected\r\nContent-Type: application/xml\r\nContent-Length: {len(body)}\r\n\r\n"
-    return head.encode() + body
+    body = (answer.page or f"<Error><Code>{answer.code}</Code><Message>injected</Message></Error>").encode()
+    kind = "text/html" if answer.page else "application/xml"
+    head = f"HTTP/1.1 {answer.status} Injected\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n"
+    if answer.date:
+        head += f"Date: {answer.date}\r\n"
+    return f"{head}\r\n".encode() + body
 
 
 @contextlib.contextmanager

@@ -64,8 +64,8 @@ def steps(business: Business, home: TownHome) -> dict[str, list[str]]:
     """The way as a person types it."""
     table = str(home.folder / "list.csv")
     return {
-        "plan": ["campaign", "build-mission-index", CAMPAIGN],
-        "queue": ["campaign", "queue-mission", CAMPAIGN],
+        "plan": ["campaign", "plan", CAMPAIGN],
+        "queue": ["campaign", "plan", CAMPAIGN, "--queue"],
         "search": ["worker", "gm-list", "-c", CAMPAIGN, "--once", "--workers", "1"],
         "website": ["worker", "enrichment", "-c", CAMPAIGN, "--once", "--workers", "1"],
         "settle": ["campaign", "settle", CAMPAIGN],

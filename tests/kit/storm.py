@@ -46,7 +46,9 @@ class Storm:
     crew: int
     """How many processes there are when nobody is killed: so many places there are to draw from."""
     period: float = 1.0
-    """Seconds between two draws."""
+    """Seconds between two draws, at first."""
+    growth: float = 1.0
+    """… and how many times as long the next pause is: on a busy machine a job comes to its end all the same."""
     kills: list[str] = field(default_factory=list)
     codes: list[int] = field(default_factory=list)
     """How the main job ended, each time that it ended by itself."""
@@ -56,7 +58,8 @@ class Storm:
 
     def rage(self, seconds: float) -> bool:
         """True if the main job came to its end in time."""
-        until, kill_at = time.monotonic() + seconds, time.monotonic() + self.period
+        until, pause = time.monotonic() + seconds, self.period
+        kill_at = time.monotonic() + pause
         try:
             while time.monotonic() < until:
                 self._keep_running()
@@ -65,7 +68,8 @@ class Storm:
                 self._alive()
                 if time.monotonic() >= kill_at:
                     self._kill_one()
-                    kill_at = time.monotonic() + self.period
+                    pause *= self.growth
+                    kill_at = time.monotonic() + pause
                 time.sleep(_LOOK_SECONDS)
             return False
         finally:

@@ -15,11 +15,12 @@ from typing import Any
 from tests.kit.simulator import Faults, Limits, Scenario
 
 from cocli.errors import AlreadyExists, LeaseLost, NotFound, Unavailable
-from cocli.keys.paths import CompletedKey, TaskKey
+from cocli.keys.paths import CompletedKey, TaskKey, task_folder
 from cocli.models.completion import Blocked, Failed, Ok
 from cocli.models.task import TaskError
 from cocli.queue.base import AckOutcome, NewTask, PutOutcome
 from cocli.queue.leased.claim import LeasedClaim
+from cocli.queue.leased.leftovers import Leftovers
 from cocli.queue.leased.queue import LeasedQueue
 
 TASKS = [f"task-{number}" for number in range(5)]
@@ -189,6 +190,34 @@ class QueueScenario(Scenario):
             places = [key for key in store.objects if name in key]
             assert len(places) == 1, f"{name} is in {places}"
             assert "/pending/" not in places[0], f"{name} was left in {places[0]}"
+
+
+class TidiedQueueScenario(QueueScenario):
+    """Somebody removes what is left of ended tasks all the while, without waiting for any lease."""
+
+    def clients(self, random: Random) -> Mapping[str, Any]:
+        return {**super().clients(random), "tidier": self._tidy}
+
+    def _tidy(self, world: Any) -> None:
+        queue = self.make_queue(world)
+        leftovers = Leftovers(world.store, queue._places, queue._sideline)
+        for _ in range(12):
+            world.clock.sleep(world.random.uniform(0, 90))
+            found = [task_folder(info.key) for info in world.store.list(queue._places.pending)]
+            for folder in dict.fromkeys(folder[0] for folder in found if folder):
+                if self.remove(world, leftovers, folder):
+                    world.record("tidied", folder=folder)
+
+    def remove(self, world: Any, leftovers: Leftovers, folder: str) -> bool:
+        return leftovers.remove(folder)
+
+
+class TidiesWithoutALook(TidiedQueueScenario):
+    """It takes every lease for one that is left over."""
+
+    def remove(self, world: Any, leftovers: Leftovers, folder: str) -> bool:
+        world.store.delete(f"{folder}lease.json")
+        return True
 
 
 # --- mutants: each breaks one promise, and must be caught for it

@@ -295,6 +295,23 @@ def test_recover_gives_fresh_attempts(make_queue: MakeQueue, time: ManualTime, s
     assert claim.task.history
 
 
+def test_a_task_that_was_moved_back_by_hand_goes_on_counting(make_queue: MakeQueue, store: MemoryStore) -> None:
+    queue = make_queue(attempts=3)
+    queue.put(NewTask(ID))
+    tokens = []
+    for _ in range(3):
+        claim = claimed(queue)
+        tokens.append(claim.token)
+        queue.release(claim)
+    queue.ack(claimed(queue), final())
+    (aside,) = [info.key for info in store.list() if "/sideline/" in info.key]
+    # Somebody who knows the format moves the file: the program is told of nothing.
+    store.put(str(TaskKey(queue.campaign, queue.name, ID)), store.get(aside).data)
+    store.delete(aside)
+    again = claimed(queue)
+    assert (tokens, again.task.last_token, again.token) == ([1, 2, 3], 4, 5)
+
+
 def test_recover_finds_what_was_completed_after_all(make_queue: MakeQueue, store: MemoryStore) -> None:
     queue = make_queue(attempts=1)
     queue.put(NewTask(ID))

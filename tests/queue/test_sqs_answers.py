@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.kit.servers import REGION
 
-from cocli.errors import CocliError, Denied, QueueError, QueueUnusable, Unavailable
+from cocli.errors import CocliError, ConfigError, Denied, QueueError, QueueUnusable, Unavailable
 from cocli.queue.sqs.connection import ReceiptExpired, SqsConnection
 from cocli.queue.sqs.messages import Outbox
 
@@ -169,5 +169,5 @@ def test_no_credentials(server: Scripted, monkeypatch: pytest.MonkeyPatch, tmp_p
         monkeypatch.delenv(name)
     for name in ("AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE"):
         monkeypatch.setenv(name, str(tmp_path / "none"))
-    with pytest.raises(Denied, match="Unable to locate credentials"):
+    with pytest.raises(ConfigError, match="AWS_EC2_METADATA_DISABLED forbids"):
         SqsConnection("cocli-q-c", region=REGION, endpoint=server.endpoint).open()

@@ -2,71 +2,42 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
+import datetime as dt
+import ipaddress
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+from tests.kit.services import RunningService, environment, running
 
-from cocli.app.documents.tokens import Tokens
 from cocli.service.documents.client import DocumentClient
 
 Start = Callable[..., AbstractContextManager["Service"]]
 
 
 @dataclass(frozen=True)
-class Service:
-    """A running service: where it listens, and its home."""
+class Service(RunningService):
+    """Where the document service listens."""
 
     grpc: str
     http: str
-    home: Path
-    process: subprocess.Popen[str]
-
-    def token(self, account: str, *, days: float = 1.0) -> str:
-        """As `cocli documents token` makes it, without a process for each."""
-        secret = self.home / ".local" / "state" / "cocli" / "documents" / "token.secret"
-        return Tokens(secret.read_bytes().strip()).make(account, datetime.now(UTC) + timedelta(days=days))
 
     def client(self, account: str, **options: object) -> DocumentClient:
         return DocumentClient(self.grpc, self.token(account), **options)  # type: ignore[arg-type]
 
 
-def environment(home: Path, **more: str) -> dict[str, str]:
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("COCLI_", "XDG_"))}
-    own = {"HOME": str(home), "COCLI_DATA_HOME": str(home / "data"), "COCLI_CONFIG": str(home / "user.toml")}
-    ports = {"COCLI_DOCUMENTS_GRPC_PORT": "0", "COCLI_DOCUMENTS_HTTP_PORT": "0"}
-    return {**inherited, **own, **ports, **more}
-
-
 @contextmanager
 def started(home: Path, *words: str, **more: str) -> Iterator[Service]:
-    home.mkdir(exist_ok=True)
-    with (home / "log").open("w") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "cocli", "documents", "serve", *words],
-            env=environment(home, **more),
-            stdout=subprocess.PIPE,
-            stderr=log,
-            text=True,
-        )
-        assert process.stdout is not None
-        try:
-            grpc_at, http_at = (process.stdout.readline().split() for _ in range(2))
-            assert (grpc_at[:1], http_at[:1]) == (["grpc"], ["http"]), (home / "log").read_text()
-            yield Service(grpc_at[1], http_at[1], home, process)
-        finally:
-            process.terminate()
-            try:
-                process.wait(20)
-            finally:
-                process.kill()
-                process.stdout.close()
+    with running(home, "documents", "serve", *words, lines=2, environ=environment(home, **more)) as service:
+        grpc_at, http_at = service.lines
+        assert (grpc_at[0], http_at[0]) == ("grpc", "http"), service.log
+        yield Service(home, service.process, service.lines, grpc_at[1], http_at[1])
 
 
 @pytest.fixture(scope="session")
@@ -94,3 +65,31 @@ def alice(service: Service) -> Iterator[DocumentClient]:
 def mallory(service: Service) -> Iterator[DocumentClient]:
     with service.client("mallory") as client:
         yield client
+
+
+@pytest.fixture(scope="session")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A certificate for this machine, signed by itself, for a day."""
+    folder = tmp_path_factory.mktemp("tls")
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+    now = dt.datetime.now(dt.UTC)
+    names = x509.SubjectAlternativeName([x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - dt.timedelta(minutes=5))
+        .not_valid_after(now + dt.timedelta(days=1))
+        .add_extension(names, critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    pem, key_file = folder / "service.pem", folder / "service.key"
+    pem.write_bytes(made.public_bytes(serialization.Encoding.PEM))
+    key_file.write_bytes(
+        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    )
+    return pem, key_file

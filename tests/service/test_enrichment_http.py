@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import json
-import os
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
+from tests.kit.host_pages import served_pages
+from tests.kit.services import RunningService, environment, running
 
-from cocli.app.documents.tokens import Tokens
 from cocli.app.websites.enriched_site import EnrichedSite
 from cocli.app.websites.service import EnrichRequest
 from cocli.demo.town import Town, WebsiteServer, build_town, serve_websites, write_hosts
@@ -29,13 +29,10 @@ from cocli.service.rate_limit import RateLimit
 
 
 @dataclass(frozen=True)
-class Service:
-    url: str
-    home: Path
-
-    def token(self, account: str = "default", *, days: float = 1.0) -> str:
-        secret = self.home / ".local" / "state" / "cocli" / "documents" / "token.secret"
-        return Tokens(secret.read_bytes().strip()).make(account, datetime.now(UTC) + timedelta(days=days))
+class Service(RunningService):
+    @property
+    def url(self) -> str:
+        return self.lines[0][0]
 
     def http(self, token: str | None = None) -> httpx2.Client:
         headers = {"Authorization": f"Bearer {token or self.token()}"}
@@ -53,10 +50,20 @@ def websites(town: Town) -> Iterator[WebsiteServer]:
         yield server
 
 
-def environment(home: Path) -> dict[str, str]:
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("COCLI_", "XDG_"))}
-    own = {"HOME": str(home), "COCLI_DATA_HOME": str(home / "data"), "COCLI_CONFIG": str(home / "user.toml")}
-    return {**inherited, **own}
+_ENDLESS = """
+import sys
+if "cocli.pipeline.websites.site.reader_process" in sys.orig_argv:
+    from cocli.pipeline.websites.facts import facts
+
+    whole = facts.find_hours
+
+    def find_hours(page):
+        while "hours without end" in page.text:
+            pass
+        return whole(page)
+
+    facts.find_hours = find_hours
+"""
 
 
 def cocli(home: Path, *words: str) -> Any:
@@ -77,26 +84,10 @@ def configured(folder: Path, websites: WebsiteServer, *, allow: bool = True) -> 
 
 @contextmanager
 def started(home: Path, *words: str) -> Iterator[Service]:
-    with (home / "log").open("w") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "cocli", "enrichment", "serve", "--port", "0", *words],
-            env=environment(home),
-            stdout=subprocess.PIPE,
-            stderr=log,
-            text=True,
-        )
-        assert process.stdout is not None
-        try:
-            url = process.stdout.readline().strip()
-            assert url.startswith("http"), (home / "log").read_text()
-            yield Service(url, home)
-        finally:
-            process.terminate()
-            try:
-                process.wait(30)
-            finally:
-                process.kill()
-                process.stdout.close()
+    environ = environment(home, PYTHONPATH=str(home / "mistake"))
+    with running(home, "enrichment", "serve", "--port", "0", *words, environ=environ) as service:
+        assert service.lines[0][0].startswith("http"), service.log
+        yield Service(home, service.process, service.lines)
 
 
 @pytest.fixture(scope="module")
@@ -291,6 +282,31 @@ def test_who_hangs_up_frees_the_place(service: Service, town: Town) -> None:
         time.sleep(0.5)
     with service.http() as http:
         assert http.get("/healthz").status_code == 200
+
+
+def test_it_is_well_while_a_hostile_page_is_read(tmp_path: Path) -> None:
+    """The page would take for ever. Health is answered meanwhile, and whoever asked for the page in the end."""
+    with served_pages() as server:
+        home = tmp_path / "home"
+        (home / "mistake").mkdir(parents=True)
+        (home / "mistake" / "sitecustomize.py").write_text(_ENDLESS)
+        server.pages["endless.com"] = b"<title>Endless</title><p>hours without end"
+        (home / "hosts.json").write_text(json.dumps({"*": ["127.0.0.1", server.port]}))
+        section = f'rate = 100.0\nhosts_file = "{home}/hosts.json"\nallow_networks = ["127.0.0.0/8"]\n'
+        (home / "user.toml").write_text(f"[fetch]\n{section}allow_ports = [80, {server.port}]\n")
+        cocli(home, "documents", "token")
+        with started(home) as service, service.http() as http, ThreadPoolExecutor(1) as pool:
+            asked = pool.submit(http.post, "/v1/enrich", json={"url": "http://endless.com/", "pages": 1})
+            slowest = 0.0
+            with service.http() as other:
+                while not asked.done():
+                    began = time.monotonic()
+                    assert other.get("/healthz").status_code == 200
+                    slowest = max(slowest, time.monotonic() - began)
+                    time.sleep(0.05)
+            answer = asked.result().json()
+        assert "too-costly" in json.dumps(answer)
+        assert slowest < 5, "a loop that reads the page itself would answer after the ten seconds that it may take"
 
 
 def test_the_rate_is_so_many_a_minute_and_no_more() -> None:

@@ -12,8 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocli.app.documents.tokens import Tokens
+from cocli.app.documents.tokens import TokenMachine, Tokens
 from cocli.errors import CocliError, ConfigError, MissingExtra, TokenRefused
+from cocli.fleet.eviction import EvictionBook
+from cocli.formats import json_records
+from cocli.keys.paths import EvictionKey
+from cocli.models.heartbeat import Eviction
+from cocli.store.memory import MemoryStore
 
 SECRET = b"0123456789abcdef0123456789abcdef"
 NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
@@ -92,3 +97,26 @@ def test_without_the_library_its_install_command_is_named(monkeypatch: pytest.Mo
 def test_the_library_is_not_loaded_by_importing_the_module() -> None:
     program = "import sys, cocli.app.documents.tokens; assert 'jwt' not in sys.modules"
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_a_token_of_a_machine_ends_with_it_and_does_not_come_back() -> None:
+    store = MemoryStore()
+    tokens = Tokens(SECRET, EvictionBook(store, look_seconds=0).of)
+    end = NOON + timedelta(days=30)
+    stolen = tokens.make("alice", end, TokenMachine("pi1", NOON))
+    other = tokens.make("alice", end, TokenMachine("pi2", NOON))
+    assert {tokens.account(token, NOON) for token in (stolen, other)} == {"alice"}
+    eviction = Eviction(hostname="pi1", evicted_at=NOON + timedelta(hours=1), evicted_by="bob@laptop", nonce="0" * 24)
+    store.put(str(EvictionKey("pi1")), json_records.render(eviction))
+    fresh = tokens.make("alice", end, TokenMachine("pi1", NOON + timedelta(hours=2)))
+    for token in (stolen, fresh):
+        with pytest.raises(TokenRefused, match="the machine that it was made for was evicted"):
+            tokens.account(token, NOON)
+    admitted = eviction.with_changes(admitted_at=NOON + timedelta(hours=2), admitted_by="bob@laptop")
+    store.put(str(EvictionKey("pi1")), json_records.render(admitted))
+    assert tokens.account(fresh, NOON) == "alice"
+    with pytest.raises(TokenRefused, match="was evicted"):
+        tokens.account(stolen, NOON)
+    assert tokens.account(other, NOON) == "alice"
+    with pytest.raises(TokenRefused, match="when it was made for which machine"):
+        tokens.account(signed(host="pi1"), NOON)

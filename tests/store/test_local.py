@@ -15,8 +15,8 @@ from tests.kit.effort import effort
 
 from cocli.errors import AlreadyExists, Denied, InvalidKey, NotFound, StoreError, StoreFull, Unavailable
 from cocli.store import Put
+from cocli.store.disk.stripes import StripedLocks, StripesTimeout
 from cocli.store.local import LocalStore
-from cocli.store.stripes import StripedLocks, StripesTimeout
 
 KILL_LOOP = Path(__file__).with_name("kill_loop.py")
 
@@ -190,7 +190,7 @@ def test_a_stopped_writer_is_reported_as_unavailable(store: LocalStore, monkeypa
 def test_locks_do_not_leak_into_a_forked_child(folder: Path) -> None:
     """A child that used its parent's open lock file would be let in beside it."""
     script = (
-        "import os, sys; from cocli.store.stripes import *\n"
+        "import os, sys; from cocli.store.disk.stripes import *\n"
         "locks = StripedLocks(sys.argv[1], timeout=0.3)\n"
         "with locks.hold('k'): pass  # opens the lock file before the fork\n"
         "ready, go = os.pipe()\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import unicodedata
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from tests.kit.fault_proxy import fault_proxy
 from tests.kit.servers import S3Server
 
+from cocli.keys.paths import NoteKey
 from cocli.store import Store, open_store
 from cocli.store.counting import CountingStore
 
@@ -55,6 +57,42 @@ def test_two_laptops_and_a_real_bucket(make_laptop: Any, s3: CountingStore) -> N
         s3.reset()
         assert laptop.sync().did_nothing
         assert {name: count for name, count in s3.counts.items() if count} == {"list": 1}
+
+
+def test_names_that_people_give_go_to_the_bucket_and_to_another_machine(make_laptop: Any, s3: CountingStore) -> None:
+    """A note with umlauts, written as either system writes it; what both change is kept twice."""
+    one, two = make_laptop(s3, "one"), make_laptop(s3, "two")
+    key = "companies/acme/notes/Gespr%C3%A4ch%20mit%20M%C3%BCller.md"
+    long = f"companies/acme/notes/a{'Ü' * 30} und mehr.md"
+    name = unicodedata.normalize("NFD", "companies/acme/notes/Gespräch mit Müller.md")
+    one.write(name, "called")
+    one.write(long, "long")
+    assert one.sync().counts["uploaded"] == 2
+    assert contents(s3)[key] == "called"
+    assert two.sync().counts["downloaded"] == 2
+    assert two.read(key) == "called"
+    two.write(key, "called, and again")
+    two.sync()
+    assert one.sync().counts["downloaded"] == 1
+    assert one.read(name) == "called, and again"
+    assert not one.has(key), "it stays what it is called"
+    (long_key,) = {info.key for info in s3.list()} - {key}
+    for laptop, path in ((one, name), (one, long), (two, key), (two, long_key)):
+        laptop.write(path, f"of {laptop.name}")
+    one.sync()
+    kept = two.sync().kept_both
+    assert sorted(both.key for both in kept) == sorted((key, long_key))
+    assert all(NoteKey.parse(both.copy).slug == "acme" for both in kept), "copies are notes too"
+    assert one.sync().counts["downloaded"] == 2
+    assert {both.copy: "of two" for both in kept}.items() <= contents(s3).items()
+    assert (one.read(name), one.read(long)) == ("of one", "of one")
+    two.remove(key)
+    two.sync(many_deletions=True)
+    one.sync(many_deletions=True)
+    assert not one.has(name)
+    for laptop in (one, two):
+        laptop.sync()
+        assert laptop.sync().did_nothing
 
 
 def test_a_lost_state_is_found_again_without_a_download(make_laptop: Any, s3: CountingStore) -> None:

@@ -64,14 +64,29 @@ def test_a_key_that_is_no_valid_name_is_reported_and_the_rest_goes_on(make_lapto
 
 
 def test_a_file_that_cannot_be_a_key_is_reported(laptop: Any, bucket: Store) -> None:
-    laptop.write("people/my notes.md", "with a space")
-    laptop.write("people/über.md", "with an umlaut")
+    laptop.write("campaigns/plumbers/my notes.md", "with a space, where only programs write")
+    laptop.write("people/#über.md#", "what an editor keeps")
+    laptop.write(os.fsdecode(b"people/\xfcber.md"), "bytes that are no text")
     laptop.write(JANE, "Jane")
     os.symlink("/etc/passwd", laptop.root / "data" / "people" / "link.md")
     report = laptop.sync()
-    assert sorted(report.skipped) == ["people/link.md", "people/my notes.md", "people/über.md"]
+    assert sorted(report.skipped) == [
+        "campaigns/plumbers/my notes.md",
+        "people/#über.md#",
+        "people/link.md",
+        "people/\udcfcber.md",
+    ]
     assert report.counts["uploaded"] == 1
     assert [info.key for info in bucket.list()] == [JANE]
+
+
+def test_two_files_of_one_key_are_reported(laptop: Any, bucket: Store) -> None:
+    laptop.write("people/%C3%BCber.md", "under the key")
+    laptop.write("people/über.md", "under a name")
+    report = laptop.sync()
+    assert list(report.skipped) == ["people/über.md"]
+    assert "the same key" in report.skipped["people/über.md"]
+    assert bucket.get("people/%C3%BCber.md").data == b"under the key"
 
 
 def test_keys_that_differ_by_case_on_a_folder_that_does_not_tell_them_apart(make_laptop: Any, bucket: Store) -> None:
@@ -173,11 +188,11 @@ def test_a_state_that_cannot_grow_ends_the_run_and_loses_nothing(
     laptop.sync(Direction.PULL)
     advance = SyncState.advance
 
-    def full(state: SyncState, rows: Any, gone: Any = ()) -> None:
+    def full(state: SyncState, rows: Any, gone: Any = (), **named: Any) -> None:
         if rows:
             state._connection.execute("pragma max_page_count = 1")
             rows = {f"{key}/{number}": row for key, row in rows.items() for number in range(2000)}
-        advance(state, rows, gone)
+        advance(state, rows, gone, **named)
 
     monkeypatch.setattr(SyncState, "advance", full)
     with pytest.raises(SyncError, match="full"):

@@ -221,6 +221,37 @@ def test_long_work_keeps_its_place_and_notices_when_it_is_lost(make_kafka: Any, 
     second.close()
 
 
+class Unsettled:
+    """The library's client in the middle of a rebalance: it refuses to seek so many times."""
+
+    def __init__(self, client: Any, refusals: int) -> None:
+        self._client = client
+        self._refusals = refusals
+
+    def seek(self, place: Any) -> None:
+        from confluent_kafka import KafkaError, KafkaException
+
+        if self._refusals:
+            self._refusals -= 1
+            raise KafkaException(KafkaError(KafkaError._OUTDATED))
+        self._client.seek(place)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._client, name)
+
+
+def test_a_message_comes_again_though_the_library_refused_to_go_back_for_a_while(make_kafka: Any, cluster: str) -> None:
+    transport = make_kafka()
+    transport.publish([message(f"d{number}", 0, cluster) for number in range(3)])
+    consumer = transport.consumer(Destination(cluster, "b"))
+    consumer._client = Unsettled(consumer._client, 2)
+    refused = take(consumer, lambda delivery: delivery.release())
+    taken = [seen(take(consumer, done)) for _ in range(3)]
+    assert seen(refused) in taken
+    assert len(set(taken)) == 3
+    consumer.close()
+
+
 # --- real processes
 
 

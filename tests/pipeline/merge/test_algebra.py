@@ -16,9 +16,10 @@ from cocli.keys.tile import Tile
 from cocli.models.completion import Blocked, Completion, Empty, Ok
 from cocli.models.domain import Domain
 from cocli.models.email import EmailEntry
+from cocli.models.harvest import HarvestedTile
 from cocli.models.origin import Origin
 from cocli.models.place import OpenHours
-from cocli.models.prospect import Prospect
+from cocli.models.prospect import Prospect, StaffMember
 from cocli.models.record import Record
 from cocli.models.witness import TargetTile, Witness
 from cocli.pipeline import merge as merging
@@ -105,6 +106,7 @@ FIELDS: dict[type[Record], dict[str, st.SearchStrategy[Any]]] = {
         "sources": st.lists(sources, max_size=2),
         "source_ids": st.lists(st.sampled_from(["overture:1", "overture:2"]), max_size=2),
         "merged_into": maybe(hashes),
+        "people": st.lists(st.builds(StaffMember, name=names, role=maybe(texts)), max_size=2),
     },
     EmailEntry: {
         "email": st.just("info@acme.example"),
@@ -149,6 +151,32 @@ FIELDS: dict[type[Record], dict[str, st.SearchStrategy[Any]]] = {
         "document": documents,
         "earlier": maybe(st.integers(0, 2)),
         "again": st.none(),
+        "digest": maybe(st.sampled_from(["a" * 64, "b" * 64])),
+        "release": maybe(names),
+        "as_of": maybe(times),
+        "meaning": maybe(st.sampled_from(["a" * 16, "b" * 16])),
+        "south": maybe(st.floats(-90, 90)),
+        "west": maybe(st.floats(-180, 180)),
+        "north": maybe(st.floats(-90, 90)),
+        "east": maybe(st.floats(-180, 180)),
+    },
+    HarvestedTile: {
+        "tile": st.just(Tile(33_700, -118_300)),
+        "phrase": st.just("roofer"),
+        "source": st.just("overture"),
+        "campaign": st.just("roofers"),
+        "read_at": times,
+        "outcome": st.sampled_from(["harvested", "missing"]),
+        "reason": maybe(texts),
+        "document": st.none(),
+        "release": maybe(names),
+        "as_of": maybe(times),
+        "meaning": maybe(st.sampled_from(["a" * 16, "b" * 16])),
+        "parser": maybe(names),
+        "count": st.integers(0, 3),
+        "left_out": st.integers(0, 3),
+        "exclusions": st.none(),
+        "marked_at": times,
     },
     Completion: {
         "task_id": st.just("acme.example"),
@@ -173,6 +201,7 @@ MERGES: dict[type[Record], Callable[[Any, Any], Any]] = {
     Domain: merging.merge_domains,
     TargetTile: merging.merge_targets,
     Witness: merging.merge_witnesses,
+    HarvestedTile: merging.merge_harvests,
     Completion: merging.merge_completions,
 }
 every_model = pytest.mark.parametrize("model", list(MERGES), ids=lambda model: model.__name__)

@@ -149,3 +149,21 @@ def test_real_kml_has_what_its_truth_says(captures: Path) -> None:
         assert sum(one.lines for one in found) == truth["linestrings"]
         if truth["polygons"]:
             assert len(read_areas(data, file=truth["file"])) == truth["polygons"]
+
+
+def test_some_areas_of_a_file_are_chosen_by_what_it_says_of_them() -> None:
+    def square(west: float, **properties: Any) -> dict[str, Any]:
+        ring = [[west, 10], [west + 0.05, 10], [west + 0.05, 10.05], [west, 10.05], [west, 10]]
+        return {"type": "Feature", "properties": properties, "geometry": {"type": "Polygon", "coordinates": [ring]}}
+
+    features = [square(1, ZCTA5CE20="62701"), square(2, ZCTA5CE20="62702", name="Nórth"), square(3, plz=8001)]
+    data = json.dumps({"type": "FeatureCollection", "features": features}).encode()
+
+    def chosen(*names: str) -> list[float]:
+        return [area.polygon.bounds[0] for area in read_areas(data, file="zips.geojson", chosen=names)]
+
+    assert chosen() == [1, 2, 3]
+    assert chosen("62701", "8001") == [1, 3]
+    assert chosen("north") == [2]
+    with pytest.raises(AreaRefused, match="no area of it is called 99999"):
+        chosen("62701", "99999")

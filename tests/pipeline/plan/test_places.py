@@ -165,3 +165,52 @@ def test_a_table_that_cannot_be_meant_so_names_the_row(data: str, reason: str, g
     assert reason in refusal(data, gazetteer)
     with pytest.raises(AreaRefused, match="not UTF-8"):
         read_locations(b"name,lat,lon\nCaf\xe9,1,2\n", file="places.csv", gazetteer=gazetteer)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "miles"),
+    [
+        ("Toronto, ON", "Toronto, ON, CA", 25),
+        ("Toronto, Ontario, CA", "Toronto, ON, CA", 25),
+        ("Toronto, 08, CA", "Toronto, ON, CA", 25),
+        ("Toronto, ON,40km", "Toronto, ON, CA", 24.855),
+        ("Toronto, ON, CA, 40.5 KM", "Toronto, ON, CA", 25.166),
+        ("Springfield, IL, 10 miles", "Springfield, IL, US", 10),
+        ("München, Bayern", "Munich, BY, DE", 25),
+        ("Perth, Scotland", "Perth, SCT, GB", 25),
+        ("Perth, WA", "Perth, WA, AU", 25),
+        ("Somewhere,39.8,-89.65,40km", "Somewhere", 24.855),
+    ],
+)
+def test_regions_by_their_letters_and_kilometres(gazetteer: Gazetteer, text: str, name: str, miles: float) -> None:
+    (place,) = resolve_places(text, gazetteer)
+    assert (place.name, place.radius_miles) == (name, miles)
+    if name != "Somewhere":
+        assert str(gazetteer.resolve(name)) == name, "as it is shown, it is found"
+
+
+@pytest.mark.parametrize(
+    ("text", "town"),
+    [("10115 Berlin", "Berlin"), ("62701 Springfield, IL", "Springfield, IL"), ("75001 Paris", "Paris")],
+)
+def test_a_postcode_before_its_town_leads_to_the_town(gazetteer: Gazetteer, text: str, town: str) -> None:
+    with pytest.raises(PlanningError, match="has a postcode") as raised:
+        gazetteer.resolve(text)
+    assert raised.value.hint is not None
+    assert f'--location "{town}"' in raised.value.hint
+    assert f"FILE#{text[:5]}" in raised.value.hint
+
+
+@pytest.mark.parametrize("postcode", ["62701", "SW1A 1AA", "8001"])
+def test_a_postcode_is_shown_the_way(gazetteer: Gazetteer, postcode: str) -> None:
+    with pytest.raises(PlanningError, match="looks like a postcode") as raised:
+        resolve_places(postcode, gazetteer)
+    assert f"prospecting.area=FILE#{postcode}" in str(raised.value.hint)
+
+
+def test_a_table_with_kilometres(gazetteer: Gazetteer) -> None:
+    table = b"name,lat,lon,radius_km\nHere,39.8,-89.65,40\nThere,39.9,-89.65,\n"
+    here, there = read_locations(table, file="t.csv", gazetteer=gazetteer)
+    assert (here.radius_miles, there.radius_miles) == (24.855, 25)
+    mixed = b"name,lat,lon,radius\nHere,39.8,-89.65,40 km\n"
+    assert read_locations(mixed, file="t.csv", gazetteer=gazetteer)[0].radius_miles == 24.855

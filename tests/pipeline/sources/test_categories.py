@@ -9,8 +9,9 @@ from importlib import resources
 import pytest
 
 from cocli.errors import FormatError
-from cocli.pipeline.sources.categories import CategoryTable, like_pattern, open_categories, words_of
+from cocli.pipeline.sources.categories import CategoryTable, like_pattern, open_categories
 from cocli.pipeline.sources.open_places.tags import MAIN_KEYS
+from cocli.pipeline.sources.phrase_words import words_of
 from cocli.pipeline.sources.registry import category_schemes
 
 HEADER = "phrase,scheme,category\n"
@@ -103,3 +104,50 @@ def test_words_and_patterns() -> None:
     assert words_of("glass Gas bus") == {"glass", "gas", "bus"}
     assert like_pattern("plain") is None
     assert like_pattern("100%_a*b**") == r"100\%\_a%b%"
+
+
+@pytest.mark.parametrize(
+    ("phrase", "taken"),
+    [
+        ("emergency plumber", "plumber"),
+        ("plumbers near me", "plumber"),
+        ("24/7 Locksmiths", "locksmith"),
+        ("pediatric dentist", "dentist"),
+        ("Zahnarzt in Berlin", "zahnarzt"),
+        ("Klempner Notdienst", "klempner"),
+        ("dentiste pour enfants", "dentiste"),
+        ("fontanero cerca de mí", "fontanero"),
+        ("plumber for old houses in Springfield", "plumber"),
+        ("residential roofing contractor", "roofing contractor"),
+        ("hydraulik w pobliżu", "hydraulik"),
+    ],
+)
+def test_a_phrase_finds_its_category_by_its_words(phrase: str, taken: str) -> None:
+    categories = open_categories(category_schemes())
+    meaning = categories.meaning(phrase, "overture")
+    assert (meaning.by, meaning.taken) == ("categories", taken)
+    assert meaning.categories == categories.meaning(taken, "overture").categories
+    assert meaning.words == words_of(taken), "a business without categories needs no more in its name"
+
+
+@pytest.mark.parametrize(
+    ("phrase", "words"),
+    [
+        ("school uniform", {"school", "uniform"}),
+        ("zorbing near me", {"zorbing"}),
+        ("museum plumber", {"museum", "plumber"}),
+        ("near me", {"near", "me"}),
+        ("Notdienst", {"notdienst"}),
+        ("for dentists", {"for", "dentist"}),
+    ],
+)
+def test_a_phrase_that_only_mentions_a_trade_is_looked_for_by_its_words(phrase: str, words: set[str]) -> None:
+    meaning = open_categories(category_schemes()).meaning(phrase, "overture")
+    assert (meaning.by, meaning.taken, set(meaning.words)) == ("words", None, words)
+
+
+def test_the_digest_tells_what_is_looked_for() -> None:
+    categories = open_categories(category_schemes())
+    assert categories.meaning("plumbers near me", "overture").digest == categories.meaning("plumber", "overture").digest
+    assert categories.meaning("Klempner", "overture").digest != categories.meaning("plumber", "overture").digest
+    assert categories.meaning("plumber", "overture").digest != categories.meaning("plumber", "openstreetmap").digest

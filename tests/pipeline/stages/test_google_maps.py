@@ -24,7 +24,7 @@ import psutil
 import pytest
 
 from cocli.demo.town import MapsBehaviour, MapsSite, Town, build_town, by_tile, serve_maps
-from cocli.documents import DocumentRepository, open_catalog
+from cocli.documents import Document, DocumentRepository, open_catalog
 from cocli.documents.graph.engine import Engine
 from cocli.errors import ParserAlarm
 from cocli.fleet.drain import Drain
@@ -50,6 +50,7 @@ from cocli.pipeline.sources.google_maps.browser.pace import Pace, PaceLimits
 from cocli.pipeline.sources.google_maps.browser.reader import MapsReader
 from cocli.pipeline.sources.google_maps.browser.session import BrowserSession
 from cocli.pipeline.sources.google_maps.browser.settings import BrowserSettings
+from cocli.pipeline.sources.google_maps.documents import page_identity
 from cocli.pipeline.sources.google_maps.list_source import GoogleMapsSource
 from cocli.pipeline.sources.google_maps.quality import CONTACT, IDENTITY, PageFill
 from cocli.pipeline.sources.google_maps.quality_book import QualityBook, quality_of
@@ -58,7 +59,8 @@ from cocli.pipeline.stages.google_maps import (
     DetailsStage,
     PatientStage,
 )
-from cocli.pipeline.stages.listing import ListSinks, ListStage
+from cocli.pipeline.stages.list_pass import ListSinks
+from cocli.pipeline.stages.listing import ListStage
 from cocli.pipeline.stages.stage import Stage
 from cocli.queue.base import NewTask
 from cocli.queue.leased.queue import LeasedQueue
@@ -113,6 +115,7 @@ class Bench:
             self._parsers(),
             self._writer(IndexRef("prospects", "demo")),
             self._writer(IndexRef("scraped-tiles")),
+            self._writer(IndexRef("harvested-tiles", "demo")),
             self.queue("gm-list"),
             self.queue("gm-details"),
             self.queue("enrichment"),
@@ -128,7 +131,11 @@ class Bench:
         )
         return PatientStage(stage)
 
-    def details(self, still_needed: Callable[[str], bool] = lambda _: True) -> Stage:
+    def details(
+        self,
+        still_needed: Callable[[str], bool] = lambda _: True,
+        kept: Callable[[str], Document | None] = lambda _: None,
+    ) -> Stage:
         prospects = self._writer(IndexRef("prospects", "demo"))
         sinks = DetailsSinks(self.repository, self._parsers(), prospects, self.queue("enrichment"))
         stage = DetailsStage(
@@ -138,6 +145,7 @@ class Bench:
             campaign="demo",
             exclusions=Exclusions.of(ExcludeSection()),
             still_needed=still_needed,
+            kept=kept,
         )
         return PatientStage(stage)
 
@@ -216,6 +224,8 @@ def test_a_tile_from_the_queue_to_its_prospects_and_a_visit_for_what_the_list_la
         assert here <= found
         assert len(bench.prospects()) == len(found), "each business once"
         assert {(one.tile, one.outcome) for one in bench.witnesses()} == {(fine, "exhausted"), (limited, "blocked")}
+        (read,) = [one for one in bench.witnesses() if one.tile == fine]
+        assert None not in (read.south, read.west, read.north, read.east), "it says what it has seen"
         stats = queue.stats()
         assert (stats.completed, stats.sidelined, stats.pending) == (1, {"blocked": 1}, 1)
         lease = queue.inspect(f"{broken}_{PHRASE}").lease
@@ -256,6 +266,12 @@ def _details(town: Town, bench: Bench) -> None:
     assert (gone.error.code, gone.retryable) == ("place_gone", False)
     known = bench.details(still_needed=lambda _: False).run(details_task(business.place_id), Held())
     assert known == Ok(result={"known": True}, count=0)
+    page = Document.intake(account="default", connector="google-maps", doc=page_identity(business.place_id))
+    stored = bench.repository.stored(page, blobs=True)
+    assert stored is not None
+    kept = bench.details(kept=lambda _: stored).run(details_task(business.place_id), Held())
+    assert isinstance(kept, Ok)
+    assert kept.result == {"website": prospect.website, "excluded": False, "kept": True}
     malformed = stage.run(details_task(business.place_id).with_changes(payload={"place_id": "x"}), Held())
     assert isinstance(malformed, Failed)
     assert not malformed.retryable

@@ -26,6 +26,7 @@ from cocli.keys.tile import Tile
 from cocli.models.campaign import ExcludeSection
 from cocli.models.completion import Blocked, Empty, Failed, Ok
 from cocli.models.domain import Domain
+from cocli.models.harvest import HarvestedTile
 from cocli.models.place import Place
 from cocli.models.prospect import Prospect
 from cocli.models.task import Task
@@ -43,7 +44,8 @@ from cocli.pipeline.sources.google_maps.nodes import MAPS_LIST
 from cocli.pipeline.sources.open_places import Claims, Library, OpenPlaces
 from cocli.pipeline.sources.place_states import with_places
 from cocli.pipeline.sources.registry import category_schemes, file_kind, file_kinds
-from cocli.pipeline.stages.listing import ListSinks, ListStage
+from cocli.pipeline.stages.list_pass import ListSinks
+from cocli.pipeline.stages.listing import ListStage
 from cocli.queue.base import NewTask
 from cocli.queue.leased.queue import LeasedQueue
 from cocli.store.memory import MemoryStore
@@ -67,6 +69,7 @@ class Bench:
     queues: dict[str, LeasedQueue]
     prospects: Index[Prospect]
     witnesses: Index[Witness]
+    harvests: Index[HarvestedTile]
     domains: Index[Domain]
     excluded: ExcludeSection = field(default_factory=ExcludeSection)
     graph: Graph = field(default_factory=lambda: pipeline_graph(Node(MAPS_LIST, told_places, keep=True)))
@@ -77,6 +80,7 @@ class Bench:
             Engine(self.graph, self.repository, edition="main", clock=lambda: NOON),
             IndexWriter(self.prospects),
             IndexWriter(self.witnesses),
+            IndexWriter(self.harvests),
             self.queues["gm-list"],
             self.queues["gm-details"],
             self.queues["enrichment"],
@@ -122,6 +126,7 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
             {name: LeasedQueue(store, "demo", name, worker="w") for name in ("gm-list", "gm-details", "enrichment")},
             open_index(store, IndexRef("prospects", "demo"), cache),
             open_index(store, IndexRef("scraped-tiles"), cache),
+            open_index(store, IndexRef("harvested-tiles", "demo"), cache),
             open_index(store, IndexRef("domains"), cache),
         )
 

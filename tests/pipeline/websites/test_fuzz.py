@@ -120,6 +120,7 @@ def test_no_exception(name: str, html: str, url: str) -> None:
 def test_findings_fit_the_records(html: str | bytes, url: str, country: str | None) -> None:
     """What is found can be stored: addresses and numbers pass the models, positions lie within the text."""
     facts = read_page(html, url, country)
+    assert facts.failures == ()
     length = len(parse_page(html, url).text)
     for email in facts.emails:
         FoundEmail(email=email.value, page="x", method=email.method, label=email.label)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 import pytest
@@ -164,13 +164,26 @@ def test_a_host_that_does_not_exist_is_not_asked_twice() -> None:
 
 
 def test_who_does_not_want_us_is_not_pushed() -> None:
-    for outcome in (
-        Refused("https://firm.com/", Reason.ROBOTS),
-        FetchFailed("https://firm.com/", Failure.HTTP_STATUS, status=403),
+    for outcome, status in (
+        (Refused("https://firm.com/", Reason.ROBOTS), "refused"),
+        (FetchFailed("https://firm.com/", Failure.HTTP_STATUS, status=403), "blocked"),
     ):
         site = RecordedSite({"https://firm.com/": outcome})
-        assert read(site).status == "blocked"
+        assert read(site).status == status
         assert len(site.asked) == 1
+
+
+def test_a_site_where_nobody_listens_is_dead_unless_another_spelling_is_only_slow() -> None:
+    refused = FetchFailed("http://firm.com/", Failure.NOBODY_LISTENS)
+    names = ("http://firm.com/", "https://firm.com/", "http://www.firm.com/", "https://www.firm.com/")
+    everywhere = {name: replace(refused, url=name) for name in names}
+    dead = read(RecordedSite(dict(everywhere)), names[0]).triage
+    assert dead is not None
+    assert (dead.status, dead.retryable) == ("dead", False)
+    slow = everywhere | {names[1]: FetchFailed(names[1], Failure.TIMEOUT)}
+    later = read(RecordedSite(dict(slow)), names[0]).triage
+    assert later is not None
+    assert (later.status, later.retryable) == ("dead", True)
 
 
 def test_a_deep_address_is_read_first_and_then_the_home_page() -> None:

@@ -92,7 +92,7 @@ def failed(kind: Failure, status: int | None = None, html: str = "") -> FetchFai
         (failed(Failure.HTTP_STATUS, 403), "blocked", False),
         (failed(Failure.HTTP_STATUS, 429), "blocked", True),
         (failed(Failure.HTTP_STATUS, 503, "<title>Just a moment...</title>"), "blocked", True),
-        (Refused(URL, Reason.ROBOTS), "blocked", False),
+        (Refused(URL, Reason.ROBOTS), "refused", False),
         (Refused(URL, Reason.ROBOTS_UNAVAILABLE), "dead", True),
         (Refused(URL, Reason.ADDRESS), "refused", False),
     ],

@@ -128,17 +128,133 @@ def test_a_moved_prospect_takes_its_page_along_and_it_is_noted() -> None:
     assert (again.moved, again.created, again.changed, again.unchanged) == (0, 0, 0, 1)
 
 
-def test_two_pages_that_become_one_business_are_both_kept() -> None:
+def test_two_pages_that_become_one_business_are_brought_together() -> None:
     store = MemoryStore()
     old, new = prospect("old.example"), prospect("new.example")
     refresh(store, old, new)
-    before = store.get("companies/old/_index.md").data
-    report = refresh(store, old.with_changes(merged_into=new.company_hash), new)
-    assert (report.moved, report.created) == (1, 0)
-    assert slugs(store) == ["new", "old"]
-    assert store.get("companies/old/_index.md").data == before
-    (note,) = store.list("companies/old/notes/")
-    assert b"the page new" in store.get(note.key).data
+    page = store.get("companies/old/_index.md")
+    store.put(page.key, page.data + b"called them\n", if_match=page.etag)
+    moved = old.with_changes(merged_into=new.company_hash)
+    told = refresh(store, moved, new, dry_run=True)
+    report = refresh(store, moved, new)
+    assert told == report
+    assert (report.joined, report.created) == (1, 0)
+    assert slugs(store) == ["new"]
+    (kept,) = load_pages(store)
+    assert set(kept.hashes) == {old.company_hash, new.company_hash}
+    (note,) = store.list("companies/new/notes/")
+    assert b"called them\n" in store.get(note.key).data
+    assert [page.slug for page in find_pages(store, "old")] == ["new"]
+    before = {info.key: store.get(info.key).data for info in store.list("")}
+    again = refresh(store, moved, new)
+    assert (again.joined, again.created, again.changed, again.unchanged) == (0, 0, 0, 1)
+    assert {info.key: store.get(info.key).data for info in store.list("")} == before
+
+
+def test_a_campaign_that_still_has_the_old_hash_makes_no_second_page() -> None:
+    """One campaign knows that two are one, another does not: each refresh would make a page, the next one move it."""
+    store = MemoryStore()
+    old, new = prospect("old.example"), prospect("new.example")
+    refresh(store, old, new)
+    refresh(store, old.with_changes(merged_into=new.company_hash), new)
+    theirs = old.with_changes(campaign="roofers", phone_e164="+12175550100", updated_at=NOON + timedelta(hours=1))
+    report = refresh(store, theirs)
+    assert (report.created, report.changed) == (0, 1)
+    (page,) = load_pages(store)
+    assert page.facts is not None
+    assert (page.slug, page.facts.campaigns, page.facts.phone_e164) == ("new", ("plumbers", "roofers"), "+12175550100")
+    for known in (theirs, new, theirs):
+        assert refresh(store, known).unchanged == 1
+
+
+def test_one_place_id_is_one_page() -> None:
+    store = MemoryStore()
+    place = "ChIJyUzh2kXqwoARUtNFG8VjnYQ"
+    refresh(store, prospect("acme.example", place_id=place))
+    theirs = prospect("acme-too.example", place_id=place, campaign="roofers")
+    assert refresh(store, theirs).created == 0
+    (page,) = load_pages(store)
+    assert page.facts is not None
+    assert page.facts.campaigns == ("plumbers", "roofers")
+    assert theirs.company_hash in page.hashes
+
+
+CONTACT = {"name": "Acme Plumbing", "domain": "acme.example", "phone_e164": "+12175550100"}
+
+
+def of_a_list(**values: Any) -> Prospect:
+    """The company as somebody's list has it."""
+    return prospect("acme.example", **(CONTACT | {"campaign": "leads", "city": "Springfield"} | values))
+
+
+def of_a_search(identity: str = "at", **values: Any) -> Prospect:
+    """The company as a search of a territory finds it: under another hash."""
+    found = {"slug": "acme-plumbing", "street": "12 Main St", "city": "Springfield", "postcode": "62701"}
+    return prospect(f"{identity}.example", **(CONTACT | found | values))
+
+
+def test_a_company_of_a_list_and_of_a_search_has_one_page() -> None:
+    store = MemoryStore()
+    assert refresh(store, of_a_list()).created == 1
+    assert refresh(store, of_a_search()).created == 0
+    (page,) = load_pages(store)
+    assert page.facts is not None
+    assert page.facts.campaigns == ("leads", "plumbers")
+    assert set(page.hashes) == {of_a_list().company_hash, of_a_search().company_hash}
+    assert page.facts.name == "Acme Plumbing"
+    before = page.stored.data
+    for known in (of_a_list(), of_a_search(), of_a_list()):
+        refresh(store, known)
+    assert store.get(page.key).data == before
+
+
+def test_pages_of_one_company_that_were_doubled_are_brought_together() -> None:
+    store = MemoryStore()
+    refresh(store, of_a_list(phone_e164=None))
+    refresh(store, of_a_search(updated_at=NOON + timedelta(hours=1)))
+    assert len(slugs(store)) == 2
+    edited = with_tag(store.get("companies/acme/_index.md").data, "call-again", file="x")
+    store.put("companies/acme/_index.md", edited)
+    report = refresh(store, of_a_list())
+    assert (report.joined, report.created) == (1, 0)
+    (page,) = load_pages(store)
+    assert "call-again" in page.tags
+    assert page.facts is not None
+    assert page.facts.address == "12 Main St, Springfield, 62701", "the newer knowledge stays"
+    assert set(page.hashes) == {of_a_list().company_hash, of_a_search().company_hash}
+    assert refresh(store, of_a_search()).joined == 0
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        of_a_search(name="Acme Heating"),
+        of_a_search(phone_e164="+12175550199"),
+        of_a_search(domain="acme-group.example"),
+        of_a_search(campaign="leads"),
+    ],
+    ids=["another name", "another phone", "another website", "the same campaign"],
+)
+def test_companies_that_differ_keep_their_own_pages(other: Prospect) -> None:
+    store = MemoryStore()
+    refresh(store, of_a_list())
+    assert refresh(store, other).created == 1
+
+
+def test_branches_with_one_number_and_website_keep_their_own_pages() -> None:
+    """The number of the head office stands on the website, and each branch has taken it from there."""
+    store = MemoryStore()
+    here = of_a_search("here")
+    there = of_a_search("there", street="900 Oak Ave", city="Peoria", postcode="61602", campaign="leads")
+    refresh(store, here)
+    assert refresh(store, there).created == 1, "their addresses differ"
+    store = MemoryStore()
+    refresh(store, of_a_list())
+    both = tuple(of_a_search(city, street=None, postcode=None, city=city) for city in ("springfield", "peoria"))
+    assert refresh(store, *both).created == 2, "which of the two the list means is not known"
+    store = MemoryStore()
+    refresh(store, *both)
+    assert refresh(store, of_a_list()).created == 1, "it fits two pages"
 
 
 class Squatted(WrappedStore):
@@ -217,14 +333,28 @@ def test_a_page_says_where_a_company_is_and_what_it_does() -> None:
     assert b'\n  address: "1 Main St, Springfield, IL 62701, US"\n  categories: ["roofing"]\n' in page
 
 
-def test_a_copied_page_is_reported_and_left() -> None:
+def test_a_copied_page_is_brought_together_with_the_first() -> None:
     store = MemoryStore()
     refresh(store, prospect("acme.example"))
-    store.put("companies/copy/_index.md", store.get("companies/acme/_index.md").data)
+    copy = store.get("companies/acme/_index.md").data + b"only here\n"
+    store.put("companies/acme-copy/_index.md", copy)
+    store.put("companies/acme-copy/notes/2026-11-01-x.md", b"a note")
     report = refresh(store, prospect("acme.example", phone_e164="+12175550100"))
-    assert len(report.problems) == 1
-    assert report.changed == 1
-    assert b"+1217" not in store.get("companies/copy/_index.md").data
+    assert (report.problems, report.joined, report.changed) == ([], 1, 1)
+    assert slugs(store) == ["acme"]
+    texts = b"".join(store.get(info.key).data for info in store.list("companies/acme/notes/"))
+    assert b"only here\n" in texts
+    assert b"a note" in texts
+
+
+def test_a_copied_page_that_cannot_be_read_is_reported_and_left() -> None:
+    store = MemoryStore()
+    refresh(store, prospect("acme.example"))
+    broken = store.get("companies/acme/_index.md").data.replace(b"tags: [plumbers]", b"tags: [plumbers")
+    store.put("companies/acme-copy/_index.md", broken)
+    report = refresh(store, prospect("acme.example", phone_e164="+12175550100"))
+    assert (len(report.problems), report.joined, report.changed) == (1, 0, 1)
+    assert store.get("companies/acme-copy/_index.md").data == broken
 
 
 def test_a_company_of_two_campaigns_settles() -> None:

@@ -34,7 +34,8 @@ from cocli.models.report import Counted, FillRate, Report, TrendPoint
 from cocli.pipeline.indexes import open_index
 from cocli.results.reports.figures import FIELDS
 from cocli.results.reports.funnel import MOST_POINTS, trend_of
-from cocli.results.reports.page import plain_text, render_page
+from cocli.results.reports.page import render_page
+from cocli.results.reports.templating import plain_text
 
 NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
 HOSTILE = "<script>alert(1)</script>\u202e\x1b[31m\"'&{{ 7*7 }}"
@@ -137,13 +138,16 @@ def test_the_figures_are_a_plain_count(workspace: Workspace, seed: int) -> None:
     }
     steps = {step.name: step.count for step in report.funnel}
     assert steps["with an e-mail address"] == sum(bool(one.all_emails) for one in known)
-    read = {one.domain for one in domains if one.last_crawled}
-    assert steps["website read"] == sum(one.domain in read for one in known)
+    read = {one.domain for one in domains if one.status == "alive"}
+    assert steps["with a website that was read"] == sum(one.domain in read for one in known)
     assert _counts(report.sources) == Counter(source for one in known for source in one.sources)
     assert _counts(report.categories) == Counter(one.categories[0] for one in known if one.categories)
     status = {one.domain: one.status for one in domains}
     own = {one.domain for one in known if one.domain}
     assert _counts(report.domains) == Counter(status.get(domain) or "unvisited" for domain in own)
+    theirs = {email for one in known for email in one.all_emails}
+    emails = [one for one in emails if one.email in theirs]  # nobody writes to a business that is another one
+    assert report.emails.addresses == report.figures.emails == len(emails)
     assert _counts(report.emails.by_method) == Counter(one.method or "unknown" for one in emails)
     assert _counts(report.emails.by_source) == Counter(
         one.origins[0].source if one.origins else "unknown" for one in emails

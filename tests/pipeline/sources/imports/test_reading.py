@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from cocli.errors import FormatError, UsageError
 from cocli.pipeline.sources.imports import values
 from cocli.pipeline.sources.imports.cards import read_cards
+from cocli.pipeline.sources.imports.countries import country_of
 from cocli.pipeline.sources.imports.decoding import decode
 from cocli.pipeline.sources.imports.fields import NAMES, comparable, recognised
 from cocli.pipeline.sources.imports.mapping import map_columns
@@ -128,7 +129,7 @@ def test_numbers(text: str, number: float | None) -> None:
     ],
 )
 def test_countries(text: str, country: str | None) -> None:
-    assert values.country_of(text) == country
+    assert country_of(text) == country
 
 
 def test_cells() -> None:

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from cocli.pipeline.sources.imports import values
 from cocli.pipeline.sources.imports.cards import read_cards
+from cocli.pipeline.sources.imports.countries import country_of
 from cocli.pipeline.sources.imports.fields import NAMES, OF_ANYBODY, SEVERAL
 from cocli.pipeline.sources.imports.mapping import map_columns
 from cocli.pipeline.sources.imports.observation import ImportedPlace, Observer
@@ -161,7 +161,7 @@ def test_what_a_field_has_several_columns_of_is_said() -> None:
     [("Österreich", "AT"), ("ETATS-UNIS", "US"), ("uk", "GB"), ("U.S.A.", "US"), ("Pays Bas", "NL"), ("Suiza", "CH")],
 )
 def test_countries_in_other_languages(text: str, country: str) -> None:
-    assert values.country_of(text) == country
+    assert country_of(text) == country
 
 
 def test_cards_of_phones_and_of_apple() -> None:

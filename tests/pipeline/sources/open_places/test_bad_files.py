@@ -7,6 +7,7 @@ import json
 import os
 import struct
 import threading
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -143,6 +144,35 @@ def test_broken_archives_are_refused(library: Library, tmp_path: Path, make: Any
         with pytest.raises(SourceRefused) as caught:
             library.add(str(tmp_path / name), Claims(), make.now)
         assert reason in caught.value.message
+
+
+def bomb(path: Path, begin: bytes, repeated: bytes) -> Path:
+    """A small file that unpacks to 600 MB: several that are packed, one behind the other, are one."""
+    piece = gzip.compress(repeated * (4_000_000 // len(repeated)), 9)
+    path.write_bytes(gzip.compress(begin) + piece * 150)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("begin", "repeated"),
+    [(b'{"features": [', b" "), (b'{"features": ["', b"x"), (b"", lines(GOOD).encode())],
+    ids=["spaces", "one text", "one row"],
+)
+def test_an_archive_that_never_ends_is_refused_early(tmp_path: Path, begin: bytes, repeated: bytes) -> None:
+    path = bomb(tmp_path / "bomb.json.gz", begin, repeated)
+    assert path.stat().st_size < 3_000_000
+    rows = read_rows(str(path))
+    with pytest.raises(SourceRefused, match=r"100 times its size|characters|not JSON"):
+        next(row.number for row in rows if row.number > 400_000)  # a twentieth of them
+
+
+def test_many_members_that_unpack_to_much_are_refused(library: Library, tmp_path: Path, make: Any) -> None:
+    path = tmp_path / "bomb.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for number in range(12):
+            archive.writestr(f"{number}.geojson", b'{"features": [' + b" " * 10_000_000 + b"]}")
+    with pytest.raises(SourceRefused, match="100 times its size"):
+        library.add(str(path), Claims(), make.now)
 
 
 def test_other_columns_and_other_names_are_refused(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
 import random
 import socket
 from collections.abc import Awaitable, Callable
@@ -12,7 +14,7 @@ from ipaddress import ip_network
 from typing import Any
 
 import pytest
-from tests.kit.async_time import HastyTime
+from tests.kit.async_time import HastyTime, SleptTime
 from tests.kit.hostile_site import HostileSite, hostile_site
 
 from cocli.documents import Document
@@ -280,6 +282,16 @@ def test_a_port_that_nobody_listens_on() -> None:
 
     outcome = outcome_of("/", POLITE, resolve=resolve)
     assert isinstance(outcome, FetchFailed)
+    assert (outcome.kind, outcome.retryable) == (Failure.NOBODY_LISTENS, False)
+
+
+def test_a_machine_without_a_network_does_not_call_a_site_dead(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def unreachable(*_: object, **__: object) -> None:
+        raise OSError(errno.ENETUNREACH, os.strerror(errno.ENETUNREACH))
+
+    monkeypatch.setattr("anyio.connect_tcp", unreachable)
+    outcome = outcome_of("/", POLITE)
+    assert isinstance(outcome, FetchFailed)
     assert (outcome.kind, outcome.retryable) == (Failure.CONNECT, True)
 
 
@@ -374,7 +386,7 @@ def test_a_robots_txt_of_thousands_of_agents_and_rules_does_not_take_the_day() -
 
 
 def test_a_crawl_delay_is_kept() -> None:
-    time = HastyTime()
+    time = SleptTime()
 
     async def run(site: HostileSite, fetcher: Fetcher) -> None:
         site.robots = (200, RULES)
