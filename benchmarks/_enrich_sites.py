@@ -39,14 +39,14 @@ class PaddedServer(WebsiteServer):
         return replace(reply, body=padded(reply.body), compressible=False) if b"</body>" in reply.body else reply
 
 
-def _size(count: int) -> int:
+def town_size(count: int) -> int:
     """Businesses of a town that has so many ordinary websites, and some to spare."""
     return max(SMALLEST_SIZE, count + count // 2 + 20)
 
 
 def hosts(count: int) -> list[str]:
     """So many ordinary sites."""
-    size = _size(count)
+    size = town_size(count)
     found = [site.host for site in build_town(SEED, size).sites.values() if site.kind == "ordinary"]
     if len(found) < count:
         raise ValueError(f"a town of {size} businesses has {len(found)} ordinary websites, and not {count}")
@@ -55,7 +55,7 @@ def hosts(count: int) -> list[str]:
 
 def main() -> None:
     count = int(sys.argv[1])
-    server = PaddedServer(build_town(SEED, _size(count)), latency)
+    server = PaddedServer(build_town(SEED, town_size(count)), latency)
     with running(server.answer, 0, "sites") as port:
         print(json.dumps({"port": port}), flush=True)
         sys.stdin.read()

@@ -14,26 +14,22 @@ import tempfile
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
 from pathlib import Path
 
 import psutil
 
+from benchmarks._town_server import served
 from benchmarks.harness import Bench
+from cocli.app.machines.workers import THREADS
 from cocli.app.workspace import open_workspace
 from cocli.config.resolve import Flags
-from cocli.demo.town import build_town, serve_websites, truth_of
+from cocli.demo.town import build_town, truth_of
 from cocli.demo.town.campaign import CAMPAIGN, TownHome, found_campaign
 from cocli.demo.town.score import businesses_of, score_of
 from cocli.demo.town.town import Town
-from cocli.demo.town.websites.server import WebsiteServer
 
 _EVERY = 0.2
-_HANG_SECONDS = 1.0
 _STAGES = ("gm-list", "enrichment", "achieve-goal")
 
 
@@ -76,13 +72,13 @@ def main(bench: Bench) -> None:
             f"businesses_per_min_{count}",
             rate,
             unit="/min",
-            conditions=f"{count} enrichment process(es) of 8 threads, 1 gm-list",
+            conditions=f"{count} enrichment process(es) of {THREADS['enrichment']} threads, 1 gm-list",
         )
     bench.measure("businesses_per_min", max(rates.values()), unit="/min", conditions="the best of these")
 
 
 def _measured(bench: Bench, town: Town, workers: int, *, best: bool) -> float:
-    with tempfile.TemporaryDirectory(prefix="bench-campaign-") as folder, _served(bench, town) as (websites, server):
+    with tempfile.TemporaryDirectory(prefix="bench-campaign-") as folder, served(bench, town) as (websites, server):
         home = TownHome(Path(folder))
         found_campaign(home, town, websites, ["queue.attempts=1"])
         asked = server.requests()
@@ -131,37 +127,3 @@ def _family(pid: int) -> list[psutil.Process]:
         return [head, *head.children(recursive=True)]
     except psutil.Error:
         return []
-
-
-# --- the town's server, in a process of its own
-
-
-@dataclass
-class _Server:
-    connection: Connection
-
-    def requests(self) -> int:
-        self.connection.send("requests")
-        return int(self.connection.recv())
-
-
-@contextmanager
-def _served(bench: Bench, town: Town) -> Iterator[tuple[WebsiteServer, _Server]]:
-    context = get_context("spawn")
-    here, there = context.Pipe()
-    process = context.Process(target=_serve, args=(len(town.businesses), there), daemon=True)
-    process.start()
-    port, refusing = here.recv()
-    bench.note(f"the town's websites listen on port {port}")
-    try:
-        yield WebsiteServer(town, lambda _: 0.0, port=port, refusing_port=refusing), _Server(here)
-    finally:
-        here.send("end")
-        process.join()
-
-
-def _serve(size: int, connection: Connection) -> None:
-    with serve_websites(build_town(size=size), hang_seconds=_HANG_SECONDS) as server:
-        connection.send((server.port, server.refusing_port))
-        while connection.recv() != "end":
-            connection.send(len(server.requests))

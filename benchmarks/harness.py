@@ -67,7 +67,7 @@ class Bench:
         ratio: float | None = None,
         conditions: str = "",
     ) -> None:
-        """Record a figure: `value` is what the JSON line says under `{bench}.{name}`."""
+        """Record a figure: `value` is what the JSON line says under `{bench}.{name}`, or `{name}` if that has a dot."""
         if any(measure.name == name for measure in self.measures):
             raise ValueError(f"{self.name}.{name} was measured twice")
         self.measures.append(Measure(name, value, unit, peer, peer_value, ratio, conditions))
@@ -81,7 +81,11 @@ class Bench:
         return int(os.environ.get(f"BENCH_{name.upper()}", str(default)).replace("_", ""))
 
     def as_dict(self) -> dict[str, object]:
-        figures = {f"{self.name}.{measure.name}": _rounded(measure.value) for measure in self.measures}
+        names = {
+            measure.name: measure.name if "." in measure.name else f"{self.name}.{measure.name}"
+            for measure in self.measures
+        }
+        figures = {names[measure.name]: _rounded(measure.value) for measure in self.measures}
         return {"bench": self.name, **figures}
 
 
