@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 SEEDS ?= 20000
+MINUTES ?= 10
 SCENARIO ?= tests/queue/queue_scenario.py:QueueScenario
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
@@ -9,13 +10,16 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gen
 	--no-header --no-annotate pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint format types layers pytest browser soak chaos wheel bench lock clean
+.PHONY: help demo test check lint format types layers pytest browser scenarios soak chaos fuzz load pictures man wheel bench audit lock clean
 
 help: ## Show what can be done here
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
 
 demo: $(VENV)/.run ## Run the main job offline on a folder of its own
 	@$(BIN)/python -m cocli.demo .demo
+
+man: $(VENV)/.run ## Write the manual pages: make man DIR=~/.local/share/man/man1
+	@$(BIN)/python -m cocli.cli.kit.man_pages $(or $(DIR),.man/man1)
 
 test: check pytest ## Format, lint, types, layers, tests
 
@@ -37,7 +41,7 @@ layers: $(VENV)/.dev ## Check that dependencies point down only
 
 # The suite starts some hundred programs: where Python may not keep what it compiled, each would compile everything anew.
 pytest: $(VENV)/.dev browser ## Run the tests alone: make pytest ARGS='tests/store -k race'
-	@PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 3 --dist worksteal -q $(ARGS)
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 4 --dist worksteal -q $(ARGS)
 
 browser: ## Install Chromium for the tests that need one: as root by apt; else say how
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || { \
@@ -46,11 +50,23 @@ browser: ## Install Chromium for the tests that need one: as root by apt; else s
 			apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes chromium >/dev/null; \
 		else false; fi || echo "no Chromium: the tests that need a browser are skipped; as root: apt-get install chromium"; }
 
+scenarios: $(VENV)/.dev browser ## Run every way through the program on a folder and on S3: takes minutes
+	@COCLI_TEST_EFFORT=2 PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 2 -q tests/scenarios tests/cli/test_editions.py $(ARGS)
+
 soak: $(VENV)/.dev ## Simulate 20,000 schedules: make soak SCENARIO=tests/index/index_scenario.py:IndexScenario SEEDS=20000
 	@$(BIN)/python -m tests.kit.simulator $(SCENARIO) --seeds $(SEEDS) --jobs 2
 
 chaos: $(VENV)/.dev ## Kill the processes of the main job at random until it ends: takes long
 	@$(BIN)/pytest -q tests/chaos/soak.py
+
+fuzz: $(VENV)/.dev ## Look for pages that are slow or break something: make fuzz MINUTES=30 SEED=1
+	@$(BIN)/python -m tests.fuzz --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
+
+load: $(VENV)/.dev ## Services with bad callers, and a queue on S3 with faults: make load MINUTES=10 SEED=1 ONLY=queue
+	@$(BIN)/python -m tests.load --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) $(if $(ONLY),--only $(ONLY))
+
+pictures: $(VENV)/.dev browser demo ## Take the pictures of the documentation anew
+	@$(BIN)/python -m tests.kit.pictures
 
 wheel: $(VENV)/.dev ## Build the wheel, install it into an empty environment, and run the demo there: takes minutes
 	@rm -rf .wheel && mkdir .wheel
@@ -62,13 +78,16 @@ wheel: $(VENV)/.dev ## Build the wheel, install it into an empty environment, an
 bench: $(VENV)/.bench ## List the benchmarks, or run one: make bench NAME=usv
 	@$(BIN)/python -m benchmarks $(NAME) $(ARGS)
 
+audit: $(VENV)/.dev ## List locked packages that are abandoned or withdrawn: make audit MONTHS=24
+	@$(BIN)/python -m tests.kit.package_audit requirements/dev.txt $(if $(MONTHS),--months $(MONTHS))
+
 lock: $(VENV)/.dev ## Resolve the requirements anew into requirements/*.txt
 	@$(COMPILE) --group build -o requirements/run.txt
 	@$(COMPILE) --group build --group dev --all-extras -c requirements/run.txt -o requirements/dev.txt
 	@$(COMPILE) --group bench -c requirements/dev.txt -o requirements/bench.txt
 
 clean: ## Remove the virtual environment, caches and demo data
-	rm -rf $(VENV) .demo .wheel .bench .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .man .demo .fuzz .wheel .bench .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(BIN)/python:
 	@echo "setting up: a virtual environment in $(VENV)"
