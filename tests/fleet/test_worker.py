@@ -281,7 +281,8 @@ def test_asked_once_it_finishes_what_is_in_hand_and_takes_nothing_more(store: Me
 
     def work(_: Task, __: Work) -> Verdict:
         began.set()
-        time.sleep(0.2)
+        while not drain.asked:
+            time.sleep(0.001)
         return Ok()
 
     one = worker(queue, work, threads=1, until_empty=False)

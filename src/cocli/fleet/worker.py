@@ -73,6 +73,7 @@ class Worker:
         self._on_trouble = on_trouble
         self.tally = WorkerTally()
         self._stop = threading.Event()
+        self._drain: Drain | None = None
         self._let_go = threading.Event()
         self._looking = threading.Lock()
         """One thread at a time looks into the queue: the others learn from what it finds."""
@@ -88,6 +89,7 @@ class Worker:
         True if everything in hand came to its end; False if some of it had to be given back.
         """
         _LOG.info("worker begins", extra={"queue": self._queue.name, "threads": self._count})
+        self._drain = drain
         serve = logs.carried(self._serve)
         threads = [threading.Thread(target=serve, name=f"work-{n}", daemon=True) for n in range(self._count)]
         for thread in threads:
@@ -111,6 +113,11 @@ class Worker:
         return whole
 
     @property
+    def _takes_no_more(self) -> bool:
+        """A thread asks the drain itself: `run` looks at it only now and then, and later on a busy machine."""
+        return self._stop.is_set() or (self._drain is not None and self._drain.asked)
+
+    @property
     def _is_evicted(self) -> bool:
         """Then nothing that is in hand can be ended any more."""
         return isinstance(self._fatal, HostEvicted)
@@ -120,7 +127,7 @@ class Worker:
     def _serve(self) -> None:
         claim: Claim | None = None
         try:
-            while claim is not None or not self._stop.is_set():
+            while claim is not None or not self._takes_no_more:
                 claim = self._step(claim)
         except BaseException as error:  # noqa: BLE001  a thread must not die unheard: `run` raises it
             self._fatal = self._fatal or error
@@ -163,7 +170,7 @@ class Worker:
 
     def _end(self, claim: Claim, verdict: Verdict, *, go_on: bool = True) -> Claim | None:
         try:
-            if self._stop.is_set() or not go_on:
+            if self._takes_no_more or not go_on:
                 outcome, following = self._queue.ack(claim, verdict), None
             else:
                 outcome, following = self._queue.ack_and_claim(claim, verdict)

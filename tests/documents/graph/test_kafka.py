@@ -221,6 +221,20 @@ def test_long_work_keeps_its_place_and_notices_when_it_is_lost(make_kafka: Any, 
     second.close()
 
 
+def test_who_was_away_for_too_long_is_in_the_group_again_with_the_next_question(
+    make_kafka: Any, session: int, cluster: str
+) -> None:
+    """A laptop that slept, or a machine so busy that nobody asked: the broker gave up on it, and the work goes on."""
+    transport = make_kafka(consumer_settings={"session.timeout.ms": session, "max.poll.interval.ms": session})
+    transport.publish([message(f"d{number}", 0, cluster) for number in range(2)])
+    consumer = transport.consumer(Destination(cluster, "b"))
+    taken = [seen(take(consumer, done))]
+    time.sleep(session / 1000 * 1.7)
+    taken.append(seen(take(consumer, done)))
+    assert {doc for doc, _ in taken} == {"d0", "d1"}
+    consumer.close()
+
+
 class Unsettled:
     """The library's client in the middle of a rebalance: it refuses to seek so many times."""
 

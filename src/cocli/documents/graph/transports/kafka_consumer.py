@@ -161,9 +161,10 @@ class KafkaConsumer:
         self._go_on_reading()
 
     def _passing_errors(self) -> frozenset[int]:
-        """A topic that nobody has written to yet is no fault; nor is the end of a partition."""
+        """A topic that nobody has written to yet is no fault; nor is the end of a partition. Who asked too late left
+        the group, is told that its partitions are lost, and is in it again with the next question."""
         kinds = self._library.KafkaError
-        names = ("_PARTITION_EOF", "UNKNOWN_TOPIC_OR_PART", "_ALL_BROKERS_DOWN", "_TRANSPORT")
+        names = ("_PARTITION_EOF", "UNKNOWN_TOPIC_OR_PART", "_ALL_BROKERS_DOWN", "_TRANSPORT", "_MAX_POLL_EXCEEDED")
         return frozenset(getattr(kinds, name) for name in names)
 
     def _attempt(self, partition: _Partition, raw: Any) -> int:
