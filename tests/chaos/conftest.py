@@ -84,7 +84,7 @@ class Field:
         calm = Field(self.town, self.websites, self.folder / "calm", self.phrases, self.settings)
         home = calm.machine("home")
         storm = calm.storm(calm.goal(home), period=1e9)
-        assert storm.rage(280), storm.log_of("goal")
+        assert storm.rage(600), storm.log_of("goal")
         assert calm.score(home).perfect
         return calm.outcome(home)
 

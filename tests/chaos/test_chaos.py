@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from tests.kit.town_records import TownOutcome
 
-PATIENCE = 250.0
+PATIENCE = 700.0
 
 
+@pytest.mark.timeout(1200)
 def test_killed_at_random_on_a_folder(field_of: Any, undisturbed: TownOutcome) -> None:
     field_of.workers = 3
     home = field_of.machine("home")

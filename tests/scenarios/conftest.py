@@ -15,13 +15,15 @@ import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from cocli.app.workspace import Campaign, open_workspace
+from cocli.config.resolve import Flags
 from cocli.demo.town import Town, WebsiteServer, build_town, serve_websites, truth_of
 from cocli.demo.town.campaign import TownHome, write_files
 from cocli.demo.town.truth import Truth
@@ -180,3 +182,17 @@ def wait_until(holds: Callable[[], object], what: str, timeout: float = PATIENCE
     while not holds():
         assert time.monotonic() < deadline, f"not within {timeout:.0f} s: {what}"
         time.sleep(_LOOK_SECONDS)
+
+
+# --- looks into the store: a process for each would keep the machine busy
+
+
+@contextmanager
+def looking(who: Machine, campaign: str) -> Iterator[Campaign]:
+    with open_workspace(who.home.environ, Flags()) as workspace:
+        yield workspace.campaign(campaign)
+
+
+def has_businesses(who: Machine, campaign: str) -> bool:
+    with looking(who, campaign) as found:
+        return next(iter(found.store.list(f"campaigns/{campaign}/indexes/prospects/")), None) is not None

@@ -8,7 +8,7 @@ import pytest
 
 from cocli.demo.town import Truth, WebsiteServer
 from cocli.exit_codes import ExitCode
-from tests.scenarios.conftest import Machine, Machines, wait_until
+from tests.scenarios.conftest import Machine, Machines, has_businesses, wait_until
 
 FIRST, SECOND = "bakeries", "bakeries-again"
 
@@ -32,7 +32,7 @@ def test_a_second_campaign_is_served_by_the_first_though_the_power_fails(
     asked = len(websites.requests)
     plan(laptop, SECOND)
     begun = laptop.start(*goal(SECOND))
-    wait_until(lambda: companies(laptop, SECOND) > 0 or begun.poll() is not None, "a business is harvested")
+    wait_until(lambda: has_businesses(laptop, SECOND) or begun.poll() is not None, "a business is harvested")
     laptop.kill(begun)
     assert laptop.cocli(*goal(SECOND), code=None).code in (ExitCode.OK, ExitCode.GOAL_MISSED)
     assert exported(laptop, SECOND) == found
@@ -63,8 +63,3 @@ def alive_sites(laptop: Machine) -> set[str]:
     sql = "SELECT domain FROM domains WHERE status = 'alive'"
     rows = laptop.cocli("index", "query", sql, "-c", FIRST, "--fresh", "--json").json["rows"]
     return {row["domain"] for row in rows}
-
-
-def companies(laptop: Machine, name: str) -> int:
-    found = laptop.cocli("index", "query", "SELECT name FROM prospects", "-c", name, "--fresh", "--json").json
-    return len(found["rows"])

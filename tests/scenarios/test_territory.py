@@ -8,7 +8,7 @@ import pytest
 
 from cocli.demo.town import Truth
 from cocli.exit_codes import ExitCode
-from tests.scenarios.conftest import Machine, Machines, wait_until
+from tests.scenarios.conftest import Machine, Machines, has_businesses, wait_until
 
 CAMPAIGN = "bakeries"
 GOAL = ("campaign", "achieve-goal", CAMPAIGN, "--quiet")
@@ -19,7 +19,7 @@ def test_a_territory_becomes_a_list_though_the_power_fails(machine: Machines, pl
     laptop = machine("laptop", store=place)
     prepare(laptop)
     begun = laptop.start(*GOAL)
-    wait_until(lambda: companies(laptop) > 0 or begun.poll() is not None, "a business is found")
+    wait_until(lambda: has_businesses(laptop, CAMPAIGN) or begun.poll() is not None, "a business is found")
     assert begun.poll() is None, laptop.log.read_text()
     laptop.kill(begun)
     ended = laptop.cocli(*GOAL, code=None)
@@ -39,8 +39,3 @@ def prepare(laptop: Machine) -> None:
     laptop.cocli("source", "add", str(places), "--as", "overture", "--release", "2026-11-01.0")
     laptop.cocli("campaign", "new", CAMPAIGN, "--query", "bakery")
     laptop.cocli("campaign", "edit", CAMPAIGN, "--set", f"prospecting.area={area}")
-
-
-def companies(laptop: Machine) -> int:
-    sql = "SELECT name FROM prospects"
-    return len(laptop.cocli("index", "query", sql, "-c", CAMPAIGN, "--fresh", "--json").json["rows"])

@@ -8,22 +8,19 @@ from __future__ import annotations
 import csv
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import partial
 
 import pytest
 
 from cocli.app.machines.finisher import read_upkeep
-from cocli.app.workspace import Campaign, open_workspace
-from cocli.config.resolve import Flags
 from cocli.demo.town import Truth
 from cocli.fleet.election import elected_worker
 from cocli.queue.base import QueueStats
 from cocli.queue.leased.queue import LeasedQueue
 from tests.kit.effort import effort
 from tests.kit.servers import S3Server
-from tests.scenarios.conftest import Machine, Machines, wait_until
+from tests.scenarios.conftest import Machine, Machines, looking, wait_until
 
 BAKERIES, FLORISTS = "bakeries", "florists"
 ONE_MINUTE = 60.0
@@ -103,13 +100,7 @@ def supervise(pi: Machine, host: str) -> subprocess.Popen[str]:
     return pi.start("supervisor", "--host", host, "--poll", "0.5", "--heartbeat", "5")
 
 
-# --- what is seen: by looks into the store, because a process for each would keep the machine busy
-
-
-@contextmanager
-def looking(who: Machine, campaign: str) -> Iterator[Campaign]:
-    with open_workspace(who.home.environ, Flags()) as workspace:
-        yield workspace.campaign(campaign)
+# --- what is seen
 
 
 def elected(who: Machine, campaign: str) -> str | None:
