@@ -19,7 +19,9 @@ from cocli.pipeline.exclusions import is_excluded
 from cocli.pipeline.merge.site_records import RecordCounts, theirs
 from cocli.pipeline.nodes import websites_graph
 from cocli.pipeline.stages.enrichment_verdict import verdict_of
+from cocli.pipeline.stages.fetch_count import CountedFetch
 from cocli.pipeline.stages.kept_site import kept_reading, kept_site
+from cocli.pipeline.stages.stage import VisitCounts
 from cocli.pipeline.websites.page.document import read_document, with_facts
 from cocli.pipeline.websites.page.url import given_url
 from cocli.pipeline.websites.site.document import VisitedPage, site_document, site_uuid, visit_document
@@ -98,7 +100,7 @@ class Enrichment:
             shelf = PageShelf(keeping.repository, keeping.account)
         if shelf is None:
             raise UsageError(reason="an enrichment needs a shelf for its pages, or a place to keep what it learns")
-        self._fetch = fetch
+        self._fetch = CountedFetch(fetch)
         self._render = render
         self._clock = clock
         self._shelf = shelf
@@ -107,6 +109,11 @@ class Enrichment:
         self._exclusions = exclusions
         self._mail_hosts = mail_hosts
         self._look = look
+
+    def counts(self, under_way: int) -> VisitCounts:
+        """What was asked for so far, and what is waited for now; `under_way` requests are at their servers."""
+        asked = self._fetch
+        return VisitCounts(asked.requests, asked.timeouts, asked.fetching, under_way)
 
     async def enrich(self, work: EnrichmentWork, *, reuse: bool = False) -> Enriched:
         """Read the site of a domain, for the prospects that name it.

@@ -91,9 +91,7 @@ class LeasedQueue(ClaimingQueue):
         self._places = Places(campaign, name)
         expiry = timedelta(seconds=lease_seconds) + self._margin
         self._discovery = Discovery(store, self._places.pending, self._random, expiry=expiry)
-        self._keeper = LeaseKeeper(
-            self._runtime, self._renew, lease_seconds=lease_seconds, renew_many=self._renew_many
-        )
+        self._keeper = LeaseKeeper(self._runtime, self._renew, lease_seconds=lease_seconds, renew_many=self._renew_many)
         self._cleaner = Cleaner(store, self._runtime, lease_seconds=lease_seconds)
         self._putter = Putter(store, self._places, campaign, name, self._nonce)
         self._sideline = Sideline(store, self._places, self._nonce, settled_after=expiry)
