@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.kit.effort import effort
 from tests.kit.faulty_store import Fault, FaultKind, FaultyStore, Operation
+from tests.kit.loop_thread import LoopThread
 
 from cocli.errors import Denied, LeaseLost, ParserAlarm, SourceResting, StoreFull, WorkerGaveUp
 from cocli.fleet.drain import Drain
@@ -56,9 +57,8 @@ class Bench:
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
-        self.loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self.loop.run_forever, daemon=True)
-        self._thread.start()
+        self._thread = LoopThread()
+        self.loop = self._thread.loop
 
     def worker(
         self,
@@ -86,17 +86,7 @@ class Bench:
         )
 
     def close(self) -> None:
-        asyncio.run_coroutine_threadsafe(_emptied(), self.loop).result()
-        self.loop.call_soon_threadsafe(self.loop.stop)
-        self._thread.join()
-        self.loop.close()
-
-
-async def _emptied() -> None:
-    others = asyncio.all_tasks() - {asyncio.current_task()}
-    for task in others:
-        task.cancel()
-    await asyncio.gather(*others, return_exceptions=True)
+        self._thread.close()
 
 
 @pytest.fixture(scope="module", params=["threads", "loop"])

@@ -37,12 +37,13 @@ class EndingGroup:
         self._timer: asyncio.TimerHandle | None = None
         self._groups: set[asyncio.Task[None]] = set()
 
-    async def end(self, claim: Claim, verdict: Verdict, *, others: int) -> AckOutcome | CocliError:
-        """End a claim with whatever else ends now: what came of it. It waits for nobody where there are no others."""
+    async def end(self, claim: Claim, verdict: Verdict, *, in_hand: int) -> AckOutcome | CocliError:
+        """End a claim with whatever else ends now: what came of it. Where all that are `in_hand` wait for their end,
+        nobody else is waited for."""
         loop = asyncio.get_running_loop()
         ending = _Ending(claim, verdict, loop.create_future())
         self._waiting.append(ending)
-        if not others or len(self._waiting) >= _MOST:
+        if len(self._waiting) >= min(in_hand, _MOST):
             self._flush()
         elif self._timer is None:
             self._timer = loop.call_later(_GATHER_SECONDS, self._flush)

@@ -177,7 +177,7 @@ class LoopWorker(TaskWorker):
         finally:
             self._reading.pop(id(claim), None)
         tell_verdict(verdict, time.monotonic() - started)
-        outcome = await self._ending.end(claim, verdict, others=len(self._reading))
+        outcome = await self._ending.end(claim, verdict, in_hand=len(self._visits))
         self._ended(claim, outcome)
         if not isinstance(outcome, CocliError):
             self._troubles = 0
