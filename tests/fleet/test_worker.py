@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 import threading
 import time
@@ -13,12 +14,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.kit.effort import effort
 from tests.kit.faulty_store import Fault, FaultKind, FaultyStore, Operation
+from tests.kit.loop_thread import LoopThread
 
 from cocli.errors import Denied, LeaseLost, ParserAlarm, SourceResting, StoreFull, WorkerGaveUp
 from cocli.fleet.drain import Drain
-from cocli.fleet.worker import IdleSettings, Worker
+from cocli.fleet.loop_worker import LoopWorker
+from cocli.fleet.task_worker import IdleSettings, TaskWorker
+from cocli.fleet.worker import Worker
 from cocli.models.completion import Blocked, Empty, Failed, Ok, Verdict
 from cocli.models.task import Task, TaskError
+from cocli.pipeline.stages.stage import VisitCounts
 from cocli.queue.base import NewTask, Work
 from cocli.queue.leased.queue import LeasedQueue
 from cocli.store.memory import MemoryStore
@@ -29,17 +34,66 @@ HASTY = IdleSettings(
 
 
 class StageOf:
-    """A stage whose work is a function."""
+    """A stage whose work is a function. It fits both kinds of worker."""
 
     queue = "enrichment"
+    counts = VisitCounts()
 
-    def __init__(self, work: Callable[[Task, Work], Verdict]) -> None:
+    def __init__(self, work: Callable[[Task, Work], Verdict], loop: asyncio.AbstractEventLoop) -> None:
         self._work = work
+        self.loop = loop
 
     def run(self, task: Task, work: Work) -> Verdict:
         return self._work(task, work)
 
+    async def visit(self, task: Task, work: Work) -> Verdict:
+        return await asyncio.to_thread(self._work, task, work)
+
     def close(self) -> None: ...
+
+
+class Bench:
+    """Makes workers of one kind: threads, or an event loop."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self._thread = LoopThread()
+        self.loop = self._thread.loop
+
+    def worker(
+        self,
+        queue: LeasedQueue,
+        work: Callable[[Task, Work], Verdict],
+        *,
+        threads: int = 2,
+        until_empty: bool = True,
+        timing: IdleSettings = HASTY,
+        on_trouble: Callable[[str], None] | None = None,
+    ) -> TaskWorker:
+        stage, rng = StageOf(work, self.loop), random.Random(1)
+        if self.kind == "threads":
+            return Worker(
+                stage,
+                queue,
+                rng=rng,
+                threads=threads,
+                until_empty=until_empty,
+                timing=timing,
+                on_trouble=on_trouble,
+            )
+        return LoopWorker(
+            stage, queue, rng=rng, most=threads, until_empty=until_empty, timing=timing, on_trouble=on_trouble
+        )
+
+    def close(self) -> None:
+        self._thread.close()
+
+
+@pytest.fixture(scope="module", params=["threads", "loop"])
+def bench(request: pytest.FixtureRequest) -> Iterator[Bench]:
+    made = Bench(request.param)
+    yield made
+    made.close()
 
 
 @pytest.fixture
@@ -58,12 +112,6 @@ def a_queue(store: MemoryStore | FaultyStore, *, lease: float = 30.0) -> LeasedQ
     return LeasedQueue(store, "c", "enrichment", worker="w", lease_seconds=lease, margin=0.1)
 
 
-def worker(
-    queue: LeasedQueue, work: Callable[[Task, Work], Verdict], *, threads: int = 2, until_empty: bool = True
-) -> Worker:
-    return Worker(StageOf(work), queue, rng=random.Random(1), threads=threads, until_empty=until_empty, timing=HASTY)
-
-
 def ask_after(event: threading.Event, drain: Drain) -> None:
     event.wait(5)
     drain.ask()
@@ -78,7 +126,7 @@ def held(store: MemoryStore, queue: LeasedQueue) -> int:
     return a_queue(store).stats().leased
 
 
-def test_everything_is_done_once_by_several_threads(store: MemoryStore, queue: LeasedQueue) -> None:
+def test_everything_is_done_once_by_several_threads(bench: Bench, store: MemoryStore, queue: LeasedQueue) -> None:
     put(queue, 50)
     seen: Counter[str] = Counter()
 
@@ -86,7 +134,7 @@ def test_everything_is_done_once_by_several_threads(store: MemoryStore, queue: L
         seen[task.task_id] += 1
         return Ok(count=1)
 
-    one = worker(queue, work, threads=4)
+    one = bench.worker(queue, work, threads=4)
     assert one.run(Drain())
     assert one.tally.counts == {"completed": 50}
     assert set(seen.values()) == {1}
@@ -95,7 +143,7 @@ def test_everything_is_done_once_by_several_threads(store: MemoryStore, queue: L
     assert (stats.completed, stats.leased) == (50, 0)
 
 
-def test_what_a_task_queues_is_done_before_the_worker_ends(queue: LeasedQueue) -> None:
+def test_what_a_task_queues_is_done_before_the_worker_ends(bench: Bench, queue: LeasedQueue) -> None:
     put(queue, 1)
 
     def work(task: Task, _: Work) -> Verdict:
@@ -104,14 +152,14 @@ def test_what_a_task_queues_is_done_before_the_worker_ends(queue: LeasedQueue) -
             queue.put(NewTask(task.task_id + "+"))
         return Ok()
 
-    one = worker(queue, work)
+    one = bench.worker(queue, work)
     one.run(Drain())
     assert one.tally.counts == {"completed": 4}
 
 
 @settings(max_examples=effort(15))
 @given(verdicts=st.lists(st.sampled_from(["ok", "empty", "blocked", "final", "retry", "bug"]), max_size=12))
-def test_every_task_is_accounted_for(verdicts: list[str]) -> None:
+def test_every_task_is_accounted_for(bench: Bench, verdicts: list[str]) -> None:
     store = MemoryStore()
     queue = a_queue(store)
     queue.put_many(NewTask(f"{number}-{verdict}") for number, verdict in enumerate(verdicts))
@@ -130,7 +178,7 @@ def test_every_task_is_accounted_for(verdicts: list[str]) -> None:
             raise ZeroDivisionError("a mistake")
         return said[verdict]
 
-    one = Worker(StageOf(work), queue, rng=random.Random(1), threads=2, until_empty=True, timing=patient)
+    one = bench.worker(queue, work, timing=patient)
     one.run(Drain())
     expected = Counter(
         {"ok": "completed", "empty": "completed", "blocked": "sidelined", "final": "sidelined"}.get(name, "waiting")
@@ -147,7 +195,7 @@ def test_every_task_is_accounted_for(verdicts: list[str]) -> None:
     assert stats.leased == 0
 
 
-def test_what_is_wrong_with_this_machine_costs_the_task_nothing(queue: LeasedQueue) -> None:
+def test_what_is_wrong_with_this_machine_costs_the_task_nothing(bench: Bench, queue: LeasedQueue) -> None:
     put(queue, 1)
     tries: list[int] = []
 
@@ -157,7 +205,7 @@ def test_what_is_wrong_with_this_machine_costs_the_task_nothing(queue: LeasedQue
             raise StoreFull(address="here", reason="full")
         return Ok()
 
-    one = worker(queue, work, until_empty=False, threads=1)
+    one = bench.worker(queue, work, until_empty=False, threads=1)
     one.run(Drain(), seconds=1.0)
     assert one.tally.counts == {"released": 2, "completed": 1}
     completion = queue.inspect("t0").completion
@@ -166,14 +214,16 @@ def test_what_is_wrong_with_this_machine_costs_the_task_nothing(queue: LeasedQue
     assert "no space left" in one.tally.last_error
 
 
-def test_a_machine_that_can_do_nothing_gives_up_and_gives_back(store: MemoryStore, queue: LeasedQueue) -> None:
+def test_a_machine_that_can_do_nothing_gives_up_and_gives_back(
+    bench: Bench, store: MemoryStore, queue: LeasedQueue
+) -> None:
     put(queue, 3)
     said: list[str] = []
 
     def work(_: Task, __: Work) -> Verdict:
         raise OSError(5, "the disk is gone")
 
-    one = Worker(StageOf(work), queue, rng=random.Random(1), threads=2, timing=HASTY, on_trouble=said.append)
+    one = bench.worker(queue, work, until_empty=False, on_trouble=said.append)
     with pytest.raises(WorkerGaveUp, match="the disk is gone") as caught:
         one.run(Drain())
     assert caught.value.exit_code != 0
@@ -182,19 +232,21 @@ def test_a_machine_that_can_do_nothing_gives_up_and_gives_back(store: MemoryStor
     assert a_queue(store).stats().pending == 3
 
 
-def test_what_is_not_allowed_is_not_waited_for(store: MemoryStore, queue: LeasedQueue) -> None:
+def test_what_is_not_allowed_is_not_waited_for(bench: Bench, store: MemoryStore, queue: LeasedQueue) -> None:
     put(queue, 3)
 
     def work(_: Task, __: Work) -> Verdict:
         raise Denied(address="s3://bucket", key="k", credentials="…", reason="read only")
 
     with pytest.raises(Denied):
-        Worker(StageOf(work), queue, rng=random.Random(1), timing=HASTY).run(Drain())
+        bench.worker(queue, work, threads=1, until_empty=False).run(Drain())
     assert held(store, queue) == 0
 
 
 @pytest.mark.parametrize("until_empty", [True, False])
-def test_a_source_that_rests_is_no_trouble(store: MemoryStore, queue: LeasedQueue, until_empty: bool) -> None:
+def test_a_source_that_rests_is_no_trouble(
+    bench: Bench, store: MemoryStore, queue: LeasedQueue, until_empty: bool
+) -> None:
     put(queue, 2)
     asked: list[float] = []
 
@@ -203,26 +255,28 @@ def test_a_source_that_rests_is_no_trouble(store: MemoryStore, queue: LeasedQueu
         raise SourceResting(source="google-maps", until="tomorrow", reason="enough")
 
     timing = IdleSettings(idle_first=0.01, rest=0.1, troubles=3)
-    one = Worker(StageOf(work), queue, rng=random.Random(1), threads=1, until_empty=until_empty, timing=timing)
+    one = bench.worker(queue, work, threads=1, until_empty=until_empty, timing=timing)
     assert one.run(Drain(), seconds=0.8)
     assert len(asked) == 1 if until_empty else 4 <= len(asked) <= 10
     assert "is not asked again before tomorrow" in str(one.tally.last_error)
     assert held(store, queue) == 0
 
 
-def test_a_parser_that_finds_nothing_any_more_ends_the_worker(store: MemoryStore, queue: LeasedQueue) -> None:
+def test_a_parser_that_finds_nothing_any_more_ends_the_worker(
+    bench: Bench, store: MemoryStore, queue: LeasedQueue
+) -> None:
     put(queue, 2)
 
     def work(_: Task, __: Work) -> Verdict:
         raise ParserAlarm(source="google-maps/list", reason="names fell to 0 %")
 
     with pytest.raises(ParserAlarm):
-        worker(queue, work).run(Drain())
+        bench.worker(queue, work).run(Drain())
     assert held(store, queue) == 0
     assert a_queue(store).stats().pending == 2
 
 
-def test_a_store_that_is_away_is_waited_for(store: MemoryStore) -> None:
+def test_a_store_that_is_away_is_waited_for(bench: Bench, store: MemoryStore) -> None:
     away = threading.Event()
 
     def plan(_: Operation) -> Fault | None:
@@ -233,19 +287,19 @@ def test_a_store_that_is_away_is_waited_for(store: MemoryStore) -> None:
     away.set()
     threading.Timer(0.03, away.clear).start()
     timing = IdleSettings(idle_first=0.01, idle_longest=0.02, trouble_first=0.02, trouble_longest=0.02, troubles=50)
-    one = Worker(StageOf(lambda *_: Ok()), queue, rng=random.Random(1), until_empty=True, timing=timing)
+    one = bench.worker(queue, lambda *_: Ok(), threads=1, timing=timing)
     one.run(Drain())
     assert one.tally.counts == {"completed": 2}
     queue.close()
 
 
-def test_a_store_that_stays_away_ends_the_worker(store: MemoryStore) -> None:
+def test_a_store_that_stays_away_ends_the_worker(bench: Bench, store: MemoryStore) -> None:
     queue = a_queue(FaultyStore(store, lambda _: Fault(FaultKind.ERROR)))
     with pytest.raises(WorkerGaveUp):
-        worker(queue, lambda *_: Ok()).run(Drain())
+        bench.worker(queue, lambda *_: Ok()).run(Drain())
 
 
-def test_a_lost_lease_is_dropped_and_counted(store: MemoryStore) -> None:
+def test_a_lost_lease_is_dropped_and_counted(bench: Bench, store: MemoryStore) -> None:
     queue = a_queue(store, lease=0.3)
     put(queue, 1)
     lost = threading.Event()
@@ -263,7 +317,7 @@ def test_a_lost_lease_is_dropped_and_counted(store: MemoryStore) -> None:
                 raise
         return Ok()
 
-    one = worker(queue, work, until_empty=False, threads=1)
+    one = bench.worker(queue, work, until_empty=False, threads=1)
     drain = Drain()
     threading.Thread(target=ask_after, args=(lost, drain)).start()
     one.run(drain)
@@ -275,7 +329,9 @@ def test_a_lost_lease_is_dropped_and_counted(store: MemoryStore) -> None:
 # --- ending
 
 
-def test_asked_once_it_finishes_what_is_in_hand_and_takes_nothing_more(store: MemoryStore, queue: LeasedQueue) -> None:
+def test_asked_once_it_finishes_what_is_in_hand_and_takes_nothing_more(
+    bench: Bench, store: MemoryStore, queue: LeasedQueue
+) -> None:
     put(queue, 5)
     began, drain = threading.Event(), Drain()
 
@@ -285,7 +341,7 @@ def test_asked_once_it_finishes_what_is_in_hand_and_takes_nothing_more(store: Me
             time.sleep(0.001)
         return Ok()
 
-    one = worker(queue, work, threads=1, until_empty=False)
+    one = bench.worker(queue, work, threads=1, until_empty=False)
     threading.Thread(target=ask_after, args=(began, drain)).start()
     assert one.run(drain)
     assert one.tally.counts == {"completed": 1}
@@ -293,7 +349,9 @@ def test_asked_once_it_finishes_what_is_in_hand_and_takes_nothing_more(store: Me
 
 
 @pytest.mark.parametrize("times", [1, 2])
-def test_what_does_not_end_is_given_back_in_time(store: MemoryStore, queue: LeasedQueue, times: int) -> None:
+def test_what_does_not_end_is_given_back_in_time(
+    bench: Bench, store: MemoryStore, queue: LeasedQueue, times: int
+) -> None:
     put(queue, 1)
     began, never, drain = threading.Event(), threading.Event(), Drain()
 
@@ -307,7 +365,7 @@ def test_what_does_not_end_is_given_back_in_time(store: MemoryStore, queue: Leas
         for _ in range(times):
             drain.ask()
 
-    one = worker(queue, work, threads=1, until_empty=False)
+    one = bench.worker(queue, work, threads=1, until_empty=False)
     threading.Thread(target=ask).start()
     started = time.monotonic()
     assert not one.run(drain)
@@ -321,13 +379,13 @@ def test_what_does_not_end_is_given_back_in_time(store: MemoryStore, queue: Leas
     assert one.tally.counts == {"released": 1}, "the thread that went on has nothing to say any more"
 
 
-def test_it_ends_when_its_time_is_up(queue: LeasedQueue) -> None:
+def test_it_ends_when_its_time_is_up(bench: Bench, queue: LeasedQueue) -> None:
     started = time.monotonic()
-    assert worker(queue, lambda *_: Ok(), until_empty=False).run(Drain(), seconds=0.2)
+    assert bench.worker(queue, lambda *_: Ok(), until_empty=False).run(Drain(), seconds=0.2)
     assert time.monotonic() - started < 2
 
 
-def test_a_report_says_what_is_in_hand(queue: LeasedQueue) -> None:
+def test_a_report_says_what_is_in_hand(bench: Bench, queue: LeasedQueue) -> None:
     put(queue, 1)
     seen = []
 
@@ -335,14 +393,14 @@ def test_a_report_says_what_is_in_hand(queue: LeasedQueue) -> None:
         seen.append(one.tally.report("enrichment", "w"))
         return Ok()
 
-    one = worker(queue, work)
+    one = bench.worker(queue, work)
     one.run(Drain())
     assert [task.task_id for task in seen[0].active] == ["t0"]
     after = one.tally.report("enrichment", "w")
     assert (after.active, after.completed) == ((), 1)
 
 
-def test_an_empty_queue_is_not_asked_all_the_time(store: MemoryStore) -> None:
+def test_an_empty_queue_is_not_asked_all_the_time(bench: Bench, store: MemoryStore) -> None:
     looks: list[str] = []
 
     def plan(operation: Operation) -> Fault | None:
@@ -351,5 +409,5 @@ def test_an_empty_queue_is_not_asked_all_the_time(store: MemoryStore) -> None:
 
     queue = a_queue(FaultyStore(store, plan))
     slow = IdleSettings(idle_first=0.1, idle_longest=0.4)
-    Worker(StageOf(lambda *_: Ok()), queue, rng=random.Random(1), threads=8, timing=slow).run(Drain(), seconds=1.0)
+    bench.worker(queue, lambda *_: Ok(), threads=8, until_empty=False, timing=slow).run(Drain(), seconds=1.0)
     assert looks.count("list") <= 2 * 10, "eight threads look no more often than one"

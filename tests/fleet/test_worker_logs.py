@@ -12,7 +12,8 @@ import pytest
 
 from cocli.errors import LeaseLost, StoreFull
 from cocli.fleet.drain import Drain
-from cocli.fleet.worker import IdleSettings, Worker
+from cocli.fleet.task_worker import IdleSettings
+from cocli.fleet.worker import Worker
 from cocli.logs.output import turn_off, turn_on
 from cocli.models.completion import Blocked, Empty, Failed, Ok, Verdict
 from cocli.models.task import Task, TaskError

@@ -148,6 +148,7 @@ class Heart:
             active=self._supervisor.active(),
             completed=completed,
             rates=self._rates.of(completed, self._clock()),
+            limited_by=self._supervisor.limited_by(),
             last_error=self._supervisor.last_error,
         )
 

@@ -30,6 +30,10 @@ class Reporting(Protocol):
         """Queue → tasks in work."""
         ...
 
+    def limited_by(self) -> dict[str, str]:
+        """Queue → what holds its workers up now."""
+        ...
+
 
 class Machine:
     """Fits `Reporting`. `supervisors` gives those that it has now."""
@@ -60,6 +64,13 @@ class Machine:
         for supervisor in self._supervisors():
             for queue, tasks in supervisor.active().items():
                 found[queue] = (*found.get(queue, ()), *tasks)
+        return found
+
+    def limited_by(self) -> dict[str, str]:
+        """Of several campaigns the first that says it."""
+        found: dict[str, str] = {}
+        for supervisor in self._supervisors():
+            found = supervisor.limited_by() | found
         return found
 
 

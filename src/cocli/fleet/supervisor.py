@@ -97,6 +97,14 @@ class Supervisor:
                 found[queue] = (*found.get(queue, ()), *worker.report.active)
         return found
 
+    def limited_by(self) -> dict[str, str]:
+        """Queue → what holds its workers up now; of several the one that most of them say."""
+        said: dict[str, Counter[str]] = {}
+        for queue, worker in self._workers():
+            if worker.report and worker.report.limited_by:
+                said.setdefault(queue, Counter())[worker.report.limited_by] += 1
+        return {queue: words.most_common(1)[0][0] for queue, words in said.items()}
+
     def _workers(self) -> list[tuple[str, SpawnedWorker]]:
         """A copy: the heart looks from a thread of its own."""
         slots = [(slot.queue, slot.worker) for slot in list(self._slots.values())]

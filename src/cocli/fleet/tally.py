@@ -25,6 +25,8 @@ class WorkerTally:
         self._ended: Counter[str] = Counter()
         self._hands: dict[int, Claim] = {}
         self._last_error: str | None = None
+        self.limited_by: str | None = None
+        """What holds the work up now, where somebody looks."""
 
     def took(self, claim: Claim) -> None:
         with self._lock:
@@ -58,5 +60,10 @@ class WorkerTally:
             ActiveTask(task_id=claim.task.task_id, worker=worker, claimed_at=claim.claimed_at) for claim in self.in_hand
         ]
         return WorkerReport(
-            queue=queue, worker=worker, active=tuple(active), ended=self.counts, last_error=self._last_error
+            queue=queue,
+            worker=worker,
+            active=tuple(active),
+            ended=self.counts,
+            last_error=self._last_error,
+            limited_by=self.limited_by,
         )

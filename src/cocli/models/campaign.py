@@ -230,8 +230,8 @@ class FetchSection(RecordPart):
     """Private ranges that may be read all the same, such as `10.20.0.0/16`. Without it only the public internet is."""
     allow_ports: Many[Annotated[int, Field(ge=1, le=65_535)]] = ()
     """Besides 80, 443, 8080 and 8443."""
-    concurrency: Annotated[int, Field(ge=1, le=1000)] = 32
-    """Requests at a time, over all sites."""
+    concurrency: Annotated[int, Field(ge=1, le=2000)] = 500
+    """Sites that a worker reads at a time, at most: it finds out how many this machine can bear."""
     timeout_seconds: Annotated[float, Field(gt=0, le=600)] = 30.0
     """For the head of an answer, and again for its whole body."""
     max_page_bytes: Annotated[int, Field(ge=1024, le=104_857_600)] = 5_242_880

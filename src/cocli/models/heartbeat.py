@@ -58,6 +58,8 @@ class Heartbeat(Record):
     """Queue → tasks finished since the start."""
     rates: dict[QueueName, Annotated[float, Field(ge=0)]] = Field(default_factory=dict)
     """Queue → tasks finished per minute, lately."""
+    limited_by: dict[QueueName, Label] = Field(default_factory=dict)
+    """Queue → what holds its workers up now: network, politeness, processor, memory, sockets, store, nothing waits."""
     last_error: Text | None = None
 
 

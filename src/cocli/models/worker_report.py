@@ -20,6 +20,8 @@ class WorkerReport(Record):
     ended: dict[Label, Count] = Field(default_factory=dict)
     """How tasks ended → how many: completed, already_completed, waiting, sidelined, lost, released."""
     last_error: Text | None = None
+    limited_by: Label | None = None
+    """What holds its work up now: network, politeness, processor, memory, sockets, store, nothing waits."""
 
     @property
     def completed(self) -> int:

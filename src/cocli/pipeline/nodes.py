@@ -32,8 +32,7 @@ def pipeline_graph(*changed: Node) -> Graph:
 def websites_graph(page: NodeFunction, site: NodeFunction) -> Graph:
     """The nodes of websites alone, for whoever has just read one and knows what comes of it."""
     reader = page_node(page)
-    edges = [edge for edge in _edges() if edge.target in (PAGE, SITE)]
-    return Graph("websites", [reader, site_node(reader, site)], edges)
+    return Graph("websites", [reader, site_node(reader, site)], _website_edges())
 
 
 def _sources() -> list[Node]:
@@ -42,13 +41,22 @@ def _sources() -> list[Node]:
 
 def _edges() -> list[Edge]:
     """By who brought a document, and by what it is called. A raw file that anybody else brought is a page."""
+    places = [_edge(reader.name, _captured_for(reader)) for reader in place_nodes()]
+    return [*places, *_website_edges()]
+
+
+def _website_edges() -> list[Edge]:
+    """Without a look at any source: a graph of these is made for every website."""
     imported = _is("/connector", IMPORT)
     conditions: dict[str, Condition] = {
-        **{reader.name: _captured_for(reader) for reader in place_nodes()},
         PAGE: AllOf(all=(Presence(path=f"/blobs/{BODY}", op="exists"), Not.model_validate({"not": imported}))),
         SITE: Presence(path=f"/data/{VISIT}", op="exists"),
     }
-    return [Edge(source=INTAKE, target=node, condition=condition) for node, condition in conditions.items()]
+    return [_edge(node, condition) for node, condition in conditions.items()]
+
+
+def _edge(node: str, condition: Condition) -> Edge:
+    return Edge(source=INTAKE, target=node, condition=condition)
 
 
 def _is(path: str, value: str) -> Compare:

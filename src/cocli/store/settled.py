@@ -62,6 +62,28 @@ def create_many(store: Store, puts: Sequence[Put]) -> list[str | StoreError | No
     return [_settled(store, put, answer) for put, answer in zip(puts, store.put_many(puts), strict=True)]
 
 
+def swap_many(store: Store, puts: Sequence[Put]) -> list[str | StoreError | None]:
+    """Replace many: for each its new etag, None if somebody else was there first, or why that is not known."""
+    return [_swapped(store, put, answer) for put, answer in zip(puts, store.put_many(puts), strict=True)]
+
+
+def _swapped(store: Store, put: Put, answer: str | StoreError) -> str | StoreError | None:
+    if isinstance(answer, Conflict):
+        return None
+    if not isinstance(answer, Unavailable):
+        return answer
+    _warn(answer, put.key)
+    try:
+        there = store.get(put.key)
+    except NotFound:
+        return None
+    except StoreError as error:
+        return error
+    if there.data == put.data:
+        return there.etag
+    return answer if there.etag == put.if_match else None
+
+
 def _settled(store: Store, put: Put, answer: str | StoreError) -> str | StoreError | None:
     if isinstance(answer, AlreadyExists):
         return None

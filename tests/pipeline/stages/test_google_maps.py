@@ -29,7 +29,8 @@ from cocli.documents.graph.engine import Engine
 from cocli.errors import ParserAlarm
 from cocli.fleet.drain import Drain
 from cocli.fleet.stall import parser_problems
-from cocli.fleet.worker import IdleSettings, Worker
+from cocli.fleet.task_worker import IdleSettings
+from cocli.fleet.worker import Worker
 from cocli.index.cache import MemoryCache
 from cocli.index.reader import open_reader
 from cocli.index.writer import IndexWriter

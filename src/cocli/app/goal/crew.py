@@ -54,6 +54,10 @@ class GoalCrew(Protocol):
         """Work, or watch, until asked to stop; True if everything in hand came to its end."""
         ...
 
+    def limited_by(self) -> Mapping[str, str]:
+        """Queue → what holds its workers up now, where they are ours."""
+        ...
+
 
 class OwnWorkers:
     """Processes of this machine. They notice when we are gone, however we died, and end what they have in hand."""
@@ -92,6 +96,9 @@ class OwnWorkers:
             self._supervisor.end("it failed")
             raise
 
+    def limited_by(self) -> Mapping[str, str]:
+        return self._supervisor.limited_by()
+
     def _refuse_hopeless(self) -> None:
         """A machine that cannot work at all says so, instead of trying for ever."""
         supervisor, completed = self._supervisor, self._supervisor.completed()
@@ -118,6 +125,9 @@ class Others:
             on_tick()
             time.sleep(_LOOK_SECONDS)
         return True
+
+    def limited_by(self) -> Mapping[str, str]:
+        return {}  # `cocli cluster top` says it, host by host
 
 
 def open_crew(workspace: Workspace, campaign: Campaign, settings: CrewSettings, say: Callable[[str], None]) -> GoalCrew:

@@ -95,6 +95,8 @@ class GoalStanding:
     """E-mails per minute (companies, where no e-mails are wanted; tasks, where everything is) since the start."""
     seconds_left: float | None = None
     waits_for: str = ""
+    limited_by: str = ""
+    """What holds the reading of websites up: network, politeness, processor, memory, sockets or store."""
     figures: CampaignFigures = field(default_factory=CampaignFigures)
 
     def queue(self, name: str) -> QueueState:

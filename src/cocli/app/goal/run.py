@@ -29,6 +29,7 @@ from cocli.app.results.report import make_report
 from cocli.app.sources.sources import phrase_notes
 from cocli.errors import CocliError, NothingToWorkOn, StoreError
 from cocli.fleet.drain import Drain
+from cocli.fleet.load import Limit
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
@@ -230,7 +231,9 @@ class GoalRun:
             standing = self._counter.count(self._standing.targets)
         self._budget.businesses = standing.records.companies
         standing = self._pace.timed(standing, self._budget.elapsed)
-        self._standing = replace(standing, waits_for=waits_for(standing, self._crew))
+        self._standing = replace(
+            standing, waits_for=waits_for(standing, self._crew), limited_by=limited_by(standing, self._crew)
+        )
         self._show()
 
     def _show(self) -> None:
@@ -334,6 +337,14 @@ def waits_for(standing: GoalStanding, crew: GoalCrew) -> str:
     if standing.later:
         return _so_many(standing.later, "task that is tried again later", "tasks that are tried again later")
     return "nothing"
+
+
+def limited_by(standing: GoalStanding, crew: GoalCrew) -> str:
+    """What holds the reading of websites up; nothing where there are none to read, or nobody says."""
+    word = crew.limited_by().get("enrichment", "")
+    if standing.queue("enrichment").idle or word == Limit.NOTHING_WAITS:
+        return ""
+    return word
 
 
 def _so_many(count: int, single: str, more: str) -> str:

@@ -219,6 +219,7 @@ def _enrichment(
 ) -> EnrichmentStage:
     from cocli.app.websites.failures import opened_failures
     from cocli.app.websites.fetcher import open_fetcher
+    from cocli.pipeline.stages.body_room import BodyRoom
     from cocli.pipeline.stages.enrichment import Enrichment, SiteSinks
     from cocli.pipeline.stages.enrichment_loop import EnrichmentStage
     from cocli.pipeline.websites.fetch.browser import Browser, check_browser
@@ -253,9 +254,19 @@ def _enrichment(
             exclusions=_exclusions(campaign),
             mail_hosts=MailHosts(name_servers()) if section.mx else None,
             look=readers,
+            room=BodyRoom(_room_for_bodies()),
         )
 
     return EnrichmentStage(lambda: open_fetcher(section, settings), enrichment, close=opened.aclose)
+
+
+def _room_for_bodies() -> int:
+    """An eighth of the memory that is free, but not more than hundreds of sites need."""
+    import psutil
+
+    from cocli.pipeline.stages.body_room import ROOM
+
+    return min(ROOM, int(psutil.virtual_memory().available) // 8)
 
 
 # --- all of them

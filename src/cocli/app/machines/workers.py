@@ -8,14 +8,15 @@ import secrets
 import socket
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from cocli import logs
 from cocli.app.campaigns.name import campaign_names
 from cocli.app.machines.stages import campaign_queue, open_stage
 from cocli.errors import CocliError, UsageError
 from cocli.fleet.eviction import Gate
-from cocli.fleet.worker import IdleSettings, Worker
+from cocli.fleet.task_worker import IdleSettings
+from cocli.fleet.worker import Worker
 from cocli.fleet.worker_name import worker_name
 
 if TYPE_CHECKING:
@@ -23,13 +24,16 @@ if TYPE_CHECKING:
 
     from cocli.app.workspace import Campaign, Workspace
     from cocli.fleet.drain import Drain
+    from cocli.fleet.task_worker import TaskWorker
     from cocli.models.worker_report import WorkerReport
+    from cocli.pipeline.stages.stage import Stage, WaitingStage
     from cocli.queue.base import Queue
 
 _LOG = logs.get_logger(__name__)
 
-THREADS = {"gm-list": 1, "gm-details": 1, "enrichment": 24}
-"""Tasks at a time, where it is not said: websites are waited for, the others keep a processor or a browser busy."""
+THREADS = 1
+"""Tasks at a time, where it is not said: they keep a processor or a browser busy. Websites are waited for, as many at a
+time as the machine can bear, at most `[fetch] concurrency`."""
 _DURATION = re.compile(r"([0-9]{1,6}(?:\.[0-9]+)?)\s*(s|m|h|d)?")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 _TOLD_SECONDS = 1.0
@@ -115,15 +119,7 @@ def run_worker(
     ):
         queue = campaign_queue(campaign, name, worker=who, check=True, gate=gate)
         try:
-            worker = Worker(
-                stage,
-                queue,
-                rng=random.Random(secrets.randbits(64)),  # noqa: S311 - spreads waits, hides nothing
-                threads=settings.threads or THREADS[name],
-                until_empty=settings.until_empty,
-                timing=settings.timing,
-                on_trouble=on_trouble,
-            )
+            worker = _opened_worker(campaign, stage, queue, settings, on_trouble)
             watch = _Watch(worker, queue, who, on_progress, counts=counts)
             whole = worker.run(drain, seconds=settings.seconds, on_look=watch.look)
             return Worked(campaign.name, watch.at_the_end(), whole)
@@ -131,12 +127,47 @@ def run_worker(
             queue.close()
 
 
+def _opened_worker(
+    campaign: Campaign,
+    stage: Stage,
+    queue: Queue,
+    settings: WorkerSettings,
+    on_trouble: Callable[[str], None] | None,
+) -> TaskWorker:
+    """An event loop for the stage that waits for others, threads for those that work themselves."""
+    rng = random.Random(secrets.randbits(64))  # noqa: S311 - spreads waits, hides nothing
+    if queue.name != "enrichment":
+        return Worker(
+            stage,
+            queue,
+            rng=rng,
+            threads=settings.threads or THREADS,
+            until_empty=settings.until_empty,
+            timing=settings.timing,
+            on_trouble=on_trouble,
+        )
+    from cocli.fleet.load_meter import ask_for_descriptors  # only who reads websites measures the machine
+    from cocli.fleet.loop_worker import LoopWorker
+
+    ask_for_descriptors()
+    concurrency = campaign.settings.model().fetch.concurrency
+    return LoopWorker(
+        cast("WaitingStage", stage),
+        queue,
+        rng=rng,
+        most=min(settings.threads or concurrency, concurrency),
+        until_empty=settings.until_empty,
+        timing=settings.timing,
+        on_trouble=on_trouble,
+    )
+
+
 class _Watch:
     """Tells how far a worker is, about once a second."""
 
     def __init__(
         self,
-        worker: Worker,
+        worker: TaskWorker,
         queue: Queue,
         who: str,
         on_progress: Callable[[WorkerProgress], None] | None,

@@ -221,12 +221,12 @@ class _Lines:
 
 
 def standing_line(now: GoalStanding) -> str:
-    from cocli.cli.campaign.goal_view import duration_shown, rows_of
+    from cocli.cli.campaign.goal_view import duration_shown, rows_of, waiting_shown
 
     parts = [f"{what} {count}" for what, count in rows_of(now)]
     if now.seconds_left is not None:
         parts.append(f"{duration_shown(now.seconds_left)} left")
-    return f"{duration_shown(now.seconds)}: {', '.join(parts)}; waits for {now.waits_for or 'nothing'}"
+    return f"{duration_shown(now.seconds)}: {', '.join(parts)}; {waiting_shown(now)}"
 
 
 # --- at the end

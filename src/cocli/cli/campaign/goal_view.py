@@ -45,8 +45,14 @@ def drawn(now: GoalStanding) -> RenderableType:
         bar = ProgressBar(total=1.0, completed=share, width=_BAR) if share is not None else Text("")
         table.add_row(Text(what), Text(count), bar)
     left = f"about {duration_shown(now.seconds_left)} left, " if now.seconds_left is not None else ""
-    line = f"{duration_shown(now.seconds)}, {left}waits for {now.waits_for or 'nothing'}"
+    line = f"{duration_shown(now.seconds)}, {left}{waiting_shown(now)}"
     return Group(table, Text(line))
+
+
+def waiting_shown(now: GoalStanding) -> str:
+    """What it waits for, and what holds that up."""
+    held_up = f", limited by {now.limited_by}" if now.limited_by else ""
+    return f"waits for {now.waits_for or 'nothing'}{held_up}"
 
 
 def _shares(now: GoalStanding) -> dict[str, float]:

@@ -93,7 +93,8 @@ DOCUMENTS = {
     "cocli doctor": '{"ok", "store_safe", "checks": [{"name", "status", "detail", "fix"}]}, status such as ok',
     "cocli locate": '{"location": {"what", "path", "key", "exists"}}, without a kind {"locations": [the same]}',
     "cocli worker": '{"campaign", "queue", "worker", "ended": {"completed", "already_completed", "waiting", '
-    '"sidelined", "lost", "released"}, "completed", "rate_per_minute", "seconds", "whole", "last_error"}; '
+    '"sidelined", "lost", "released"}, "completed", "rate_per_minute", "seconds", "whole", "last_error", '
+    '"limited_by"}; '
     "whole is false where something was given back unfinished",
     "cocli supervisor": '{"campaign", "campaigns", "host", "completed": {queue: count}, "restarts", "commands", '
     '"whole"}',
@@ -107,7 +108,8 @@ DOCUMENTS = {
     + ' or null, "hosts": [{"host", "state", "campaign", "seen_seconds_ago", '
     '"clock_ahead_seconds", "started_at", "stopped_at", "cpu_percent", "ram_percent", "ram_bytes", "disk_free_bytes", '
     '"temperature", "versions": {"cocli", "python", "system"}, "workers": {queue: count}, "active": {queue: count}, '
-    '"completed": {queue: count}, "rates_per_minute": {queue: rate}, "last_error"}], "queues": [as of queue status: '
+    '"completed": {queue: count}, "rates_per_minute": {queue: rate}, "limited_by": {queue: word}, '
+    '"last_error"}], "queues": [as of queue status: '
     '{"queue", "pending", "leased", "expired", "completed", "sidelined", "oldest", "completed_recently", '
     '"recent_seconds", "rate_per_minute", "minutes_left", "problem"}], "paused", "upkeep": {"elected", "by", '
     '"settled_at", "finished_at", "seconds", "problem"}, '

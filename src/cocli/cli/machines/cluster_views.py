@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cocli.cli.kit.output import Output
     from cocli.fleet.stall import Beat
 
-_HOSTS = ("host", "state", "seen", "cocli", "cpu", "ram", "disk", "workers", "tasks", "/min")
+_HOSTS = ("host", "state", "seen", "cocli", "cpu", "ram", "disk", "workers", "tasks", "/min", "limited by")
 _RIGHT = ("cpu", "ram", "disk", "tasks", "/min")
 
 
@@ -77,6 +77,7 @@ def _host_document(status: ClusterStatus, beat: Beat) -> dict[str, Any]:
         "active": {queue: len(tasks) for queue, tasks in heartbeat.active.items()},
         "completed": dict(heartbeat.completed),
         "rates_per_minute": dict(heartbeat.rates),
+        "limited_by": dict(heartbeat.limited_by),
         "last_error": heartbeat.last_error,
     }
 
@@ -121,6 +122,7 @@ def _host_row(status: ClusterStatus, beat: Beat) -> tuple[object, ...]:
         ", ".join(f"{queue} {count}" for queue, count in sorted(heartbeat.workers.items())),
         sum(len(tasks) for tasks in heartbeat.active.values()),
         f"{sum(heartbeat.rates.values()):.1f}",
+        ", ".join(dict.fromkeys(heartbeat.limited_by.values())),
     )
 
 

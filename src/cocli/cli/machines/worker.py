@@ -30,7 +30,7 @@ def _complete_queue(incomplete: str) -> list[str]:
     epilog=examples(
         "cocli worker enrichment -c plumbers",
         "cocli worker gm-list --once -c plumbers",
-        "cocli worker enrichment --workers 16 --for 10m --store s3://cocli-data-plumbers",
+        "cocli worker enrichment --workers 100 --for 10m --store s3://cocli-data-plumbers",
         "CAMPAIGN_NAME=plumbers COCLI_STORE=s3://cocli-data-plumbers cocli worker gm-list",
     )
 )
@@ -47,8 +47,8 @@ def worker(
             "--workers",
             metavar="N",
             min=1,
-            max=256,
-            help="Tasks at a time. [default: 8 for enrichment, else 1]",
+            max=2000,
+            help="Tasks at a time; for enrichment at most. [default: fetch.concurrency for enrichment, else 1]",
             show_default=False,
         ),
     ] = None,
@@ -152,6 +152,8 @@ def _progress_line(progress: WorkerProgress) -> str:
         parts.append(f"{progress.left:,} left")
     if report.active:
         parts.append(f"{len(report.active)} in hand")
+    if report.limited_by:
+        parts.append(f"limited by: {report.limited_by}")
     return ", ".join(parts)
 
 
@@ -172,4 +174,5 @@ def _document(worked: Worked) -> dict[str, Any]:
         "seconds": round(progress.seconds, 3),
         "whole": worked.whole,
         "last_error": progress.report.last_error,
+        "limited_by": progress.report.limited_by,
     }

@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from cocli.documents.catalog.base import CatalogState, Memo, OutboxEntry, Which
+from cocli.documents.catalog.commit_group import CommitGroup
 from cocli.documents.catalog.migrations import migrate
 from cocli.documents.catalog.rows import event_values, memo_values, read_event, read_memo, read_row, row_values
 from cocli.errors import CatalogError, RecordError
@@ -33,6 +34,7 @@ class SqlCatalog:
         self._database = database
         self._statements = database.statements
         migrate(database)
+        self._together = CommitGroup(database)
         write, read = database.write_time, database.read_time
         self._row_values = partial(row_values, write=write)
         self._event_values = partial(event_values, write=write)
@@ -101,8 +103,7 @@ class SqlCatalog:
         return CatalogState(row, deleted_at)
 
     def commit(self, rows: Sequence[PipeDoc], events: Sequence[Event], *, intake: str | None = None) -> bool:
-        with self._database.transaction() as session:
-            return self._commit(session, rows, events, intake)
+        return self._together.write(lambda session: self._commit(session, rows, events, intake))
 
     def write_in(self, session: DatabaseSession, commits: Sequence[Commit], memos: Sequence[Memo]) -> list[Commit]:
         """Commits and memos within a transaction of somebody else's; which commits `commit` would have refused."""
@@ -289,8 +290,8 @@ class SqlCatalog:
     # --- memos
 
     def remember(self, memo: Memo) -> None:
-        with self._database.transaction() as session:
-            session.run(self._statements["remember"], self._memo_values(memo))
+        values = self._memo_values(memo)
+        self._together.write(lambda session: session.run(self._statements["remember"], values))
 
     def recall(
         self, account: str, doc: str, node: str, cluster: str, input_digest: str, code_digest: str

@@ -1,4 +1,5 @@
-"""A catalogue in a file, by SQLite: write-ahead log, one connection behind a lock, any number of processes.
+"""A catalogue in a file, by SQLite: write-ahead log, any number of processes. One connection writes and one reads, each
+behind a lock of its own: who looks does not wait until somebody's transaction is on the disk.
 
 With `durable`, a transaction is on the disk before it returns; without, a power cut may lose the latest ones (never
 more: the file stays whole), and `fsck --repair` finds them again in the store.
@@ -66,14 +67,13 @@ class SqliteDatabase:
     def __init__(self, path: str, *, durable: bool = True) -> None:
         self._path = path
         self._lock = threading.RLock()
+        self._reader: sqlite3.Connection | None = None
         self.statements: Mapping[str, str] = load(str, lock="")
         with self._errors():
             if path != MEMORY:
                 make_private(os.path.dirname(os.path.abspath(path)))
                 refuse_link(path)
-            self._connection = sqlite3.connect(
-                path, timeout=_WAIT_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=256
-            )
+            self._connection = self._connect()
             try:
                 self._connection.execute("PRAGMA journal_mode = WAL")
                 self._connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'OFF'}")
@@ -81,6 +81,17 @@ class SqliteDatabase:
                 self._connection.close()
                 raise
         self._session = _Session(self._connection)
+        self._looking, self._looking_lock = self._session, self._lock
+        if path != MEMORY:
+            with self._errors():
+                self._reader = self._connect()
+                self._reader.execute("PRAGMA query_only = ON")
+            self._looking, self._looking_lock = _Session(self._reader), threading.RLock()
+
+    def _connect(self) -> sqlite3.Connection:
+        return sqlite3.connect(
+            self._path, timeout=_WAIT_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=256
+        )
 
     @property
     def address(self) -> str:
@@ -88,8 +99,8 @@ class SqliteDatabase:
 
     @contextmanager
     def read(self) -> Iterator[DatabaseSession]:
-        with self._lock, self._errors():
-            yield self._session
+        with self._looking_lock, self._errors():
+            yield self._looking
 
     @contextmanager
     def transaction(self) -> Iterator[DatabaseSession]:
@@ -126,7 +137,9 @@ class SqliteDatabase:
             raise CatalogError(address=self._path, reason=f"it is damaged: {'; '.join(found)[:300]}")
 
     def close(self) -> None:
-        with self._lock:
+        with self._looking_lock, self._lock:
+            if self._reader is not None:
+                self._reader.close()
             self._connection.close()
 
     @contextmanager

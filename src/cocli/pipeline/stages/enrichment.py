@@ -18,8 +18,11 @@ from cocli.models.document import DocumentReference
 from cocli.pipeline.exclusions import is_excluded
 from cocli.pipeline.merge.site_records import RecordCounts, theirs
 from cocli.pipeline.nodes import websites_graph
+from cocli.pipeline.stages.body_room import BodyRoom, RoomyShelf
 from cocli.pipeline.stages.enrichment_verdict import verdict_of
+from cocli.pipeline.stages.fetch_count import CountedFetch
 from cocli.pipeline.stages.kept_site import kept_reading, kept_site
+from cocli.pipeline.stages.stage import VisitCounts
 from cocli.pipeline.websites.page.document import read_document, with_facts
 from cocli.pipeline.websites.page.url import given_url
 from cocli.pipeline.websites.site.document import VisitedPage, site_document, site_uuid, visit_document
@@ -41,6 +44,7 @@ if TYPE_CHECKING:
     from cocli.models.work import EnrichmentWork
     from cocli.pipeline.exclusions import Exclusions
     from cocli.pipeline.merge.site_records import SiteRecords
+    from cocli.pipeline.stages.body_room import VisitRoom
     from cocli.pipeline.websites.facts.facts import PageFacts
     from cocli.pipeline.websites.site.failure_book import FailureBook
     from cocli.pipeline.websites.site.look import Look
@@ -93,12 +97,13 @@ class Enrichment:
         exclusions: Exclusions | None = None,
         mail_hosts: MailHosts | None = None,
         look: Look = look_here,
+        room: BodyRoom | None = None,
     ) -> None:
         if keeping is not None:
             shelf = PageShelf(keeping.repository, keeping.account)
         if shelf is None:
             raise UsageError(reason="an enrichment needs a shelf for its pages, or a place to keep what it learns")
-        self._fetch = fetch
+        self._fetch = CountedFetch(fetch)
         self._render = render
         self._clock = clock
         self._shelf = shelf
@@ -107,6 +112,12 @@ class Enrichment:
         self._exclusions = exclusions
         self._mail_hosts = mail_hosts
         self._look = look
+        self._room = room or BodyRoom()
+
+    def counts(self, under_way: int) -> VisitCounts:
+        """What was asked for so far, and what is waited for now; `under_way` requests are at their servers."""
+        asked = self._fetch
+        return VisitCounts(asked.requests, asked.timeouts, asked.fetching, under_way)
 
     async def enrich(self, work: EnrichmentWork, *, reuse: bool = False) -> Enriched:
         """Read the site of a domain, for the prospects that name it.
@@ -116,7 +127,12 @@ class Enrichment:
         prospects = await self._prospects(work)
         if reuse and (kept := await asyncio.to_thread(self._kept, work.domain)) is not None:
             return await self._reused(work, prospects, kept)
-        reading = self._unwanted(work, prospects) or await self._read(work, prospects)
+        async with self._room.visit() as room:
+            reading = self._unwanted(work, prospects) or await self._read(work, prospects, room)
+            return await self._enriched(work, prospects, reading)
+
+    async def _enriched(self, work: EnrichmentWork, prospects: list[Prospect], reading: SiteReading) -> Enriched:
+        """Write down what was read."""
         state, pages = state_of(reading, work.domain), pages_of(reading)
         keeping = self._keeping
         document = site_uuid(work.domain, keeping.account) if keeping else None
@@ -130,7 +146,7 @@ class Enrichment:
             written, references = await asyncio.to_thread(self._keep, keeping, reading, state, website, wanted, mx)
         return Enriched(website, reading, written, verdict_of(website, reading, written, references), mx)
 
-    async def _read(self, work: EnrichmentWork, prospects: list[Prospect]) -> SiteReading:
+    async def _read(self, work: EnrichmentWork, prospects: list[Prospect], room: VisitRoom) -> SiteReading:
         try:
             url = given_url(work.url)
         except UsageError as error:  # a source wrote something else there: that is what the record says
@@ -138,7 +154,7 @@ class Enrichment:
         return await read_site(
             url,
             fetch=self._fetch,
-            shelf=self._shelf,
+            shelf=RoomyShelf(self._shelf, room),
             render=self._render,
             settings=self._settings,
             country=work.country,
@@ -148,6 +164,7 @@ class Enrichment:
             ),
             exclusions=self._exclusions,
             look=self._look,
+            clock=room.clock,
         )
 
     # --- what was read before

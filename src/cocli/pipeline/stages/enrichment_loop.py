@@ -1,9 +1,10 @@
-"""The queue `enrichment`, for a worker: one event loop and one fetcher for all the threads that claim tasks."""
+"""The queue `enrichment`, for a worker: one event loop and one fetcher for all sites that are read at a time."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import ValidationError
@@ -19,16 +20,19 @@ if TYPE_CHECKING:
 
     from cocli.models.task import Task
     from cocli.pipeline.stages.enrichment import Enrichment
+    from cocli.pipeline.stages.stage import VisitCounts
     from cocli.pipeline.websites.fetch.fetcher import Fetcher
     from cocli.queue.base import Verdict, Work
 
 T = TypeVar("T")
 QUEUE = "enrichment"
 _LOOK_SECONDS = 1.0
+_STORE_THREADS = 16
+"""For what blocks: reading and writing documents and records. Most of their time they wait for a disk or a network."""
 
 
 class EnrichmentStage:
-    """Fits `stage.Stage`. The fetcher lives in a thread of its own, and is shared by all callers."""
+    """Fits `stage.WaitingStage`, and `stage.Stage` for callers in threads. The loop lives in a thread of its own."""
 
     queue = QUEUE
 
@@ -40,24 +44,33 @@ class EnrichmentStage:
         close: Callable[[], Coroutine[Any, Any, None]] | None = None,
     ) -> None:
         """`close` lets go of what the enrichment uses beside the fetcher, before the fetcher itself goes."""
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="enrichment", daemon=True)
+        self.loop = asyncio.new_event_loop()
+        self.loop.set_default_executor(ThreadPoolExecutor(_STORE_THREADS, thread_name_prefix="store"))
+        self._thread = threading.Thread(target=self.loop.run_forever, name="enrichment", daemon=True)
         self._thread.start()
         self._fetcher = self._call(_entered(open_fetcher))
         self._enrichment = enrichment(self._fetcher)
         self._close = close
 
-    def run(self, task: Task, work: Work) -> Verdict:
-        """Read the site of a task. Once the lease is lost, reading stops: somebody else does it."""
+    @property
+    def counts(self) -> VisitCounts:
+        """What its visits wait for now."""
+        return self._enrichment.counts(self._fetcher.under_way)
+
+    async def visit(self, task: Task, work: Work) -> Verdict:  # noqa: ARG002  who loses the task is cancelled
+        """Read the site of a task."""
         try:
             wanted = EnrichmentWork.model_validate(dict(task.payload))
         except ValidationError as error:
             return Failed(error=TaskError(code="payload", message=explain(error), retryable=False))
-        visit = self._enrichment.enrich(wanted, reuse=_is_first(task, wanted))
-        running = asyncio.run_coroutine_threadsafe(visit, self._loop)
+        return (await self._enrichment.enrich(wanted, reuse=_is_first(task, wanted))).verdict
+
+    def run(self, task: Task, work: Work) -> Verdict:
+        """The same for a thread. Once the lease is lost, reading stops: somebody else does it."""
+        running = asyncio.run_coroutine_threadsafe(self.visit(task, work), self.loop)
         while True:
             try:
-                return running.result(_LOOK_SECONDS).verdict
+                return running.result(_LOOK_SECONDS)
             except TimeoutError:
                 if running.done():
                     raise  # not our waiting is over, but the work failed so
@@ -70,12 +83,12 @@ class EnrichmentStage:
     def close(self) -> None:
         """Stop what is still being read, and let go of every connection."""
         self._call(_wound_up(self._fetcher, self._close))
-        self._loop.call_soon_threadsafe(self._loop.stop)
+        self.loop.call_soon_threadsafe(self.loop.stop)
         self._thread.join()
-        self._loop.close()
+        self.loop.close()
 
     def _call(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
+        return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result()
 
 
 def _is_first(task: Task, wanted: EnrichmentWork) -> bool:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    import asyncio
+
     from cocli.models.task import Task
     from cocli.queue.base import Verdict, Work
 
@@ -20,6 +23,37 @@ class Stage(Protocol):
 
     def run(self, task: Task, work: Work) -> Verdict:
         """Do it. Everything that was learnt is stored before this returns; doing it twice is doing it once."""
+        ...
+
+    def close(self) -> None: ...
+
+
+@dataclass(slots=True)
+class VisitCounts:
+    """What the visits of a stage do, counted since its start."""
+
+    requests: int = 0
+    """Pages that were asked for and came to something."""
+    timeouts: int = 0
+    """Those of them that got no answer in time."""
+    fetching: int = 0
+    """Visits that wait for a page now."""
+    under_way: int = 0
+    """Those of them whose request is at the server; the others wait for their turn."""
+
+
+class WaitingStage(Protocol):
+    """Does the work of a queue whose tasks mostly wait for others: many at a time, in one event loop."""
+
+    queue: str
+    loop: asyncio.AbstractEventLoop
+    """It runs in a thread of its own until the stage is closed."""
+
+    @property
+    def counts(self) -> VisitCounts: ...
+
+    async def visit(self, task: Task, work: Work) -> Verdict:
+        """As `Stage.run`, in the stage's own loop. Whoever cancels it has lost the task."""
         ...
 
     def close(self) -> None: ...

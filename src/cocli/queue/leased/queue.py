@@ -20,7 +20,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Literal
 
 from cocli import logs
-from cocli.errors import CocliError, HostEvicted, StoreError
+from cocli.errors import CocliError, HostEvicted, LeaseLost, StoreError
 from cocli.formats import json_records
 from cocli.keys.paths import task_files
 from cocli.models.campaign import LEASE_SECONDS
@@ -91,7 +91,7 @@ class LeasedQueue(ClaimingQueue):
         self._places = Places(campaign, name)
         expiry = timedelta(seconds=lease_seconds) + self._margin
         self._discovery = Discovery(store, self._places.pending, self._random, expiry=expiry)
-        self._keeper = LeaseKeeper(self._runtime, self._renew, lease_seconds=lease_seconds)
+        self._keeper = LeaseKeeper(self._runtime, self._renew, lease_seconds=lease_seconds, renew_many=self._renew_many)
         self._cleaner = Cleaner(store, self._runtime, lease_seconds=lease_seconds)
         self._putter = Putter(store, self._places, campaign, name, self._nonce)
         self._sideline = Sideline(store, self._places, self._nonce, settled_after=expiry)
@@ -116,17 +116,60 @@ class LeasedQueue(ClaimingQueue):
             claim.kept = len(finished)
         self._tell(_LOG, "lease renewed", claim.task.task_id, token=claim.token, finished_items=claim.kept)
 
+    def _renew_many(self, claims: Sequence[LeasedClaim]) -> list[CocliError | None]:
+        """Renew several leases side by side. One that its worker is ending at this moment is left alone."""
+        answers: dict[int, CocliError | None] = {}
+        renewals: list[tuple[int, LeasedClaim, Lease]] = []
+        with ExitStack() as writing:
+            for number, claim in enumerate(claims):
+                if not claim.writing.acquire(blocking=False):
+                    continue
+                writing.callback(claim.writing.release)
+                try:
+                    self._check(claim)
+                except LeaseLost as error:
+                    answers[number] = error
+                    continue
+                kept = claim.lease.with_changes(finished=tuple(claim.finished.values()))
+                renewals.append((number, claim, self._next_lease(claim, self._held(kept, self._store.now()))))
+            written_at = self._runtime.monotonic()
+            puts = [self._lease_put(claim, lease) for _, claim, lease in renewals]
+            swapped = settled.swap_many(self._store, puts)
+            for (number, claim, lease), etag in zip(renewals, swapped, strict=True):
+                answers[number] = self._replaced(claim, lease, etag, written_at)
+        return [answers.get(number) for number in range(len(claims))]
+
+    def _replaced(
+        self, claim: LeasedClaim, lease: Lease, etag: str | StoreError | None, written_at: float
+    ) -> CocliError | None:
+        """What came of a renewal; None where the lease is ours for longer now."""
+        if isinstance(etag, StoreError):
+            return etag
+        if etag is None:
+            claim.lost = True
+            return self._lost(claim, "its lease was replaced")
+        claim.lease, claim.etag, claim.written_at = lease, etag, written_at
+        claim.kept = len(lease.finished)
+        self._tell(_LOG, "lease renewed", claim.task.task_id, token=claim.token, finished_items=claim.kept)
+        return None
+
     def _replace_lease(self, claim: LeasedClaim, lease: Lease) -> None:
         with claim.writing:
             self._check(claim)
-            _, lease_key = task_files(claim.folder)
             written_at = self._runtime.monotonic()
-            lease = lease.with_changes(sequence=claim.lease.sequence + 1, nonce=self._nonce())
-            etag = settled.swap(self._store, lease_key, json_records.render(lease), claim.etag)
+            lease = self._next_lease(claim, lease)
+            put = self._lease_put(claim, lease)
+            etag = settled.swap(self._store, put.key, put.data, claim.etag)
             if etag is None:
                 claim.lost = True
                 raise self._lost(claim, "its lease was replaced")
             claim.lease, claim.etag, claim.written_at = lease, etag, written_at
+
+    def _next_lease(self, claim: LeasedClaim, lease: Lease) -> Lease:
+        return lease.with_changes(sequence=claim.lease.sequence + 1, nonce=self._nonce())
+
+    def _lease_put(self, claim: LeasedClaim, lease: Lease) -> Put:
+        return Put(task_files(claim.folder)[1], json_records.render(lease), if_match=claim.etag)
 
     # --- ending
 

@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 
 _LOG = logs.get_logger(__name__)
 
+_KEPT = 128
+"""Sites whose connections are kept at least: as many as are read at a time, or every page costs a new one."""
 _BLOCKING = frozenset({401, 403, 429, 451})
 """Statuses by which a server refuses a visitor."""
 
@@ -78,6 +80,7 @@ class Fetcher:
             network,
             tls or httpcore2.default_ssl_context(),
             per_origin=max(settings.per_host, 1),
+            kept=max(_KEPT, settings.concurrency),
             proxy=open_proxy(settings.proxy) if settings.proxy else None,
         )
         self._client = HttpClient(self._connections, settings.limits, user_agent=settings.user_agent)
@@ -101,6 +104,11 @@ class Fetcher:
         await self._connections.close()
         if self._own_resolver is not None:
             self._own_resolver.close()
+
+    @property
+    def under_way(self) -> int:
+        """Requests that their servers have now; those that wait for a turn are not."""
+        return self._politeness.under_way
 
     async def fetch(self, url: str, *, validators: Validators | None = None, options: RequestOptions = PAGE) -> Outcome:
         """What comes of asking for a page. With the validators of an earlier visit, perhaps that it did not change."""

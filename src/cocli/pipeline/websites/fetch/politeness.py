@@ -38,6 +38,8 @@ class Politeness:
         self._longest_delay = longest_delay
         self._ceiling = asyncio.Semaphore(total)
         self._hosts: OrderedDict[str, _Host] = OrderedDict()
+        self.under_way = 0
+        """Requests whose turn it is."""
 
     @asynccontextmanager
     async def turn(self, host: str, delay: float | None = None) -> AsyncIterator[None]:
@@ -50,9 +52,11 @@ class Politeness:
                     await self._wait_until(state)
                     await self._ceiling.acquire()
                     state.next_at = self._time.monotonic() + self._between(delay)
+                self.under_way += 1
                 try:
                     yield
                 finally:
+                    self.under_way -= 1
                     self._ceiling.release()
         finally:
             state.waiting -= 1
