@@ -255,7 +255,8 @@ def _enrichment(
             look=readers,
         )
 
-    return EnrichmentStage(lambda: open_fetcher(section, settings), enrichment, close=opened.aclose)
+    environ = campaign.settings.environ
+    return EnrichmentStage(lambda: open_fetcher(section, settings, environ=environ), enrichment, close=opened.aclose)
 
 
 # --- all of them

@@ -112,7 +112,7 @@ def test_hosts_are_forgotten_when_there_are_too_many(monkeypatch: pytest.MonkeyP
                 await time.sleep(1)
 
     time.run(main())
-    assert len(politeness._hosts) <= 11
+    assert len(politeness._sites) <= 11
 
 
 @given(st.integers(1, 5), st.sampled_from(Failure))

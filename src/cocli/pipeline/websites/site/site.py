@@ -18,6 +18,7 @@ from cocli.errors import DocumentError
 from cocli.pipeline.websites.facts.barrier import Barrier
 from cocli.pipeline.websites.fetch.capture import page_of
 from cocli.pipeline.websites.fetch.outcome import Failure, Fetched, FetchFailed, NotModified, Refused
+from cocli.pipeline.websites.fetch.pace.visit_clock import VisitClock
 from cocli.pipeline.websites.page.document import country_asked
 from cocli.pipeline.websites.page.url import is_root, page_key, root_of, site_of_url
 from cocli.pipeline.websites.site.entrance import Entrance
@@ -142,7 +143,8 @@ async def read_site(
     reader = _Reader(
         reading, fetch, shelf, render, settings, country, expected, clock, clock() + settings.seconds, look
     )
-    await reader.run()
+    with reader.visit.running():
+        await reader.run()
     return reading
 
 
@@ -162,6 +164,7 @@ class _Reader:
     here: str = ""
     """The domain that the site turned out to live on."""
     bodies: set[str] = field(default_factory=set)
+    visit: VisitClock = field(default_factory=VisitClock)
 
     async def run(self) -> None:
         home = await self._home()
@@ -283,15 +286,16 @@ class _Reader:
     # --- one request
 
     def _left(self) -> float:
-        return self.deadline - self.clock()
+        return self.deadline + self.visit.waited - self.clock()
 
     async def _ask(self, url: str, *, known: bool = True, seconds: float | None = None) -> Outcome:
         self.reading.requests += 1
         validators = await self.shelf.validators(url) if known else None
         left = max(0.0, self._left() if seconds is None else min(seconds, self._left()))
         try:
-            async with asyncio.timeout(left):
-                return await self.fetch(url, validators=validators)
+            async with asyncio.timeout(left) as limit:
+                with self.visit.limiting(limit):
+                    return await self.fetch(url, validators=validators)
         except TimeoutError:
             return FetchFailed(url, Failure.TIMEOUT, f"no page within {left:.1f} s")
 
