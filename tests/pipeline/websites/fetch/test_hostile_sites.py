@@ -121,7 +121,7 @@ def test_localhost_is_refused_by_its_address() -> None:
 
 def test_a_name_that_changes_its_address_wins_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first answers are allowed, every later one is not. The site closes its connections after each request."""
-    monkeypatch.setattr("cocli.pipeline.websites.fetch.lookups.FRESH_SECONDS", 0.0)
+    monkeypatch.setattr("cocli.pipeline.websites.fetch.known.lookups.FRESH_SECONDS", 0.0)
 
     async def main() -> None:
         async with hostile_site() as site:

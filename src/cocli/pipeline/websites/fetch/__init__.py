@@ -11,7 +11,7 @@ What lives where:
 - `outcome`: the four verdicts. A site never causes an exception.
 - `settings`, `limits`, `request`: how a fetcher behaves, how much it takes, what differs for robots.txt and parts.
 - `urls`: an address, read as browsers do. `guard`: which addresses may be asked. `resolver`: from names to addresses.
-  `lookups`: names that were looked up. `closed_doors`: who did not take a connection a moment ago.
+- `known`: what is remembered for a while: looked up names, who took no connection, sessions of TLS.
 - `network`: judges and connects in one step. `connections`, `http`, `decoder`: one request within bounds.
 - `robots`, `politeness`, `retries`: may we, when, and again?
 - `pace`: the table of who may be asked when, shared by the processes of a machine; the time that a visit has left.

@@ -17,12 +17,13 @@ import httpcore2
 
 from cocli import logs
 from cocli.pipeline.websites.fetch.clock import RealTime
-from cocli.pipeline.websites.fetch.connections import Connections
+from cocli.pipeline.websites.fetch.connections import Connections, kept_connections
 from cocli.pipeline.websites.fetch.guard import Guard
 from cocli.pipeline.websites.fetch.http import HttpClient
 from cocli.pipeline.websites.fetch.journey import REDIRECTS, RequestJourney
+from cocli.pipeline.websites.fetch.known.lookups import Lookups
+from cocli.pipeline.websites.fetch.known.tls_sessions import TlsSessions
 from cocli.pipeline.websites.fetch.limits import Budget
-from cocli.pipeline.websites.fetch.lookups import Lookups
 from cocli.pipeline.websites.fetch.network import GuardedNetwork
 from cocli.pipeline.websites.fetch.outcome import Failure, Fetched, FetchFailed, NotModified, Refused
 from cocli.pipeline.websites.fetch.pace.table import PaceTable
@@ -72,15 +73,18 @@ class Fetcher:
         self._time = time or RealTime()
         self._own_resolver = SystemResolver(settings.limits.lookup)
         self._guard = Guard(settings.allowed, ports=settings.ports)
+        tls, sessions = tls or httpcore2.default_ssl_context(), TlsSessions()
+        sessions.serve(tls)
         self._network: GuardedNetwork | None = None
         """None where a proxy looks names up."""
         if settings.proxy is None:
             lookups = Lookups(resolve or self._own_resolver, self._time, seconds=settings.limits.lookup)
-            self._network = GuardedNetwork(self._guard, lookups, settings.limits, self._time)
+            self._network = GuardedNetwork(self._guard, lookups, settings.limits, self._time, sessions)
         self._connections = Connections(
             self._network or httpcore2.AnyIOBackend(),
-            tls or httpcore2.default_ssl_context(),
+            tls,
             per_origin=max(settings.per_host, 1),
+            kept=kept_connections(settings.concurrency),
             proxy=open_proxy(settings.proxy) if settings.proxy else None,
         )
         self._client = HttpClient(self._connections, settings.limits, user_agent=settings.user_agent)

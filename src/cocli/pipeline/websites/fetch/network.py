@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import httpcore2
 
-from cocli.pipeline.websites.fetch.closed_doors import ClosedDoors
+from cocli.pipeline.websites.fetch.known.closed_doors import ClosedDoors
 from cocli.pipeline.websites.fetch.outcome import Failure
 from cocli.pipeline.websites.fetch.resolver import Endpoint
 from cocli.pipeline.websites.fetch.signals import Breakdown
@@ -23,19 +23,21 @@ if TYPE_CHECKING:
 
     from cocli.pipeline.websites.fetch.clock import Time
     from cocli.pipeline.websites.fetch.guard import Guard
+    from cocli.pipeline.websites.fetch.known.lookups import Lookups
+    from cocli.pipeline.websites.fetch.known.tls_sessions import TlsSessions
     from cocli.pipeline.websites.fetch.limits import FetchLimits
-    from cocli.pipeline.websites.fetch.lookups import Lookups
 
 
 class GuardedNetwork(httpcore2.AsyncNetworkBackend):
     """Connects to permitted addresses only. Raises `Refusal` and `Breakdown`."""
 
-    def __init__(self, guard: Guard, lookups: Lookups, limits: FetchLimits, time: Time) -> None:
+    def __init__(self, guard: Guard, lookups: Lookups, limits: FetchLimits, time: Time, sessions: TlsSessions) -> None:
         self._guard = guard
         self._lookups = lookups
         self._limits = limits
         self._sockets = httpcore2.AnyIOBackend()
         self._closed = ClosedDoors(time)
+        self._sessions = sessions
 
     async def address_of(self, host: str, port: int) -> str:
         """Where a request is going to: the first permitted address of its host."""
@@ -60,7 +62,7 @@ class GuardedNetwork(httpcore2.AsyncNetworkBackend):
                 try:
                     stream = await self._sockets.connect_tcp(*endpoint, timeout=wait, socket_options=socket_options)
                     self._closed.opened(host, endpoint)
-                    return ClosingStream(stream)
+                    return ClosingStream(stream, self._sessions)
                 except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
                     failure, problem = _failure(error), str(error)  # the name may have another address
                     self._closed.note(host, endpoint, failure)
@@ -79,10 +81,14 @@ class GuardedNetwork(httpcore2.AsyncNetworkBackend):
 
 
 class ClosingStream(httpcore2.AsyncNetworkStream):
-    """A stream that is closed when its handshake is cancelled: the library closes it after its own errors only."""
+    """A stream that is closed when its handshake is cancelled: the library closes it after its own errors only.
 
-    def __init__(self, stream: httpcore2.AsyncNetworkStream) -> None:
+    When it ends, its session of TLS is kept for the next one.
+    """
+
+    def __init__(self, stream: httpcore2.AsyncNetworkStream, sessions: TlsSessions) -> None:
         self._stream = stream
+        self._sessions = sessions
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109  the library's
         return await self._stream.read(max_bytes, timeout)
@@ -91,6 +97,7 @@ class ClosingStream(httpcore2.AsyncNetworkStream):
         await self._stream.write(buffer, timeout)
 
     async def aclose(self) -> None:
+        self._sessions.keep(self._stream.get_extra_info("ssl_object"))
         await self._stream.aclose()
 
     async def start_tls(
@@ -100,7 +107,8 @@ class ClosingStream(httpcore2.AsyncNetworkStream):
         timeout: float | None = None,  # noqa: ASYNC109  the library's
     ) -> httpcore2.AsyncNetworkStream:
         try:
-            return await self._stream.start_tls(ssl_context, server_hostname, timeout)
+            encrypted = await self._stream.start_tls(ssl_context, server_hostname, timeout)
+            return ClosingStream(encrypted, self._sessions)
         except asyncio.CancelledError:
             await self._stream.aclose()
             raise
