@@ -6,9 +6,10 @@ import os
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from cocli.config.places import state_home
+from cocli.config.places import cache_home, state_home
 from cocli.pipeline.websites.fetch.fetcher import Fetcher
 from cocli.pipeline.websites.fetch.hosts_file import read_hosts_file
+from cocli.pipeline.websites.fetch.known.robots_shelf import RobotsShelf
 from cocli.pipeline.websites.fetch.pace.table import open_pace_table
 from cocli.pipeline.websites.fetch.settings import FetchSettings
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 PACES = "fetch"
 """The folder of the state home in which the processes of this machine tell each other when they ask a site."""
+ROBOTS = ("fetch", "robots.sqlite3")
+"""In the cache: what robots.txt files said that were read today."""
 
 
 def open_fetcher(
@@ -29,15 +32,17 @@ def open_fetcher(
 ) -> Fetcher:
     """A fetcher as it is configured, names that lead elsewhere included.
 
-    With the environment, it is as polite as if all fetchers of this machine were one. Without, it keeps to itself.
+    With the environment, it is as polite as if all fetchers of this machine were one, and knows what robots.txt files
+    the others have read. Without, it keeps to itself.
     """
-    resolve = paces = None
+    resolve = paces = robots = None
     if section.hosts_file:
         resolve = read_hosts_file(os.path.expanduser(section.hosts_file))
     settings = settings or FetchSettings.of(section)
     if environ is not None:
         paces = open_pace_table(os.path.join(state_home(environ), PACES), hold=settings.limits.journey)
-    return Fetcher(settings, resolve=resolve, paces=paces)
+        robots = RobotsShelf(os.path.join(cache_home(environ), *ROBOTS))
+    return Fetcher(settings, resolve=resolve, paces=paces, robots=robots)
 
 
 @asynccontextmanager

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
     from cocli.pipeline.websites.fetch.clock import Time
     from cocli.pipeline.websites.fetch.http import HttpAnswer
+    from cocli.pipeline.websites.fetch.known.robots_shelf import RobotsShelf
     from cocli.pipeline.websites.fetch.outcome import Outcome, Validators
     from cocli.pipeline.websites.fetch.request import RequestOptions
     from cocli.pipeline.websites.fetch.resolver import Resolve
@@ -67,6 +68,7 @@ class Fetcher:
         random: chance.Random | None = None,
         tls: ssl.SSLContext | None = None,
         paces: PaceTable | None = None,
+        robots: RobotsShelf | None = None,
     ) -> None:
         """`paces` is a table that other processes share (`open_pace_table`); without it this fetcher is alone."""
         self.settings = settings = settings or FetchSettings()
@@ -101,7 +103,10 @@ class Fetcher:
             longest_rest=self._retrying.longest,
             table=self._paces,
         )
-        self._robots = Robots(self._robots_txt, self._time, settings.limits, user_agent=settings.user_agent)
+        self._shelf = robots
+        self._robots = Robots(
+            self._robots_txt, self._time, settings.limits, user_agent=settings.user_agent, shelf=robots
+        )
 
     async def __aenter__(self) -> Self:
         return self
@@ -113,6 +118,8 @@ class Fetcher:
         await self._connections.close()
         self._own_resolver.close()
         self._paces.close()
+        if self._shelf is not None:
+            self._shelf.close()
 
     async def fetch(self, url: str, *, validators: Validators | None = None, options: RequestOptions = PAGE) -> Outcome:
         """What comes of asking for a page. With the validators of an earlier visit, perhaps that it did not change."""
