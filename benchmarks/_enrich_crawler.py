@@ -72,7 +72,13 @@ async def _read_all(task: dict[str, Any], shelf: Shelf) -> dict[str, Any]:
     async def resolve(_host: str, _port: int) -> list[tuple[str, int]]:
         return [("127.0.0.1", port)]
 
-    settings = FetchSettings(rate=1e9, concurrency=task["at_once"], allowed=(ip_network("127.0.0.0/8"),), ports=(port,))
+    settings = FetchSettings(
+        rate=1e9,
+        per_address=task["at_once"],
+        concurrency=task["at_once"],
+        allowed=(ip_network("127.0.0.0/8"),),
+        ports=(port,),
+    )
     done = {"pages": 0, "emails": 0, "sites": 0}
     urls: dict[str, list[str]] = {}
     memory: list[float] = []

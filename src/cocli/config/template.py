@@ -151,6 +151,8 @@ _SHARED = """\
 
 # [fetch]
 # rate = 1.0                     # requests per second to one site
+# per_address = 4                # requests at a time to one address, over all the sites that lie there
+# address_rate = 8.0             # requests per second to one address; never below rate
 # user_agent = "example-bot"
 # robots = true
 # proxies = []                   # "http://host:port"; with a password only in COCLI_FETCH_PROXIES

@@ -221,6 +221,10 @@ class FetchSection(RecordPart):
 
     rate: Annotated[float, Field(gt=0, le=100)] = 1.0
     """Requests per second to one site."""
+    per_address: Annotated[int, Field(ge=1, le=1000)] = 4
+    """Requests at a time to one address, over all the sites that lie there."""
+    address_rate: Annotated[float, Field(gt=0, le=100_000)] = 8.0
+    """Requests per second to one address, over all the sites that lie there. Never below `rate`."""
     user_agent: Label | None = None
     robots: bool = True
     proxies: Many[ProxyAddress] = ()

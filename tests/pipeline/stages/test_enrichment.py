@@ -83,7 +83,7 @@ class Workshop:
                 raise no_such_host(host)
             return [found if port == 80 else (found[0], self.websites.refusing_port)]  # the town has no TLS
 
-        settings = FetchSettings(rate=100, allowed=(ip_network("127.0.0.0/8"),))
+        settings = FetchSettings(rate=100, per_address=100, address_rate=1e5, allowed=(ip_network("127.0.0.0/8"),))
         return Fetcher(settings, resolve=resolve)
 
     def enrichment(self, fetcher: Fetcher, **settings: Any) -> Enrichment:

@@ -290,6 +290,42 @@ def test_a_page_that_did_not_change_is_read_from_the_shelf() -> None:
     assert website(reading).primary_email == "info@firm.com"
 
 
+class SecureShelf(NoShelf):
+    """What was kept of a site whose address led to `https://www.firm.com/`."""
+
+    async def validators(self, url: str) -> Validators | None:
+        if url == "https://www.firm.com/":
+            return Validators(etag='"1"', last_modified="Mon, 16 Nov 2026 08:00:00 GMT")
+        return None
+
+    async def again(self, url: str) -> Kept | None:
+        if url != "https://www.firm.com/":
+            return None
+        return Kept(page_document(page(url, HOME), account="a"), NOON)
+
+
+def test_a_home_page_that_did_not_change_is_known_by_where_its_address_led() -> None:
+    asked, there = "http://firm.com/", "https://www.firm.com/"
+    contact = page("https://www.firm.com/contact", CONTACT)
+    site = RecordedSite({asked: NotModified(asked, there, NOON), "https://www.firm.com/contact": contact})
+    reading = read(site, asked, shelf=SecureShelf())
+    assert site.shown[0] == Validators(etag='"1"')
+    assert site.asked == [asked, "https://www.firm.com/contact"]
+    assert (reading.final_url, website(reading).primary_email) == (there, "info@firm.com")
+
+
+def test_a_tag_that_fits_another_page_loses_none() -> None:
+    class Confused(RecordedSite):
+        async def __call__(self, url: str, *, validators: Validators | None = None) -> Outcome:
+            outcome = await super().__call__(url, validators=validators)
+            return NotModified(url, url, NOON) if validators else outcome
+
+    site = Confused({"http://firm.com/": HOME, "http://firm.com/contact": CONTACT})
+    reading = read(site, "http://firm.com/", shelf=SecureShelf())
+    assert site.asked == ["http://firm.com/", "http://firm.com/", "http://firm.com/contact"]
+    assert website(reading).primary_email == "info@firm.com"
+
+
 def test_a_page_that_was_kept_for_another_country_is_read_by_ours() -> None:
     class Stocked(NoShelf):
         async def validators(self, url: str) -> Validators | None:

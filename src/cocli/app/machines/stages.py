@@ -257,7 +257,8 @@ def _enrichment(
             room=BodyRoom(_room_for_bodies()),
         )
 
-    return EnrichmentStage(lambda: open_fetcher(section, settings), enrichment, close=opened.aclose)
+    environ = campaign.settings.environ
+    return EnrichmentStage(lambda: open_fetcher(section, settings, environ=environ), enrichment, close=opened.aclose)
 
 
 def _room_for_bodies() -> int:

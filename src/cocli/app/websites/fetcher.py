@@ -6,23 +6,43 @@ import os
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
+from cocli.config.places import cache_home, state_home
 from cocli.pipeline.websites.fetch.fetcher import Fetcher
 from cocli.pipeline.websites.fetch.hosts_file import read_hosts_file
+from cocli.pipeline.websites.fetch.known.robots_shelf import RobotsShelf
+from cocli.pipeline.websites.fetch.pace.table import open_pace_table
 from cocli.pipeline.websites.fetch.settings import FetchSettings
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from cocli.config.places import Environment
     from cocli.models.campaign import FetchSection
     from cocli.pipeline.websites.site.site import Render
 
 
-def open_fetcher(section: FetchSection, settings: FetchSettings | None = None) -> Fetcher:
-    """A fetcher as it is configured, names that lead elsewhere included."""
-    resolve = None
+PACES = "fetch"
+"""The folder of the state home in which the processes of this machine tell each other when they ask a site."""
+ROBOTS = ("fetch", "robots.sqlite3")
+"""In the cache: what robots.txt files said that were read today."""
+
+
+def open_fetcher(
+    section: FetchSection, settings: FetchSettings | None = None, *, environ: Environment | None = None
+) -> Fetcher:
+    """A fetcher as it is configured, names that lead elsewhere included.
+
+    With the environment, it is as polite as if all fetchers of this machine were one, and knows what robots.txt files
+    the others have read. Without, it keeps to itself.
+    """
+    resolve = paces = robots = None
     if section.hosts_file:
         resolve = read_hosts_file(os.path.expanduser(section.hosts_file))
-    return Fetcher(settings or FetchSettings.of(section), resolve=resolve)
+    settings = settings or FetchSettings.of(section)
+    if environ is not None:
+        paces = open_pace_table(os.path.join(state_home(environ), PACES), hold=settings.limits.journey)
+        robots = RobotsShelf(os.path.join(cache_home(environ), *ROBOTS))
+    return Fetcher(settings, resolve=resolve, paces=paces, robots=robots)
 
 
 @asynccontextmanager

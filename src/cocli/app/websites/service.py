@@ -175,7 +175,7 @@ async def opened_service(workspace: Workspace, campaign: str | None) -> AsyncIte
     section = fetch_section(settings)
     proxy = section.proxies[0] if section.proxies else None
     async with (
-        open_fetcher(section, FetchSettings.of(section, proxy=proxy)) as fetcher,
+        open_fetcher(section, FetchSettings.of(section, proxy=proxy), environ=settings.environ) as fetcher,
         opened_browser(section, fetcher) as render,
         ReaderPool() as readers,
     ):

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 CAMPAIGN = "harrowmere"
 RELEASE = "2026-11-01.0"
+ONE_ADDRESS = ("fetch.per_address=1000", "fetch.address_rate=100000")
+"""All websites of the town lie at one address, which is our own: nobody has to be spared."""
 _OBSERVED = datetime(2026, 11, 1, tzinfo=UTC)
 
 
@@ -75,6 +77,7 @@ def found_campaign(
             f"fetch.hosts_file={files / 'hosts.json'}",
             'fetch.allow_networks=["127.0.0.0/8"]',
             "fetch.rate=100",
+            *ONE_ADDRESS,
             *changes,
         ]
         edit_campaign(workspace, CAMPAIGN, [parse_change(text) for text in settings])

@@ -32,6 +32,8 @@ class Asked:
     body: bytes
     at: float
     target: str
+    address: str = LOOPBACK
+    """Of this machine's: the one that was connected to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +47,20 @@ Handler = Callable[[Asked], Awaitable[TownAnswer | None]]
 """None: the server keeps silent until the client gives up."""
 
 
+def loopback_addresses(count: int) -> list[str]:
+    """`127.0.0.1` and those that follow: Linux answers to all of them."""
+    return [f"127.0.{number // 256}.{number % 256}" for number in range(1, count + 1)]
+
+
 @contextlib.contextmanager
-def running(handler: Handler, port: int, name: str) -> Iterator[int]:
-    """Serve until the block ends; the port, which is chosen where 0 was asked for."""
+def running(handler: Handler, port: int, name: str, *, addresses: int = 1) -> Iterator[int]:
+    """Serve until the block ends; the port, which is chosen where 0 was asked for. It is the same at all addresses."""
     loop = asyncio.new_event_loop()
     started: list[int | OSError] = []
     ready = threading.Event()
-    thread = threading.Thread(target=_run, args=(loop, handler, port, started, ready), name=name, daemon=True)
+    thread = threading.Thread(
+        target=_run, args=(loop, handler, port, addresses, started, ready), name=name, daemon=True
+    )
     thread.start()
     ready.wait()
     if isinstance(started[0], OSError):
@@ -68,11 +77,12 @@ def _run(
     loop: asyncio.AbstractEventLoop,
     handler: Handler,
     port: int,
+    addresses: int,
     started: list[int | OSError],
     ready: threading.Event,
 ) -> None:
     try:
-        loop.run_until_complete(_serve(handler, port, started, ready))
+        loop.run_until_complete(_serve(handler, port, addresses, started, ready))
     except asyncio.CancelledError:
         pass  # the block ended
     except OSError as error:
@@ -87,7 +97,9 @@ def _cancel_all(loop: asyncio.AbstractEventLoop) -> None:
         task.cancel()
 
 
-async def _serve(handler: Handler, port: int, started: list[int | OSError], ready: threading.Event) -> None:
+async def _serve(
+    handler: Handler, port: int, addresses: int, started: list[int | OSError], ready: threading.Event
+) -> None:
     clients: set[asyncio.Task[None]] = set()
 
     def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -95,9 +107,12 @@ async def _serve(handler: Handler, port: int, started: list[int | OSError], read
         clients.add(task)
         task.add_done_callback(clients.discard)
 
-    listener = await asyncio.start_server(connected, LOOPBACK, port, backlog=_BACKLOG)
-    async with listener:
-        started.append(int(listener.sockets[0].getsockname()[1]))
+    async with contextlib.AsyncExitStack() as listeners:
+        for address in loopback_addresses(addresses):
+            listener = await asyncio.start_server(connected, address, port, backlog=_BACKLOG)
+            await listeners.enter_async_context(listener)
+            port = int(listener.sockets[0].getsockname()[1])
+        started.append(port)
         ready.set()
         try:
             await asyncio.Event().wait()
@@ -108,8 +123,9 @@ async def _serve(handler: Handler, port: int, started: list[int | OSError], read
 
 
 async def _client(handler: Handler, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    address = str(writer.get_extra_info("sockname")[0])
     try:
-        while await _answer_one(handler, reader, writer):
+        while await _answer_one(handler, reader, writer, address):
             pass
     except (ConnectionError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, ValueError):
         pass  # the client went away, or does not speak HTTP: there is nobody to answer
@@ -117,9 +133,11 @@ async def _client(handler: Handler, reader: asyncio.StreamReader, writer: asynci
         writer.close()
 
 
-async def _answer_one(handler: Handler, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+async def _answer_one(
+    handler: Handler, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, address: str
+) -> bool:
     """Read one request and answer it. False where the connection ends."""
-    asked = await _read(reader)
+    asked = await _read(reader, address)
     answer = await handler(asked)
     if answer is None:
         await reader.read()  # until the client gives up
@@ -129,7 +147,7 @@ async def _answer_one(handler: Handler, reader: asyncio.StreamReader, writer: as
     return asked.headers.get("connection", "").lower() != "close"
 
 
-async def _read(reader: asyncio.StreamReader) -> Asked:
+async def _read(reader: asyncio.StreamReader, address: str) -> Asked:
     first = await reader.readexactly(1)
     if first == _TLS_HANDSHAKE:
         raise ConnectionAbortedError  # as every server does that speaks no TLS: it does not wait for more
@@ -152,6 +170,7 @@ async def _read(reader: asyncio.StreamReader) -> Asked:
         body=body,
         at=asyncio.get_running_loop().time(),
         target=target,
+        address=address,
     )
 
 

@@ -13,7 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.kit.async_time import AsyncTime
 
+from cocli.pipeline.websites.fetch.clock import RealTime
 from cocli.pipeline.websites.fetch.outcome import Failure
+from cocli.pipeline.websites.fetch.pace.visit_clock import VisitClock
 from cocli.pipeline.websites.fetch.politeness import Politeness
 from cocli.pipeline.websites.fetch.retries import STATUS_TRIES, TRIES, Retrying, retry_after
 
@@ -112,7 +114,7 @@ def test_hosts_are_forgotten_when_there_are_too_many(monkeypatch: pytest.MonkeyP
                 await time.sleep(1)
 
     time.run(main())
-    assert len(politeness._hosts) <= 11
+    assert len(politeness._sites) <= 11
 
 
 @given(st.integers(1, 5), st.sampled_from(Failure))
@@ -157,3 +159,127 @@ def test_retry_after_is_a_number_or_a_date(text: str | None, seconds: float | No
 def test_retry_after_is_never_a_reason_to_break(text: str) -> None:
     seconds = retry_after(text, NOW)
     assert seconds is None or seconds >= 0
+
+
+# --- addresses
+
+SHARED = st.lists(
+    st.tuples(st.sampled_from("abcdef"), st.sampled_from(["x", "y", None]), st.floats(0, 3), st.floats(0, 1)),
+    max_size=30,
+)
+
+
+@settings(max_examples=40)
+@given(SHARED, st.integers(1, 3), st.floats(1, 8))
+def test_an_address_has_its_share_whatever_sites_lie_there(
+    requests: list[tuple[str, str | None, float, float]], per_address: int, address_rate: float
+) -> None:
+    time = AsyncTime()
+    politeness = Politeness(
+        time, rate=1, per_host=1, total=100, longest_delay=9, per_address=per_address, address_rate=address_rate
+    )
+    begun: dict[str, list[float]] = {}
+    running: list[str] = []
+
+    async def ask(host: str, address: str | None, start: float, lasts: float) -> None:
+        await time.sleep(start)
+        async with politeness.turn(host, address=address):
+            if address is None:
+                return
+            begun.setdefault(address, []).append(time.monotonic())
+            running.append(address)
+            assert running.count(address) <= per_address
+            await time.sleep(lasts)
+            running.remove(address)
+
+    async def main() -> None:
+        await asyncio.gather(*(ask(*request) for request in requests))
+
+    time.run(main())
+    assert sum(map(len, begun.values())) == sum(address is not None for _, address, _, _ in requests)
+    for turns in begun.values():
+        for first, second in pairwise(turns):
+            assert second - first >= 1 / address_rate - 1e-9
+
+
+def test_sites_of_one_address_are_asked_in_turn_and_one_that_rests_does_not_hold_up_the_others() -> None:
+    time = AsyncTime()
+    politeness = Politeness(time, rate=1, per_host=1, total=100, longest_delay=60, per_address=1, address_rate=1)
+    done: list[tuple[str, float]] = []
+
+    async def ask(host: str, delay: float | None = None) -> None:
+        async with politeness.turn(host, delay, "shared"):
+            done.append((host, time.monotonic()))
+
+    async def main() -> None:
+        await asyncio.gather(ask("slow", 30), ask("slow"), *(ask(f"s{number}") for number in range(4)))
+
+    time.run(main())
+    assert done == [("slow", 0.0), ("s0", 1.0), ("s1", 2.0), ("s2", 3.0), ("s3", 4.0), ("slow", 30.0)]
+
+
+def test_an_address_is_not_slower_than_one_of_its_sites_may_be() -> None:
+    time = AsyncTime()
+    politeness = Politeness(time, rate=20, per_host=1, total=9, longest_delay=9, per_address=4, address_rate=8)
+
+    async def main() -> float:
+        for _ in range(21):
+            async with politeness.turn("fast", address="own"):
+                pass
+        return time.monotonic()
+
+    assert time.run(main()) == pytest.approx(1.0)
+
+
+def test_the_pause_begins_with_the_answer() -> None:
+    time = AsyncTime()
+    politeness = Politeness(time, rate=1, per_host=1, total=9, longest_delay=9)
+
+    async def ask(*, answered: bool, reached: bool = True) -> float:
+        async with politeness.turn("host") as turn:
+            began = time.monotonic()
+            await time.sleep(2)
+            if answered:
+                politeness.answered(turn)
+            turn.reached_nobody = not reached
+            await time.sleep(3)
+        return began
+
+    async def main() -> list[float]:
+        return [
+            await ask(answered=True),
+            await ask(answered=False),  # at 5: the first was answered at 2, and over at 5
+            await ask(answered=False, reached=False),  # at 11: the second may have arrived until 10
+            await ask(answered=True),  # at 16: the third arrived nowhere
+        ]
+
+    assert time.run(main()) == [0, 5, 11, 16]
+
+
+def test_a_visit_does_not_pay_for_the_queue_at_its_address() -> None:
+    async def main() -> tuple[list[str], list[float]]:
+        politeness = Politeness(
+            RealTime(), rate=100, per_host=1, total=100, longest_delay=9, per_address=1, address_rate=1e6
+        )
+        told: list[str] = []
+        waited: list[float] = []
+
+        async def visit(host: str, *, answers: bool) -> None:
+            clock = VisitClock()
+            try:
+                with clock.running():
+                    async with asyncio.timeout(0.2) as limit:
+                        with clock.limiting(limit):
+                            async with politeness.turn(host, address="shared"):
+                                await asyncio.sleep(0.05 if answers else 60)
+                told.append(host)
+            except TimeoutError:
+                told.append(f"{host} is slow")
+            waited.append(clock.waited)
+
+        await asyncio.gather(visit("first", answers=False), *(visit(f"s{n}", answers=True) for n in range(8)))
+        return told, waited
+
+    told, waited = asyncio.run(main())
+    assert told == ["first is slow", *(f"s{number}" for number in range(8))]
+    assert waited[0] < 0.2 <= waited[1] < waited[-1]

@@ -63,9 +63,11 @@ class Http2Server:
         self.connections = 0
         self.asked: list[tuple[str, str]] = []
         self.names: list[str] = []
+        self.resumed: list[bool] = []
 
     async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
+        self.resumed.append(writer.get_extra_info("ssl_object").session_reused)
         state = h2.connection.H2Connection(h2.config.H2Configuration(client_side=False, header_encoding="utf-8"))
         state.initiate_connection()
         writer.write(state.data_to_send())
@@ -147,6 +149,7 @@ def test_a_connection_with_a_rest_of_a_page_on_it_is_not_used_again(
 
     server = with_server(contexts, run)
     assert server.connections == 4
+    assert server.resumed == [False, True, True, True], "a new connection goes on with the session of the last one"
 
 
 def test_a_flood_of_headers_is_cut_off_here_too(contexts: tuple[ssl.SSLContext, ssl.SSLContext]) -> None:

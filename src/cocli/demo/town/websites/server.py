@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import zlib
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from cocli.demo.ports import free_ports
-from cocli.demo.town.http_server import LOOPBACK, Asked, TownAnswer, running
+from cocli.demo.town.http_server import LOOPBACK, Asked, TownAnswer, loopback_addresses, running
 from cocli.demo.town.websites.replies import Reply, reply_to
 
 if TYPE_CHECKING:
@@ -28,6 +29,11 @@ class Request:
     path: str
     at: float
     user_agent: str
+    address: str = LOOPBACK
+    status: int = 0
+    """Of the answer; 0 where none was given yet."""
+    sent: int = 0
+    """Bytes of the answer's body."""
 
 
 @dataclass(slots=True)
@@ -41,6 +47,8 @@ class WebsiteServer:
     port: int = 0
     refusing_port: int = 0
     """A port that nobody listens on: where hosts are that refuse connections."""
+    addresses: int = 1
+    """Loopback addresses over which the websites are spread, each always at the same."""
     requests: list[Request] = field(default_factory=list)
     _replies: dict[tuple[str, str], Reply] = field(default_factory=dict)
 
@@ -49,7 +57,7 @@ class WebsiteServer:
         site = self.town.site_of(host)
         if site is None or site.kind in _NOT_ON_THIS_SERVER:
             return None
-        return LOOPBACK, self.refusing_port if site.kind == "refused" else self.port
+        return self._address(host), self.refusing_port if site.kind == "refused" else self.port
 
     async def lookup(self, host: str, port: int) -> list[tuple[str, int]]:
         """The same as a fetcher wants it: a list, empty where there is no such name."""
@@ -58,11 +66,16 @@ class WebsiteServer:
             return [found]
         return []
 
+    def _address(self, host: str) -> str:
+        return loopback_addresses(self.addresses)[zlib.crc32(host.removeprefix("www.").encode()) % self.addresses]
+
     def requests_per_host(self) -> Counter[str]:
         return Counter(request.host for request in self.requests)
 
     async def answer(self, asked: Asked) -> TownAnswer | None:
-        self.requests.append(Request(asked.host, asked.path, asked.at, asked.headers.get("user-agent", "")))
+        number = len(self.requests)
+        agent = asked.headers.get("user-agent", "")
+        self.requests.append(Request(asked.host, asked.path, asked.at, agent, asked.address))
         await asyncio.sleep(self.latency(asked.host))
         reply = self._reply(asked.host, asked.path)
         if reply.hang and self.hang_seconds is not None:
@@ -70,7 +83,9 @@ class WebsiteServer:
             raise ConnectionAbortedError
         if reply.hang:
             return None
-        return _encoded(reply, asked)
+        answer = _encoded(reply, asked)
+        self.requests[number] = replace(self.requests[number], status=answer.status, sent=len(answer.body))
+        return answer
 
     def _reply(self, host: str, path: str) -> Reply:
         site = self.town.site_of(host)
@@ -100,8 +115,15 @@ def serve_websites(
     port: int = 0,
     latency: Callable[[str], float] | None = None,
     hang_seconds: float | None = None,
+    addresses: int = 1,
 ) -> Iterator[WebsiteServer]:
     """Run the server until the block ends. `latency` gives the seconds that a host takes to answer."""
-    server = WebsiteServer(town, latency or (lambda _host: 0.0), hang_seconds, refusing_port=free_ports(1)[0])
-    with running(server.answer, port, "town-websites") as server.port:
+    server = WebsiteServer(
+        town,
+        latency or (lambda _host: 0.0),
+        hang_seconds,
+        refusing_port=free_ports(1)[0],
+        addresses=addresses,
+    )
+    with running(server.answer, port, "town-websites", addresses=addresses) as server.port:
         yield server

@@ -7,12 +7,14 @@
 
 What lives where:
 
-- `fetcher`: `Fetcher(settings, *, resolve=None, time=None, random=None, tls=None)`; the order of things.
+- `fetcher`: `Fetcher(settings, *, resolve=None, time=None, random=None, tls=None, paces=None)`; the order of things.
 - `outcome`: the four verdicts. A site never causes an exception.
 - `settings`, `limits`, `request`: how a fetcher behaves, how much it takes, what differs for robots.txt and parts.
 - `urls`: an address, read as browsers do. `guard`: which addresses may be asked. `resolver`: from names to addresses.
-- `network`: looks up, judges and connects in one step. `connections`, `http`, `decoder`: one request within bounds.
+- `known`: what is remembered for a while: looked up names, who took no connection, sessions of TLS.
+- `network`: judges and connects in one step. `connections`, `http`, `decoder`: one request within bounds.
 - `robots`, `politeness`, `retries`: may we, when, and again?
+- `pace`: the table of who may be asked when, shared by the processes of a machine; the time that a visit has left.
 - `journey`: redirects and the wording of outcomes. `capture`: a page and its document.
 - `browser` (extra `browser`): what a script makes of a page that is empty without it.
 
@@ -32,6 +34,7 @@ from cocli.pipeline.websites.fetch.outcome import (
     Refused,
     Validators,
 )
+from cocli.pipeline.websites.fetch.pace.table import PaceTable, open_pace_table
 from cocli.pipeline.websites.fetch.resolver import Endpoint, Resolve, lookup_failed, no_such_host
 from cocli.pipeline.websites.fetch.settings import FetchSettings
 
@@ -45,12 +48,14 @@ __all__ = [
     "Hop",
     "NotModified",
     "Outcome",
+    "PaceTable",
     "Reason",
     "Refused",
     "Resolve",
     "Validators",
     "lookup_failed",
     "no_such_host",
+    "open_pace_table",
     "page_document",
     "page_of",
     "validators_of",

@@ -7,6 +7,7 @@ one request has a connection to itself, so there is nothing to look for; the poo
 from __future__ import annotations
 
 import asyncio
+import resource
 from collections import OrderedDict
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
 _KEEP_SECONDS = 30.0
+_LEAST_KEPT = 128
+_SITES_PER_REQUEST = 4
+"""A site pauses longer between two requests than a request takes: so many are visited for each request that runs."""
+_SHARE_OF_FILES = 4
 
 Origin = tuple[str, str, int]
 
@@ -39,6 +44,7 @@ class _Place:
     turns: asyncio.Semaphore
     idle: list[httpcore2.AsyncConnectionInterface] = field(default_factory=list)
     users: int = 0
+    used_at: float = 0.0
 
 
 class Connections:
@@ -50,7 +56,7 @@ class Connections:
         tls: ssl.SSLContext,
         *,
         per_origin: int,
-        kept: int = 128,
+        kept: int = _LEAST_KEPT,
         proxy: httpcore2.Proxy | None = None,
     ) -> None:
         self._per_origin = per_origin
@@ -67,6 +73,7 @@ class Connections:
             place = self._places[origin] = _Place(asyncio.Semaphore(self._per_origin))
         self._places.move_to_end(origin)
         place.users += 1
+        place.used_at = asyncio.get_running_loop().time()
         try:
             async with place.turns:
                 lease = ConnectionLease(await _usable(place) or self._made(origin))
@@ -90,11 +97,27 @@ class Connections:
         return self._maker.create_connection(httpcore2.Origin(scheme.encode("ascii"), host.encode("ascii"), port))
 
     async def _drop_surplus(self) -> None:
+        """Close what nobody will use again, beginning with what was used first."""
         while len(self._places) > self._kept:
             unused = next((origin for origin, place in self._places.items() if place.users == 0), None)
             if unused is None:
                 return
             await _close_idle(self._places.pop(unused))
+        expired = asyncio.get_running_loop().time() - _KEEP_SECONDS
+        while self._places:
+            origin, place = next(iter(self._places.items()))
+            if place.users or place.used_at > expired:
+                return
+            await _close_idle(self._places.pop(origin))
+
+
+def kept_connections(concurrency: int) -> int:
+    """So many origins that the sites of all visits keep theirs, as far as this process may open files."""
+    wanted = concurrency * _SITES_PER_REQUEST
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if files != resource.RLIM_INFINITY:
+        wanted = min(wanted, files // _SHARE_OF_FILES)
+    return max(_LEAST_KEPT, wanted)
 
 
 async def _usable(place: _Place) -> httpcore2.AsyncConnectionInterface | None:

@@ -10,20 +10,23 @@ robots.txt of that host allow it, is it our turn there.
 from __future__ import annotations
 
 import random as chance
+from functools import partial
 from typing import TYPE_CHECKING, Self
 
 import httpcore2
 
 from cocli import logs
-from cocli.errors import UsageError
 from cocli.pipeline.websites.fetch.clock import RealTime
-from cocli.pipeline.websites.fetch.connections import Connections
+from cocli.pipeline.websites.fetch.connections import Connections, kept_connections
 from cocli.pipeline.websites.fetch.guard import Guard
 from cocli.pipeline.websites.fetch.http import HttpClient
 from cocli.pipeline.websites.fetch.journey import REDIRECTS, RequestJourney
+from cocli.pipeline.websites.fetch.known.lookups import Lookups
+from cocli.pipeline.websites.fetch.known.tls_sessions import TlsSessions
 from cocli.pipeline.websites.fetch.limits import Budget
 from cocli.pipeline.websites.fetch.network import GuardedNetwork
 from cocli.pipeline.websites.fetch.outcome import Failure, Fetched, FetchFailed, NotModified, Refused
+from cocli.pipeline.websites.fetch.pace.table import PaceTable
 from cocli.pipeline.websites.fetch.politeness import Politeness
 from cocli.pipeline.websites.fetch.proxy import check_name, open_proxy
 from cocli.pipeline.websites.fetch.request import PAGE, ROBOTS
@@ -37,10 +40,10 @@ from cocli.pipeline.websites.fetch.urls import parse_url
 if TYPE_CHECKING:
     import ssl
     from collections.abc import Mapping
-    from contextlib import AbstractAsyncContextManager
 
     from cocli.pipeline.websites.fetch.clock import Time
     from cocli.pipeline.websites.fetch.http import HttpAnswer
+    from cocli.pipeline.websites.fetch.known.robots_shelf import RobotsShelf
     from cocli.pipeline.websites.fetch.outcome import Outcome, Validators
     from cocli.pipeline.websites.fetch.request import RequestOptions
     from cocli.pipeline.websites.fetch.resolver import Resolve
@@ -48,10 +51,9 @@ if TYPE_CHECKING:
 
 _LOG = logs.get_logger(__name__)
 
-_KEPT = 128
-"""Sites whose connections are kept at least: as many as are read at a time, or every page costs a new one."""
 _BLOCKING = frozenset({401, 403, 429, 451})
 """Statuses by which a server refuses a visitor."""
+_REACHED_NOBODY = frozenset({Failure.NOBODY_LISTENS, Failure.NO_SUCH_HOST, Failure.DNS})
 
 
 class Fetcher:
@@ -65,34 +67,46 @@ class Fetcher:
         time: Time | None = None,
         random: chance.Random | None = None,
         tls: ssl.SSLContext | None = None,
+        paces: PaceTable | None = None,
+        robots: RobotsShelf | None = None,
     ) -> None:
+        """`paces` is a table that other processes share (`open_pace_table`); without it this fetcher is alone."""
         self.settings = settings = settings or FetchSettings()
         self._time = time or RealTime()
-        self._own_resolver = SystemResolver() if resolve is None else None
+        self._own_resolver = SystemResolver(settings.limits.lookup)
         self._guard = Guard(settings.allowed, ports=settings.ports)
-        network: httpcore2.AsyncNetworkBackend = httpcore2.AnyIOBackend()
+        tls, sessions = tls or httpcore2.default_ssl_context(), TlsSessions()
+        sessions.serve(tls)
+        self._network: GuardedNetwork | None = None
+        """None where a proxy looks names up."""
         if settings.proxy is None:
-            looked_up = resolve or self._own_resolver
-            if looked_up is None:
-                raise UsageError(reason="a fetcher without a proxy needs a resolver")
-            network = GuardedNetwork(self._guard, looked_up, settings.limits)
+            lookups = Lookups(resolve or self._own_resolver, self._time, seconds=settings.limits.lookup)
+            self._network = GuardedNetwork(self._guard, lookups, settings.limits, self._time, sessions)
         self._connections = Connections(
-            network,
-            tls or httpcore2.default_ssl_context(),
+            self._network or httpcore2.AnyIOBackend(),
+            tls,
             per_origin=max(settings.per_host, 1),
-            kept=max(_KEPT, settings.concurrency),
+            kept=kept_connections(settings.concurrency),
             proxy=open_proxy(settings.proxy) if settings.proxy else None,
         )
         self._client = HttpClient(self._connections, settings.limits, user_agent=settings.user_agent)
+        self._retrying = Retrying(random or chance.Random())  # noqa: S311 - spreads waits, hides nothing
+        self._paces = paces or PaceTable(clock=self._time.monotonic)
         self._politeness = Politeness(
             self._time,
             rate=settings.rate,
             per_host=settings.per_host,
             total=settings.concurrency,
             longest_delay=settings.longest_delay,
+            per_address=settings.per_address,
+            address_rate=settings.address_rate,
+            longest_rest=self._retrying.longest,
+            table=self._paces,
         )
-        self._retrying = Retrying(random or chance.Random())  # noqa: S311 - spreads waits, hides nothing
-        self._robots = Robots(self._robots_txt, self._time, settings.limits, user_agent=settings.user_agent)
+        self._shelf = robots
+        self._robots = Robots(
+            self._robots_txt, self._time, settings.limits, user_agent=settings.user_agent, shelf=robots
+        )
 
     async def __aenter__(self) -> Self:
         return self
@@ -102,8 +116,10 @@ class Fetcher:
 
     async def close(self) -> None:
         await self._connections.close()
-        if self._own_resolver is not None:
-            self._own_resolver.close()
+        self._own_resolver.close()
+        self._paces.close()
+        if self._shelf is not None:
+            self._shelf.close()
 
     @property
     def under_way(self) -> int:
@@ -184,12 +200,11 @@ class Fetcher:
         while True:
             tries += 1
             try:
-                async with self._turn(target, options, delay), budget.spending():
-                    answer = await self._client.get(target, options.appetite(self.settings.limits), headers)
+                answer = await self._ask_once(target, options, budget, delay, headers)
             except Breakdown as breakdown:
                 _LOG.debug("no answer: %s", breakdown.kind, extra={"site": target.host, "tries": tries})
                 wait = self._retrying.after_failure(tries, breakdown.kind)
-                if wait is None:
+                if wait is None or breakdown.settled:
                     raise
             else:
                 _LOG.debug("answer %d", answer.status, extra={"site": target.host, "tries": tries})
@@ -199,10 +214,37 @@ class Fetcher:
                     return answer
             await self._time.sleep(wait)
 
-    def _turn(self, target: Target, options: RequestOptions, delay: float | None) -> AbstractAsyncContextManager[None]:
-        if options.takes_turns:
-            return self._politeness.turn(target.host, delay)
-        return self._politeness.place()
+    async def _ask_once(
+        self,
+        target: Target,
+        options: RequestOptions,
+        budget: Budget,
+        delay: float | None,
+        headers: Mapping[str, str] | None,
+    ) -> HttpAnswer:
+        appetite = options.appetite(self.settings.limits)
+        if not options.takes_turns:
+            async with self._politeness.place(), budget.spending():
+                return await self._client.get(target, appetite, headers)
+        async with budget.spending():
+            address = await self._address(target)
+        async with self._politeness.turn(target.host, delay, address) as turn, budget.spending():
+            try:
+                answer = await self._client.get(
+                    target, appetite, headers, answered=partial(self._politeness.answered, turn)
+                )
+            except Breakdown as breakdown:
+                turn.reached_nobody = breakdown.kind in _REACHED_NOBODY
+                raise
+            asked = retry_after(answer.headers.get("retry-after"), self._time.now())
+            turn.rest = self._retrying.rest(answer.status, asked)
+            return answer
+
+    async def _address(self, target: Target) -> str | None:
+        """Whose turn it is besides the site's; None where only a proxy knows."""
+        if self._network is None:
+            return None
+        return await self._network.address_of(target.host, target.port)
 
 
 def _tell(site: str | None, outcome: Outcome) -> None:

@@ -58,12 +58,21 @@ class HttpClient:
         }
 
     async def get(
-        self, target: Target, appetite: Callable[[Head], int | None], headers: Mapping[str, str] | None = None
+        self,
+        target: Target,
+        appetite: Callable[[Head], int | None],
+        headers: Mapping[str, str] | None = None,
+        *,
+        answered: Callable[[], None] = lambda: None,
     ) -> HttpAnswer:
-        """`appetite` says how many bytes of the body are wanted, given the head; None leaves it unread."""
+        """`appetite` says how many bytes of the body are wanted, given the head; None leaves it unread.
+
+        `answered` is called when the head is there: only then the server is known to have had the request.
+        """
         async with self._connections.lease(target.origin) as lease:
             async with _faults_of(lease):
                 response = await self._send(lease, target, headers or {})
+                answered()
                 try:
                     head = Head(response.status, _headers(response), _version(response))
                     body, whole = await self._body(response, head, appetite)

@@ -61,7 +61,14 @@ class RequestJourney:
         return Refused(self._url, refusal.reason, refusal.detail, refusal.url or self._here, self.redirects)
 
     def failed(self, breakdown: Breakdown) -> FetchFailed:
-        return FetchFailed(self._url, breakdown.kind, breakdown.detail, self._here, redirects=self.redirects)
+        return FetchFailed(
+            self._url,
+            breakdown.kind,
+            breakdown.detail,
+            self._here,
+            retry_after=breakdown.retry_after,
+            redirects=self.redirects,
+        )
 
     def outcome(self, answer: HttpAnswer, options: RequestOptions, now: datetime, retry_after: float | None) -> Outcome:
         if answer.status == _NOT_MODIFIED and self.headers:

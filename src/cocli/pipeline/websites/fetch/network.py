@@ -1,7 +1,7 @@
 """The seam between the HTTP library and the network: here a name becomes an address, is judged, and is connected to.
 
-It all happens in one call, so that what was checked is what is connected to. The library asks for a connection by
-name and keeps that name for the Host header and for TLS.
+It is judged in the same call in which it is connected to, so that what was checked is what is connected to, whenever it
+was looked up. The library asks for a connection by name and keeps that name for the Host header and for TLS.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import httpcore2
 
+from cocli.pipeline.websites.fetch.known.closed_doors import ClosedDoors
 from cocli.pipeline.websites.fetch.outcome import Failure
 from cocli.pipeline.websites.fetch.resolver import Endpoint
 from cocli.pipeline.websites.fetch.signals import Breakdown
@@ -20,19 +21,27 @@ if TYPE_CHECKING:
     import ssl
     from collections.abc import Iterable, Sequence
 
+    from cocli.pipeline.websites.fetch.clock import Time
     from cocli.pipeline.websites.fetch.guard import Guard
+    from cocli.pipeline.websites.fetch.known.lookups import Lookups
+    from cocli.pipeline.websites.fetch.known.tls_sessions import TlsSessions
     from cocli.pipeline.websites.fetch.limits import FetchLimits
-    from cocli.pipeline.websites.fetch.resolver import Resolve
 
 
 class GuardedNetwork(httpcore2.AsyncNetworkBackend):
     """Connects to permitted addresses only. Raises `Refusal` and `Breakdown`."""
 
-    def __init__(self, guard: Guard, resolve: Resolve, limits: FetchLimits) -> None:
+    def __init__(self, guard: Guard, lookups: Lookups, limits: FetchLimits, time: Time, sessions: TlsSessions) -> None:
         self._guard = guard
-        self._resolve = resolve
+        self._lookups = lookups
         self._limits = limits
         self._sockets = httpcore2.AnyIOBackend()
+        self._closed = ClosedDoors(time)
+        self._sessions = sessions
+
+    async def address_of(self, host: str, port: int) -> str:
+        """Where a request is going to: the first permitted address of its host."""
+        return self._guard.screen(host, await self._endpoints(host, port))[0].address
 
     async def connect_tcp(
         self,
@@ -43,21 +52,24 @@ class GuardedNetwork(httpcore2.AsyncNetworkBackend):
         socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
     ) -> httpcore2.AsyncNetworkStream:
         del timeout, local_address
-        permitted = self._guard.screen(host, await self._endpoints(host, port))
-        wait = self._limits.connect / min(len(permitted), self._limits.addresses)
-        problem: Exception | None = None
-        refused = True
-        for endpoint in permitted[: self._limits.addresses]:
-            try:
-                stream = await self._sockets.connect_tcp(*endpoint, timeout=wait, socket_options=socket_options)
-                return ClosingStream(stream)
-            except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
-                problem = error  # the name may have another address
-                refused = refused and _is_refusal(error)
-        if isinstance(problem, httpcore2.ConnectTimeout):
-            raise Breakdown(Failure.TIMEOUT, f"{host} did not take a connection in time")
-        kind = Failure.NOBODY_LISTENS if refused else Failure.CONNECT
-        raise Breakdown(kind, f"{host} does not take connections: {problem}")
+        permitted = self._guard.screen(host, await self._endpoints(host, port))[: self._limits.addresses]
+        failures: list[Failure] = []
+        problem = "it did not take them a moment ago"
+        for endpoint in permitted:
+            failure = self._closed.known(host, endpoint)
+            if failure is None:
+                wait = self._closed.patience(host, endpoint, self._limits.connect / len(permitted))
+                try:
+                    stream = await self._sockets.connect_tcp(*endpoint, timeout=wait, socket_options=socket_options)
+                    self._closed.opened(host, endpoint)
+                    return ClosingStream(stream, self._sessions)
+                except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
+                    failure, problem = _failure(error), str(error)  # the name may have another address
+                    self._closed.note(host, endpoint, failure)
+            failures.append(failure)
+        self._lookups.forget(host, port)
+        settled = all(self._closed.known(host, endpoint) for endpoint in permitted)
+        raise _breakdown(host, failures, problem, settled=settled)
 
     async def sleep(self, seconds: float) -> None:
         await self._sockets.sleep(seconds)
@@ -65,21 +77,18 @@ class GuardedNetwork(httpcore2.AsyncNetworkBackend):
     async def _endpoints(self, host: str, port: int) -> Sequence[Endpoint]:
         if _is_address(host):
             return [Endpoint(host, port)]
-        try:
-            async with asyncio.timeout(self._limits.lookup):
-                found = await self._resolve(host, port)
-        except TimeoutError:
-            raise Breakdown(Failure.DNS, f"no name server answered for {host} in time") from None
-        if not found:
-            raise Breakdown(Failure.NO_SUCH_HOST, f"{host} has no address")
-        return [Endpoint(address, to) for address, to in found]
+        return await self._lookups(host, port)
 
 
 class ClosingStream(httpcore2.AsyncNetworkStream):
-    """A stream that is closed when its handshake is cancelled: the library closes it after its own errors only."""
+    """A stream that is closed when its handshake is cancelled: the library closes it after its own errors only.
 
-    def __init__(self, stream: httpcore2.AsyncNetworkStream) -> None:
+    When it ends, its session of TLS is kept for the next one.
+    """
+
+    def __init__(self, stream: httpcore2.AsyncNetworkStream, sessions: TlsSessions) -> None:
         self._stream = stream
+        self._sessions = sessions
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109  the library's
         return await self._stream.read(max_bytes, timeout)
@@ -88,6 +97,7 @@ class ClosingStream(httpcore2.AsyncNetworkStream):
         await self._stream.write(buffer, timeout)
 
     async def aclose(self) -> None:
+        self._sessions.keep(self._stream.get_extra_info("ssl_object"))
         await self._stream.aclose()
 
     async def start_tls(
@@ -97,13 +107,30 @@ class ClosingStream(httpcore2.AsyncNetworkStream):
         timeout: float | None = None,  # noqa: ASYNC109  the library's
     ) -> httpcore2.AsyncNetworkStream:
         try:
-            return await self._stream.start_tls(ssl_context, server_hostname, timeout)
+            encrypted = await self._stream.start_tls(ssl_context, server_hostname, timeout)
+            return ClosingStream(encrypted, self._sessions)
         except asyncio.CancelledError:
             await self._stream.aclose()
             raise
 
     def get_extra_info(self, info: str) -> object:
         return self._stream.get_extra_info(info)
+
+
+def _breakdown(host: str, failures: list[Failure], problem: str, *, settled: bool) -> Breakdown:
+    if failures[-1] is Failure.TIMEOUT:
+        return Breakdown(Failure.TIMEOUT, f"{host} did not take a connection in time", settled=settled)
+    is_refused = all(failure is Failure.NOBODY_LISTENS for failure in failures)
+    kind = Failure.NOBODY_LISTENS if is_refused else Failure.CONNECT
+    return Breakdown(kind, f"{host} does not take connections: {problem}", settled=settled)
+
+
+def _failure(error: Exception) -> Failure:
+    if isinstance(error, httpcore2.ConnectTimeout):
+        return Failure.TIMEOUT
+    if _is_refusal(error):
+        return Failure.NOBODY_LISTENS
+    return Failure.CONNECT
 
 
 def _is_refusal(error: BaseException | None) -> bool:

@@ -131,11 +131,15 @@ class Failure(StrEnum):
     """Not text: pictures, archives, video. The body was not read."""
     HTTP_STATUS = "http_status"
     """The server said no. `status` says how, `page` is what it sent along."""
+    RESTS = "site_rests"
+    """The site asked to be left alone for a while (429, 503, `Retry-After`), and that has not passed."""
     BROWSER = "browser"
     """The browser gave up on the page."""
 
 
-RETRYABLE_FAILURES = frozenset({Failure.DNS, Failure.CONNECT, Failure.TIMEOUT, Failure.PROTOCOL, Failure.BROWSER})
+RETRYABLE_FAILURES = frozenset(
+    {Failure.DNS, Failure.CONNECT, Failure.TIMEOUT, Failure.PROTOCOL, Failure.RESTS, Failure.BROWSER}
+)
 """Failures that another day may mend. An HTTP status decides for itself: `RETRYABLE_STATUSES`."""
 
 RETRYABLE_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524})

@@ -1,7 +1,12 @@
-"""When it is a request's turn: one at a time to a host, not faster than agreed, and not too many over all.
+"""When it is a request's turn: at a site one at a time and not faster than agreed, at an address a few, over all some.
 
-Turns of one host are given in the order in which they were asked for. A request waits for its host first and takes a
-place under the ceiling only when it may really start, so that slow hosts do not hold up the others.
+A site is a host name, with or without `www.`. The turns of a site are given in the order in which they were asked for.
+The same holds for an address, where many sites lie at one. A request takes a place under the ceiling only when it may
+really start, so that slow sites do not hold up the others. What other processes of this machine ask counts too, where
+the table of paces is one that they share.
+
+The pause between two requests begins when the answer to the first one arrives: only then it is certain that the server
+has had it. So the server sees the pause that was agreed, however long a connection took.
 """
 
 from __future__ import annotations
@@ -9,8 +14,13 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from cocli.pipeline.websites.fetch.outcome import Failure
+from cocli.pipeline.websites.fetch.pace.table import Bound, Grant, PaceTable, pace_key
+from cocli.pipeline.websites.fetch.pace.visit_clock import waiting_for_others
+from cocli.pipeline.websites.fetch.signals import Breakdown
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -21,45 +31,91 @@ _REMEMBERED = 10_000
 
 
 @dataclass(slots=True)
-class _Host:
+class _Site:
+    key: bytes
     turn: asyncio.Semaphore
     pace: asyncio.Lock
     next_at: float = 0.0
+    """As far as this process knows."""
     waiting: int = 0
+
+
+@dataclass(slots=True)
+class _Address:
+    bound: Bound
+    queue: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Whoever has it is the next of this process to be asked for at the address."""
+    waiting: int = 0
+
+
+@dataclass(slots=True)
+class RequestTurn:
+    """One request's turn. Whoever has it says what came of it."""
+
+    grant: Grant
+    answered_at: float | None = None
+    reached_nobody: bool = False
+    """There was no connection: nobody has to be spared."""
+    rest: float = 0.0
+    """Seconds that the server asked to be left alone for."""
 
 
 class Politeness:
     """The turns of a fetcher."""
 
-    def __init__(self, time: Time, *, rate: float, per_host: int, total: int, longest_delay: float) -> None:
+    def __init__(
+        self,
+        time: Time,
+        *,
+        rate: float,
+        per_host: int,
+        total: int,
+        longest_delay: float,
+        per_address: int = 1_000,
+        address_rate: float = 1e9,
+        longest_rest: float = 10.0,
+        table: PaceTable | None = None,
+    ) -> None:
         self._time = time
         self._interval = 1.0 / rate
         self._per_host = per_host
+        self._per_address = per_address
+        self._address_interval = 1.0 / max(address_rate, rate)
         self._longest_delay = longest_delay
+        self._longest_rest = longest_rest
         self._ceiling = asyncio.Semaphore(total)
-        self._hosts: OrderedDict[str, _Host] = OrderedDict()
+        self._table = table or PaceTable(clock=time.monotonic)
+        self._sites: OrderedDict[str, _Site] = OrderedDict()
+        self._addresses: OrderedDict[str, _Address] = OrderedDict()
         self.under_way = 0
         """Requests whose turn it is."""
 
     @asynccontextmanager
-    async def turn(self, host: str, delay: float | None = None) -> AsyncIterator[None]:
-        """A turn at a host; `delay` are the seconds between two requests that its robots.txt asks for."""
-        state = self._state(host)
-        state.waiting += 1
+    async def turn(
+        self, host: str, delay: float | None = None, address: str | None = None
+    ) -> AsyncIterator[RequestTurn]:
+        """A turn at a host; `delay` are the seconds between two requests that its robots.txt asks for.
+
+        Raises `Breakdown` where the site wants to be left alone for longer than anybody here waits.
+        """
+        site = self._site(host)
+        site.waiting += 1
         try:
-            async with state.turn:
-                async with state.pace:
-                    await self._wait_until(state)
-                    await self._ceiling.acquire()
-                    state.next_at = self._time.monotonic() + self._between(delay)
+            async with site.turn:
+                async with site.pace:
+                    await self._wait_for_site(site)
+                    bound = Bound(site.key, self._per_host, self._between(delay))
+                    turn = RequestTurn(await self._granted(bound, self._address(address)))
+                    site.next_at = turn.grant.at + bound.interval
                 self.under_way += 1
                 try:
-                    yield
+                    yield turn
                 finally:
                     self.under_way -= 1
                     self._ceiling.release()
+                    self._end(site, turn, bound.interval)
         finally:
-            state.waiting -= 1
+            site.waiting -= 1
 
     @asynccontextmanager
     async def place(self) -> AsyncIterator[None]:
@@ -67,26 +123,107 @@ class Politeness:
         async with self._ceiling:
             yield
 
+    def answered(self, turn: RequestTurn) -> None:
+        """The server has had the request."""
+        turn.answered_at = self._table.clock()
+
     def _between(self, delay: float | None) -> float:
         return max(self._interval, min(delay or 0.0, self._longest_delay))
 
-    async def _wait_until(self, state: _Host) -> None:
-        wait = state.next_at - self._time.monotonic()
+    def _end(self, site: _Site, turn: RequestTurn, between: float) -> None:
+        now = self._table.clock()
+        next_at: float | None = None
+        if turn.reached_nobody:
+            site.next_at = now
+        else:
+            # Without an answer the server may have had the request at any time until now.
+            next_at = site.next_at = max(site.next_at, (turn.answered_at or now) + between)
+        self._table.give_back(turn.grant, next_at, turn.rest)
+
+    async def _wait_for_site(self, site: _Site) -> None:
+        wait = site.next_at - self._table.clock()
         if wait > 0:
             await self._time.sleep(wait)
 
-    def _state(self, host: str) -> _Host:
-        state = self._hosts.get(host)
+    async def _granted(self, site: Bound, address: _Address | None) -> Grant:
+        """Everything at once: the site, a place at its address and one under the ceiling."""
+        while True:
+            answer = await self._asked(site, address)
+            if isinstance(answer, Grant):
+                return answer
+            with waiting_for_others():
+                await self._time.sleep(answer)
+
+    async def _asked(self, site: Bound, address: _Address | None) -> Grant | float:
+        """The turn, or how long the site is not to be asked: nobody stands in line at its address meanwhile."""
+        if address is None:
+            return await self._tried(site, None)
+        address.waiting += 1
+        try:
+            await _acquired(address.queue)
+            try:
+                return await self._tried(site, address.bound)
+            finally:
+                address.queue.release()
+        finally:
+            address.waiting -= 1
+
+    async def _tried(self, site: Bound, address: Bound | None) -> Grant | float:
+        while True:
+            await _acquired(self._ceiling)
+            answer = self._table.take(site, address)
+            if isinstance(answer, Grant):
+                return answer
+            self._ceiling.release()
+            if answer.by == "rest" and answer.seconds > self._longest_rest:
+                raise Breakdown(Failure.RESTS, f"for another {answer.seconds:.0f} s", retry_after=answer.seconds)
+            if answer.by in ("site", "rest"):
+                return answer.seconds
+            with waiting_for_others():
+                await self._time.sleep(answer.seconds)
+
+    # --- who is known
+
+    def _site(self, host: str) -> _Site:
+        name = site_name(host)
+        state = self._sites.get(name)
         if state is None:
             self._forget_some()
-            state = self._hosts[host] = _Host(asyncio.Semaphore(self._per_host), asyncio.Lock())
-        self._hosts.move_to_end(host)
+            state = _Site(pace_key("site", name), asyncio.Semaphore(self._per_host), asyncio.Lock())
+            self._sites[name] = state
+        self._sites.move_to_end(name)
+        return state
+
+    def _address(self, address: str | None) -> _Address | None:
+        if address is None:
+            return None
+        state = self._addresses.get(address)
+        if state is None:
+            self._forget_some()
+            bound = Bound(pace_key("address", address), self._per_address, self._address_interval)
+            state = self._addresses[address] = _Address(bound)
         return state
 
     def _forget_some(self) -> None:
-        """Hosts that nobody waits for, and whose time of rest is over, are as good as unknown ones."""
-        if len(self._hosts) < _REMEMBERED:
+        """Sites that nobody waits for, and whose time of rest is over, are as good as unknown ones."""
+        if len(self._addresses) >= _REMEMBERED:
+            for name in [name for name, state in self._addresses.items() if not state.waiting]:
+                del self._addresses[name]
+        if len(self._sites) < _REMEMBERED:
             return
-        now = self._time.monotonic()
-        for host in [name for name, state in self._hosts.items() if not state.waiting and state.next_at <= now]:
-            del self._hosts[host]
+        now = self._table.clock()
+        for name in [name for name, state in self._sites.items() if not state.waiting and state.next_at <= now]:
+            del self._sites[name]
+
+
+async def _acquired(lock: asyncio.Lock | asyncio.Semaphore) -> None:
+    if not lock.locked():
+        await lock.acquire()
+        return
+    with waiting_for_others():
+        await lock.acquire()
+
+
+def site_name(host: str) -> str:
+    """What is spared as one: nearly always `www.` and the bare name are one server."""
+    return host.removeprefix("www.")

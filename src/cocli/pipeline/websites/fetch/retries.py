@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 TRIES = {Failure.DNS: 3, Failure.CONNECT: 2, Failure.NOBODY_LISTENS: 2, Failure.PROTOCOL: 2}
 """A timeout is not tried again at once: it has had its time. Its outcome is retryable, for the queue."""
 STATUS_TRIES = {429: 2, 502: 2, 503: 3, 504: 2}
+_TOO_MANY_REQUESTS = 429
+_RESTING = frozenset({_TOO_MANY_REQUESTS, 503})
+"""What a server answers that is asked too often, or that can do no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,14 @@ class Retrying:
         if tries >= STATUS_TRIES.get(status, 1) or (retry_after or 0.0) > self.longest:
             return None
         return max(self._wait(tries), retry_after or 0.0)
+
+    def rest(self, status: int, retry_after: float | None) -> float:
+        """The seconds that a site is to be left alone by everybody, after such an answer."""
+        if status not in _RESTING:
+            return 0.0
+        if retry_after is None and status == _TOO_MANY_REQUESTS:
+            return self.longest
+        return retry_after or 0.0
 
     def _wait(self, tries: int) -> float:
         return Backoff(self.first, self.longest).seconds(tries, self.random)

@@ -22,6 +22,7 @@ from cocli.pipeline.websites.fetch.urls import parse_url
 if TYPE_CHECKING:
     from cocli.pipeline.websites.fetch.clock import Time
     from cocli.pipeline.websites.fetch.http import HttpAnswer
+    from cocli.pipeline.websites.fetch.known.robots_shelf import RobotsShelf
     from cocli.pipeline.websites.fetch.limits import FetchLimits
     from cocli.pipeline.websites.fetch.urls import Target
 
@@ -65,8 +66,18 @@ class _Known:
 class Robots:
     """The robots.txt files of all origins that a fetcher has to do with."""
 
-    def __init__(self, ask: RobotsRequest, time: Time, limits: FetchLimits, *, user_agent: str) -> None:
+    def __init__(
+        self,
+        ask: RobotsRequest,
+        time: Time,
+        limits: FetchLimits,
+        *,
+        user_agent: str,
+        shelf: RobotsShelf | None = None,
+    ) -> None:
+        """`shelf` has what other processes have read."""
         self._ask = ask
+        self._shelf = shelf
         self._time = time
         self._limits = limits
         self._user_agent = user_agent
@@ -115,32 +126,43 @@ class Robots:
             self._known.popitem(last=False)
 
     async def _load(self, target: Target) -> _Known:
+        file = parse_url("/robots.txt", base=target.url)
+        kept = self._shelf.find(file.url) if self._shelf else None
+        if kept is not None:
+            return _Known(self._time.monotonic() + _FRESH - kept.age, self._rules(kept.body, file))
         try:
-            rules = await self._read(parse_url("/robots.txt", base=target.url))
+            body = await self._read(file)
         except (Refusal, Breakdown) as problem:
             return _Known(self._time.monotonic() + _FRESH_FAILURE, Rules(), problem)
-        return _Known(self._time.monotonic() + _FRESH, rules)
+        if self._shelf:
+            self._shelf.keep(file.url, body)
+        return _Known(self._time.monotonic() + _FRESH, self._rules(body, file))
 
-    async def _read(self, first: Target) -> Rules:
+    async def _read(self, first: Target) -> bytes | None:
+        """The file; None where there is none."""
         target = first
         for _ in range(self._limits.robots_redirects + 1):
             try:
                 answer = await self._ask(target)
                 if answer.status not in _REDIRECTS or "location" not in answer.headers:
-                    return self._rules(answer, first)
+                    return _file_of(answer, first)
                 target = parse_url(answer.headers["location"], base=target.url)
             except (Refusal, Breakdown) as problem:
                 if target is first and getattr(problem, "kind", None) is not Failure.TOO_LARGE:
                     raise  # the page itself would meet the same
                 raise Refusal(Reason.ROBOTS_UNAVAILABLE, f"its robots.txt: {problem.detail}", first.url) from problem
-        return Rules()  # what cannot be found within some redirects is not there
+        return None  # what cannot be found within some redirects is not there
 
-    def _rules(self, answer: HttpAnswer, asked: Target) -> Rules:
-        if answer.status >= 500 or answer.status == _TOO_MANY_REQUESTS:
-            raise Refusal(Reason.ROBOTS_UNAVAILABLE, f"its robots.txt: status {answer.status}", asked.url)
-        if answer.status >= 300:
+    def _rules(self, body: bytes | None, file: Target) -> Rules:
+        if body is None:
             return Rules()
-        return read_rules(answer.body, asked.url, self._user_agent)
+        return read_rules(body, file.url, self._user_agent)
+
+
+def _file_of(answer: HttpAnswer, asked: Target) -> bytes | None:
+    if answer.status >= 500 or answer.status == _TOO_MANY_REQUESTS:
+        raise Refusal(Reason.ROBOTS_UNAVAILABLE, f"its robots.txt: status {answer.status}", asked.url)
+    return answer.body if answer.status < 300 else None
 
 
 def read_rules(body: bytes, url: str, user_agent: str) -> Rules:

@@ -29,6 +29,10 @@ class FetchSettings:
     """Requests per second to one host."""
     per_host: int = 1
     """Requests at a time to one host."""
+    per_address: int = 4
+    """Requests at a time to one address, over all the sites that lie there."""
+    address_rate: float = 8.0
+    """Requests per second to one address. It is never below `rate`."""
     concurrency: int = 32
     """Requests at a time over all hosts."""
     longest_delay: float = 30.0
@@ -50,6 +54,8 @@ class FetchSettings:
         return cls(
             user_agent=section.user_agent or default_user_agent(),
             rate=section.rate,
+            per_address=section.per_address,
+            address_rate=section.address_rate,
             concurrency=section.concurrency,
             robots=section.robots,
             allowed=tuple(ip_network(text) for text in section.allow_networks),

@@ -25,7 +25,10 @@ class Refusal(Exception):
 class Breakdown(Exception):
     """We asked, or tried to, and there is nothing to read."""
 
-    def __init__(self, kind: Failure, detail: str) -> None:
+    def __init__(self, kind: Failure, detail: str, *, retry_after: float | None = None, settled: bool = False) -> None:
+        """`settled` means that another try at once would come to the same."""
         super().__init__(kind, detail)
         self.kind = kind
         self.detail = detail
+        self.retry_after = retry_after
+        self.settled = settled

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from cocli.pipeline.websites.fetch.outcome import Refused
 
 MAX_TRIES = 5
+_OF_THE_NAME = (Failure.NO_SUCH_HOST, Failure.DNS)
 
 
 class Entrance:
@@ -36,14 +37,14 @@ class Entrance:
         return self._ways.popleft()
 
     def failed(self, outcome: FetchFailed | Refused) -> None:
-        """It does not go this way. A name that does not exist is not asked for again with another scheme."""
+        """It does not go this way. A name that leads nowhere is not looked up again for another scheme."""
         verdict = triage_outcome(outcome)
         self._verdicts.append(verdict)
         # Whether another day may help is said by the address that was given, not by our guesses at others.
         # Only where nobody listens at that one, another spelling may be the site, and just slow.
         self._nobody_listens |= isinstance(outcome, FetchFailed) and outcome.kind is Failure.NOBODY_LISTENS
         self._may_pass |= verdict.retryable and (outcome.url in self._given or self._nobody_listens)
-        if isinstance(outcome, FetchFailed) and outcome.kind is Failure.NO_SUCH_HOST:
+        if isinstance(outcome, FetchFailed) and outcome.kind in _OF_THE_NAME:
             host = urlsplit(outcome.url).netloc
             self._ways = deque(url for url in self._ways if urlsplit(url).netloc != host)
 

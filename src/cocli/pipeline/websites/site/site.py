@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from cocli.errors import DocumentError
 from cocli.pipeline.websites.facts.barrier import Barrier
 from cocli.pipeline.websites.fetch.capture import page_of
-from cocli.pipeline.websites.fetch.outcome import Failure, Fetched, FetchFailed, NotModified, Refused
+from cocli.pipeline.websites.fetch.outcome import Failure, Fetched, FetchFailed, NotModified, Refused, Validators
+from cocli.pipeline.websites.fetch.pace.visit_clock import VisitClock
 from cocli.pipeline.websites.page.document import country_asked
-from cocli.pipeline.websites.page.url import is_root, page_key, root_of, site_of_url
+from cocli.pipeline.websites.page.url import is_root, other_spellings, page_key, root_of, site_of_url
 from cocli.pipeline.websites.site.entrance import Entrance
 from cocli.pipeline.websites.site.links import links_to
 from cocli.pipeline.websites.site.look import LookRequest, look_here
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from cocli.pipeline.exclusions import Exclusions
     from cocli.pipeline.websites.facts.barrier import ExtractorFailure
     from cocli.pipeline.websites.facts.facts import PageFacts
-    from cocli.pipeline.websites.fetch.outcome import Outcome, Validators
+    from cocli.pipeline.websites.fetch.outcome import Outcome
     from cocli.pipeline.websites.site.look import Look, PageLook
     from cocli.pipeline.websites.site.shelf import Kept, Shelf
 
@@ -142,7 +143,8 @@ async def read_site(
     reader = _Reader(
         reading, fetch, shelf, render, settings, country, expected, clock, clock() + settings.seconds, look
     )
-    await reader.run()
+    with reader.visit.running():
+        await reader.run()
     return reading
 
 
@@ -162,6 +164,7 @@ class _Reader:
     here: str = ""
     """The domain that the site turned out to live on."""
     bodies: set[str] = field(default_factory=set)
+    visit: VisitClock = field(default_factory=VisitClock)
 
     async def run(self) -> None:
         home = await self._home()
@@ -283,17 +286,32 @@ class _Reader:
     # --- one request
 
     def _left(self) -> float:
-        return self.deadline - self.clock()
+        return self.deadline + self.visit.waited - self.clock()
 
     async def _ask(self, url: str, *, known: bool = True, seconds: float | None = None) -> Outcome:
         self.reading.requests += 1
-        validators = await self.shelf.validators(url) if known else None
+        validators = await self._validators(url) if known else None
         left = max(0.0, self._left() if seconds is None else min(seconds, self._left()))
         try:
-            async with asyncio.timeout(left):
-                return await self.fetch(url, validators=validators)
+            async with asyncio.timeout(left) as limit:
+                with self.visit.limiting(limit):
+                    return await self.fetch(url, validators=validators)
         except TimeoutError:
             return FetchFailed(url, Failure.TIMEOUT, f"no page within {left:.1f} s")
+
+    async def _validators(self, url: str) -> Validators | None:
+        """Of the page as it was kept; of a home page also under the spelling that its address led to, as most do.
+
+        Only a tag is shown to another spelling: a date may be that of any page.
+        """
+        found = await self.shelf.validators(url)
+        if found or not is_root(url):
+            return found
+        for spelling in other_spellings(url):
+            other = await self.shelf.validators(spelling) if spelling.startswith("https:") else None
+            if other is not None and other.etag:
+                return Validators(etag=other.etag)
+        return None
 
     async def _keep(self, url: str, outcome: Fetched | NotModified) -> _Entered | None:
         """Save the page, then read it."""
@@ -337,12 +355,20 @@ class _Reader:
             if outcome.mime not in _PAGES:
                 return f"not a page, but {outcome.mime}"
             return await self.shelf.keep(outcome, self.country)
-        kept = await self.shelf.again(outcome.url) or await self.shelf.again(url)
-        if kept is None:
-            return "not modified, but not kept either"
+        kept = await self._again(outcome.final_url, outcome.url, url)
+        if kept is None:  # somebody else's tag fits, or the page went meanwhile: then it is asked for as a new one
+            fresh = await self._ask(url, known=False)
+            return await self._kept(url, fresh) if isinstance(fresh, Fetched) else "not modified, but not kept either"
         if self.country is not None and country_asked(kept.document) != self.country:
             return await self.shelf.keep(page_of(kept.document), self.country)
         return kept
+
+    async def _again(self, *urls: str) -> Kept | None:
+        for url in dict.fromkeys(urls):
+            kept = await self.shelf.again(url)
+            if kept is not None:
+                return kept
+        return None
 
     def _note_failure(self, url: str, failure: ExtractorFailure, document: str) -> None:
         self.reading.problems.append(SiteProblem(url, f"{failure.extractor}: {failure.reason}"))
