@@ -85,7 +85,7 @@ class MemoryStore:
         for key, data, if_absent, if_match in puts:
             try:
                 answers.append(self.put(key, data, if_absent=if_absent, if_match=if_match))
-            except StoreError as error:  # noqa: PERF203 - stands where its etag would
+            except StoreError as error:
                 answers.append(error)
         return answers
 

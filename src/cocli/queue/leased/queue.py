@@ -255,7 +255,7 @@ class LeasedQueue(ClaimingQueue):
 
 
 def _all_writing(claims: list[LeasedClaim]) -> AbstractContextManager[object]:
-    """Nobody else writes the leases of these claims. In one order, so that two who want the same do not wait for ever."""
+    """Nobody else writes the leases of these claims. In one order: two who want the same do not wait for each other."""
     if len(claims) == 1:
         return claims[0].writing
     stack = ExitStack()
