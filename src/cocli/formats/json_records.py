@@ -6,7 +6,6 @@ The key `schema` names the shape (`cocli.task/1`), so that a program notices whe
 from __future__ import annotations
 
 import json
-import re
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -31,7 +30,6 @@ def _plain(value: object) -> object:
 _ENCODER = json.JSONEncoder(
     ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"), check_circular=False, default=_plain
 )
-_REPEATS_MAY_HIDE = re.compile(rb'\\":|"[ \t\r\n]+:').search
 _CONTAINERS = (dict, list)
 
 
@@ -66,14 +64,16 @@ def read(model: type[R], data: bytes, *, file: str = "<memory>") -> R:
 
 
 def _plain_object(data: bytes) -> dict[str, Any] | None:
-    """The object in a file in which no key is repeated, in a quarter of the time; None where a closer look is needed.
+    """The object in a file in which no key is repeated, in half of the time; None where a closer look is needed.
 
-    In a string a quote follows a backslash. So where none of those precedes a colon, and no space stands between a key
-    and its colon, the quotes with a colon behind them are the keys: as many as were read, unless one was repeated.
+    Where no quote stands within a text, and none before a space, those before a colon are the keys: as many as were
+    read, unless one was repeated.
     """
+    if b"\\" in data or b'" ' in data or b"\t" in data or b"\r" in data or 0 <= data.find(b"\n") < len(data) - 1:
+        return None
     try:
         values = from_json(data, allow_inf_nan=False)
-        if type(values) is not dict or _REPEATS_MAY_HIDE(data) or _keys_in(values) != data.count(b'":'):
+        if type(values) is not dict or _keys_in(values) != data.count(b'":'):
             return None
     except (ValueError, RecursionError):
         return None  # what is wrong with it is found out and said by the reader that looks closely

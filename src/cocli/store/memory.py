@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from cocli.errors import AlreadyExists, Conflict, NotFound, StoreError
 from cocli.keys.parts import check_key, check_prefix
 from cocli.store.base import ObjectInfo, StoredObject
-from cocli.store.bulk import answer, delete_one
+from cocli.store.bulk import answer
 from cocli.store.conditions import check_put
 from cocli.store.etag import content_etag
 
@@ -92,7 +92,8 @@ class MemoryStore:
     def delete_many(
         self, keys: Iterable[str], *, if_match: Mapping[str, str] | None = None
     ) -> Sequence[StoreError | None]:
-        return [answer(partial(delete_one, self, if_match or {}), key) for key in keys]
+        etags = if_match or {}
+        return [answer(partial(self.delete, if_match=etags.get(key)), key) for key in keys]
 
     def now(self) -> datetime:
         return self._clock()
