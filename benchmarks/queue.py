@@ -8,14 +8,18 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks import _queue_s3
 from benchmarks.queue_contenders import AT_A_TIME, CONTENDERS, PAYLOAD, open_local
+from cocli.models.completion import Ok
 from cocli.models.task import TaskItem
 from cocli.queue.base import NewTask
+from cocli.queue.leased.queue import LeasedQueue
+from cocli.store.memory import MemoryStore
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +30,8 @@ ITEMS = 100
 OURS = "cocli"
 MANY = f"cocli, {AT_A_TIME} at a time"
 BARE = "bare system calls"
+HUEY = "huey-sqlite"
+TURNS = 5
 NO_LIMIT = 1 << 60
 SECONDS = 4.0
 """The longest that one figure is measured for."""
@@ -43,6 +49,7 @@ def main(bench: Bench) -> None:
     processes = [int(count) for count in os.environ.get("BENCH_PROCESSES", "1,2,4,8").split(",")]
     with tempfile.TemporaryDirectory(prefix="cocli-bench-", dir=os.environ.get("BENCH_FOLDER")) as name:
         folder = Path(name)
+        _in_memory(bench, max(tasks // 5, 100))
         _single(bench, folder, tasks, processes, policy="nofsync")
         _single(bench, folder, max(tasks // 5, 100), processes, policy="fsync")
         _batches(bench, folder, processes, bench.size("batches", 300))
@@ -56,6 +63,28 @@ def main(bench: Bench) -> None:
 def _memory_folder() -> str | None:
     shared = "/dev/shm"
     return shared if os.path.isdir(shared) and shutil.disk_usage(shared).free > 4 << 30 else None
+
+
+# --- single tasks in the memory of one process
+
+
+def _in_memory(bench: Bench, tasks: int) -> None:
+    """The store of tests and simulations: what is left is the queue's own work."""
+    rates = []
+    for turn in range(TURNS):
+        bench.note(f"in memory, turn {turn + 1}: {tasks:,} tasks of {len(PAYLOAD)} bytes")
+        queue = LeasedQueue(MemoryStore(), "bench", "tasks")
+        queue.put_many(NewTask(f"task-{n}", {"p": PAYLOAD}) for n in range(tasks))
+        started, spent = time.perf_counter(), time.process_time()
+        claim = queue.claim()
+        while claim is not None:
+            _, claim = queue.ack_and_claim(claim, Ok(result={"ok": True}))
+        queue.close()
+        spent = time.process_time() - spent
+        rates.append(Rate(tasks / (time.perf_counter() - started), spent / tasks * 1e6))
+    cpu = median(rate.cpu for rate in rates)
+    conditions = f"MemoryStore, one thread, medians of {TURNS} turns; CPU {cpu:,.0f} us"
+    bench.measure("memory_s", median(rate.per_second for rate in rates), unit="tasks/s", conditions=conditions)
 
 
 # --- single tasks on a folder
@@ -97,6 +126,9 @@ def _single(bench: Bench, folder: Path, tasks: int, processes: list[int], *, pol
             ratio=ratio,
             conditions=f"{name}; {_by_count(rates[name])}; {DURABILITY[policy]}",
         )
+    if fsync:
+        ratio = best[MANY] / best[HUEY]
+        bench.measure("group16_over_huey_fsync", ratio, peer=HUEY, peer_value=best[HUEY], ratio=ratio)
     for key, name in ((f"over_best_peer_{policy}", OURS), (f"many_over_best_peer_{policy}", MANY)):
         ratio = best[name] / best[peer]
         bench.measure(key, ratio, peer=peer, peer_value=best[peer], ratio=ratio, conditions=_peers(rates))

@@ -21,6 +21,8 @@ _LONGEST_ENDING = len(".parquet")
 _SAFE = "._~@+=,-"  # quote() keeps letters, digits and `_.-~` anyway
 _PART = re.compile(r"(?:[A-Za-z0-9._~@+=,-]|%[0-9A-F]{2})+\Z")
 _SHORTENED = re.compile(rf".{{{_KEPT_BYTES}}}~[0-9a-f]{{{_DIGEST_DIGITS}}}\Z", re.DOTALL)
+_AS_IT_IS = re.compile(rf"(?!\.\.?\Z)[A-Za-z0-9._@+=,-]{{1,{_KEPT_BYTES}}}\Z")
+"""Parts that are their own text: the most, so they are not looked at any closer."""
 LONGEST_PART = MAX_PART_BYTES + _LONGEST_ENDING
 _GOOD_PART = rf"(?!\.\.?(?:/|\Z))(?=[^/]{{1,{LONGEST_PART}}}(?:/|\Z))(?:[A-Za-z0-9._~@+=,-]++|%[0-9A-F]{{2}})++"
 _GOOD_KEY = re.compile(rf"(?=.{{1,{MAX_KEY_BYTES}}}\Z){_GOOD_PART}(?:/{_GOOD_PART})*\Z")
@@ -63,6 +65,8 @@ def _kept(encoded: str) -> str:
 
 def decode_part(part: str) -> str:
     """The text that `encode_part` was given; a `ShortenedPart` where it cannot be known any more."""
+    if _AS_IT_IS.match(part):
+        return part
     _check_part(part, part)
     if _SHORTENED.match(part):
         return ShortenedPart(part)

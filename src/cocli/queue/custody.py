@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import logging
 from abc import ABC, abstractmethod
-from datetime import timedelta
-from typing import TYPE_CHECKING, Generic, Literal, TypeVar
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar, Generic, Literal, TypeVar
 
 from cocli import logs
 from cocli.errors import CocliError, HostEvicted, LeaseLost, QueueError, StoreError, UsageError
 from cocli.formats import json_records
+from cocli.formats.json_form import JsonForm
 from cocli.models.completion import Blocked, Completion, Empty, Failed, Ok
+from cocli.models.record import render_utc
 from cocli.models.task import Attempt
 from cocli.queue import batches
 from cocli.queue.base import AckOutcome, Category, PutOutcome
@@ -25,7 +28,6 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Callable, Iterable, Sequence
     from contextlib import AbstractContextManager
-    from datetime import datetime
 
     from cocli.models.task import TaskError
     from cocli.queue.base import Claim, NewTask, Recovered, TaskView, Verdict
@@ -72,6 +74,8 @@ class HoldingQueue(ABC, Generic[C]):
     _attempts: int
     _gate: Callable[[], None]
     """Raises `HostEvicted` where this machine may not work any more."""
+    NO_NONCE: ClassVar = "0" * 24
+    """Stands in a form where the nonce of each record goes."""
     _asked: tuple[float, datetime] | None = None
 
     @abstractmethod
@@ -161,6 +165,8 @@ class HoldingQueue(ABC, Generic[C]):
                 return self._fail(mine, verdict.error)
             if isinstance(verdict, Blocked):
                 return self._set_aside(mine, Category.BLOCKED, verdict.reason)
+            if not isinstance(verdict, (Ok, Empty)):
+                raise TypeError(f"a task ends with a verdict, not with {type(verdict).__name__}")
             return self._complete(mine, self._completion(mine, verdict), batch=False)
 
     def ack_many(self, ended: Sequence[tuple[Claim, Verdict]]) -> list[AckOutcome | CocliError]:
@@ -182,20 +188,34 @@ class HoldingQueue(ABC, Generic[C]):
             return outcome, None  # the end is written, and must be told; the next claim meets the error again
 
     def _completion(self, claim: C, verdict: Ok | Empty) -> bytes:
-        return json_records.render(
-            Completion(
-                task_id=claim.task.task_id,
-                queue=self.name,
-                campaign=self.campaign,
-                verdict=verdict,
-                token=claim.token,
-                attempt=claim.attempt,
-                worker=self.worker,
-                claimed_at=claim.claimed_at,
-                finished_at=max(self._store.now(), claim.claimed_at),
-                nonce=self._nonce(),
-            )
+        claimed_at = claim.claimed_at
+        return self._ended_task.fill(
+            task_id=json_records.text(claim.task.task_id),
+            verdict=json_records.text(vars(verdict)),
+            token=str(claim.token),
+            attempt=str(claim.attempt),
+            claimed_at=f'"{render_utc(claimed_at)}"',
+            finished_at=f'"{render_utc(max(self._store.now(), claimed_at))}"',
+            nonce=f'"{self._nonce()}"',
         )
+
+    @cached_property
+    def _ended_task(self) -> JsonForm:
+        """The completion of a task that we held."""
+        never = datetime.min.replace(tzinfo=UTC)
+        example = Completion(
+            task_id="…",
+            queue=self.name,
+            campaign=self.campaign,
+            verdict=Ok(),
+            token=1,
+            attempt=1,
+            worker=self.worker,
+            claimed_at=never,
+            finished_at=never,
+            nonce=self.NO_NONCE,
+        )
+        return JsonForm(example, "task_id", "verdict", "token", "attempt", "claimed_at", "finished_at", "nonce")
 
     def _fail(self, claim: C, error: TaskError) -> AckOutcome:
         reason = f"{error.code}: {error.message}"

@@ -16,7 +16,6 @@ Contract (one suite in tests/store/ runs it on every backend):
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003 - a NamedTuple's annotations are read when it is made
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
@@ -47,8 +46,7 @@ class StoredObject(NamedTuple):
     modified: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Put:
+class Put(NamedTuple):
     """One write of a `put_many`. At most one of the two conditions may be given."""
 
     key: str

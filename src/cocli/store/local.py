@@ -27,20 +27,22 @@ from typing import TYPE_CHECKING, Literal
 
 from cocli import logs
 from cocli.config.private import make_private
-from cocli.errors import AlreadyExists, Conflict, Denied, InvalidKey, NotFound, StoreError, StoreFull, Unavailable
+from cocli.errors import AlreadyExists, Conflict, InvalidKey, NotFound, StoreError, Unavailable
 from cocli.keys.parts import MAX_KEY_BYTES, check_key, check_prefix
 from cocli.store.base import ObjectInfo, StoredObject
 from cocli.store.bulk import answer, put_one
 from cocli.store.conditions import check_put
 from cocli.store.disk.beneath import Beneath, read_whole, sync_file_system
+from cocli.store.disk.errors import store_errors, translated
 from cocli.store.disk.exchange import Exchange
 from cocli.store.disk.own_names import named_entries, place_of
-from cocli.store.disk.stripes import StripedLocks, StripesTimeout
-from cocli.store.disk.watched import BeingWritten
+from cocli.store.disk.rounds import SyncRounds
+from cocli.store.disk.side_by_side import do_all
+from cocli.store.disk.stripes import StripedLocks
 from cocli.store.etag import content_etag
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from cocli.store.base import Put
 
@@ -58,7 +60,7 @@ _CLOCK = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK
 _FOLDER_TRIES = 100
 _BATCH_FILES = 1000
 _first = itemgetter(0)
-_BATCH_FROM = 4  # below this, syncing each file is cheaper than syncing the file system
+_MANY = 4  # from so many on, the file system is synchronised, and nothing has to be open for that
 
 
 @dataclass(slots=True)
@@ -72,6 +74,17 @@ class _Staged:
     etag: str
     folders: Sequence[str]
     """Those that were made for it, outermost first: their names have to reach the disk as well."""
+    descriptor: int | None = None
+    """Of the file, as long as it is to be synchronised."""
+
+    def close(self) -> None:
+        descriptor, self.descriptor = self.descriptor, None
+        if descriptor is not None:
+            os.close(descriptor)
+
+    def discard(self) -> None:
+        self.close()
+        _remove(self.temporary)
 
 
 class LocalStore:
@@ -79,11 +92,12 @@ class LocalStore:
 
     def __init__(self, root: str | os.PathLike[str], *, fsync: Fsync = "always") -> None:
         path = os.path.abspath(os.fspath(root))
-        with _store_errors(path, path):
+        with store_errors(path, path):
             make_private(path)
         self._root = os.path.realpath(path)
         self._fsync = fsync == "always"
         self._beneath = Beneath(self._root)
+        self._rounds = SyncRounds(lambda: sync_file_system(self._root))
         self._clock: int | None = None
         self._locks = StripedLocks(f"{self._root}/{_LOCKS_FOLDER}")
         self._nonce = secrets.token_hex(4)
@@ -101,7 +115,7 @@ class LocalStore:
         try:
             data, modified = self._read(key)
         except OSError as error:
-            raise _translated(error, self._root, key) from error
+            raise translated(error, self._root, key) from error
         return StoredObject(key, data, content_etag(data), modified)
 
     def head(self, key: str) -> ObjectInfo:
@@ -110,11 +124,13 @@ class LocalStore:
 
     def put(self, key: str, data: bytes, *, if_absent: bool = False, if_match: str | None = None) -> str:
         check_put(key, if_absent=if_absent, if_match=if_match)
-        with _store_errors(self._root, key):
-            staged = self._stage(key, data, sync=self._fsync)
+        with store_errors(self._root, key):
+            staged = self._stage(key, data, keep_open=self._fsync)
+            if self._fsync:
+                self._sync_contents([staged])
             self._publish(key, staged, if_absent=if_absent, if_match=if_match)
             if self._fsync:
-                self._sync_names(staged)
+                self._sync_names([staged])
         return staged.etag
 
     def delete(self, key: str, *, if_match: str | None = None) -> None:
@@ -122,15 +138,15 @@ class LocalStore:
         if folder is None:
             return
         if self._fsync:
-            with _store_errors(self._root, key):
-                self._sync_folder(folder)
+            with store_errors(self._root, key):
+                self._sync_folders([folder])
         self._remove_empty_folders([folder])
 
     def _delete(self, key: str, if_match: str | None = None) -> str | None:
         """The folder in which there is one name less now; None if it was gone already."""
         check_key(key)
         folder, _, name = place_of(self._root, key).rpartition("/")
-        with _store_errors(self._root, key):
+        with store_errors(self._root, key):
             try:
                 descriptor = self._beneath.open(folder or ".", _FOLDER)
             except (FileNotFoundError, NotADirectoryError):
@@ -150,7 +166,7 @@ class LocalStore:
     def list(self, prefix: str = "", *, start_after: str | None = None) -> Iterator[ObjectInfo]:
         check_prefix(prefix)
         folder = place_of(self._root, prefix.rstrip("/"))
-        with _store_errors(self._root, prefix):
+        with store_errors(self._root, prefix):
             try:
                 os.close(self._beneath.open(folder or ".", _FOLDER))
             except (FileNotFoundError, NotADirectoryError):
@@ -159,7 +175,7 @@ class LocalStore:
 
     def now(self) -> datetime:
         """The file system's clock: on a shared disk it is the server's, and the same one that dates the files."""
-        with _store_errors(self._root, _CLOCK_FILE):
+        with store_errors(self._root, _CLOCK_FILE):
             clock = self._clock
             if clock is None:
                 try:
@@ -190,7 +206,7 @@ class LocalStore:
     def put_many(self, puts: Iterable[Put]) -> Sequence[str | StoreError]:
         remaining, answers = iter(puts), list[str | StoreError]()
         while batch := list(itertools.islice(remaining, _BATCH_FILES)):
-            if self._fsync and len(batch) >= _BATCH_FROM:
+            if self._fsync and len(batch) > 1:
                 answers += self._put_batch(batch)
             else:
                 answers += [answer(partial(put_one, self), put) for put in batch]
@@ -199,17 +215,14 @@ class LocalStore:
     def delete_many(
         self, keys: Iterable[str], *, if_match: Mapping[str, str] | None = None
     ) -> Sequence[StoreError | None]:
-        """One after the other; folders that became empty go in the end, and are synchronised once."""
-        answers: list[StoreError | None] = []
+        """Folders that became empty go in the end, and are synchronised once."""
         etags = if_match or {}
-        touched: dict[str, None] = {}
-        for key in keys:
-            folder = answer(partial(self._delete, if_match=etags.get(key)), key)
-            answers.append(folder if isinstance(folder, StoreError) else None)
-            if isinstance(folder, str):
-                touched[folder] = None
+        every = list(keys)
+        folders = do_all(lambda key: answer(partial(self._delete, if_match=etags.get(key)), key), every)
+        answers = [folder if isinstance(folder, StoreError) else None for folder in folders]
+        touched = list(dict.fromkeys(folder for folder in folders if isinstance(folder, str)))
         if self._fsync and touched:
-            failed = self._sync_folders(list(touched))
+            failed = _failure(self._root, partial(self._sync_folders, touched))
             if failed is not None:
                 return [failed if error is None else error for error in answers]
         self._remove_empty_folders(touched)
@@ -242,7 +255,7 @@ class LocalStore:
 
     def _walk(self, folder: str, prefix: str, start_after: str) -> Iterator[ObjectInfo]:
         """Depth first in key order: a folder sorts as its name with a slash, as it does in the keys below it."""
-        with _store_errors(self._root, prefix):
+        with store_errors(self._root, prefix):
             entries = _entries(folder, prefix)
         for name, entry in entries:
             key = prefix + name
@@ -256,22 +269,21 @@ class LocalStore:
 
     # --- writing
 
-    def _stage(self, key: str, data: bytes, *, sync: bool) -> _Staged:
+    def _stage(self, key: str, data: bytes, *, keep_open: bool) -> _Staged:
         place = place_of(self._root, key)
         folder, slash, _ = place.rpartition("/")
         name = f"{folder}{slash}{self._temporary()}"
         descriptor, made = self._create(key, folder, name)
         temporary = f"{self._root}/{name}"
+        staged = _Staged(f"{self._root}/{place}", temporary, folder, content_etag(data), made, descriptor)
         try:
             _write_all(descriptor, data)
-            if sync:
-                os.fsync(descriptor)
         except BaseException:  # whatever ends the write, nothing of it stays
-            os.close(descriptor)
-            _remove(temporary)
+            staged.discard()
             raise
-        os.close(descriptor)
-        return _Staged(f"{self._root}/{place}", temporary, folder, content_etag(data), made)
+        if not keep_open:
+            staged.close()
+        return staged
 
     def _temporary(self) -> str:
         # The process id as well: a forked child has its parent's nonce and counter.
@@ -362,65 +374,65 @@ class LocalStore:
 
     def _put_batch(self, batch: Sequence[Put]) -> Sequence[str | StoreError]:
         """Write all, sync once, name all, sync once: as safe as one by one, at the price of two."""
-        staged = [answer(self._stage_put, put) for put in batch]
-        failed = self._sync_all()
+        keep_open = len(batch) < _MANY
+        staged = [answer(partial(self._stage_put, keep_open=keep_open), put) for put in batch]
+        written = [content for content in staged if isinstance(content, _Staged)]
+        failed = _failure(self._root, partial(self._sync_contents, written))
         if failed is not None:
-            for written in staged:
-                if isinstance(written, _Staged):
-                    _remove(written.temporary)
             return [failed] * len(batch)
         answers = [
-            written if isinstance(written, StoreError) else answer(partial(self._publish_put, put), written)
-            for put, written in zip(batch, staged, strict=True)
+            content if isinstance(content, StoreError) else answer(partial(self._publish_put, put), content)
+            for put, content in zip(batch, staged, strict=True)
         ]
-        failed = self._sync_all()
+        failed = _failure(self._root, partial(self._sync_names, written))
         if failed is None:
             return answers
         return [etag if isinstance(etag, StoreError) else failed for etag in answers]
 
-    def _sync_all(self) -> StoreError | None:
-        try:
-            with _store_errors(self._root, ""):
-                sync_file_system(self._root)
-        except StoreError as error:
-            return error
-        return None
-
-    def _stage_put(self, put: Put) -> _Staged:
+    def _stage_put(self, put: Put, *, keep_open: bool) -> _Staged:
         check_put(put.key, if_absent=put.if_absent, if_match=put.if_match)
-        with _store_errors(self._root, put.key):
-            return self._stage(put.key, put.data, sync=False)
+        with store_errors(self._root, put.key):
+            return self._stage(put.key, put.data, keep_open=keep_open)
 
     def _publish_put(self, put: Put, staged: _Staged) -> str:
-        with _store_errors(self._root, put.key):
+        with store_errors(self._root, put.key):
             self._publish(put.key, staged, if_absent=put.if_absent, if_match=put.if_match)
         return staged.etag
 
-    def _sync_names(self, staged: _Staged) -> None:
-        self._sync_folder(staged.folder)
-        for folder in staged.folders:
-            self._sync_folder(folder.rpartition("/")[0])
+    # --- reaching the disk
 
-    def _sync_folder(self, folder: str) -> None:
+    def _sync_contents(self, written: Sequence[_Staged]) -> None:
+        """Before any of them gets its name. Their files are closed afterwards; if it fails, nothing of them stays."""
+        descriptors = [staged.descriptor for staged in written if staged.descriptor is not None]
         try:
-            descriptor = self._beneath.open(folder or ".", _FOLDER)
-        except FileNotFoundError:
-            return  # removed as empty meanwhile: then there is no name in it to keep
+            self._rounds.sync(descriptors if len(descriptors) == len(written) else None)
+        except BaseException:
+            for staged in written:
+                staged.discard()
+            raise
+        for staged in written:
+            staged.close()
+
+    def _sync_names(self, written: Sequence[_Staged]) -> None:
+        folders: dict[str, None] = {}
+        for staged in written:
+            folders[staged.folder] = None
+            folders.update((made.rpartition("/")[0], None) for made in staged.folders)
+        self._sync_folders(list(folders))
+
+    def _sync_folders(self, folders: Sequence[str]) -> None:
+        if len(folders) >= _MANY:
+            self._rounds.sync(None)
+            return
+        descriptors = []
         try:
-            os.fsync(descriptor)
+            for folder in folders:
+                with suppress(FileNotFoundError):  # removed as empty meanwhile: then there is no name in it to keep
+                    descriptors.append(self._beneath.open(folder or ".", _FOLDER))
+            self._rounds.sync(descriptors)
         finally:
-            os.close(descriptor)
-
-    def _sync_folders(self, folders: Sequence[str]) -> StoreError | None:
-        if len(folders) >= _BATCH_FROM:
-            return self._sync_all()
-        try:
-            with _store_errors(self._root, ""):
-                for folder in folders:
-                    self._sync_folder(folder)
-        except StoreError as error:
-            return error
-        return None
+            for descriptor in descriptors:
+                os.close(descriptor)
 
     def _remove_empty_folders(self, folders: Iterable[str]) -> None:
         above: dict[str, None] = {}
@@ -462,6 +474,15 @@ def _write_all(descriptor: int, data: bytes) -> None:
         written += os.write(descriptor, view[written:])
 
 
+def _failure(address: str, action: Callable[[], None]) -> StoreError | None:
+    try:
+        with store_errors(address, ""):
+            action()
+    except StoreError as error:
+        return error
+    return None
+
+
 def _is_older(path: str, limit: float) -> bool:
     try:
         return os.stat(path, follow_symlinks=False).st_mtime < limit
@@ -476,42 +497,3 @@ def _remove(path: str) -> None:
 
 def _time(status: os.stat_result) -> datetime:
     return datetime.fromtimestamp(status.st_mtime, UTC)
-
-
-class _store_errors:  # noqa: N801 - reads as the function that it is
-    """Map what the operating system says to the store's own errors. A class, because a generator is slower."""
-
-    __slots__ = ("_address", "_key")
-
-    def __init__(self, address: str, key: str) -> None:
-        self._address = address
-        self._key = key
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
-        if isinstance(error, StripesTimeout):
-            reason = f"{error} stayed locked by another process"
-            raise Unavailable(address=self._address, reason=reason) from error
-        if isinstance(error, BeingWritten):
-            reason = f"{self._key} is open for writing in another program"
-            raise Unavailable(address=self._address, reason=reason, key=self._key) from error
-        if isinstance(error, OSError):
-            raise _translated(error, self._address, self._key) from error
-
-
-def _translated(error: OSError, address: str, key: str) -> StoreError:
-    reason = error.strerror or str(error)
-    match error.errno:
-        case errno.ENOSPC | errno.EDQUOT | errno.EFBIG:
-            return StoreFull(address=address, reason=reason, key=key)
-        case errno.EACCES | errno.EPERM | errno.EROFS:
-            return Denied(address=address, key=key, credentials=f"user {os.getuid()}", reason=reason)
-        case errno.EISDIR | errno.ENOTDIR | errno.EEXIST | errno.ENOTEMPTY:
-            return InvalidKey(key=key, part=key, reason="is a folder on the disk, or lies below an object")
-        case errno.ELOOP:
-            return InvalidKey(key=key, part=key, reason="passes through a symbolic link, which could lead anywhere")
-        case errno.ENAMETOOLONG:
-            return InvalidKey(key=key, part=key, reason="is longer than the file system allows")
-    return Unavailable(address=address, reason=reason, key=key)

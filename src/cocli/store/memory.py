@@ -8,17 +8,16 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from cocli.errors import AlreadyExists, Conflict, NotFound
+from cocli.errors import AlreadyExists, Conflict, NotFound, StoreError
 from cocli.keys.parts import check_key, check_prefix
 from cocli.store.base import ObjectInfo, StoredObject
-from cocli.store.bulk import answer, delete_one, put_one
+from cocli.store.bulk import answer
 from cocli.store.conditions import check_put
 from cocli.store.etag import content_etag
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from cocli.errors import StoreError
     from cocli.store.base import Put
 
 
@@ -82,12 +81,19 @@ class MemoryStore:
         return [answer(self.get, key) for key in keys]
 
     def put_many(self, puts: Iterable[Put]) -> Sequence[str | StoreError]:
-        return [answer(partial(put_one, self), put) for put in puts]
+        answers: list[str | StoreError] = []
+        for key, data, if_absent, if_match in puts:
+            try:
+                answers.append(self.put(key, data, if_absent=if_absent, if_match=if_match))
+            except StoreError as error:
+                answers.append(error)
+        return answers
 
     def delete_many(
         self, keys: Iterable[str], *, if_match: Mapping[str, str] | None = None
     ) -> Sequence[StoreError | None]:
-        return [answer(partial(delete_one, self, if_match or {}), key) for key in keys]
+        etags = if_match or {}
+        return [answer(partial(self.delete, if_match=etags.get(key)), key) for key in keys]
 
     def now(self) -> datetime:
         return self._clock()

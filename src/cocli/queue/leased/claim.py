@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from cocli.formats import json_records
+from cocli.models.lease import Lease
 from cocli.queue.base import Claim
 
-if TYPE_CHECKING:
-    from cocli.models.lease import Lease
+_NO_ITEMS: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)
 class LeasedClaim(Claim):
-    """`etag` and `lease` are those last written by us; `written_at` is when, on our own count of elapsed seconds."""
+    """`etag` and `written` are those last written by us; `written_at` is when, on our own count of elapsed seconds."""
 
     folder: str = ""
-    lease: Lease = field(kw_only=True)
+    written: Lease | bytes = field(kw_only=True)
+    """The lease; as its bytes, where nobody has asked for the record yet. Most tasks end before somebody does."""
     etag: str = field(kw_only=True)
     written_at: float = field(kw_only=True)
     task_etag: str = field(kw_only=True)
@@ -30,4 +31,15 @@ class LeasedClaim(Claim):
     """Held while the lease is replaced: the renewal in the background must not race with the worker's own writes."""
 
     def __post_init__(self) -> None:
-        self.item_ids = frozenset(item.item_id for item in self.task.items)
+        items = self.task.items
+        self.item_ids = frozenset(item.item_id for item in items) if items else _NO_ITEMS
+
+    @property
+    def lease(self) -> Lease:
+        if isinstance(self.written, bytes):
+            self.written = json_records.read(Lease, self.written)
+        return self.written
+
+    @lease.setter
+    def lease(self, lease: Lease) -> None:
+        self.written = lease

@@ -7,15 +7,17 @@ been completed and removed since, lease and all. Several tasks are leased side b
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
 from cocli import logs
 from cocli.errors import CocliError, FormatError, InvalidKey, LeaseLost, NotFound, StoreError
 from cocli.formats import json_records
+from cocli.formats.json_form import JsonForm
 from cocli.keys.paths import task_files, task_id_of
 from cocli.models.lease import Lease
+from cocli.models.record import render_utc
 from cocli.models.task import Attempt, Task
 from cocli.queue.base import Category
 from cocli.queue.custody import HISTORY, RENEWALS, HoldingQueue
@@ -37,13 +39,12 @@ if TYPE_CHECKING:
 _LOG = logs.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Leasing:
+class Leasing(NamedTuple):
     """A lease that is about to be created. `written_at` and `now` are from before: it is younger than they say."""
 
     folder: str
+    task_id: str
     task_key: str
-    lease: Lease
     put: Put
     written_at: float
     now: datetime
@@ -140,14 +141,16 @@ class ClaimingQueue(HoldingQueue[LeasedClaim]):
         """Those that are not ours any more, by their folders. Making sure of one must not make another too old."""
         lost: dict[str, CocliError] = {}
         for _ in range(RENEWALS):
-            before = [claim.written_at for claim in claims]
+            renewed = False
             for claim in claims:
                 if claim.folder not in lost:
+                    before = claim.written_at
                     try:
                         self._make_sure(claim)
                     except (LeaseLost, StoreError) as error:
                         lost[claim.folder] = error
-            if before == [claim.written_at for claim in claims]:
+                    renewed = renewed or claim.written_at != before
+            if not renewed:
                 return lost
         return lost | {claim.folder: self._lost(claim, "the store is slower than leases run out") for claim in claims}
 
@@ -178,16 +181,24 @@ class ClaimingQueue(HoldingQueue[LeasedClaim]):
             return None  # a folder that no task is named like: somebody else's, and not ours to touch
         task_key, lease_key = task_files(folder)
         written_at, now = self._runtime.monotonic(), self._store.now()
-        lease = Lease(
-            task_id=task_id, token=1, attempt=1, worker=self.worker, expires=self._expiry(now), nonce=self._nonce()
+        data = self._first_lease.fill(
+            task_id=json_records.text(task_id),
+            expires=f'"{render_utc(self._expiry(now))}"',
+            nonce=f'"{self._nonce()}"',
         )
-        put = Put(lease_key, json_records.render(lease), if_absent=True)
-        return Leasing(folder, task_key, lease, put, written_at, now)
+        return Leasing(folder, task_id, task_key, Put(lease_key, data, if_absent=True), written_at, now)
+
+    @cached_property
+    def _first_lease(self) -> JsonForm:
+        """The lease of a task that nobody has had."""
+        nobody = datetime.min.replace(tzinfo=UTC)
+        example = Lease(task_id="…", token=1, attempt=1, worker=self.worker, expires=nobody, nonce=self.NO_NONCE)
+        return JsonForm(example, "task_id", "expires", "nonce")
 
     def _take_new(self, leasing: Leasing) -> LeasedClaim | None:
         etag = settled.create(self._store, leasing.put.key, leasing.put.data)
         if etag is None:
-            self._lost_race(leasing.lease.task_id)
+            self._lost_race(leasing.task_id)
             return None
         return self._leased(leasing, etag, answer(self._store.get, leasing.task_key))
 
@@ -199,7 +210,7 @@ class ClaimingQueue(HoldingQueue[LeasedClaim]):
             if isinstance(created, str):
                 won.append((leasing, created))
             elif created is None:
-                self._lost_race(leasing.lease.task_id)
+                self._lost_race(leasing.task_id)
             else:
                 failures.append(created)
         if not won:
@@ -208,11 +219,13 @@ class ClaimingQueue(HoldingQueue[LeasedClaim]):
             stored = self._store.get_many([leasing.task_key for leasing, _ in won])
         claims: list[LeasedClaim] = []
         for (leasing, etag), task in zip(won, stored, strict=True):
-            claim = answer(lambda leased: self._leased(*leased), (leasing, etag, task))
-            if isinstance(claim, StoreError):
-                failures.append(claim)  # its lease runs out, and somebody takes it over
-            elif claim is not None:
-                claims.append(claim)
+            try:
+                claim = self._leased(leasing, etag, task)
+            except StoreError as error:
+                failures.append(error)  # its lease runs out, and somebody takes it over
+            else:
+                if claim is not None:
+                    claims.append(claim)
         if failures and not claims:
             raise failures[0]
         return claims
@@ -223,13 +236,24 @@ class ClaimingQueue(HoldingQueue[LeasedClaim]):
             task, task_etag = self._task_in(leasing.folder, stored)
         except NotFound:
             # Completed and removed since it was listed: the lease is ours and of no use.
-            self._tell(_LOG, "lease given up: the task ended since it was listed", leasing.lease.task_id)
+            self._tell(_LOG, "lease given up: the task ended since it was listed", leasing.task_id)
             self._cleaner.remove_lease(leasing.put.key, etag)
             return None
         except FormatError as error:
             self._set_aside_malformed(leasing.folder, error)
             return None
-        claim = self._claim(task, leasing.lease, leasing.folder, etag, task_etag, leasing.written_at, leasing.now)
+        claim = LeasedClaim(
+            task=task,
+            token=1,
+            attempt=1,
+            worker=self.worker,
+            claimed_at=leasing.now,
+            folder=leasing.folder,
+            written=leasing.put.data,
+            etag=etag,
+            task_etag=task_etag,
+            written_at=leasing.written_at,
+        )
         self._tell(_LOG, "claim won", task.task_id, token=claim.token, attempt=claim.attempt)
         # Also a task that somebody moved back by hand: nobody counted that as a recovery.
         return self._go_on_counting(claim) if task.recoveries or task.last_token else claim
@@ -317,7 +341,7 @@ class ClaimingQueue(HoldingQueue[LeasedClaim]):
             finished=finished,
             kept=len(finished),
             folder=folder,
-            lease=lease,
+            written=lease,
             etag=etag,
             task_etag=task_etag,
             written_at=written_at,

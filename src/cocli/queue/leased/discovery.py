@@ -10,18 +10,18 @@ from __future__ import annotations
 
 import zlib
 from collections import deque
-from dataclasses import dataclass
 from itertools import chain, islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from cocli.keys.paths import task_folder
+from cocli.store.base import ObjectInfo  # noqa: TC001 - a NamedTuple's annotations are read when it is made
 
 if TYPE_CHECKING:
     import random
     from collections.abc import Iterator
     from datetime import datetime, timedelta
 
-    from cocli.store.base import ObjectInfo, Store
+    from cocli.store.base import Store
 
 WINDOW = 1000
 """Keys looked at together: what one request of S3 lists."""
@@ -30,8 +30,7 @@ _RACES_BEFORE_MOVING = 3
 _REMEMBERED = 20_000
 
 
-@dataclass(frozen=True, slots=True)
-class TaskCandidate:
+class TaskCandidate(NamedTuple):
     """A task worth trying, and its lease as the listing shows it (None if it has none)."""
 
     folder: str

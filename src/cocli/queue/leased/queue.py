@@ -42,6 +42,7 @@ from cocli.store.base import Put
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from contextlib import AbstractContextManager
 
     from cocli.models.lease import Lease
     from cocli.models.task import TaskError
@@ -210,13 +211,14 @@ class LeasedQueue(ClaimingQueue):
         """End a claim and take the next task: its completion and the next lease are written side by side."""
         if not isinstance(verdict, (Ok, Empty)):
             return super().ack_and_claim(claim, verdict)
-        self._check(self._ours(claim))  # before the next lease is asked for: who may not end this takes no other
+        mine = self._ours(claim)
+        self._check(mine)  # before the next lease is asked for: who may not end this takes no other
         with self._lock:
             following = self._discovery.next_new()
         leasing = None if following is None else self._leasing(following.folder)
         if leasing is None:
             return super().ack_and_claim(claim, verdict)
-        (outcome,), leases = self._complete_all([(self._ours(claim), verdict)], [leasing.put])
+        (outcome,), leases = self._complete_all([(mine, verdict)], [leasing.put])
         if isinstance(outcome, CocliError):
             with suppress(CocliError):  # a lease that cannot be given back runs out
                 for unwanted in self._read_leased([leasing], leases):
@@ -232,10 +234,9 @@ class LeasedQueue(ClaimingQueue):
         self, ended: list[tuple[LeasedClaim, Ok | Empty]], beside: list[Put]
     ) -> tuple[list[AckOutcome | CocliError], list[str | StoreError | None]]:
         """Complete claims that are still ours, and create other objects on the same way: what came of each."""
-        with ExitStack() as writing:
-            for claim in sorted((claim for claim, _ in ended), key=attrgetter("folder")):
-                writing.enter_context(claim.writing)
-            lost = self._make_all_sure([claim for claim, _ in ended])
+        claims = [claim for claim, _ in ended]
+        with _all_writing(claims):
+            lost = self._make_all_sure(claims)
             puts = [
                 Put(self._completion_key(claim, batch=False), self._completion(claim, verdict), if_absent=True)
                 for claim, verdict in ended
@@ -294,3 +295,13 @@ class LeasedQueue(ClaimingQueue):
     def close(self) -> None:
         self._keeper.close()
         self._cleaner.flush()
+
+
+def _all_writing(claims: list[LeasedClaim]) -> AbstractContextManager[object]:
+    """Nobody else writes the leases of these claims. In one order: two who want the same do not wait for each other."""
+    if len(claims) == 1:
+        return claims[0].writing
+    stack = ExitStack()
+    for claim in sorted(claims, key=attrgetter("folder")):
+        stack.enter_context(claim.writing)
+    return stack

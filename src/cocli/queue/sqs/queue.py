@@ -183,7 +183,7 @@ class SqsQueue(HoldingQueue[SqsClaim]):
             claimed_at=now,
             finished=finished,
             kept=len(finished),
-            lease=lease,
+            written=lease,
             etag=etag,
             task_etag="",
             written_at=asked_at,

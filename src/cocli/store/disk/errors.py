@@ -1,0 +1,49 @@
+"""What the operating system says about a folder, as the store's own errors."""
+
+from __future__ import annotations
+
+import errno
+import os
+
+from cocli.errors import Denied, InvalidKey, StoreError, StoreFull, Unavailable
+from cocli.store.disk.stripes import StripesTimeout
+from cocli.store.disk.watched import BeingWritten
+
+
+class store_errors:  # noqa: N801 - reads as the function that it is
+    """Map what the operating system says to the store's own errors. A class, because a generator is slower."""
+
+    __slots__ = ("_address", "_key")
+
+    def __init__(self, address: str, key: str) -> None:
+        self._address = address
+        self._key = key
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        if isinstance(error, StripesTimeout):
+            reason = f"{error} stayed locked by another process"
+            raise Unavailable(address=self._address, reason=reason) from error
+        if isinstance(error, BeingWritten):
+            reason = f"{self._key} is open for writing in another program"
+            raise Unavailable(address=self._address, reason=reason, key=self._key) from error
+        if isinstance(error, OSError):
+            raise translated(error, self._address, self._key) from error
+
+
+def translated(error: OSError, address: str, key: str) -> StoreError:
+    reason = error.strerror or str(error)
+    match error.errno:
+        case errno.ENOSPC | errno.EDQUOT | errno.EFBIG:
+            return StoreFull(address=address, reason=reason, key=key)
+        case errno.EACCES | errno.EPERM | errno.EROFS:
+            return Denied(address=address, key=key, credentials=f"user {os.getuid()}", reason=reason)
+        case errno.EISDIR | errno.ENOTDIR | errno.EEXIST | errno.ENOTEMPTY:
+            return InvalidKey(key=key, part=key, reason="is a folder on the disk, or lies below an object")
+        case errno.ELOOP:
+            return InvalidKey(key=key, part=key, reason="passes through a symbolic link, which could lead anywhere")
+        case errno.ENAMETOOLONG:
+            return InvalidKey(key=key, part=key, reason="is longer than the file system allows")
+    return Unavailable(address=address, reason=reason, key=key)
