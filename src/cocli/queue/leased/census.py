@@ -8,7 +8,6 @@ queue is kept for everybody.
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from dataclasses import dataclass
 from datetime import timedelta
@@ -85,6 +84,7 @@ class QueueCensus:
         queue: str,
         expiry: timedelta,
         nonce: Callable[[], str],
+        monotonic: Callable[[], float],
         *,
         worth: int = WORTH,
     ) -> None:
@@ -95,22 +95,46 @@ class QueueCensus:
         self._queue = queue
         self._expiry = expiry
         self._nonce = nonce
+        self._monotonic = monotonic
         self._worth = worth
         self._key = str(QueueCountKey(campaign, queue))
         self._read: dict[ObjectInfo, _ToldTally] = {}
         self._unreadable: set[ObjectInfo] = set()
+        self._infos: frozenset[ObjectInfo] = frozenset()
+        """What lay there when the last look began."""
         self._count: tuple[ObjectInfo, str, QueueCount | None] | None = None
 
     def stats(self) -> QueueStats:
-        infos = self._list()
+        told = self.told()
+        if told is not None:
+            return told
+        return self.listed().stats(self._store, self._queue, self._expiry)
+
+    def told(self) -> QueueStats | None:
+        """What count and tallies say; None where the queue has to be listed."""
+        infos = self._infos = self._list()
         base = self._base(infos)
         if base is None or not self._is_worth_reading(base, infos):
-            return self._listed(infos)
+            return None
         known = self._known(infos)
+        self._infos = known.infos
         now = self._store.now()
         if known.count is None or self._unreadable or not _tells(known.count, known.tallies, now):
-            return self._listed(known.infos)
+            return None
         return self._told(known.count, known.tallies, now)
+
+    def listed(self) -> ListedQueue:
+        """List the queue, after `told` had no answer, and keep what was found if that saves others a listing."""
+        kept, started = self._count, self._monotonic()
+        listed = list_queue(self._store, self._places)
+        seconds = self._monotonic() - started
+        was_large = kept is not None and (kept[2] is None or kept[2].objects > self._worth)
+        if was_large or listed.objects > self._worth:
+            try:
+                self._keep(listed, seconds, kept[1] if kept else None)
+            except StoreError as error:  # the numbers are right all the same
+                _LOG.debug("the count of %s could not be kept: %s", self._queue, error.message)
+        return listed
 
     # --- reading what is kept
 
@@ -150,7 +174,7 @@ class QueueCensus:
                 break
             infos = self._list()
         count = self._base(infos)
-        tallies = tuple(self._read[info] for info in infos if info in self._read)
+        tallies = tuple(self._read[info] for info in sorted(infos & self._read.keys()))
         return _Known(infos, count, tallies)
 
     def _fetch(self, infos: frozenset[ObjectInfo]) -> bool:
@@ -176,32 +200,14 @@ class QueueCensus:
 
     # --- listing
 
-    def _listed(self, before: frozenset[ObjectInfo]) -> QueueStats:
-        """List the queue, and keep what was found if that saves others a listing."""
-        kept = self._count
-        at, started = self._store.now(), time.monotonic()
-        listed = list_queue(self._store, self._places, self._queue, self._expiry)
-        seconds = time.monotonic() - started
-        was_large = kept is not None and (kept[2] is None or kept[2].objects > self._worth)
-        if was_large or listed.objects > self._worth:
-            try:
-                self._keep(listed, before, at, seconds, kept[1] if kept else None)
-            except StoreError as error:  # the numbers are right all the same
-                _LOG.debug("the count of %s could not be kept: %s", self._queue, error.message)
-        return listed.stats
-
-    def _keep(
-        self, listed: ListedQueue, before: frozenset[ObjectInfo], at: datetime, seconds: float, etag: str | None
-    ) -> None:
+    def _keep(self, listed: ListedQueue, seconds: float, etag: str | None) -> None:
         """Kept only if nobody else has kept another count since this look began: `etag` is that of the one before."""
+        at, stats = listed.at, listed.stats(self._store, self._queue, self._expiry)
         after = self._known(self._list())
-        if _without(self._key, before) == _without(self._key, after.infos):
-            still = not any(told.moves(at) for told in after.tallies) and all(map(self._is_settled, after.infos))
-        else:
-            still = False
-        still = still and not self._unreadable
+        is_same = _without(self._key, self._infos) == _without(self._key, after.infos)
+        still = is_same and not self._unreadable and all(map(self._is_settled, after.infos))
+        still = still and not any(told.moves(at) for told in after.tallies)
         held = sum(told.tally.held for told in after.tallies if told.is_lively(at))
-        stats = listed.stats
         count = QueueCount(
             campaign=self._campaign,
             queue=self._queue,

@@ -1,4 +1,4 @@
-"""A queue counted by listing it: one request per thousand objects. Leases are read only while they are few."""
+"""A queue as a listing shows it: one request per thousand objects."""
 
 from __future__ import annotations
 
@@ -24,46 +24,79 @@ _FEW = 500
 
 @dataclass(frozen=True, slots=True)
 class ListedQueue:
-    """What a listing told. `lately` has the completions of the last quarter of an hour by their minutes."""
+    """What a listing showed. A task that has ended is not waiting, though its folder may still be there."""
 
-    stats: QueueStats
+    at: datetime
     objects: int
-    lately: dict[str, int]
+    tasks: dict[str, datetime]
+    """The folders of the tasks that wait, or are in somebody's hands → since when."""
+    leases: list[ObjectInfo]
+    """Of these tasks."""
+    leftovers: list[str]
+    """The folders of tasks that have ended."""
+    completed: dict[str, datetime]
+    """By their spots."""
+    aside: list[tuple[str, str]]
+    """Categories and spots."""
+
+    def stats(self, store: Store, queue: str, expiry: timedelta) -> QueueStats:
+        """Leases are read only while they are few."""
+        leased, expired = _judge(store, self.leases, self.at, expiry)
+        return QueueStats(
+            queue=queue,
+            pending=len(self.tasks),
+            leased=leased,
+            expired=expired,
+            completed=len(self.completed),
+            sidelined=dict(Counter(category for category, _ in self.aside)),
+            oldest=min(self.tasks.values(), default=None),
+            completed_recently=sum(self.lately.values()),
+            recent=RECENT,
+        )
+
+    @property
+    def lately(self) -> dict[str, int]:
+        """The completions of the last quarter of an hour, by their minutes."""
+        return dict(Counter(minute_of(at) for at in self.completed.values() if self.at - at <= RECENT))
 
 
-def list_queue(store: Store, places: Places, queue: str, expiry: timedelta) -> ListedQueue:
-    now, objects = store.now(), 0
+def list_queue(store: Store, places: Places) -> ListedQueue:
+    now = store.now()
+    tasks, leases = list_pending_tasks(store, places)
+    # Listed after the tasks: one that ends meanwhile is found here.
+    completed = {
+        spot: info.modified for info in store.list(places.completed) if (spot := places.spot_of_completion(info.key))
+    }
+    aside = list_sideline(store, places)
+    ended = completed.keys() | {spot for _, spot in aside}
+    waiting = {folder: at for folder, at in tasks.items() if places.spot_of_folder(folder) not in ended}
+    return ListedQueue(
+        at=now,
+        objects=len(tasks) + len(leases) + len(completed) + len(aside),
+        tasks=waiting,
+        leases=[lease for folder, lease in leases.items() if folder in waiting],
+        leftovers=[folder for folder in dict.fromkeys((*tasks, *leases)) if folder not in waiting],
+        completed=completed,
+        aside=aside,
+    )
+
+
+def list_pending_tasks(store: Store, places: Places) -> tuple[dict[str, datetime], dict[str, ObjectInfo]]:
+    """The folders of tasks, since when they are there, and the leases by their folders."""
     tasks, leases = dict[str, datetime](), dict[str, ObjectInfo]()
     for info in store.list(places.pending):
-        objects += 1
         found = task_folder(info.key)
         if found is not None and found[1]:
             leases[found[0]] = info
         elif found is not None:
             tasks[found[0]] = info.modified
-    completed = {
-        spot: info.modified for info in store.list(places.completed) if (spot := places.spot_of_completion(info.key))
-    }
+    return tasks, leases
+
+
+def list_sideline(store: Store, places: Places) -> list[tuple[str, str]]:
+    """Category and spot of every task that was set aside."""
     listed = (places.spot_of_sidelined(info.key) for info in store.list(places.sideline))
-    aside = [found for found in listed if found is not None]
-    # A task that has ended is not counted as waiting, though its folder may still be there.
-    for spot in (*completed, *(spot for _, spot in aside)):
-        tasks.pop(f"{places.pending}{spot}/", None)
-    holding = [lease for folder, lease in leases.items() if folder in tasks]
-    leased, expired = _judge(store, holding, now, expiry)
-    lately = [at for at in completed.values() if now - at <= RECENT]
-    stats = QueueStats(
-        queue=queue,
-        pending=len(tasks),
-        leased=leased,
-        expired=expired,
-        completed=len(completed),
-        sidelined=dict(Counter(category for category, _ in aside)),
-        oldest=min(tasks.values(), default=None),
-        completed_recently=len(lately),
-        recent=RECENT,
-    )
-    return ListedQueue(stats, objects + len(completed) + len(aside), dict(Counter(map(minute_of, lately))))
+    return [found for found in listed if found is not None]
 
 
 def _judge(store: Store, leases: list[ObjectInfo], now: datetime, expiry: timedelta) -> tuple[int, int]:

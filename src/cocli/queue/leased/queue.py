@@ -102,7 +102,7 @@ class LeasedQueue(ClaimingQueue):
         self._tally, census = NoTally(), None
         if counted:
             self._tally = Tally(store, campaign, name, self.worker, self._runtime, self._nonce)
-            census = QueueCensus(store, self._places, campaign, name, expiry, self._nonce)
+            census = QueueCensus(store, self._places, campaign, name, expiry, self._nonce, self._runtime.monotonic)
         self._putter = Putter(store, self._places, campaign, name, self._nonce, self._tally)
         self._sideline = Sideline(store, self._places, self._nonce, settled_after=expiry, tally=self._tally)
         self._leftovers = Leftovers(store, self._places, self._sideline)

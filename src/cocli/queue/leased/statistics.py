@@ -36,7 +36,7 @@ class Statistics:
 
     def stats(self) -> QueueStats:
         if self._census is None:
-            return list_queue(self._store, self._places, self._queue, self._expiry).stats
+            return list_queue(self._store, self._places).stats(self._store, self._queue, self._expiry)
         return self._census.stats()
 
     def inspect(self, task_id: str) -> TaskView:

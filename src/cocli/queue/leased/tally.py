@@ -7,10 +7,12 @@ some of its changes were never told, and lists the queue once.
 
 from __future__ import annotations
 
+import secrets
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from cocli import logs
@@ -18,6 +20,7 @@ from cocli.errors import Denied, FormatError, NotFound, StoreError
 from cocli.formats import json_records
 from cocli.keys.paths import QueueTallyKey
 from cocli.models.queue_count import QueueTally
+from cocli.queue.runtime import ThreadRuntime
 from cocli.store import settled
 
 if TYPE_CHECKING:
@@ -294,8 +297,9 @@ class Tally(NoTally):
 
 
 @contextmanager
-def doubted(tally: NoTally) -> Iterator[None]:
-    """For who changes a queue and does not count: whoever counts lists it afterwards."""
+def doubted(store: Store, campaign: str, queue: str) -> Iterator[None]:
+    """For what a person does to a queue, which is not counted: whoever counts lists it afterwards."""
+    tally = Tally(store, campaign, queue, "by-hand", ThreadRuntime(), partial(secrets.token_hex, 12))
     try:
         with tally.change() as change:
             change.doubt()
