@@ -34,7 +34,7 @@ def truth(keys: Iterable[str]) -> tuple[int, int, dict[str, int]]:
     """Waiting, completed and set aside, as a listing of this moment would tell."""
     keys = list(keys)
     completed = {spot for key in keys if key.startswith(PLACES.completed) and (spot := PLACES.spot_of_completion(key))}
-    aside = [spot for key in keys if key.startswith(PLACES.sideline) and (spot := PLACES.spot_of_sidelined(key))]
+    aside = [entry for key in keys if key.startswith(PLACES.sideline) and (entry := PLACES.spot_of_sidelined(key))]
     folders = {found[0] for key in keys if key.startswith(PLACES.pending) and (found := task_folder(key))}
     tasks = {PLACES.spot_of_folder(folder) for folder in folders if f"{folder}task.json" in keys}
     return (

@@ -269,6 +269,24 @@ def test_tallies_of_processes_that_ended_go_away(make: Make, store: MemoryStore,
     assert len(tallies) <= 3
 
 
+def test_tallies_of_a_small_queue_do_not_pile_up(make: Make, store: MemoryStore, time: ManualTime) -> None:
+    for number in range(25):
+        queue = make(f"w{number}")
+        queue.put(NewTask("a.com"))
+        claim = queue.claim()
+        if claim is not None:
+            queue.release(claim)
+        queue.put(NewTask(f"b{number % 2}.com"))
+        with doubted(store, "c", QUEUE):
+            pass
+        queue.close()
+    make("reader").stats()
+    assert len([info for info in store.list() if QueueTallyKey.fits(info.key)]) >= 25
+    time.pass_by(4000)
+    make("reader").stats()
+    assert not [info for info in store.list() if QueueTallyKey.fits(info.key)]
+
+
 # --- counting never stops the work
 
 

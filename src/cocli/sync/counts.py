@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from cocli.keys.paths import QueueCountKey, QueueTallyKey
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Container, Iterable
 
     from cocli.store.base import Store
 
@@ -23,15 +23,17 @@ def is_count(key: str) -> bool:
     return "/count/" in key and (QueueCountKey.fits(key) or QueueTallyKey.fits(key))
 
 
-def forget_counts(store: Store, keys: Iterable[str]) -> None:
-    """Before and after such keys are written or removed: somebody may count in between."""
+def forget_counts(store: Store, keys: Iterable[str], seen: Container[str] | None = None) -> None:
+    """Before and after such keys are written or removed: somebody may count in between. `seen` is what was listed."""
     folders = {
         "/".join(parts[:_QUEUE_PARTS])
         for key in keys
         if len(parts := key.split("/")) > _QUEUE_PARTS and parts[0] == "campaigns" and parts[2] == "queues"
     }
-    if not folders:
+    counts = [f"{folder}/count/count.json" for folder in sorted(folders)]
+    known = [key for key in counts if seen is None or key in seen]
+    if not known:
         return
-    for answer in store.delete_many(f"{folder}/count/count.json" for folder in sorted(folders)):
+    for answer in store.delete_many(known):
         if answer is not None:
             raise answer

@@ -161,10 +161,11 @@ class _Run:
         self._count_what_is_left()
 
     def _forget_counts(self) -> None:
+        """Only where one was seen: most queues are too small to have one."""
         plan = self._plan
         there, here = (Action.UPLOAD, Action.DELETE_THERE), (Action.DOWNLOAD, Action.DELETE_HERE)
-        forget_counts(self._pair.bucket, (step.key for action in there for step in plan.of(action)))
-        forget_counts(self._pair.folder.store, (step.key for action in here for step in plan.of(action)))
+        forget_counts(self._pair.bucket, (step.key for step in plan.of(*there)), plan.there)
+        forget_counts(self._pair.folder.store, (step.key for step in plan.of(*here)), plan.here)
 
     def _settle(self, steps: Sequence[SyncStep]) -> list[SyncStep]:
         self._settler.settle(steps)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from cocli import logs
 from cocli.errors import FormatError, NotFound, StoreError
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from cocli.queue.places import Places
-    from cocli.store.base import ObjectInfo, Store
+    from cocli.store.base import ObjectInfo, Store, StoredObject
 
 _LOG = logs.get_logger(__name__)
 
@@ -44,6 +44,9 @@ _SHARE = 20
 _SETTLED = timedelta(seconds=2)
 """Longer than the step of any file system's clock."""
 _REMEMBERED = timedelta(days=7)
+_LISTED = timedelta(hours=1)
+"""Longer than it takes to list a queue."""
+_MANY_OLD = 20
 _LOOKS = 3
 _FEW = 10
 """So many tallies are always read: side by side, which listings are not."""
@@ -114,7 +117,10 @@ class QueueCensus:
         """What count and tallies say; None where the queue has to be listed."""
         infos = self._infos = self._list()
         base = self._base(infos)
-        if base is None or not self._is_worth_reading(base, infos):
+        if base is None:
+            self._remove_old(infos)
+            return None
+        if not self._is_worth_reading(base, infos):
             return None
         known = self._known(infos)
         self._infos = known.infos
@@ -243,10 +249,24 @@ class QueueCensus:
             for told in known.tallies
             if (mark := marks.get(told.tally.writer)) is not None
             and mark.sequence == told.tally.sequence
-            and told.tally.state != "still"
-            and now - told.info.modified > RECENT + SILENT
+            and told.tally.state == "closed"
+            and now - told.info.modified > RECENT
         ]
         self._store.delete_many(over)
+
+    def _remove_old(self, infos: frozenset[ObjectInfo]) -> None:
+        """Where there is no count, tallies of processes that have ended say nothing to anybody. Those of the last hour
+        stay: somebody may be listing the queue, and see by them that it was changed meanwhile."""
+        now = self._store.now()
+        old = sorted(info.key for info in infos if QueueTallyKey.fits(info.key) and now - info.modified > _LISTED)
+        if len(old) < _MANY_OLD:
+            return
+        try:
+            answers = self._store.get_many(old[:PAGE])
+            over = [found for found in answers if _is_closed(found, now)]
+            self._store.delete_many([found.key for found in over])
+        except StoreError as error:  # another look does it
+            _LOG.debug("old tallies could not be removed now: %s", error.message)
 
     # --- telling
 
@@ -278,6 +298,17 @@ class QueueCensus:
             recent=RECENT,
             as_of=min(moving, default=None),
         )
+
+
+def _is_closed(stored: StoredObject | StoreError, now: datetime) -> TypeGuard[StoredObject]:
+    """Whether its process has ended; or was killed so long ago that nobody waits for it."""
+    if isinstance(stored, StoreError):
+        return False
+    try:
+        tally = json_records.read(QueueTally, stored.data, file=stored.key)
+        return tally.state == "closed" or now - stored.modified > _REMEMBERED
+    except FormatError:
+        return False  # of a later program, which removes it
 
 
 def _tells(count: QueueCount, tallies: tuple[_ToldTally, ...], now: datetime) -> bool:
