@@ -24,6 +24,8 @@ EXAMPLES: list[tuple[object, kinds.SyncKind]] = [
     (paths.TaskKey("c", "gm-list", "t"), kinds.QUEUE_STATE),
     (paths.LeaseKey("c", "gm-list", "t"), kinds.QUEUE_STATE),
     (paths.SidelinedKey("c", "gm-list", "blocked", "t"), kinds.QUEUE_STATE),
+    (paths.QueueCountKey("c", "gm-list"), kinds.QUEUE_STATE),
+    (paths.QueueTallyKey("c", "gm-list", "pi-1"), kinds.QUEUE_STATE),
     (paths.CompletedKey("c", "gm-list", "t"), kinds.COMPLETION),
     (paths.ProspectKey("c", "0123456789abcdef"), kinds.LOOSE),
     (paths.EmailKey.of("c", "a@example.com"), kinds.LOOSE),

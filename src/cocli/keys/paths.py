@@ -46,7 +46,7 @@ def campaign_folder(campaign: str) -> str:
 
 
 def queue_folder(campaign: str, queue: str, state: str = "") -> str:
-    """The folder of a queue, or of one of its states: pending, completed, sideline."""
+    """The folder of a queue, or of one of its parts: pending, completed, sideline, count."""
     folder = f"{queues_folder(campaign)}{encode_part(queue)}/"
     return f"{folder}{encode_part(state)}/" if state else folder
 
@@ -201,6 +201,23 @@ class SidelinedKey(_Sharded, Key):
     category: str
     task_id: str
     shard: str = ""
+
+
+class QueueCountKey(Key):
+    """The tasks of a queue, counted once: nobody has to list them again to know how many there are."""
+
+    TEMPLATE: ClassVar[str] = "campaigns/{campaign}/queues/{queue}/count/count.json"
+    campaign: str
+    queue: str
+
+
+class QueueTallyKey(Key):
+    """What one process has changed in a queue since it began."""
+
+    TEMPLATE: ClassVar[str] = "campaigns/{campaign}/queues/{queue}/count/tallies/{writer}.json"
+    campaign: str
+    queue: str
+    writer: str
 
 
 # --- loose records of the indexes ----------------------------------------------------------------------------------

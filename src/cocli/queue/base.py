@@ -135,6 +135,8 @@ class QueueStats:
     oldest: datetime | None = None
     completed_recently: int | None = None
     recent: timedelta | None = None
+    as_of: datetime | None = None
+    """While somebody works on a large queue: when those who do had told what they did. None: now."""
 
     @property
     def waiting(self) -> int:

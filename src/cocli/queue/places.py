@@ -22,6 +22,7 @@ class Places:
         self.pending = queue_folder(campaign, queue, "pending")
         self.completed = queue_folder(campaign, queue, "completed")
         self.sideline = queue_folder(campaign, queue, "sideline")
+        self.count = queue_folder(campaign, queue, "count")
 
     def folder(self, task_id: str) -> str:
         """The folder of a pending task: its task and its lease lie in it."""

@@ -89,6 +89,7 @@ def _open_leased(request: QueueRequest) -> LeasedQueue:
         attempts=request.terms.attempts,
         margin=_NEAR_MARGIN if is_near else CLOCK_MARGIN,
         gate=request.gate,
+        counted=not request.is_of_commands,
     )
 
 

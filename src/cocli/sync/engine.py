@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from cocli import logs
 from cocli.errors import CocliError, StoreError
 from cocli.sync.conflicts import ConflictSettler
+from cocli.sync.counts import forget_counts
 from cocli.sync.decision import Action, SyncOptions
 from cocli.sync.kinds import index_of, kind_of
 from cocli.sync.pace import Throttle, batches
@@ -150,12 +151,21 @@ class _Run:
         report.counts["forgotten"] += len(plan.of(Action.FORGET))
         standings = move_indexes(plan, report)
         self._adopt(plan.of(Action.ADOPT))
+        self._forget_counts()
         contested = self._in_batches(plan.of(Action.UPLOAD), transfers.upload)
         contested += self._in_batches(plan.of(Action.DOWNLOAD), transfers.download)
         self._in_batches([*plan.of(Action.SETTLE), *_fresh(contested)], self._settle)
         self._send_copies()
         self._delete(standings)
+        self._forget_counts()
         self._count_what_is_left()
+
+    def _forget_counts(self) -> None:
+        """Only where one was seen: most queues are too small to have one."""
+        plan = self._plan
+        there, here = (Action.UPLOAD, Action.DELETE_THERE), (Action.DOWNLOAD, Action.DELETE_HERE)
+        forget_counts(self._pair.bucket, (step.key for step in plan.of(*there)), plan.there)
+        forget_counts(self._pair.folder.store, (step.key for step in plan.of(*here)), plan.here)
 
     def _settle(self, steps: Sequence[SyncStep]) -> list[SyncStep]:
         self._settler.settle(steps)

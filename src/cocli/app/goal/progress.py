@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from cocli.app.queues.whereabouts import whereabouts
+from cocli.app.queues.whereabouts import QueueWatch, whereabouts
 from cocli.app.results.figures import cover, put_together, read_figures, search_figures
 from cocli.errors import FormatError, StoreError
 from cocli.fleet.commands import WORKED
@@ -135,13 +135,15 @@ class GoalStanding:
 
 
 class StandingCounter:
-    """Counts how a campaign stands, again and again. Searches are looked at only where their tasks moved."""
+    """Counts how a campaign stands, again and again. Searches are looked at only where their tasks moved, and the
+    tasks of a large queue only now and then: their numbers are told by those who change them."""
 
     def __init__(self, indexes: Indexes, campaign: Campaign, goal: Goal, queues: Sequence[str]) -> None:
         self._indexes = indexes
         self._campaign = campaign
         self._goal = goal
         self._queues = queues
+        self._watches = {name: QueueWatch(campaign, name) for name in WORKED}
         self._seen: tuple[int, int, int] | None = None
         self._searches = SearchFigures()
         self.leftovers: Mapping[str, Sequence[str]] = {}
@@ -150,8 +152,9 @@ class StandingCounter:
     def has_businesses(self) -> bool:
         return read_figures(self._indexes).prospects > 0
 
-    def count(self, targets: int) -> GoalStanding:
-        tasks = {name: whereabouts(self._campaign, name) for name in WORKED}
+    def count(self, targets: int, *, afresh: bool = False) -> GoalStanding:
+        """With `afresh`, as whoever draws conclusions wants it, every task is where it is now."""
+        tasks = {name: watch.look(afresh=afresh) for name, watch in self._watches.items()}
         figures = put_together(read_figures(self._indexes), tasks, self._search_figures(tasks["gm-list"]))
         states = {name: queue_state(self._campaign, tasks[name]) for name in self._queues}
         self.leftovers = {name: tasks[name].leftovers for name in WORKED}
@@ -175,6 +178,10 @@ def queue_state(campaign: Campaign, tasks: TasksByPlace) -> QueueState:
         # By a provider that keeps its tasks itself: what waits for another try cannot be told apart.
         told, aside = tasks.told, sum(tasks.told.sidelined.values())
         return QueueState(told.pending, told.leased + (told.expired or 0), 0, told.completed or 0, aside)
+    if tasks.busy is not None:
+        # Of many tasks those that wait for another try are not told apart while somebody works: there is enough to do.
+        busy, aside = tasks.busy, sum(tasks.busy.sidelined.values())
+        return QueueState(busy.pending, busy.leased + (busy.expired or 0), 0, tasks.completed, aside)
     in_hand, later = _leased(campaign.store, tasks.leases)
     return QueueState(len(tasks.waiting), in_hand, later, tasks.completed, len(tasks.aside))
 

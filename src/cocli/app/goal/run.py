@@ -226,9 +226,9 @@ class GoalRun:
         self._settle_at = time.monotonic()
         self._settle_cost = self._settle_at - started
 
-    def _count(self) -> None:
+    def _count(self, *, afresh: bool = False) -> None:
         with self._budget.measured("look"):
-            standing = self._counter.count(self._standing.targets)
+            standing = self._counter.count(self._standing.targets, afresh=afresh)
         self._budget.businesses = standing.records.companies
         standing = self._pace.timed(standing, self._budget.elapsed)
         self._standing = replace(
@@ -264,7 +264,7 @@ class GoalRun:
         else:
             name = self._campaign.name
             self._skipped.append(f"The records were not brought together: cocli campaign settle {name}")
-        self._count()
+        self._count(afresh=True)
         self._standing = replace(self._standing, settled=settled)
         missing = self._settings.goal.missing(self._standing.records)
         if self._ending == "met" and missing:

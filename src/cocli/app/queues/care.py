@@ -27,6 +27,7 @@ from cocli.models.task import Attempt, Task
 from cocli.queue.base import Category
 from cocli.queue.leased.queue import CLOCK_MARGIN, default_worker
 from cocli.queue.leased.sideline import Sideline
+from cocli.queue.leased.tally import doubted
 from cocli.store import settled
 from cocli.store.base import StoredObject
 
@@ -152,7 +153,8 @@ class TaskCare:
             done = self._ended(task_id)
         else:
             last = task.with_changes(last_token=mine.token)
-            self._sideline.add(last, Category.MANUAL, reason, mine.history, self._store.now())
+            with doubted(self._store, self._place.campaign, self._place.name):
+                self._sideline.add(last, Category.MANUAL, reason, mine.history, self._store.now())
             done = _cared("sidelined", before) if before else CareOutcome(task_id, "sidelined")
         self._store.delete(task_key)
         self._drop_lease(lease_key, etag)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from cocli.app.queues.listing import ListedState, sideline_folder
 from cocli.errors import InvalidKey, UsageError
 from cocli.keys.paths import CompletedKey, SidelinedKey, TaskKey, task_folder
+from cocli.queue.leased.tally import doubted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,11 +69,12 @@ def plan_purge(
 
 def carry_out(place: QueueOnStore, purge: Purge, progress: Progress) -> None:
     """Remove what was planned."""
-    for start in range(0, len(purge.keys), _BATCH):
-        for answer in place.store.delete_many(purge.keys[start : start + _BATCH]):
-            if answer is not None:
-                raise answer
-        progress(min(start + _BATCH, len(purge.keys)))
+    with doubted(place.store, place.campaign, place.name):
+        for start in range(0, len(purge.keys), _BATCH):
+            for answer in place.store.delete_many(purge.keys[start : start + _BATCH]):
+                if answer is not None:
+                    raise answer
+            progress(min(start + _BATCH, len(purge.keys)))
 
 
 def _ended(

@@ -111,15 +111,15 @@ DOCUMENTS = {
     '"completed": {queue: count}, "rates_per_minute": {queue: rate}, "limited_by": {queue: word}, '
     '"last_error"}], "queues": [as of queue status: '
     '{"queue", "pending", "leased", "expired", "completed", "sidelined", "oldest", "completed_recently", '
-    '"recent_seconds", "rate_per_minute", "minutes_left", "problem"}], "paused", "upkeep": {"elected", "by", '
-    '"settled_at", "finished_at", "seconds", "problem"}, '
+    '"recent_seconds", "rate_per_minute", "minutes_left", "as_of", "problem"}], "paused", "upkeep": '
+    '{"elected", "by", "settled_at", "finished_at", "seconds", "problem"}, '
     '"problems": [{"kind", "subject", "message", "hint"}]}; exit code 1 if there are problems',
     "cocli cluster top": 'as `cluster status`: {"campaign", "at", '
     + _FIGURES
     + ', "hosts", "queues": [{"queue", "pending", "leased", '
     '"expired", "completed", "sidelined", "oldest", "completed_recently", "recent_seconds", "rate_per_minute", '
-    '"minutes_left", "problem"}], "paused", "upkeep": {"elected", "by", "settled_at", "finished_at", "seconds", '
-    '"problem"}, "problems"}',
+    '"minutes_left", "as_of", "problem"}], "paused", "upkeep": {"elected", "by", "settled_at", "finished_at", '
+    '"seconds", "problem"}, "problems"}',
     "cocli cluster evict": '{"since", "host", "status": "evicted", "already_evicted" or "would_evict", "evicted_at", '
     '"evicted_by", "reason", "leases_ended", "elections_ended", "commands_withdrawn", "heartbeats_marked", "keys": '
     '[{"store", "access_key", "credentials", "shared_with", "revoke"}], "written": [{"kind", "names_writer": "yes", '
@@ -127,7 +127,7 @@ DOCUMENTS = {
     "cocli cluster admit": '{"host", "status": "admitted" or "already_admitted", "evicted_at"}',
     "cocli queue status": '{"campaign", "queues": [{"queue", "pending", "leased", "expired", "completed", '
     '"sidelined": {category: count}, "oldest", "completed_recently", "recent_seconds", "rate_per_minute", '
-    '"minutes_left", "problem"}]}',
+    '"minutes_left", "as_of", "problem"}]}',
     "cocli queue ls": '{"campaign", "queue", "state", "tasks": [{"task_id", "state", "changed", "attempt", "token", '
     '"worker", "until", "category", "verdict", "detail", "payload"}], "truncated"}',
     "cocli queue show": '{"campaign", "queue", "task_id", "states", "task", "lease", "completion", "items", '

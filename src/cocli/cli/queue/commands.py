@@ -64,8 +64,8 @@ def status(
 ) -> None:
     """Count every queue: waiting (of these leased and expired), done, set aside, and how fast it goes.
 
-    The rate is that of the last 15 minutes. The counts come from file names alone, so a lease that was given back
-    counts as leased until its time is over. `queue ls` reads the leases and is exact.
+    The rate is that of the last 15 minutes. A large queue is not listed with every look: its workers tell what they
+    change, and while they do the numbers are half a minute old, which is said. `queue ls` reads the tasks themselves.
     """
     from cocli.app.queues.queues import check_queue, queue_names, queue_status
     from cocli.cli.queue.views import show_status, status_document

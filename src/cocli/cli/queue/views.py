@@ -48,6 +48,7 @@ def status_document(status: QueueStatus) -> dict[str, Any]:
         "recent_seconds": stats.recent.total_seconds() if stats and stats.recent else None,
         "rate_per_minute": stats and stats.rate,
         "minutes_left": stats and stats.minutes_left,
+        "as_of": stats and stats.as_of,
         "problem": status.problem,
     }
 
@@ -55,6 +56,10 @@ def status_document(status: QueueStatus) -> dict[str, Any]:
 def show_status(output: Output, statuses: list[QueueStatus]) -> None:
     columns = ("queue", *_NUMBERS[:4], "aside", "oldest", "/min", "left")  # short: it fits into 80 columns
     output.table(columns, [_status_row(status) for status in statuses], right=_NUMBERS)
+    for status in statuses:
+        if status.stats is not None and status.stats.as_of is not None:
+            age = seconds_shown((status.at - status.stats.as_of).total_seconds())
+            output.line(f"{status.name}: as its workers told it, the first of them {age} ago")
 
 
 def _status_row(status: QueueStatus) -> tuple[object, ...]:

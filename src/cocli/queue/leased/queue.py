@@ -28,6 +28,7 @@ from cocli.models.completion import Empty, Ok
 from cocli.queue.base import AckOutcome, Category, NewTask, PutOutcome, PutReport
 from cocli.queue.custody import HISTORY, always_open
 from cocli.queue.keeper import LeaseKeeper
+from cocli.queue.leased.census import QueueCensus
 from cocli.queue.leased.claimer import ClaimingQueue
 from cocli.queue.leased.discovery import Discovery
 from cocli.queue.leased.leftovers import Leftovers
@@ -35,6 +36,7 @@ from cocli.queue.leased.removal import Cleaner
 from cocli.queue.leased.sideline import Sideline
 from cocli.queue.leased.statistics import Statistics
 from cocli.queue.leased.submission import Putter
+from cocli.queue.leased.tally import NoTally, Tally
 from cocli.queue.places import Places
 from cocli.queue.runtime import ThreadRuntime
 from cocli.store import settled
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
     from cocli.models.task import TaskError
     from cocli.queue.base import Claim, QueueStats, Verdict
     from cocli.queue.leased.claim import LeasedClaim
+    from cocli.queue.leased.tally import QueueChange
     from cocli.queue.runtime import Runtime
     from cocli.store.base import Store
 
@@ -77,7 +80,10 @@ class LeasedQueue(ClaimingQueue):
         runtime: Runtime | None = None,
         rng: random.Random | None = None,
         gate: Callable[[], None] = always_open,
+        counted: bool = False,
     ) -> None:
+        """`counted`: what is changed here is told in a tally, so that whoever counts need not list the queue. All who
+        change a queue do so, or its numbers are some minutes old."""
         self.campaign = campaign
         self.name = name
         self.worker = worker or default_worker()
@@ -94,10 +100,14 @@ class LeasedQueue(ClaimingQueue):
         self._discovery = Discovery(store, self._places.pending, self._random, expiry=expiry)
         self._keeper = LeaseKeeper(self._runtime, self._renew, lease_seconds=lease_seconds, renew_many=self._renew_many)
         self._cleaner = Cleaner(store, self._runtime, lease_seconds=lease_seconds)
-        self._putter = Putter(store, self._places, campaign, name, self._nonce)
-        self._sideline = Sideline(store, self._places, self._nonce, settled_after=expiry)
+        self._tally, census = NoTally(), None
+        if counted:
+            self._tally = Tally(store, campaign, name, self.worker, self._runtime, self._nonce)
+            census = QueueCensus(store, self._places, campaign, name, expiry, self._nonce, self._runtime.monotonic)
+        self._putter = Putter(store, self._places, campaign, name, self._nonce, self._tally)
+        self._sideline = Sideline(store, self._places, self._nonce, settled_after=expiry, tally=self._tally)
         self._leftovers = Leftovers(store, self._places, self._sideline)
-        self._statistics = Statistics(store, self._places, name, expiry)
+        self._statistics = Statistics(store, self._places, name, expiry, census)
 
     # --- putting
 
@@ -177,9 +187,22 @@ class LeasedQueue(ClaimingQueue):
     def _complete(self, claim: LeasedClaim, data: bytes, *, batch: bool) -> AckOutcome:
         with claim.writing:
             self._make_sure(claim)
-            created = settled.create(self._store, self._completion_key(claim, batch=batch), data)
+            with self._tally.change() as change:
+                created = settled.create(self._store, self._completion_key(claim, batch=batch), data)
+                self._count(change, [claim], [created])
             claim.over = True
         return self._completed(claim, created)
+
+    def _count(
+        self, change: QueueChange, claims: Iterable[LeasedClaim], created: Sequence[str | CocliError | None]
+    ) -> None:
+        """Who is late cannot tell what the task was before: another may have ended it. Nor can who finds it ended."""
+        change.complete(sum(isinstance(etag, str) for etag in created))
+        since = self._runtime.monotonic() - self._seconds
+        if any(claim.written_at <= since or claim.task.recoveries for claim in claims):
+            change.doubt()
+        if not all(isinstance(etag, str) for etag in created):
+            change.doubt()
 
     def _completion_key(self, claim: LeasedClaim, *, batch: bool) -> str:
         return self._places.completion_at(self._places.spot_of_folder(claim.folder), batch=batch)
@@ -187,7 +210,9 @@ class LeasedQueue(ClaimingQueue):
     def _completed(self, claim: LeasedClaim, created: str | None) -> AckOutcome:
         if claim.task.recoveries:
             # The recovery that brought it back may have been cut off before it removed what was set aside.
-            self._store.delete_many(self._places.sidelines(claim.task.task_id))
+            with self._tally.change() as change:
+                change.doubt()
+                self._store.delete_many(self._places.sidelines(claim.task.task_id))
         self._cleaner.done(claim.folder)
         outcome = AckOutcome.ALREADY_COMPLETED if created is None else AckOutcome.COMPLETED
         self._tell(_LOG, "task ended", claim.task.task_id, outcome=outcome, token=claim.token, attempt=claim.attempt)
@@ -226,6 +251,7 @@ class LeasedQueue(ClaimingQueue):
             raise outcome
         try:
             taken = self._still_ours(self._read_leased([leasing], leases))
+            self._tally.hold(taken)
             return outcome, taken[0] if taken else self.claim()
         except (StoreError, HostEvicted):
             return outcome, None  # the result is kept, and must be told; the next claim meets the error again
@@ -242,7 +268,9 @@ class LeasedQueue(ClaimingQueue):
                 for claim, verdict in ended
                 if claim.folder not in lost
             ]
-            answers = settled.create_many(self._store, [*puts, *beside])
+            with self._tally.change() as change:
+                answers = settled.create_many(self._store, [*puts, *beside])
+                self._count(change, (claim for claim, _ in ended), answers[: len(puts)])
             created = iter(answers[: len(puts)])
             created_by = [lost.get(claim.folder) or next(created) for claim, _ in ended]
             for (claim, _), created_or_error in zip(ended, created_by, strict=True):
@@ -273,7 +301,7 @@ class LeasedQueue(ClaimingQueue):
         self, claim: LeasedClaim, category: Category, reason: str, error: TaskError | None = None
     ) -> AckOutcome:
         outcome: Literal["failed", "blocked"] = "blocked" if category is Category.BLOCKED else "failed"
-        with claim.writing:
+        with claim.writing, self._tally.change():  # where it is lost on the way, nobody can tell what that did
             self._make_sure(claim)
             history = (*claim.lease.history, self._attempt(claim, outcome, error))[-HISTORY:]
             task = claim.task.with_changes(last_token=claim.token)
@@ -288,13 +316,22 @@ class LeasedQueue(ClaimingQueue):
 
     # --- looking after
 
+    def claim_many(self, limit: int) -> list[LeasedClaim]:
+        claims = super().claim_many(limit)
+        self._tally.hold(claims)
+        return claims
+
     def stats(self) -> QueueStats:
         self._cleaner.flush()
+        self._tally.tell()
         return self._statistics.stats()
 
     def close(self) -> None:
         self._keeper.close()
-        self._cleaner.flush()
+        try:
+            self._cleaner.flush()
+        finally:
+            self._tally.close()
 
 
 def _all_writing(claims: list[LeasedClaim]) -> AbstractContextManager[object]:

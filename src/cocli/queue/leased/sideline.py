@@ -12,6 +12,7 @@ from cocli.formats import json_records
 from cocli.keys.paths import task_files, task_id_of
 from cocli.models.task import Sidelined, Task
 from cocli.queue.base import Category, Recovered
+from cocli.queue.leased.tally import NoTally
 from cocli.store import settled
 from cocli.store.base import ObjectInfo, StoredObject
 
@@ -57,7 +58,9 @@ class Sideline:
         *,
         settled_after: timedelta,
         requeue: Callable[[Task], str] | None = None,
+        tally: NoTally | None = None,
     ) -> None:
+        self._tally = tally or NoTally()
         self._store = store
         self._places = places
         self._nonce = nonce
@@ -76,8 +79,13 @@ class Sideline:
             nonce=self._nonce(),
         )
         key = self._places.sidelined(task.task_id, category)
-        if settled.create(self._store, key, json_records.render(aside)) is None and task.recoveries:
-            self._replace_earlier_life(key, aside)
+        with self._tally.change() as change:
+            if settled.create(self._store, key, json_records.render(aside)) is not None:
+                change.set_aside(category)
+            if task.recoveries or not change.aside or category == Category.MALFORMED:
+                change.doubt()  # what was there before may not have been counted as waiting
+            if task.recoveries and not change.aside:
+                self._replace_earlier_life(key, aside)
 
     def keep_token(self, spot: str, token: int) -> None:
         """Before a lease goes: what is set aside of its task remembers the greatest token that was given out."""
@@ -163,7 +171,7 @@ class Sideline:
     def _tidy_one(self, spot: str, keys: list[str]) -> bool:
         """True if the task has settled; one that is pending as well will be looked at again."""
         if self._is_completed(spot):
-            self._store.delete_many(keys)
+            self._remove(keys)
             return True
         try:
             lives = sorted((_life(self._read(key)), key) for key in keys)
@@ -173,8 +181,14 @@ class Sideline:
         outlived = [key for _, key in lives[:-1]]
         if pending is not None and pending.recoveries > lives[-1][0][0]:
             outlived.append(lives[-1][1])  # a recovery was cut off before its last step
-        self._store.delete_many(outlived)
+        if outlived:
+            self._remove(outlived)
         return pending is None
+
+    def _remove(self, keys: list[str]) -> None:
+        with self._tally.change() as change:
+            change.doubt()
+            self._store.delete_many(keys)
 
     # --- the way back
 
@@ -201,6 +215,11 @@ class Sideline:
         if dry_run:
             return "would_recover"
         _LOG.debug("task comes back from the sideline", extra={"task": entry.task_id, "category": entry.category})
+        with self._tally.change() as change:
+            change.doubt()
+            return self._bring_back(entry, lives)
+
+    def _bring_back(self, entry: SidelineEntry, lives: list[tuple[Task, StoredObject]]) -> str:
         outcome = "already_completed"
         if not self._is_completed(entry.spot):
             last = max((task for task, _ in lives), key=_life)

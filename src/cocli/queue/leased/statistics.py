@@ -1,86 +1,43 @@
-"""A queue at a glance, from listings alone; and one task in full."""
+"""A queue at a glance, and one task in full."""
 
 from __future__ import annotations
 
-from collections import Counter
-from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from cocli.errors import FormatError, NotFound, StoreError
+from cocli.errors import FormatError, NotFound
 from cocli.formats import json_records, usv
-from cocli.keys.paths import task_files, task_folder
+from cocli.keys.paths import task_files
 from cocli.models.completion import Completion, ItemCompletion
 from cocli.models.lease import Lease
 from cocli.models.task import Task
-from cocli.queue.base import Category, QueueStats, TaskPlace, TaskView
-from cocli.store.base import ObjectInfo, StoredObject
+from cocli.queue.base import Category, TaskPlace, TaskView
+from cocli.queue.leased.listing import list_queue
 
 if TYPE_CHECKING:
+    from datetime import timedelta
     from typing import Any
 
+    from cocli.queue.base import QueueStats
+    from cocli.queue.leased.census import QueueCensus
     from cocli.queue.places import Places
     from cocli.store.base import Store
 
-_RECENT = timedelta(minutes=15)
-_FEW = 500
-
 
 class Statistics:
-    def __init__(self, store: Store, places: Places, queue: str, expiry: timedelta) -> None:
+    def __init__(
+        self, store: Store, places: Places, queue: str, expiry: timedelta, census: QueueCensus | None = None
+    ) -> None:
+        """Without a census the queue is listed whenever somebody asks."""
         self._store = store
         self._places = places
         self._queue = queue
         self._expiry = expiry
+        self._census = census
 
     def stats(self) -> QueueStats:
-        """Counts by listing, one request per thousand objects; leases are read only while they are few."""
-        now, tasks, leases = self._store.now(), dict[str, datetime](), dict[str, ObjectInfo]()
-        for info in self._store.list(self._places.pending):
-            found = task_folder(info.key)
-            if found is not None and found[1]:
-                leases[found[0]] = info
-            elif found is not None:
-                tasks[found[0]] = info.modified
-        completed = {
-            spot: info.modified
-            for info in self._store.list(self._places.completed)
-            if (spot := self._places.spot_of_completion(info.key))
-        }
-        listed = (self._places.spot_of_sidelined(info.key) for info in self._store.list(self._places.sideline))
-        aside = [found for found in listed if found is not None]
-        # A task that has ended is not counted as waiting, though its folder may still be there.
-        for spot in (*completed, *(spot for _, spot in aside)):
-            tasks.pop(f"{self._places.pending}{spot}/", None)
-        holding = {folder: lease for folder, lease in leases.items() if folder in tasks}
-        leased, expired = self._judge(list(holding.values()), now)
-        return QueueStats(
-            queue=self._queue,
-            pending=len(tasks),
-            leased=leased,
-            expired=expired,
-            completed=len(completed),
-            sidelined=dict(Counter(category for category, _ in aside)),
-            oldest=min(tasks.values(), default=None),
-            completed_recently=sum(now - at <= _RECENT for at in completed.values()),
-            recent=_RECENT,
-        )
-
-    def _judge(self, leases: list[ObjectInfo], now: datetime) -> tuple[int, int]:
-        """How many are held, and how many of their holders fell silent. A lease that was given back is neither."""
-        old = [now - info.modified >= self._expiry for info in leases]
-        if len(leases) > _FEW:
-            return old.count(False), old.count(True)
-        held = [self._is_held(answer) for answer in self._store.get_many([info.key for info in leases])]
-        pairs = [overdue for overdue, is_held in zip(old, held, strict=True) if is_held]
-        return pairs.count(False), pairs.count(True)
-
-    def _is_held(self, answer: StoredObject | StoreError) -> bool:
-        if isinstance(answer, StoreError):
-            return False  # gone since it was listed
-        try:
-            return json_records.read(Lease, answer.data, file=answer.key).held
-        except FormatError:
-            return True  # nobody can tell: its age decides
+        if self._census is None:
+            return list_queue(self._store, self._places).stats(self._store, self._queue, self._expiry)
+        return self._census.stats()
 
     def inspect(self, task_id: str) -> TaskView:
         """Everything that is known of a task, read now."""

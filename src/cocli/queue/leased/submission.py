@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
+from datetime import timedelta
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from cocli.errors import AlreadyExists, NotFound, StoreError
 from cocli.formats import json_records
 from cocli.models.task import Task
 from cocli.queue.base import NewTask, PutOutcome, PutReport
+from cocli.queue.leased.tally import NoTally
 from cocli.store import settled
 from cocli.store.base import Put, StoredObject
 
@@ -24,13 +26,24 @@ if TYPE_CHECKING:
 
 _LOG = logs.get_logger(__name__)
 
+_AT_ONCE = timedelta(seconds=0.5)
+"""What was looked at so shortly before has not ended since."""
 _CHUNK = 5000
 _LIST_FROM = 20
 """From this many tasks on, one listing of what has ended is cheaper than a look for each."""
 
 
 class Putter:
-    def __init__(self, store: Store, places: Places, campaign: str, queue: str, nonce: Callable[[], str]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        places: Places,
+        campaign: str,
+        queue: str,
+        nonce: Callable[[], str],
+        tally: NoTally | None = None,
+    ) -> None:
+        self._tally = tally or NoTally()
         self._store = store
         self._places = places
         self._campaign = campaign
@@ -38,10 +51,16 @@ class Putter:
         self._nonce = nonce
 
     def put(self, new: NewTask) -> PutOutcome:
+        looked_at = self._store.now()
         ended = self._ended(new.task_id)
         if ended is not None:
             return ended
-        return self._create_one(self._places.task(new.task_id), self._render(new, self._store.now()))
+        with self._tally.change() as change:
+            outcome = self._create_one(self._places.task(new.task_id), self._render(new, self._store.now()))
+            change.put(outcome is PutOutcome.QUEUED)
+            if self._store.now() - looked_at > _AT_ONCE:
+                change.doubt()  # it may have ended since, and then it does not wait
+        return outcome
 
     def put_many(self, tasks: Iterable[NewTask]) -> PutReport:
         counts: Counter[PutOutcome] = Counter()
@@ -50,6 +69,7 @@ class Putter:
         if len(first) < _LIST_FROM:
             counts.update(self.put(task) for task in first)
             return self._report(counts)
+        looked_at = self._store.now()
         completed, sidelined = self._completed_spots(), self._sidelined_spots()
         chunk = first + list(islice(remaining, _CHUNK))
         while chunk:
@@ -62,7 +82,13 @@ class Putter:
                     counts[PutOutcome.ALREADY_SIDELINED] += 1
                 else:
                     fresh.append(task)
-            counts.update(self._create(fresh))
+            with self._tally.change() as change:
+                outcomes = self._create(fresh)
+                change.put(outcomes.count(PutOutcome.QUEUED))
+                counts.update(outcomes)
+                is_first = not (completed or sidelined) and set(counts) <= {PutOutcome.QUEUED}
+                if not is_first and self._store.now() - looked_at > _AT_ONCE:
+                    change.doubt()  # some may have ended since, and then they do not wait
             chunk = list(islice(remaining, _CHUNK))
         return self._report(counts)
 

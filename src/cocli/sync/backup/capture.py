@@ -14,6 +14,7 @@ from cocli.errors import NotFound, StoreError
 from cocli.keys.paths import CAMPAIGNS_FOLDER, CATALOG_FOLDER
 from cocli.store.folders import children
 from cocli.sync.backup.order import Turn, claims_folders, turn_of
+from cocli.sync.counts import is_count
 from cocli.sync.kinds import index_of
 from cocli.sync.pace import batches
 
@@ -114,7 +115,7 @@ class SourceCapture:
 
     def _changed(self, infos: Iterable[ObjectInfo]) -> Iterator[ObjectInfo]:
         for info in infos:
-            if info.key in self._taken:
+            if info.key in self._taken or is_count(info.key):
                 continue
             row = self._known.get(info.key)
             if row is not None and is_unchanged(info, row):

@@ -16,6 +16,7 @@ from cocli.sync.backup.damage import BackupDamage
 from cocli.sync.backup.layout import PACKS, list_key, pack_key, sha256_of
 from cocli.sync.backup.order import Turn, turn_of
 from cocli.sync.backup.pack import content_of, rows_by_pack, unpacked
+from cocli.sync.counts import forget_counts
 from cocli.sync.pace import BATCH_BYTES, batches
 
 if TYPE_CHECKING:
@@ -104,8 +105,10 @@ class Restorer:
             raise self._refused(list(plan.different), "Nothing was written.")
         report = RestoreReport(plan)
         wanted = [*plan.absent, *plan.replaced]
+        forget_counts(self._target, (row.key for row in wanted))
         for turn in sorted(Turn, reverse=True):
             self._write_turn([row for row in wanted if turn_of(row.key) is turn], report)
+        forget_counts(self._target, (row.key for row in wanted))
         report.damage = [self._damage[key] for key in sorted(self._damage)]
         return report
 
