@@ -13,8 +13,8 @@ two requests to one site within 0.9 s (0.1 s are for jitter), or more than 8 a s
 when it was itself late, nobody is blamed for that. It shares the processors with those that it serves.
 
 The peers have two processes with room for 500 requests each, read the pages that ours read, at 0.4 s and in the same
-run, keep to robots.txt and to the same pace, and neither save anything nor try anything twice. How long the loop of a
-worker waits at most is not measured: a worker does not tell it.
+run, keep to the same pace, and neither save anything nor try anything twice; Scrapy keeps to robots.txt. How long the
+loop of a worker waits at most is not measured: a worker does not tell it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Crawlee in a process of its own: links and a plain regular expression on each page, as is common.
 
-One request per second and site by its own request manager for that; it scales what runs at once by itself. Its client
-cannot be told where names lead, so each site has an address of loopback instead of its name; a name that does not
-exist is a refused connection here. It reads a task from its input and the pages that the task names.
+One request per second and site by its own request manager for that, many requests at once. It is not told to keep to
+robots.txt, which spares it a request per site: it would ask for these files one after the other. Its client cannot be
+told where names lead, so each site has an address of loopback instead of its name; a name that does not exist is a
+refused connection here. It reads a task from its input and the pages that the task names.
 """
 
 from __future__ import annotations
@@ -24,6 +25,9 @@ from crawlee.storages import RequestQueue
 
 _EMAIL = re.compile(r"[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+\.[A-Za-z]{2,}")
 
+_AT_LEAST = 200
+"""Requests at a time: left to itself it goes down to one where the machine has other work."""
+
 
 async def crawl(task: dict[str, Any]) -> dict[str, int]:
     seen = {"pages": 0, "emails": 0}
@@ -34,11 +38,10 @@ async def crawl(task: dict[str, Any]) -> dict[str, int]:
     crawler = ParselCrawler(
         request_manager=requests,
         http_client=ImpitHttpClient(browser=None, timeout=task["timeout"]),
-        concurrency_settings=ConcurrencySettings(desired_concurrency=100, max_concurrency=task["at_once"]),
+        concurrency_settings=ConcurrencySettings(_AT_LEAST, task["at_once"], desired_concurrency=_AT_LEAST),
         navigation_timeout=timedelta(seconds=task["timeout"]),
         max_request_retries=0,
         max_session_rotations=0,
-        respect_robots_txt_file=True,
         configure_logging=False,
     )
 

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import psutil
 
+from benchmarks._process_family import family
+
 _EVERY = 0.2
 _MIB = 1 << 20
 
@@ -97,12 +99,3 @@ def _held(process: psutil.Process) -> int:
         return int(process.memory_info().rss)
     except psutil.Error:
         return 0  # it ended just now
-
-
-def family(pid: int) -> list[psutil.Process]:
-    """A process and all that came of it."""
-    try:
-        head = psutil.Process(pid)
-        return [head, *head.children(recursive=True)]
-    except psutil.Error:
-        return []
