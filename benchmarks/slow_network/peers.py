@@ -22,13 +22,17 @@ PROCESSES = 2
 
 
 def is_installed(peer: str) -> bool:
-    return find_spec(peer) is not None
+    return find_spec(peer.partition("_")[0]) is not None
 
 
 def crawl(peer: str, server: NetworkServer, pages: dict[str, list[str]]) -> Spent:
     """Read the sites with a peer, in two processes. `pages` are those that ours read: site → addresses."""
-    tasks = [json.dumps(_task(server, pages, number)) + "\n" for number in range(PROCESSES)]
-    command = [sys.executable, "-m", f"benchmarks.slow_network.{peer}_peer"]
+    library, _, keeps = peer.partition("_")
+    tasks = [
+        json.dumps({**_task(server, pages, number), "keeps": f"kept-{number}" if keeps else None}) + "\n"
+        for number in range(PROCESSES)
+    ]
+    command = [sys.executable, "-m", f"benchmarks.slow_network.{library}_peer"]
     root = str(Path(__file__).parents[2])
     environ = {**os.environ, "PYTHONPATH": os.pathsep.join([root, os.environ.get("PYTHONPATH", "")])}
     with tempfile.TemporaryDirectory(prefix="bench-network-") as folder:

@@ -1,7 +1,8 @@
 """Scrapy in a process of its own: links and a plain regular expression on each page, as is common.
 
 Its settings are those of its manual for broad crawls, with AutoThrottle and one request per second and site. It reads a
-task from its input and the pages that the task names.
+task from its input and the pages that the task names. Where the task says so it keeps what ours keeps, as Scrapy does
+that: what is still to be asked for, every page, and a file of results.
 """
 
 from __future__ import annotations
@@ -34,14 +35,16 @@ class ContactSpider(scrapy.Spider):  # type: ignore[misc]  # its types are not l
             yield scrapy.Request(self._at_its_port(pages[0]), callback=self.parse_home, cb_kwargs={"pages": pages})
 
     def parse_home(self, response: Any, pages: list[str]) -> Any:
-        self.parse_page(response)
+        yield from self.parse_page(response)
         for url in pages[1:]:
             yield scrapy.Request(self._at_its_port(url), callback=self.parse_page, priority=1)
 
-    def parse_page(self, response: Any) -> None:
+    def parse_page(self, response: Any) -> Any:
         self.links.extract_links(response)
+        emails = _EMAIL.findall(response.text)
         self.seen["pages"] += 1
-        self.seen["emails"] += bool(_EMAIL.search(response.text))
+        self.seen["emails"] += bool(emails)
+        yield {"url": response.url, "emails": emails}
 
     def _at_its_port(self, url: str) -> str:
         """A resolver gives addresses only, so the port stands in what is asked for."""
@@ -51,7 +54,13 @@ class ContactSpider(scrapy.Spider):  # type: ignore[misc]  # its types are not l
 
 
 def settings(task: dict[str, Any]) -> dict[str, Any]:
-    return {
+    keeping = {
+        "FEEDS": {f"{task['keeps']}/results.jsonl": {"format": "jsonlines"}},
+        "HTTPCACHE_ENABLED": True,
+        "HTTPCACHE_DIR": f"{task['keeps']}/pages",
+        "JOBDIR": f"{task['keeps']}/job",
+    }
+    return (keeping if task["keeps"] else {}) | {
         "AUTOTHROTTLE_ENABLED": True,
         "AUTOTHROTTLE_START_DELAY": 1,
         "CONCURRENT_REQUESTS": task["at_once"],
