@@ -19,6 +19,7 @@ from pathlib import Path
 
 import psutil
 
+from benchmarks._process_family import family
 from benchmarks._town_server import served
 from benchmarks.harness import Bench
 from cocli.app.workspace import open_workspace
@@ -44,7 +45,7 @@ class Watch:
         seconds: dict[int, tuple[str, float]] = {}
         while not over.wait(_EVERY):
             held = 0
-            for process in _family(pid):
+            for process in family(pid):
                 try:
                     with process.oneshot():
                         words, times = process.cmdline(), process.cpu_times()
@@ -118,11 +119,3 @@ def _run(home: TownHome, workers: int) -> Watch:
     if not json.loads(out)["met"]:
         raise AssertionError(f"it did not end: {out.decode()}")
     return watch
-
-
-def _family(pid: int) -> list[psutil.Process]:
-    try:
-        head = psutil.Process(pid)
-        return [head, *head.children(recursive=True)]
-    except psutil.Error:
-        return []
