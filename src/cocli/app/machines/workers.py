@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 
 _LOG = logs.get_logger(__name__)
 
-THREADS = {"gm-list": 1, "gm-details": 1, "enrichment": 24}
-"""Tasks at a time, where it is not said: websites are waited for, the others keep a processor or a browser busy."""
+THREADS = {"gm-list": 1, "enrichment": 24}
+"""Tasks at a time, where it is not said: websites are waited for, open data keeps a processor busy. Google Maps is read
+in as many tabs as are configured."""
 _DURATION = re.compile(r"([0-9]{1,6}(?:\.[0-9]+)?)\s*(s|m|h|d)?")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 _TOLD_SECONDS = 1.0
@@ -119,7 +120,7 @@ def run_worker(
                 stage,
                 queue,
                 rng=random.Random(secrets.randbits(64)),  # noqa: S311 - spreads waits, hides nothing
-                threads=settings.threads or THREADS[name],
+                threads=settings.threads or usual_threads(campaign, name),
                 until_empty=settings.until_empty,
                 timing=settings.timing,
                 on_trouble=on_trouble,
@@ -129,6 +130,13 @@ def run_worker(
             return Worked(campaign.name, watch.at_the_end(), whole)
         finally:
             queue.close()
+
+
+def usual_threads(campaign: Campaign, name: str) -> int:
+    """How many tasks of a queue a worker of this campaign does at a time."""
+    config = campaign.settings.model()
+    in_browser = name == "gm-details" or (name == "gm-list" and "google-maps" in config.prospecting.sources)
+    return config.google_maps.tabs if in_browser else THREADS[name]
 
 
 class _Watch:
