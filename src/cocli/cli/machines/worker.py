@@ -48,7 +48,7 @@ def worker(
             metavar="N",
             min=1,
             max=256,
-            help="Tasks at a time. [default: 8 for enrichment, else 1]",
+            help="Tasks at a time. [default: 24 for enrichment, the tabs of Google Maps, else 1]",
             show_default=False,
         ),
     ] = None,

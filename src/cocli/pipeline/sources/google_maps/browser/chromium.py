@@ -71,6 +71,7 @@ class Chromium:
                 accept_downloads=False,
             )
             await context.add_cookies(list(cookies))
+            await context.new_page()  # stays: with its last tab Chromium closes its window, and opening one costs more
         except BaseException as error:  # goes on from here: what only half started is closed
             await _close(stack)
             if not isinstance(error, Error):
