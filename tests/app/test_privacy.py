@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import random
 import stat
@@ -106,8 +107,8 @@ def side_files(environ: dict[str, str]) -> dict[str, tuple[str, Callable[[], obj
 
     def pace() -> None:
         now = datetime(2026, 11, 17, tzinfo=UTC)
-        taken = Pace(f"{state}/maps.json", PaceLimits(), clock=lambda: now, sleep=lambda _: None, rng=random.Random(1))
-        taken.take()
+        taken = Pace(f"{state}/maps.json", PaceLimits(), clock=lambda: now, sleep=asyncio.sleep, rng=random.Random(1))
+        asyncio.run(taken.take())
 
     def supervise() -> None:
         with alone(state, "address", "host"):

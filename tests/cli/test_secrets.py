@@ -134,7 +134,7 @@ def test_a_file_of_a_setting_that_cannot_be_read_is_named(
 
 
 def test_a_browser_is_told_the_login_of_its_proxy() -> None:
-    from cocli.pipeline.sources.google_maps.browser.session import _proxy_settings
+    from cocli.pipeline.sources.google_maps.browser.chromium import _proxy_settings
 
     assert _proxy_settings("http://me:pass%40word@127.0.0.1:3128") == {
         "server": "http://127.0.0.1:3128",

@@ -169,6 +169,7 @@ _SHARED = """\
 # url = "https://www.google.com"
 # pages_per_day = 400            # of one machine, over all its workers
 # pause_seconds = 6.0            # between two pages, on average
+# tabs = 2                       # pages that one worker reads at the same time, all at this one pace
 # timeout_seconds = 45.0         # for a page to show anything
 
 # [aws]

@@ -267,6 +267,8 @@ class GoogleMapsSection(RecordPart):
     """Of one machine, over all its workers and campaigns."""
     pause_seconds: Annotated[float, Field(ge=0, le=3600)] = 6.0
     """Between two pages of one machine, on average."""
+    tabs: Annotated[int, Field(ge=1, le=8)] = 2
+    """Pages that one worker has open at the same time, all at the machine's one pace."""
     timeout_seconds: Annotated[float, Field(gt=0, le=600)] = 45.0
     """For a page to show anything."""
 

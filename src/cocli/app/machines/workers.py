@@ -31,9 +31,6 @@ if TYPE_CHECKING:
 
 _LOG = logs.get_logger(__name__)
 
-THREADS = 1
-"""Tasks at a time, where it is not said: they keep a processor or a browser busy. Websites are waited for, as many at a
-time as the machine can bear, at most `[fetch] concurrency`."""
 _DURATION = re.compile(r"([0-9]{1,6}(?:\.[0-9]+)?)\s*(s|m|h|d)?")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 _TOLD_SECONDS = 1.0
@@ -141,7 +138,7 @@ def _opened_worker(
             stage,
             queue,
             rng=rng,
-            threads=settings.threads or THREADS,
+            threads=settings.threads or usual_threads(campaign, queue.name),
             until_empty=settings.until_empty,
             timing=settings.timing,
             on_trouble=on_trouble,
@@ -160,6 +157,14 @@ def _opened_worker(
         timing=settings.timing,
         on_trouble=on_trouble,
     )
+
+
+def usual_threads(campaign: Campaign, name: str) -> int:
+    """How many tasks a worker of this campaign does at a time, where it works itself: open data keeps a processor busy,
+    Google Maps is read in as many tabs as are configured."""
+    config = campaign.settings.model()
+    in_browser = name == "gm-details" or (name == "gm-list" and "google-maps" in config.prospecting.sources)
+    return config.google_maps.tabs if in_browser else 1
 
 
 class _Watch:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
 import random
+import subprocess
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -31,13 +35,20 @@ class Time:
 
     now: datetime = EVENING
     slept: list[float] = field(default_factory=list)
+    meanwhile: Callable[[], None] = lambda: None
+    """Happens whenever somebody waits."""
 
     def clock(self) -> datetime:
         return self.now
 
-    def sleep(self, seconds: float) -> None:
+    async def sleep(self, seconds: float) -> None:
         self.slept.append(seconds)
         self.now += timedelta(seconds=seconds)
+        self.meanwhile()
+
+
+def take(pace: Pace) -> float:
+    return asyncio.run(pace.take())
 
 
 @pytest.fixture
@@ -57,45 +68,80 @@ def pace(tmp_path: Path, time: Time) -> Callable[..., Pace]:
 def test_between_two_pages_there_is_a_pause_whichever_worker_asks(pace: Callable[..., Pace], time: Time) -> None:
     workers = [pace(pause_seconds=10), pace(pause_seconds=10)]
     for number in range(40):
-        workers[number % 2].take()
+        take(workers[number % 2])
 
     assert len(time.slept) == 39, "only the first page did not wait"
     assert all(5 <= seconds <= 15 for seconds in time.slept)
     assert sum(time.slept) / 39 == pytest.approx(10, rel=0.2)
     time.now += timedelta(minutes=5)
-    workers[0].take()
+    take(workers[0])
     assert len(time.slept) == 39, "whoever waited long enough waits no more"
 
 
 def test_a_day_has_so_many_pages_and_then_there_is_another_day(pace: Callable[..., Pace], time: Time) -> None:
     for _ in range(3):
-        pace(pages_per_day=3, pause_seconds=1).take()
+        take(pace(pages_per_day=3, pause_seconds=1))
     with pytest.raises(SourceResting, match=r"before 2026-11-17 00:00 UTC: the 3 pages of a day are used up"):
-        pace(pages_per_day=3, pause_seconds=1).take()
+        take(pace(pages_per_day=3, pause_seconds=1))
     assert pace().pages_today == 3
     time.now += timedelta(minutes=31)
-    pace(pages_per_day=3, pause_seconds=1).take()
+    take(pace(pages_per_day=3, pause_seconds=1))
     assert pace().pages_today == 1
 
 
 def test_after_refusals_in_a_row_nobody_asks_for_a_while(pace: Callable[..., Pace], time: Time) -> None:
     limits = {"refusals": 3, "rest_seconds": 600, "pause_seconds": 0}
-    for blocked in (True, True, False, True, True):
-        pace(**limits).take()
-        pace(**limits).answered(blocked=blocked)
-    pace(**limits).take()
-    pace(**limits).answered(blocked=True)
+
+    def ask(*, blocked: bool) -> None:
+        pace(**limits).answered(take(pace(**limits)), blocked=blocked)
+
+    for blocked in (True, True, False, True, True, True):
+        ask(blocked=blocked)
     with pytest.raises(SourceResting, match="23:40 UTC: it refused 3 times in a row"):
-        pace(**limits).take()
+        take(pace(**limits))
     time.now += timedelta(seconds=601)
-    pace(**limits).take()
-    pace(**limits).answered(blocked=True)
+    ask(blocked=True)
     with pytest.raises(SourceResting, match="2026-11-17 00:00 UTC"):
-        pace(**limits).take()
+        take(pace(**limits))
     time.now += timedelta(seconds=1201)
-    pace(**limits).take()
-    pace(**limits).answered(blocked=False)
-    pace(**limits).take()
+    ask(blocked=False)
+    take(pace(**limits))
+
+
+def test_pages_that_were_open_before_a_refusal_say_nothing_of_what_comes_after_it(
+    pace: Callable[..., Pace], time: Time
+) -> None:
+    maps = pace(refusals=3, rest_seconds=600, pause_seconds=1)
+    turns = [take(maps) for _ in range(6)]
+    maps.answered(turns[1], blocked=True)
+    maps.answered(turns[0], blocked=False)
+    maps.answered(turns[2], blocked=True)
+    maps.check()
+    maps.answered(turns[3], blocked=True)
+    with pytest.raises(SourceResting, match="23:40 UTC: it refused 3 times in a row"):
+        maps.check()
+    maps.answered(turns[4], blocked=True)
+    maps.answered(turns[5], blocked=False)
+    with pytest.raises(SourceResting, match="23:40 UTC: it refused 3 times in a row"):
+        maps.check()
+    time.now += timedelta(seconds=601)
+    maps.answered(take(maps), blocked=False)
+    maps.answered(take(maps), blocked=True)
+    take(maps)
+
+
+def test_whoever_waits_for_a_turn_does_not_ask_once_maps_has_refused(pace: Callable[..., Pace], time: Time) -> None:
+    maps = pace(refusals=1, pause_seconds=10)
+    turn = take(maps)
+    time.meanwhile = lambda: pace(refusals=1).answered(turn, blocked=True)
+    with pytest.raises(SourceResting, match="it refused 1 times in a row"):
+        take(maps)
+
+
+def test_a_clock_that_was_set_back_makes_no_rest_of_a_single_refusal(pace: Callable[..., Pace], time: Time) -> None:
+    pace().answered(take(pace()), blocked=True)
+    time.now -= timedelta(days=3)
+    take(pace())
 
 
 def test_workers_side_by_side_never_count_a_page_for_two(tmp_path: Path) -> None:
@@ -103,25 +149,53 @@ def test_workers_side_by_side_never_count_a_page_for_two(tmp_path: Path) -> None
 
     def ask(_: int) -> None:
         limits = PaceLimits(pages_per_day=10_000, pause_seconds=0)
-        Pace(path, limits, clock=lambda: EVENING, sleep=lambda _: None, rng=random.Random(1)).take()
+        take(Pace(path, limits, clock=lambda: EVENING, sleep=asyncio.sleep, rng=random.Random(1)))
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(ask, range(200)))
     assert json.loads(Path(path).read_text())["pages"] == 200
 
 
+_WORKER = """
+import asyncio, random, sys
+from datetime import UTC, datetime
+from cocli.pipeline.sources.google_maps.browser.pace import Pace, PaceLimits
+
+async def tab(pace):
+    return [await pace.take() for _ in range(4)]
+
+async def tabs(pace):
+    return await asyncio.gather(tab(pace), tab(pace))
+
+limits = PaceLimits(pages_per_day=20, pause_seconds=0.2)
+pace = Pace(sys.argv[1], limits, clock=lambda: datetime.now(UTC), sleep=asyncio.sleep, rng=random.Random())
+print(*(repr(turn) for turns in asyncio.run(tabs(pace)) for turn in turns))
+"""
+
+
+def test_all_tabs_of_all_processes_of_a_machine_have_one_pace(tmp_path: Path) -> None:
+    path = str(tmp_path / "pace.json")
+    command = [sys.executable, "-c", _WORKER, path]
+    workers = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    turns = sorted(float(turn) for worker in workers for turn in worker.communicate(timeout=120)[0].split())
+
+    assert [worker.returncode for worker in workers] == [0, 0]
+    assert json.loads(Path(path).read_text())["pages"] == len(turns) == 16
+    assert min(after - before for before, after in pairwise(turns)) >= 0.0999
+
+
 def test_a_clock_that_was_set_back_does_not_stop_everything(pace: Callable[..., Pace], time: Time) -> None:
-    pace(pause_seconds=1).take()
+    take(pace(pause_seconds=1))
     time.now -= timedelta(days=3)
-    pace(pause_seconds=1).take()
+    take(pace(pause_seconds=1))
     assert sum(time.slept) <= 101
 
 
 def test_a_file_that_is_no_count_is_named(pace: Callable[..., Pace], tmp_path: Path) -> None:
-    pace().take()
+    take(pace())
     (tmp_path / "state" / "pace.json").write_text("[]")
     with pytest.raises(FormatError, match=r"pace\.json"):
-        pace().take()
+        take(pace())
 
 
 # --- addresses

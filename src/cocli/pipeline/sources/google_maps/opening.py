@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import random
 import secrets
-import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -29,7 +29,7 @@ def open_maps(opening: SourceOpening) -> MapsReader:
         os.path.join(state_home(opening.environ), "google-maps", "pace.json"),
         PaceLimits(pages_per_day=section.pages_per_day, pause_seconds=section.pause_seconds),
         clock=_now,
-        sleep=time.sleep,
+        sleep=asyncio.sleep,
         rng=random.Random(secrets.randbits(64)),  # noqa: S311 - spreads pauses, hides nothing
     )
     session = BrowserSession(

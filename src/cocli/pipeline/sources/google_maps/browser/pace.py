@@ -1,7 +1,7 @@
 """How often Maps is asked: a pause between two pages, a ceiling per day, and a rest after refusals.
 
 The count is kept in a file of this machine, which all its workers share: Maps sees one visitor, however many processes
-there are. It outlives them.
+and tabs there are. It outlives them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from cocli.pipeline.sources.google_maps.parser.sighting import SOURCE
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Callable, Iterator
+    from collections.abc import Awaitable, Callable, Iterator
 
 _LOG = logs.get_logger(__name__)
 
@@ -48,10 +48,11 @@ class _State:
     """When the next page may be asked for. Seconds of the epoch."""
     refusals: int = 0
     rests_until: float = 0.0
+    """Also set by a refusal that is followed by no rest: to the time of that refusal."""
 
 
 class Pace:
-    """One per worker; all of a machine are given the same `path`."""
+    """One per worker, for all of its tabs; all of a machine are given the same `path`."""
 
     def __init__(
         self,
@@ -59,7 +60,7 @@ class Pace:
         limits: PaceLimits,
         *,
         clock: Callable[[], datetime],
-        sleep: Callable[[float], None],
+        sleep: Callable[[float], Awaitable[object]],
         rng: random.Random,
     ) -> None:
         self._path = path
@@ -68,43 +69,68 @@ class Pace:
         self._sleep = sleep
         self._random = rng
 
-    def take(self) -> None:
-        """Wait for the turn of one page, and count it. `SourceResting` where none may be asked for now."""
+    async def take(self) -> float:
+        """Wait for the turn of one page, count it, and say when that was (seconds of the epoch).
+
+        `SourceResting` where none may be asked for now, also where that came up while it was waited for.
+        """
         with self._held() as state:
             now = self._clock()
-            self._refuse_to_go_on(state, now)
+            self._refuse_a_page(state, now)
             pause = self._limits.pause_seconds
             seconds = now.timestamp()
             turn = max(min(state.next_at, seconds + pause * _MOST_PAUSES), seconds)
             state.next_at = turn + pause * (0.5 + self._random.random())
             state.pages += 1
         if turn > seconds:
-            self._sleep(turn - seconds)
+            await self._sleep(turn - seconds)
+            self.check()
+        return turn
 
-    def answered(self, *, blocked: bool) -> None:
-        """How Maps took it. After several refusals in a row nobody of this machine asks for a while."""
+    def check(self) -> None:
+        """`SourceResting` where Maps was left alone in the meantime: whoever is in the middle of a list stops there."""
+        self._refuse_in_a_rest(self._read(), self._clock())
+
+    def answered(self, turn: float, *, blocked: bool) -> None:
+        """How Maps took the page that had this turn. After several refusals in a row nobody of this machine asks for a
+        while.
+
+        Tabs and workers have pages open at the same time: one that was asked for before a refusal says nothing of what
+        came after it, and its own refusal makes no rest longer that has begun.
+        """
         with self._held() as state:
-            state.refusals = state.refusals + 1 if blocked else 0
-            beyond = state.refusals - self._limits.refusals
-            if blocked and beyond >= 0:
-                rest = min(self._limits.rest_seconds * 2.0 ** min(beyond, 16), 86_400)
-                state.rests_until = self._clock().timestamp() + rest
-                _LOG.warning("Google Maps is left alone for %.0f s", rest, extra={"refusals": state.refusals})
+            now = self._clock().timestamp()
+            if not blocked:
+                state.refusals = 0 if turn >= state.rests_until else state.refusals
+            elif not turn < state.rests_until > now:
+                state.refusals += 1
+                state.rests_until = now + self._rest(state.refusals)
+
+    def _rest(self, refusals: int) -> float:
+        beyond = refusals - self._limits.refusals
+        if beyond < 0:
+            return 0.0
+        rest = min(self._limits.rest_seconds * 2.0 ** min(beyond, 16), 86_400)
+        _LOG.warning("Google Maps is left alone for %.0f s", rest, extra={"refusals": refusals})
+        return rest
 
     @property
     def pages_today(self) -> int:
         with self._held() as state:
             return state.pages
 
-    def _refuse_to_go_on(self, state: _State, now: datetime) -> None:
-        if state.rests_until > now.timestamp():
-            until = datetime.fromtimestamp(state.rests_until, UTC)
-            reason = f"it refused {state.refusals} times in a row"
-            raise SourceResting(source=SOURCE, until=_shown(until), reason=reason)
+    def _refuse_a_page(self, state: _State, now: datetime) -> None:
+        self._refuse_in_a_rest(state, now)
         if state.pages >= self._limits.pages_per_day:
             tomorrow = (now + timedelta(days=1)).replace(hour=0, minute=0, second=0)
             reason = f"the {self._limits.pages_per_day:,} pages of a day are used up"
             raise SourceResting(source=SOURCE, until=_shown(tomorrow), reason=reason)
+
+    def _refuse_in_a_rest(self, state: _State, now: datetime) -> None:
+        if state.refusals >= self._limits.refusals and state.rests_until > now.timestamp():
+            until = datetime.fromtimestamp(state.rests_until, UTC)
+            reason = f"it refused {state.refusals} times in a row"
+            raise SourceResting(source=SOURCE, until=_shown(until), reason=reason)
 
     @contextmanager
     def _held(self) -> Iterator[_State]:

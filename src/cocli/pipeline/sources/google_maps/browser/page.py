@@ -63,6 +63,8 @@ class SeenPage:
     answers: tuple[bytes, ...] = ()
     refused: str | None = None
     broken: str | None = None
+    turn: float = 0.0
+    """When it was its turn to be asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,19 +104,23 @@ def _has_grown(before: int) -> Callable[[PageGlance], bool]:
 
 
 class PageReading:
-    """One visit. `page` is new, and belongs to this visit alone."""
+    """One visit, which has its turn now. `page` is new, and belongs to this visit alone."""
 
-    def __init__(self, page: Page, settings: BrowserSettings) -> None:
+    def __init__(self, page: Page, settings: BrowserSettings, turn: float) -> None:
         self._page = page
         self._settings = settings
+        self._turn = turn
         self._received = Received(page, settings.answer_bytes)
 
-    async def list(self, url: str, phrase: str) -> SeenPage:
-        """A search: scrolled until the end shows, or until several patient rounds bring nothing."""
+    async def list(self, url: str, phrase: str, check: Callable[[], None]) -> SeenPage:
+        """A search: scrolled until the end shows, or until several patient rounds bring nothing.
+
+        `check` raises where no more is to be asked for.
+        """
         if await self._open(url):
             look = await self._until(lambda look: look.answers(phrase), self._settings.load)
             if look.cards:
-                await self._scroll(look)
+                await self._scroll(look, check)
             elif look.panel:
                 await self._settle()
         return await self._seen()
@@ -155,9 +161,10 @@ class PageReading:
                 return look
             await asyncio.sleep(self._settings.look)
 
-    async def _scroll(self, look: PageGlance) -> None:
+    async def _scroll(self, look: PageGlance, check: Callable[[], None]) -> None:
         quiet = 0
         while quiet < self._settings.rounds and not look.ended and not self._received.refused:
+            check()
             before = look.cards
             await self._page.evaluate(_SCROLL, [FEED, quiet > 0])
             seconds = self._settings.round * (1 + quiet / 2)
@@ -186,4 +193,5 @@ class PageReading:
             answers=tuple(await received.answers()),
             refused=received.refused,
             broken=received.broken,
+            turn=self._turn,
         )

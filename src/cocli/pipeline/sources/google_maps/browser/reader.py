@@ -55,8 +55,8 @@ class MapsReader:
         `PageUnread` where the page did not load; `SourceResting` where it is not the time to ask.
         """
         url = search_url(self._session.settings.url, tile, phrase)
-        self._pace.take()
-        seen = self._session.read(f"{phrase} at {tile}", lambda page: page.list(url, phrase))
+        pace = self._pace
+        seen = self._session.read(f"{phrase} at {tile}", pace.take, lambda page: page.list(url, phrase, pace.check))
         document = list_document(
             account=self._account,
             tile=tile,
@@ -71,7 +71,7 @@ class MapsReader:
         reading = read(document)
         box = seen_box(seen.url)
         reach, reason = reach_in_view(*reach_of(document, reading, seen), box, tile)
-        self._pace.answered(blocked=reach == "blocked")
+        pace.answered(seen.turn, blocked=reach == "blocked")
         if reach == "blocked":
             _LOG.warning("Google Maps refuses: %s", reason)
         else:
@@ -81,8 +81,7 @@ class MapsReader:
     def visit(self, place_id: str) -> Visit:
         """Open the page of a place."""
         url = place_url(self._session.settings.url, place_id)
-        self._pace.take()
-        seen = self._session.read(f"place {place_id}", lambda page: page.place(url))
+        seen = self._session.read(f"place {place_id}", self._pace.take, lambda page: page.place(url))
         document = details_document(
             account=self._account,
             place_id=place_id,
@@ -95,9 +94,9 @@ class MapsReader:
         )
         reading = read(document)
         verdict = reading.verdict
-        blocked = verdict.kind in NOT_TO_BE_READ
-        self._pace.answered(blocked=blocked)
-        if blocked or seen.refused:
+        blocked = verdict.kind in NOT_TO_BE_READ or seen.refused is not None
+        self._pace.answered(seen.turn, blocked=blocked)
+        if blocked:
             _LOG.warning("Google Maps refuses: %s", seen.refused or verdict.reason)
             return Visit(document, reading, blocked=seen.refused or verdict.reason)
         _LOG.debug("place read", extra={"shows": verdict.kind, "status": seen.status})

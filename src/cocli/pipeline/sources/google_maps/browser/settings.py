@@ -29,6 +29,8 @@ class BrowserSettings:
     """Between two looks at the page."""
     settle: float = 3.0
     """For a place to come to rest once its name is there."""
+    tabs: int = 2
+    """Pages that are open at the same time."""
     pages: int = 40
     """Until the browser is started anew: it never gives back all of its memory."""
     html_bytes: int = 12_000_000
@@ -38,4 +40,4 @@ class BrowserSettings:
     @classmethod
     def of(cls, section: GoogleMapsSection) -> Self:
         """From a campaign's configuration."""
-        return cls(url=section.url.rstrip("/"), load=section.timeout_seconds)
+        return cls(url=section.url.rstrip("/"), load=section.timeout_seconds, tabs=section.tabs)
