@@ -48,7 +48,7 @@ def worker(
             metavar="N",
             min=1,
             max=2000,
-            help="Tasks at a time; for enrichment at most. [default: fetch.concurrency, the tabs of Google Maps, else 1]",
+            help="Tasks at a time; for enrichment at most. [default: fetch.concurrency, google_maps.tabs, else 1]",
             show_default=False,
         ),
     ] = None,
