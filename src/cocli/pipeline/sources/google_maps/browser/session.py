@@ -123,7 +123,7 @@ class BrowserSession:
                     _LOG.warning("page not read: %s", reason)
                     raise _unread(what, reason) from error
                 except Error as error:
-                    crashed = not chromium.is_alive or "crash" in error.message.lower()
+                    crashed = not chromium.is_alive or _is_crash(error.message)
                     if crashed:
                         _LOG.warning("the browser or a tab crashed: %s", error.message)
                     if again and crashed:
@@ -178,6 +178,11 @@ class BrowserSession:
             if not self._starting.exception():
                 self._chromium = self._starting.result()
         await self._stop()
+
+
+def _is_crash(message: str) -> bool:
+    """Nobody closes a tab while it is read: one that was closed went with its browser, or by its own script."""
+    return "crash" in message.lower() or "has been closed" in message
 
 
 def _unread(what: str, reason: str) -> PageUnread:
