@@ -112,8 +112,8 @@ def _read_again(bench: Bench, machine: Machine, server: NetworkServer) -> Readin
 def _read_by_peers(bench: Bench, server: NetworkServer, ours: Reading) -> dict[str, Reading]:
     found: dict[str, Reading] = {}
     for peer in _PEERS if bench.size("peers", 1) else ():
-        if not is_installed(peer):
-            bench.note(f"{peer} is not installed, and left out")
+        if not is_installed(peer) or (peer == "crawlee" and not HAS_MANY_ADDRESSES):
+            bench.note(f"{peer} is left out: not installed, or without addresses of its own for the sites")
             continue
         server.expect(_MAIN / 1000)
         spent = crawl(peer, server, ours.visit.verdict.pages)
@@ -138,8 +138,8 @@ def _note(bench: Bench, who: str, reading: Reading) -> None:
         f"{verdict.requests_per_site:.2f} requests a site, {reading.visit.connections} connections, "
         f"{reading.visit.most_at_an_address} at one address; {verdict.site_violations} + {verdict.address_violations} "
         f"violations, shortest interval {verdict.shortest_interval:.2f} s; processor {reading.spent.processor:.1f} s, "
-        f"the server {reading.visit.processor:.1f} s ({reading.visit.microseconds:.0f} µs a request), "
-        f"{reading.spent.peak_mib:.0f} MiB"
+        f"the server {reading.visit.processor:.1f} s ({reading.visit.microseconds:.0f} µs a request), late for "
+        f"{verdict.stalled:.1f} s; {reading.spent.peak_mib:.0f} MiB"
     )
 
 

@@ -17,6 +17,8 @@ INTERVAL = 1.0
 """Seconds between two requests to one site: the polite default, `[fetch] rate = 1`."""
 TOLERANCE = 0.1
 """Seconds by which an interval may seem shorter than it was when the requests were sent."""
+BEAT = 0.02
+"""Seconds after which the server looks whether it is late."""
 _MOST = 0.95
 
 
@@ -40,6 +42,14 @@ class Seen:
         self.statuses.append(status)
         self.times.append(at)
 
+    def late(self, due: float, now: float) -> None:
+        """The server was to look at `due` and looked at `now`. Late twice in a row is one stall: to take a connection
+        and to read what came by it are two looks."""
+        if self.stalls and due - self.stalls[-1][1] <= BEAT:
+            self.stalls[-1] = (self.stalls[-1][0], now)
+        else:
+            self.stalls.append((due, now))
+
     def _number(self, name: str) -> int:
         return self._numbers.setdefault(name, len(self._numbers))
 
@@ -60,6 +70,8 @@ class Verdict:
     site_violations: int
     address_violations: int
     shortest_interval: float
+    stalled: float
+    """Seconds in which the server was late: the more, the less it can say."""
     statuses: dict[int, int]
     pages: dict[str, list[str]]
     """Site → the addresses that it gave a page for, in their order."""
@@ -90,6 +102,7 @@ def judge(seen: Seen, *, address_share: float, interval: float = INTERVAL, toler
         site_violations=sum(gap < interval - tolerance for gap in gaps),
         address_violations=sum(gap < share / address_share - tolerance for gap in crowded),
         shortest_interval=min(gaps, default=interval),
+        stalled=sum(end - start for start, end in seen.stalls),
         statuses=dict(Counter(seen.statuses)),
         pages=_pages(seen),
     )

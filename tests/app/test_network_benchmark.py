@@ -38,8 +38,21 @@ def test_two_requests_within_the_interval_are_a_violation() -> None:
 
 def test_what_the_server_read_late_is_nobodys_fault() -> None:
     record = seen(("a.com", 10.3), ("a.com", 11.0), ("b.com", 11.0), ("b.com", 11.7))
-    record.stalls.append((9.9, 10.35))
+    record.late(9.9, 10.35)
     assert judge(record, address_share=SHARE).site_violations == 1  # that of b.com: nothing was late there
+
+
+def test_late_twice_in_a_row_is_late_once_for_longer() -> None:
+    """The connection was taken late, and what came by it was read late: it may have been there since the first."""
+    record = seen(("a.com", 10.6), ("a.com", 11.1))
+    record.late(10.0, 10.3)
+    assert judge(record, address_share=SHARE).site_violations == 1
+    record.late(10.32, 10.65)
+    verdict = judge(record, address_share=SHARE)
+    assert verdict.site_violations == 0
+    assert verdict.stalled == pytest.approx(0.65)
+    record.late(12.0, 12.5)
+    assert record.stalls == [(10.0, 10.65), (12.0, 12.5)]
 
 
 def test_an_address_gets_no_more_than_its_share() -> None:
