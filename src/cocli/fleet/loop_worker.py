@@ -10,6 +10,7 @@ import asyncio
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
@@ -40,6 +41,7 @@ _GATHER_SECONDS = 0.2
 """So long a claim waits for more room, while most places are taken: one for many costs what one for one does."""
 _FEW = 16
 """… where less than this part of all places is free."""
+_LET_GO_SECONDS = 2.0
 _CLAIM_MOST = 64
 """Tasks of one claim: the first need not wait for the last."""
 _LIVELY_LOOKS = 2
@@ -79,9 +81,18 @@ class LoopWorker(TaskWorker):
     def _after(self) -> None:
         if self._main is not None:
             self._main.cancel()
-        for visit in list(self._visits):
-            self._stage.loop.call_soon_threadsafe(visit.cancel)
+        broken_off = asyncio.run_coroutine_threadsafe(self._break_all_off(), self._stage.loop)
+        with suppress(TimeoutError):  # a busy loop breaks them off later
+            broken_off.result(_LET_GO_SECONDS)
         self._threads.shutdown(wait=False, cancel_futures=True)
+
+    async def _break_all_off(self) -> None:
+        """What is still being done belongs to others now."""
+        self._ending.close()
+        for visit in self._visits:
+            visit.cancel()
+        if self._visits:
+            await asyncio.wait(set(self._visits), timeout=_LET_GO_SECONDS)
 
     async def _serve(self) -> None:
         watch = asyncio.create_task(self._watch.run(lambda: (len(self._visits), self._looks > 0)))
