@@ -18,6 +18,7 @@ from cocli import logs
 from cocli.errors import CocliError, Denied, HostEvicted
 from cocli.fleet.ending_group import EndingGroup
 from cocli.fleet.load_watch import LoadWatch
+from cocli.fleet.scaler import scaled
 from cocli.fleet.task_worker import TaskWorker, tell_verdict
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from cocli.errors import SourceResting
+    from cocli.fleet.scaler import Scaling
     from cocli.fleet.task_worker import IdleSettings
     from cocli.pipeline.stages.stage import WaitingStage
     from cocli.queue.base import Claim, Queue
@@ -61,12 +63,13 @@ class LoopWorker(TaskWorker):
         until_empty: bool = False,
         timing: IdleSettings | None = None,
         on_trouble: Callable[[str], None] | None = None,
+        scaling: Scaling = scaled,
     ) -> None:
         super().__init__(queue, rng=rng, most=most, until_empty=until_empty, timing=timing, on_trouble=on_trouble)
         self._stage = stage
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="tasks")
         self._ending = EndingGroup(queue, self._threads)
-        self._watch = LoadWatch(stage, self.tally, most=most)
+        self._watch = LoadWatch(stage, self.tally, most=most, scaling=scaling)
         self._visits: set[asyncio.Task[None]] = set()
         self._reading: dict[int, asyncio.Task[None]] = {}
         """Claims whose stage is at work, by their ids: these can be broken off."""
