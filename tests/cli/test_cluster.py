@@ -44,6 +44,7 @@ def report(home: Path) -> Any:
             "active": {"enrichment": (ActiveTask(task_id="acme.com", worker="w", claimed_at=now),)},
             "completed": {"enrichment": 7},
             "rates": {"enrichment": 3.5},
+            "limited_by": {"enrichment": "politeness"},
         }
         heartbeat = Heartbeat.checked(known | values)
         open_store(str(home / "data")).put(str(HeartbeatKey(host)), json_records.render(heartbeat))
@@ -58,6 +59,7 @@ def test_all_is_well(plumbers: Any, report: Any) -> None:
     assert "pi1" in shown.out
     assert "alive" in shown.out
     assert "enrichment 2" in shown.out
+    assert re.search(r"limited by\n.*politeness", shown.out)
     as_json = plumbers("cluster", "status", "plumbers", "--json").json
     (host,) = as_json["hosts"]
     assert (host["state"], host["active"], host["rates_per_minute"]) == (
@@ -65,6 +67,7 @@ def test_all_is_well(plumbers: Any, report: Any) -> None:
         {"enrichment": 1},
         {"enrichment": 3.5},
     )
+    assert host["limited_by"] == {"enrichment": "politeness"}
     assert as_json["problems"] == []
     once = plumbers("cluster", "top", "plumbers")
     assert once.code == 0

@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import random
 import sys
+from dataclasses import replace
 
 from tests.kit.loop_thread import LoopThread
 
 from cocli.fleet.drain import Drain
+from cocli.fleet.load import Load
 from cocli.fleet.loop_worker import LoopWorker
+from cocli.fleet.scaler import Scale
 from cocli.fleet.task_worker import IdleSettings
 from cocli.models.completion import Ok, Verdict
 from cocli.models.task import Task
@@ -20,6 +23,11 @@ from cocli.store import open_store
 from cocli.store.base import Store
 
 LEASE_SECONDS = 6.0
+
+
+def as_many_as_may(now: Scale, load: Load, most: int) -> Scale:
+    """However busy the machine is on which tests run."""
+    return replace(now, target=most)
 
 
 class AskingStage:
@@ -56,7 +64,9 @@ def work_off(folder: str, port: int, most: int, worker: str) -> None:
     store = open_store(folder, fsync="never")
     stage, queue = AskingStage(store, port), opened_queue(store, worker)
     timing = IdleSettings(idle_first=0.05, idle_longest=0.2)
-    LoopWorker(stage, queue, rng=random.Random(1), most=most, until_empty=True, timing=timing).run(Drain())
+    LoopWorker(
+        stage, queue, rng=random.Random(1), most=most, until_empty=True, timing=timing, scaling=as_many_as_may
+    ).run(Drain())
     queue.close()
     stage.close()
 

@@ -49,6 +49,12 @@ class EndingGroup:
             self._timer = loop.call_later(_GATHER_SECONDS, self._flush)
         return await ending.outcome
 
+    def close(self) -> None:
+        """Nothing more is ended."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._waiting = []
+
     def _flush(self) -> None:
         if self._timer is not None:
             self._timer.cancel()

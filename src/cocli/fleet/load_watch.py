@@ -14,6 +14,7 @@ from cocli.fleet.scaler import FIRST, Scale, scaled
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from cocli.fleet.scaler import Scaling
     from cocli.fleet.tally import WorkerTally
     from cocli.pipeline.stages.stage import WaitingStage
 
@@ -28,11 +29,12 @@ _ENOUGH_REQUESTS = 20
 class LoadWatch:
     """For one event loop."""
 
-    def __init__(self, stage: WaitingStage, tally: WorkerTally, *, most: int, meter: LoadMeter | None = None) -> None:
+    def __init__(self, stage: WaitingStage, tally: WorkerTally, *, most: int, scaling: Scaling = scaled) -> None:
         self._stage = stage
         self._tally = tally
         self._most = most
-        self._meter = meter or LoadMeter()
+        self._meter = LoadMeter()
+        self._scaling = scaling
         self._scale = Scale(min(FIRST, most))
         self._machine = MachineLoad()
         self._asked: float | None = None
@@ -51,7 +53,7 @@ class LoadWatch:
             lag = await self._lag()
             in_flight, is_empty = state()
             before, load = self._scale.target, self._load(in_flight, lag, is_empty=is_empty)
-            self._scale = scaled(self._scale, load, self._most)
+            self._scale = self._scaling(self._scale, load, self._most)
             self._tally.limited_by = self._scale.limit.value
             if self._scale.target != before:
                 told = {"in_flight": in_flight, "target": self._scale.target, "limit": self._scale.limit.value}

@@ -10,6 +10,7 @@ import asyncio
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
@@ -17,6 +18,7 @@ from cocli import logs
 from cocli.errors import CocliError, Denied, HostEvicted
 from cocli.fleet.ending_group import EndingGroup
 from cocli.fleet.load_watch import LoadWatch
+from cocli.fleet.scaler import scaled
 from cocli.fleet.task_worker import TaskWorker, tell_verdict
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from cocli.errors import SourceResting
+    from cocli.fleet.scaler import Scaling
     from cocli.fleet.task_worker import IdleSettings
     from cocli.pipeline.stages.stage import WaitingStage
     from cocli.queue.base import Claim, Queue
@@ -40,6 +43,7 @@ _GATHER_SECONDS = 0.2
 """So long a claim waits for more room, while most places are taken: one for many costs what one for one does."""
 _FEW = 16
 """… where less than this part of all places is free."""
+_LET_GO_SECONDS = 2.0
 _CLAIM_MOST = 64
 """Tasks of one claim: the first need not wait for the last."""
 _LIVELY_LOOKS = 2
@@ -59,12 +63,13 @@ class LoopWorker(TaskWorker):
         until_empty: bool = False,
         timing: IdleSettings | None = None,
         on_trouble: Callable[[str], None] | None = None,
+        scaling: Scaling = scaled,
     ) -> None:
         super().__init__(queue, rng=rng, most=most, until_empty=until_empty, timing=timing, on_trouble=on_trouble)
         self._stage = stage
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="tasks")
         self._ending = EndingGroup(queue, self._threads)
-        self._watch = LoadWatch(stage, self.tally, most=most)
+        self._watch = LoadWatch(stage, self.tally, most=most, scaling=scaling)
         self._visits: set[asyncio.Task[None]] = set()
         self._reading: dict[int, asyncio.Task[None]] = {}
         """Claims whose stage is at work, by their ids: these can be broken off."""
@@ -79,9 +84,18 @@ class LoopWorker(TaskWorker):
     def _after(self) -> None:
         if self._main is not None:
             self._main.cancel()
-        for visit in list(self._visits):
-            self._stage.loop.call_soon_threadsafe(visit.cancel)
+        broken_off = asyncio.run_coroutine_threadsafe(self._break_all_off(), self._stage.loop)
+        with suppress(TimeoutError):  # a busy loop breaks them off later
+            broken_off.result(_LET_GO_SECONDS)
         self._threads.shutdown(wait=False, cancel_futures=True)
+
+    async def _break_all_off(self) -> None:
+        """What is still being done belongs to others now."""
+        self._ending.close()
+        for visit in self._visits:
+            visit.cancel()
+        if self._visits:
+            await asyncio.wait(set(self._visits), timeout=_LET_GO_SECONDS)
 
     async def _serve(self) -> None:
         watch = asyncio.create_task(self._watch.run(lambda: (len(self._visits), self._looks > 0)))

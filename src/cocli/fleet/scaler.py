@@ -7,11 +7,13 @@ once is come near to slowly afterwards, so that it does not swing.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from cocli.fleet.load import Limit
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from cocli.fleet.load import Load
 
 FIRST = 32
@@ -55,6 +57,10 @@ class Scale:
     """Looks since the last retreat."""
     too_many: int | None = None
     """How many it were when something was short."""
+
+
+Scaling: TypeAlias = "Callable[[Scale, Load, int], Scale]"
+"""How many from now on, by how many there are, what was measured, and how many there may be at most."""
 
 
 def scaled(now: Scale, load: Load, most: int) -> Scale:

@@ -130,9 +130,10 @@ class TaskWorker(ABC):
         return isinstance(self._fatal, HostEvicted)
 
     def _fails(self, error: BaseException) -> None:
-        """Nothing more can be done here: `run` raises it."""
-        self._fatal = self._fatal or error
-        self._stop.set()
+        """Nothing more can be done here: `run` raises it. Once everything was given back, it harms nobody."""
+        if not self._let_go.is_set():
+            self._fatal = self._fatal or error
+            self._stop.set()
 
     # --- how a task ends
 
