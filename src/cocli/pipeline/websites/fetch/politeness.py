@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from cocli.pipeline.websites.fetch.clock import Time
 
 _REMEMBERED = 10_000
+_SLOW = 5.0
+"""Seconds after which a request makes room at its address: a few slow sites must not hold up all that lie there."""
 
 
 @dataclass(slots=True)
@@ -196,7 +198,7 @@ class Politeness:
         state = self._addresses.get(address)
         if state is None:
             self._forget_some()
-            bound = Bound(pace_key("address", address), self._per_address, self._address_interval)
+            bound = Bound(pace_key("address", address), self._per_address, self._address_interval, _SLOW)
             state = self._addresses[address] = _Address(bound)
         return state
 
