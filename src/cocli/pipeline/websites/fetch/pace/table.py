@@ -31,6 +31,8 @@ _LOG = logs.get_logger(__name__)
 
 LONGEST_REST = 3600.0
 """Seconds that a site is left alone at most, whatever it asks for."""
+MOST_COUNTED = 64
+"""Requests at a time. Who allows more does not mean a number: they are not counted."""
 _SLOTS = 1 << 16
 _PROBES = 8
 _SLOT = struct.Struct("<16sdddII")
@@ -155,6 +157,8 @@ class PaceTable:
         """A place that is free. The first is in the entry that has the pace."""
         if pace.next_at > now:
             return Wait(pace.next_at - now, by)
+        if bound.places > MOST_COUNTED:
+            return pace
         for number in range(bound.places):
             entry = pace if number == 0 else self._entry(_place_key(bound.key, number), now)
             if entry.held_until <= now or not self._is_alive(entry):
