@@ -63,6 +63,7 @@ def _run(town: Town, websites: WebsiteServer, sites: int, *words: str) -> tuple[
         home = TownHome(Path(folder))
         files = write_files(home, town, websites)
         settings = f"[fetch]\nhosts_file = {json.dumps(str(files / 'hosts.json'))}\nrate = {_RATE}\n"
+        settings += "per_address = 1000\naddress_rate = 100000\n"
         settings += 'allow_networks = ["127.0.0.0/8"]\n'
         (home.folder / "config.toml").write_text(settings, "utf-8")
         _write_list(home.folder / "leads.csv", town, sites)

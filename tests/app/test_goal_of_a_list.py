@@ -18,7 +18,7 @@ from cocli.app.workspace import Workspace, open_workspace
 from cocli.config.edit import parse_change
 from cocli.config.resolve import Flags
 from cocli.demo.town import build_town, serve_websites, truth_of
-from cocli.demo.town.campaign import TownHome, load_places, write_files
+from cocli.demo.town.campaign import ONE_ADDRESS, TownHome, load_places, write_files
 from cocli.demo.town.town import Town
 from cocli.demo.town.websites.server import WebsiteServer
 from cocli.errors import NothingToWorkOn
@@ -54,6 +54,7 @@ def workspace(home: TownHome, town: Town, websites: WebsiteServer) -> Iterator[W
             f"fetch.hosts_file={files / 'hosts.json'}",
             'fetch.allow_networks=["127.0.0.0/8"]',
             "fetch.rate=100",
+            *ONE_ADDRESS,
             "queue.attempts=1",
         )
         load_places(opened, files)

@@ -222,7 +222,7 @@ class FetchSection(RecordPart):
     rate: Annotated[float, Field(gt=0, le=100)] = 1.0
     """Requests per second to one site."""
     per_address: Annotated[int, Field(ge=1, le=1000)] = 4
-    """Requests at a time to one address, over all the sites that lie there."""
+    """Requests at a time to one address, over all the sites that lie there. More than 64 are not counted."""
     address_rate: Annotated[float, Field(gt=0, le=100_000)] = 8.0
     """Requests per second to one address, over all the sites that lie there. Never below `rate`."""
     user_agent: Label | None = None

@@ -90,7 +90,7 @@ def enrich_sites(
             )
 
         proxy = fetching.proxies[0] if fetching.proxies else None
-        opened = open_fetcher or partial(configured_fetcher, fetching, environ=settings.environ)
+        opened = open_fetcher or partial(configured_fetcher, fetching, environ=settings.environ, keeps=saves)
 
         async def read_all() -> list[Enriched]:
             async with (

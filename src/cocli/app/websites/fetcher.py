@@ -28,12 +28,16 @@ ROBOTS = ("fetch", "robots.sqlite3")
 
 
 def open_fetcher(
-    section: FetchSection, settings: FetchSettings | None = None, *, environ: Environment | None = None
+    section: FetchSection,
+    settings: FetchSettings | None = None,
+    *,
+    environ: Environment | None = None,
+    keeps: bool = True,
 ) -> Fetcher:
     """A fetcher as it is configured, names that lead elsewhere included.
 
     With the environment, it is as polite as if all fetchers of this machine were one, and knows what robots.txt files
-    the others have read. Without, it keeps to itself.
+    the others have read. Without, it keeps to itself. `keeps` is False where no name of a site may stay here.
     """
     resolve = paces = robots = None
     if section.hosts_file:
@@ -41,6 +45,7 @@ def open_fetcher(
     settings = settings or FetchSettings.of(section)
     if environ is not None:
         paces = open_pace_table(os.path.join(state_home(environ), PACES), hold=settings.limits.journey)
+    if environ is not None and keeps:
         robots = RobotsShelf(os.path.join(cache_home(environ), *ROBOTS))
     return Fetcher(settings, resolve=resolve, paces=paces, robots=robots)
 

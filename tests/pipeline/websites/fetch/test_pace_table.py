@@ -77,6 +77,19 @@ def test_an_address_has_so_many_places_and_a_pace() -> None:
     granted(table.take(site("d"), Bound(pace_key("address", "192.0.2.2"), 2, 0.5)))
 
 
+def test_a_slow_site_makes_room_for_the_others_at_its_address() -> None:
+    clock = Clock()
+    table = PaceTable(clock=clock)
+    address = Bound(ADDRESS.key, 1, 0.0, hold=5.0)
+    slow = granted(table.take(site("slow"), address))
+    assert refused(table.take(site("a"), address)).by == "address"
+    clock.seconds += 5
+    granted(table.take(site("a"), address))
+    table.give_back(slow, clock())  # the place is no longer its own
+    assert refused(table.take(site("b"), address)).by == "address"
+    assert refused(table.take(Bound(site("a").key, 1, 0.0), None)).by == "site"
+
+
 def test_who_may_not_ask_takes_nothing() -> None:
     clock = Clock()
     table = PaceTable(clock=clock)

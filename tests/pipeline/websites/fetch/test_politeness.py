@@ -283,3 +283,22 @@ def test_a_visit_does_not_pay_for_the_queue_at_its_address() -> None:
     told, waited = asyncio.run(main())
     assert told == ["first is slow", *(f"s{number}" for number in range(8))]
     assert waited[0] < 0.2 <= waited[1] < waited[-1]
+
+
+def test_nobody_overtakes_at_an_address() -> None:
+    time = AsyncTime()
+    politeness = Politeness(time, rate=100, per_host=1, total=100, longest_delay=9, per_address=1, address_rate=100)
+    begun: list[str] = []
+
+    async def ask(host: str, start: float, lasts: float) -> None:
+        await time.sleep(start)
+        async with politeness.turn(host, address="shared"):
+            begun.append(host)
+            await time.sleep(lasts)
+
+    async def main() -> None:
+        # The third comes when the place has just become free, and before the second looks again.
+        await asyncio.gather(ask("first", 0, 1.02), ask("second", 0.01, 1), ask("third", 1.03, 1))
+
+    time.run(main())
+    assert begun == ["first", "second", "third"]

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from cocli.pipeline.websites.fetch.outcome import Failure
-from cocli.pipeline.websites.fetch.pace.table import Bound, Grant, PaceTable, pace_key
+from cocli.pipeline.websites.fetch.pace.table import MOST_COUNTED, Bound, Grant, PaceTable, pace_key
 from cocli.pipeline.websites.fetch.pace.visit_clock import waiting_for_others
 from cocli.pipeline.websites.fetch.signals import Breakdown
 
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from cocli.pipeline.websites.fetch.clock import Time
 
 _REMEMBERED = 10_000
+_NO_PAUSE = 1e-4
+_SLOW = 5.0
+"""Seconds after which a request makes room at its address: a few slow sites must not hold up all that lie there."""
 
 
 @dataclass(slots=True)
@@ -81,6 +84,7 @@ class Politeness:
         self._per_host = per_host
         self._per_address = per_address
         self._address_interval = 1.0 / max(address_rate, rate)
+        self._spares_addresses = per_address <= MOST_COUNTED or self._address_interval > _NO_PAUSE
         self._longest_delay = longest_delay
         self._longest_rest = longest_rest
         self._ceiling = asyncio.Semaphore(total)
@@ -195,12 +199,12 @@ class Politeness:
         return state
 
     def _address(self, address: str | None) -> _Address | None:
-        if address is None:
+        if address is None or not self._spares_addresses:
             return None
         state = self._addresses.get(address)
         if state is None:
             self._forget_some()
-            bound = Bound(pace_key("address", address), self._per_address, self._address_interval)
+            bound = Bound(pace_key("address", address), self._per_address, self._address_interval, _SLOW)
             state = self._addresses[address] = _Address(bound)
         return state
 

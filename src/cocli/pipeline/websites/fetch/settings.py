@@ -30,7 +30,7 @@ class FetchSettings:
     per_host: int = 1
     """Requests at a time to one host."""
     per_address: int = 4
-    """Requests at a time to one address, over all the sites that lie there."""
+    """Requests at a time to one address, over all the sites that lie there. More than 64 are not counted."""
     address_rate: float = 8.0
     """Requests per second to one address. It is never below `rate`."""
     concurrency: int = 32

@@ -12,6 +12,7 @@ counts for nothing: neither a damaged file nor a wrong clock keeps a site closed
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import struct
 from dataclasses import dataclass
@@ -30,6 +31,8 @@ _LOG = logs.get_logger(__name__)
 
 LONGEST_REST = 3600.0
 """Seconds that a site is left alone at most, whatever it asks for."""
+MOST_COUNTED = 64
+"""Requests at a time. Who allows more does not mean a number: they are not counted."""
 _SLOTS = 1 << 16
 _PROBES = 8
 _SLOT = struct.Struct("<16sdddII")
@@ -50,6 +53,8 @@ class Bound:
     key: bytes
     places: int
     interval: float
+    hold: float = math.inf
+    """Seconds after which a request does not count any more, though nobody has answered it."""
 
 
 @dataclass(slots=True)
@@ -122,7 +127,8 @@ class PaceTable:
                 self._put(grant.pace, _RESTS_UNTIL, _TIME.pack(self.clock() + min(rest, LONGEST_REST)))
             for place in grant.places:
                 found = self._read(place.slot)
-                if found.key == place.key and (found.holder, found.space) == self._me:
+                is_mine = found.key == place.key and (found.holder, found.space) == self._me
+                if is_mine and found.held_until == place.held_until:  # else it was given to somebody else meanwhile
                     self._put(place, _HELD_UNTIL, _HOLD.pack(0.0, 0, 0))
         except OSError as error:  # as above
             self._go_alone(error)
@@ -151,6 +157,8 @@ class PaceTable:
         """A place that is free. The first is in the entry that has the pace."""
         if pace.next_at > now:
             return Wait(pace.next_at - now, by)
+        if bound.places > MOST_COUNTED:
+            return pace
         for number in range(bound.places):
             entry = pace if number == 0 else self._entry(_place_key(bound.key, number), now)
             if entry.held_until <= now or not self._is_alive(entry):
@@ -164,7 +172,8 @@ class PaceTable:
                     self._cells.write(entry.slot, _SLOT.pack(entry.key, 0.0, 0.0, 0.0, 0, 0))
                     entry.is_new = False
             self._put(pace, _NEXT_AT, _TIME.pack(now + bound.interval))
-            self._put(place, _HELD_UNTIL, _HOLD.pack(now + self._hold, *self._me))
+            place.held_until = now + min(bound.hold, self._hold)
+            self._put(place, _HELD_UNTIL, _HOLD.pack(place.held_until, *self._me))
         return Grant(now, taken[0][1], tuple(place for _, _, place in taken))
 
     # --- slots
