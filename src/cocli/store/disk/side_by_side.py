@@ -51,6 +51,6 @@ def _in_threads(action: Callable[[Item], Result], items: Sequence[Item]) -> list
 
 
 def _waited() -> tuple[float, int]:
-    """Seconds in which this thread did not compute, and how often that was its own wish: else the processor was busy."""
+    """Seconds in which this thread did not compute, and how often that was its own wish, not a busy processor's."""
     switches = resource.getrusage(_WHOSE).ru_nvcsw
     return time.monotonic() - time.thread_time(), switches
