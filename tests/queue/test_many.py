@@ -321,3 +321,24 @@ def test_with_fsync_many_share_synchronisations(
     queue.close()
     assert synchronised == [store.address] * 6
     assert queue.put(NewTask(claims[0].task.task_id)) is PutOutcome.ALREADY_COMPLETED
+
+
+def test_an_old_listing_is_given_up_when_its_tasks_are_gone(make_queue: MakeQueue, store: MemoryStore) -> None:
+    """A task that somebody else ended and removed is leased in vain: three requests, where a new listing is one."""
+    counting = CountingStore(store)
+    late, quick = make_queue("late", store=counting), make_queue("quick")
+    put(quick, 400)
+    first = late.claim()  # it has listed them all
+    while len(completed(store)) < 380:
+        quick.ack_many([(claim, Ok()) for claim in quick.claim_many(10)])
+    quick.close()
+    before = counting.counts["put"]
+    rest = []
+    while (claim := late.claim()) is not None:
+        rest.append(claim)
+    assert first is not None
+    assert len(rest) == 19
+    assert counting.counts["put"] - before <= len(rest) + 10
+    assert late.ack_many([(claim, Ok()) for claim in (first, *rest)]) == [AckOutcome.COMPLETED] * 20
+    late.close()
+    assert not list(store.list("campaigns/c/queues/enrichment/pending/"))

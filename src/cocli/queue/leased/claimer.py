@@ -238,6 +238,8 @@ class ClaimingQueue(HoldingQueue[LeasedClaim]):
             # Completed and removed since it was listed: the lease is ours and of no use.
             self._tell(_LOG, "lease given up: the task ended since it was listed", leasing.task_id)
             self._cleaner.remove_lease(leasing.put.key, etag)
+            with self._lock:
+                self._discovery.gone()
             return None
         except FormatError as error:
             self._set_aside_malformed(leasing.folder, error)

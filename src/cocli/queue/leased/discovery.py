@@ -27,6 +27,8 @@ WINDOW = 1000
 """Keys looked at together: what one request of S3 lists."""
 _SHARDS = "0123456789abcdef"
 _RACES_BEFORE_MOVING = 3
+_GONE_BEFORE_MOVING = 2
+"""A task that is gone cost three requests: lease it, ask for it, remove the lease. A listing is one."""
 _REMEMBERED = 20_000
 
 
@@ -53,6 +55,7 @@ class Discovery:
         self._round: Iterator[ObjectInfo] | None = None
         self._given = 0
         self._races = 0
+        self._gone = 0
         self._young: list[TaskCandidate] = []
         self._seen: dict[str, ObjectInfo] = {}
         """Young leases that were read already, each as it was then."""
@@ -87,15 +90,24 @@ class Discovery:
         self._races += 1
         self._jump()
         if self._races >= _RACES_BEFORE_MOVING:
-            self._races = 0
-            self._ready.clear()
-            self._start_round()
+            self._move()
+
+    def gone(self) -> None:
+        """A task had ended and was removed since it was listed: what else was listed with it is as old."""
+        self._gone += 1
+        if self._gone >= _GONE_BEFORE_MOVING:
+            self._move()
+
+    def _move(self) -> None:
+        self._races = 0
+        self._ready.clear()
+        self._start_round()
 
     def _start_round(self) -> None:
         # Behind a whole shard, not at its name: a server that lists folder by folder would skip that folder.
         start = f"{self._pending}{self._random.choice(_SHARDS)}~"
         self._round = chain(self._store.list(self._pending, start_after=start), self._until(start))
-        self._given = 0
+        self._given = self._gone = 0
         self._young = []
 
     def _until(self, end: str) -> Iterator[ObjectInfo]:

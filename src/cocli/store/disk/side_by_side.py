@@ -6,6 +6,7 @@ To remove a file takes microseconds on most file systems. Where freed blocks are
 
 from __future__ import annotations
 
+import resource
 import time
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
@@ -24,16 +25,18 @@ _TRIAL = 4
 _LONG_WAIT = 0.0003
 """Seconds: a thread costs less than that."""
 _THREADS = 8
+_WHOSE = getattr(resource, "RUSAGE_THREAD", resource.RUSAGE_SELF)
 
 
 def do_all(action: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
     """The results in the order of the items."""
     if len(items) < _TRIAL + _THREADS:
         return [action(item) for item in items]
-    before = _waited()
+    seconds, times = _waited()
     results = [action(item) for item in islice(items, _TRIAL)]
     rest = items[_TRIAL:]
-    if _waited() - before < _TRIAL * _LONG_WAIT:
+    seconds_after, times_after = _waited()
+    if seconds_after - seconds < _TRIAL * _LONG_WAIT or times_after - times < _TRIAL:
         return results + [action(item) for item in rest]
     return results + _in_threads(action, rest)
 
@@ -47,6 +50,7 @@ def _in_threads(action: Callable[[Item], Result], items: Sequence[Item]) -> list
     return [shares[number % _THREADS][number // _THREADS] for number in range(len(items))]
 
 
-def _waited() -> float:
-    """Seconds in which this thread did not compute."""
-    return time.monotonic() - time.thread_time()
+def _waited() -> tuple[float, int]:
+    """Seconds in which this thread did not compute, and how often that was its own wish, not a busy processor's."""
+    switches = resource.getrusage(_WHOSE).ru_nvcsw
+    return time.monotonic() - time.thread_time(), switches
