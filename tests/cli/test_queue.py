@@ -117,7 +117,7 @@ def test_status_counts_every_queue(q: Any, plumbers: Any, queue: LeasedQueue, si
     assert first == {
         "queue": "gm-list", "pending": 1, "leased": 1, "expired": 0, "completed": 1, "sidelined": {"blocked": 1},
         "completed_recently": 1, "recent_seconds": 900.0, "rate_per_minute": pytest.approx(1 / 15),
-        "minutes_left": pytest.approx(15), "problem": None,
+        "minutes_left": pytest.approx(15), "as_of": None, "problem": None,
     }  # fmt: skip
     text = q("status")
     assert "blocked 1" in text.out

@@ -178,12 +178,15 @@ def queue_state(campaign: Campaign, tasks: TasksByPlace) -> QueueState:
         # By a provider that keeps its tasks itself: what waits for another try cannot be told apart.
         told, aside = tasks.told, sum(tasks.told.sidelined.values())
         return QueueState(told.pending, told.leased + (told.expired or 0), 0, told.completed or 0, aside)
-    if tasks.busy is not None:
-        # Of many tasks those that wait for another try are not told apart while somebody works: there is enough to do.
-        busy, aside = tasks.busy, sum(tasks.busy.sidelined.values())
-        return QueueState(busy.pending, busy.leased + (busy.expired or 0), 0, tasks.completed, aside)
-    in_hand, later = _leased(campaign.store, tasks.leases)
-    return QueueState(len(tasks.waiting), in_hand, later, tasks.completed, len(tasks.aside))
+    many = tasks.many
+    if many is None:
+        in_hand, later = _leased(campaign.store, tasks.leases)
+        return QueueState(len(tasks.waiting), in_hand, later, tasks.completed, len(tasks.aside))
+    in_hand, later, aside = many.leased + (many.expired or 0), 0, sum(many.sidelined.values())
+    if not in_hand:
+        # Those that wait for another try are told apart where nobody works; else there is enough to do.
+        in_hand, later = _leased(campaign.store, tasks.leases)
+    return QueueState(many.pending, in_hand, later, tasks.completed, aside)
 
 
 def _leased(store: Store, keys: Sequence[str]) -> tuple[int, int]:

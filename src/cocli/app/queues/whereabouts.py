@@ -57,12 +57,11 @@ class TasksByPlace:
     """Of a large queue that somebody looks at again and again: numbers that are newer than the rest."""
 
     @property
-    def busy(self) -> QueueStats | None:
-        """The numbers of a large queue with much to do that somebody works on."""
-        counted = self.counted
-        if counted is None or counted.pending <= _FEW_PENDING or not (counted.leased or counted.expired):
+    def many(self) -> QueueStats | None:
+        """The numbers of a large queue with much to do: which tasks wait may be as it was a while ago."""
+        if self.counted is None or self.counted.pending <= _FEW_PENDING:
             return None
-        return counted
+        return self.counted
 
 
 def whereabouts(campaign: Campaign, name: str) -> TasksByPlace:

@@ -75,8 +75,8 @@ def _counted(reasons: Iterable[str]) -> dict[str, int]:
 def _waiting(tasks: TasksByPlace) -> int:
     if tasks.told is not None:
         return tasks.told.pending
-    if tasks.busy is not None:
-        return tasks.busy.pending
+    if tasks.many is not None:
+        return tasks.many.pending
     return len(tasks.waiting)
 
 

@@ -17,7 +17,7 @@ from cocli import logs
 from cocli.errors import FormatError, NotFound, StoreError
 from cocli.formats import json_records
 from cocli.keys.paths import QueueCountKey, QueueTallyKey
-from cocli.models.queue_count import QueueCount, QueueTally, TallyMark
+from cocli.models.worker_report import QueueCount, QueueTally, TallyMark
 from cocli.queue.base import QueueStats
 from cocli.queue.leased.listing import ListedQueue, list_queue
 from cocli.queue.leased.tally import PERIOD, RECENT, minute_of
@@ -90,8 +90,9 @@ class QueueCensus:
         monotonic: Callable[[], float],
         *,
         worth: int = WORTH,
+        oldest: timedelta = _OLDEST,
     ) -> None:
-        """A queue of up to `worth` objects is listed with every look."""
+        """A queue of up to `worth` objects is listed with every look; any, when its count is older than `oldest`."""
         self._store = store
         self._places = places
         self._campaign = campaign
@@ -100,6 +101,7 @@ class QueueCensus:
         self._nonce = nonce
         self._monotonic = monotonic
         self._worth = worth
+        self._oldest = oldest
         self._key = str(QueueCountKey(campaign, queue))
         self._read: dict[ObjectInfo, _ToldTally] = {}
         self._unreadable: set[ObjectInfo] = set()
@@ -125,7 +127,7 @@ class QueueCensus:
         known = self._known(infos)
         self._infos = known.infos
         now = self._store.now()
-        if known.count is None or self._unreadable or not _tells(known.count, known.tallies, now):
+        if known.count is None or self._unreadable or not _tells(known.count, known.tallies, now, self._oldest):
             return None
         return self._told(known.count, known.tallies, now)
 
@@ -311,9 +313,9 @@ def _is_closed(stored: StoredObject | StoreError, now: datetime) -> TypeGuard[St
         return False  # of a later program, which removes it
 
 
-def _tells(count: QueueCount, tallies: tuple[_ToldTally, ...], now: datetime) -> bool:
+def _tells(count: QueueCount, tallies: tuple[_ToldTally, ...], now: datetime, oldest: timedelta) -> bool:
     """Whether a count and what was told since are the truth, or, while somebody works, not far from it."""
-    if now - count.at > max(_OLDEST, _SHARE * timedelta(seconds=count.seconds)):
+    if now - count.at > max(oldest, _SHARE * timedelta(seconds=count.seconds)):
         return False
     works = any(told.moves(now) for told in tallies)
     if not count.still and not works:
