@@ -222,9 +222,12 @@ class ClaimingQueue(HoldingQueue[LeasedClaim]):
         try:
             task, task_etag = self._task_in(leasing.folder, stored)
         except NotFound:
-            # Completed and removed since it was listed: the lease is ours and of no use.
+            # Completed and removed since it was listed: the lease is ours and of no use. Others have been at what
+            # follows in the listing as well: with many workers most of it is gone by now.
             self._tell(_LOG, "lease given up: the task ended since it was listed", leasing.lease.task_id)
             self._cleaner.remove_lease(leasing.put.key, etag)
+            with self._lock:
+                self._discovery.lost_race()
             return None
         except FormatError as error:
             self._set_aside_malformed(leasing.folder, error)
