@@ -131,7 +131,7 @@ def _page(number: int) -> Document:
 def emails(document: Document, context: NodeContext) -> Document:
     """The extractor of e-mail addresses, as the product has it."""
     found = find_emails(parse_page(document.blobs["body"].content, document.source.uri or ""))
-    values = sorted({address.value for address in (*found.found, *found.rejected)})
+    values = sorted({address.value for address in found.found} | {address.value for address in found.rejected})
     return document.with_data(context.node, {"found": values})
 
 

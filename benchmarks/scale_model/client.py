@@ -7,6 +7,7 @@ time, a bulk deletion is one request, and a 503 is tried again five times, each 
 
 from __future__ import annotations
 
+import builtins
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -100,14 +101,14 @@ class BucketStore:
     def close(self) -> None:
         """Nothing is held open."""
 
-    def _ask(self, requests: Sequence[Callable[[], T]], seconds: float) -> list[T | StoreError]:
+    def _ask(self, requests: Sequence[Callable[[], T]], seconds: float) -> Sequence[T | StoreError]:
         """What came of each. Those of one wave are under way together; what gets a 503 goes on alone."""
-        answers: list[T | StoreError] = []
+        answers: builtins.list[T | StoreError] = []
         for first in range(0, len(requests), SIDE_BY_SIDE):
             answers += self._wave(requests[first : first + SIDE_BY_SIDE], seconds)
         return answers
 
-    def _wave(self, requests: Sequence[Callable[[], T]], seconds: float) -> list[T | StoreError]:
+    def _wave(self, requests: Sequence[Callable[[], T]], seconds: float) -> Sequence[T | StoreError]:
         answers: dict[int, T | StoreError] = {}
         waiting = dict(enumerate(requests))
         for failures in range(TRIES):

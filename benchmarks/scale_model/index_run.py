@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -78,7 +79,7 @@ class IndexRun:
 
     def run(self) -> IndexResult:
         for number in range(self._plan.writers):
-            self._world.spawn(lambda number=number: self._write(number))
+            self._world.spawn(partial(self._write, number))
         self._world.run()
         seconds, counts = self._world.now, self._bucket.counts.copy()
         self._world.spawn(self._check)

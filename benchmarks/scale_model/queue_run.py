@@ -6,6 +6,7 @@ import gc
 from collections import Counter
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from random import Random
 from typing import TYPE_CHECKING, TypeVar
 
@@ -206,7 +207,7 @@ class _Worker:
         with self._queue.held(claim):
             for item in claim.remaining:
                 self._run.world.sleep(self._work_seconds())
-                self._insist(lambda item_id=item.item_id: self._queue.finish_item(claim, item_id, Ok()))
+                self._insist(partial(self._queue.finish_item, claim, item.item_id, Ok()))
             self._run.ended(self._insist(lambda: self._queue.ack_batch(claim)))
         return True
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from random import Random
 
 import pytest
@@ -19,10 +21,9 @@ from cocli.store import s3
 from cocli.store.base import Put
 
 
-def in_world(bucket: Bucket, *actions: object) -> None:
+def in_world(bucket: Bucket, *actions: Callable[[BucketStore], None]) -> None:
     for number, action in enumerate(actions):
-        store = BucketStore(bucket.world, bucket, Random(number))
-        bucket.world.spawn(lambda action=action, store=store: action(store))  # type: ignore[operator,misc]
+        bucket.world.spawn(partial(action, BucketStore(bucket.world, bucket, Random(number))))
     bucket.world.run()
 
 
