@@ -3,8 +3,8 @@
 The product's own code runs in every worker; only the bucket and the time are made up (`benchmarks/scale_model`).
 `workers=1000 tasks=20000 group=1 depth=6 work_ms=0` say what is run: `group` tasks are claimed and ended at a time (0:
 batches of a hundred items), keys that agree in their first `depth` parts share a partition of 3,500 writes and 5,500
-reads per second (0: the bucket is one), `work_ms` is what a task takes besides. `series=1` runs the sizes, groups
-and depths of docs/scale.md instead; `writers=32` only the index, by 1 to so many writers.
+reads per second (0: the bucket is one), `work_ms` is what a task takes besides. `series=1` runs the
+table of docs/scale.md instead; `writers=16` only the index, by 1 to so many writers.
 """
 
 from __future__ import annotations
@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 
 KINDS = ("put", "get", "list", "delete", "refused", "throttled")
 TURNS = 5
+SERIES = (
+    *(QueuePlan(100, tasks, 1, 6) for tasks in (10_000, 20_000, 50_000)),
+    *(QueuePlan(100, 20_000, 16, depth) for depth in (6, 0)),
+    QueuePlan(1000, 100_000, 0, 6),
+    QueuePlan(200, 8_000, 1, 0, work_seconds=4.0),
+)
+"""More tasks for the same workers; the same tasks in groups, then in one partition; batches; tasks that take time."""
 
 
 def main(bench: Bench) -> None:
@@ -29,20 +36,11 @@ def main(bench: Bench) -> None:
     if writers:
         _measure_index(bench, writers)
     elif bench.size("series", 0):
-        _measure_series(bench, workers)
+        for plan in SERIES:
+            _measure(bench, plan)
     else:
         work = bench.size("work_ms", 0) / 1000
         _measure(bench, QueuePlan(workers, tasks, bench.size("group", 1), bench.size("depth", 6), work))
-
-
-def _measure_series(bench: Bench, workers: int) -> None:
-    """More tasks for the same workers; the same tasks in groups and batches; the same in one partition."""
-    for tasks in (20_000, 50_000, 100_000):
-        _measure(bench, QueuePlan(workers, tasks, 1, 6))
-    for group in (16, 100, 0):
-        _measure(bench, QueuePlan(workers, 100_000, group, 6))
-    for group in (1, 0):
-        _measure(bench, QueuePlan(workers, 100_000, group, 0))
 
 
 def _measure(bench: Bench, plan: QueuePlan) -> None:
