@@ -25,7 +25,7 @@ SERIES = (
     *(QueuePlan(100, tasks, 1, 6) for tasks in (10_000, 20_000, 50_000)),
     *(QueuePlan(100, 20_000, 16, depth) for depth in (6, 0)),
     QueuePlan(1000, 100_000, 0, 6),
-    QueuePlan(200, 8_000, 1, 0, work_seconds=4.0),
+    *(QueuePlan(workers, tasks, 1, 0, work_seconds=4.0) for workers, tasks in ((200, 8_000), (1000, 20_000))),
 )
 """More tasks for the same workers; the same tasks in groups, then in one partition; batches; tasks that take time."""
 
