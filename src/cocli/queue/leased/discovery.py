@@ -3,7 +3,8 @@
 One listing is remembered and worked off from a random place. It starts at a random shard, goes round, and is left for
 another place when others are found to work there. What it shows of leases is their age by the store's clock: young ones
 are passed over unread, old ones are worth a look. Only a worker with nothing else to do reads young leases, once
-each, to find tasks that were given back.
+each and a few in a round, to find tasks that were given back. A few, because at the end of a queue a thousand workers
+have nothing else to do, and what all of them hold, or have ended and not removed yet, would be read by each of them.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ _RACES_BEFORE_MOVING = 3
 _GONE_BEFORE_MOVING = 2
 """A task that is gone cost three requests: lease it, ask for it, remove the lease. A listing is one."""
 _REMEMBERED = 20_000
+_YOUNG_AT_ONCE = 32
 
 
 class TaskCandidate(NamedTuple):
@@ -142,14 +144,15 @@ class Discovery:
         return False
 
     def _fill_with_young(self) -> bool:
-        """The last resort of a round that gave nothing: young leases, each version of them once."""
-        unread, self._young = self._young, []
-        if self._given or not unread:
+        """The last resort of a round that gave nothing: some young leases, each version of them once."""
+        young, self._young = self._young, []
+        if self._given or not young:
             return False
+        self._random.shuffle(young)
+        unread = young[:_YOUNG_AT_ONCE]
         if len(self._seen) > _REMEMBERED:
             self._seen.clear()
         self._seen.update({candidate.folder: candidate.lease for candidate in unread if candidate.lease})
-        self._random.shuffle(unread)
         self._ready.extend(unread)
         return True
 
