@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cocli.app.machines.workers import THREADS, usual_threads
+from cocli.app.machines.workers import usual_threads
 from cocli.app.workspace import open_workspace
 from cocli.config.resolve import Flags
 from cocli.keys.paths import CampaignConfigKey
@@ -22,4 +22,3 @@ def test_google_maps_is_read_in_as_many_tabs_as_are_configured(tmp_path: Path) -
 
         assert [usual_threads(maps, queue) for queue in ("gm-list", "gm-details")] == [3, 3]
         assert [usual_threads(open_data, queue) for queue in ("gm-list", "gm-details")] == [1, 3]
-        assert usual_threads(maps, "enrichment") == THREADS["enrichment"]

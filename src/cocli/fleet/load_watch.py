@@ -41,7 +41,6 @@ class LoadWatch:
         self._probe: asyncio.Task[None] | None = None
         self._store = 0.0
         self._requests = self._timeouts = 0
-        self.longest_lag = 0.0
 
     @property
     def target(self) -> int:
@@ -61,12 +60,13 @@ class LoadWatch:
 
     async def _lag(self) -> float:
         """How late the loop was on average, over about a second."""
-        late = 0.0
+        late, longest = 0.0, self._tally.longest_lag or 0.0
         for _ in range(_TICKS):
             began = time.monotonic()
             await asyncio.sleep(_TICK_SECONDS)
             behind = max(time.monotonic() - began - _TICK_SECONDS, 0.0)
-            late, self.longest_lag = late + behind, max(self.longest_lag, behind)
+            late, longest = late + behind, max(longest, behind)
+        self._tally.longest_lag = round(longest, 3)
         return late / _TICKS
 
     def _load(self, in_flight: int, lag: float, *, is_empty: bool) -> Load:

@@ -26,6 +26,7 @@ class WorkerTally:
         self._hands: dict[int, Claim] = {}
         self._last_error: str | None = None
         self.limited_by: str | None = None
+        self.longest_lag: float | None = None
         """What holds the work up now, where somebody looks."""
 
     def took(self, claim: Claim) -> None:
@@ -66,4 +67,5 @@ class WorkerTally:
             ended=self.counts,
             last_error=self._last_error,
             limited_by=self.limited_by,
+            longest_lag=self.longest_lag,
         )

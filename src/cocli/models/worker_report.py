@@ -32,6 +32,8 @@ class WorkerReport(Record):
     last_error: Text | None = None
     limited_by: Label | None = None
     """What holds its work up now: network, politeness, processor, memory, sockets, store, nothing waits."""
+    longest_lag: float | None = None
+    """Seconds by which its event loop was late once; None where it has none."""
 
     @property
     def completed(self) -> int:

@@ -94,7 +94,7 @@ DOCUMENTS = {
     "cocli locate": '{"location": {"what", "path", "key", "exists"}}, without a kind {"locations": [the same]}',
     "cocli worker": '{"campaign", "queue", "worker", "ended": {"completed", "already_completed", "waiting", '
     '"sidelined", "lost", "released"}, "completed", "rate_per_minute", "seconds", "whole", "last_error", '
-    '"limited_by"}; '
+    '"limited_by", "longest_lag"}; '
     "whole is false where something was given back unfinished",
     "cocli supervisor": '{"campaign", "campaigns", "host", "completed": {queue: count}, "restarts", "commands", '
     '"whole"}',

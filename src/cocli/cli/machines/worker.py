@@ -175,4 +175,5 @@ def _document(worked: Worked) -> dict[str, Any]:
         "whole": worked.whole,
         "last_error": progress.report.last_error,
         "limited_by": progress.report.limited_by,
+        "longest_lag": progress.report.longest_lag,
     }
