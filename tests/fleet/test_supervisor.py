@@ -15,7 +15,7 @@ from tests.kit.effort import effort
 from cocli.errors import ConfigError
 from cocli.fleet.slot import RestartSettings
 from cocli.fleet.supervisor import Supervisor, Wanted
-from cocli.models.worker_report import WorkerReport
+from cocli.models.heartbeat import WorkerReport
 
 MIB = 1 << 20
 SETTINGS = RestartSettings(backoff_first=1, backoff_longest=60, healthy=30, memory=100 * MIB, drain=10, look=1)

@@ -16,7 +16,7 @@ from cocli.errors import Denied, Unavailable
 from cocli.formats import json_records
 from cocli.keys.paths import QueueCountKey, QueueTallyKey, TaskKey
 from cocli.models.completion import Blocked, Ok
-from cocli.models.worker_report import QueueCount, QueueTally
+from cocli.models.queue_count import QueueCount, QueueTally
 from cocli.queue.base import NewTask, QueueStats
 from cocli.queue.leased.census import QueueCensus
 from cocli.queue.leased.queue import LeasedQueue

@@ -17,7 +17,7 @@ from cocli import logs
 from cocli.errors import FormatError
 from cocli.formats import json_records
 from cocli.logs.output import pass_on
-from cocli.models.worker_report import WorkerReport
+from cocli.models.heartbeat import WorkerReport
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -6,8 +6,7 @@ import threading
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from cocli.models.heartbeat import ActiveTask
-from cocli.models.worker_report import WorkerReport
+from cocli.models.heartbeat import ActiveTask, WorkerReport
 
 if TYPE_CHECKING:
     from cocli.queue.base import Claim

@@ -1,5 +1,5 @@
 """What machines say: about themselves every two minutes, about a campaign that one of them has finished, about their
-keys; and what is said of one that was evicted."""
+keys; what is said of one that was evicted; and what a worker says to its machine."""
 
 from __future__ import annotations
 
@@ -143,3 +143,26 @@ class Eviction(Record):
     @property
     def holds(self) -> bool:
         return self.admitted_at is None
+
+
+class WorkerReport(Record):
+    """What a worker process tells its supervisor, one line of JSON whenever something changed.
+
+    Counts are since the worker's start: the newest line says everything."""
+
+    schema_id = "cocli.worker-report/1"
+
+    queue: QueueName
+    worker: Label
+    active: Many[ActiveTask] = ()
+    ended: dict[Label, Count] = Field(default_factory=dict)
+    """How tasks ended → how many: completed, already_completed, waiting, sidelined, lost, released."""
+    last_error: Text | None = None
+    limited_by: Label | None = None
+    """What holds its work up now: network, politeness, processor, memory, sockets, store, nothing waits."""
+    longest_lag: float | None = None
+    """Seconds by which its event loop was late once; None where it has none."""
+
+    @property
+    def completed(self) -> int:
+        return self.ended.get("completed", 0)

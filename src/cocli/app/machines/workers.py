@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from cocli.app.workspace import Campaign, Workspace
     from cocli.fleet.drain import Drain
     from cocli.fleet.task_worker import TaskWorker
-    from cocli.models.worker_report import WorkerReport
+    from cocli.models.heartbeat import WorkerReport
     from cocli.pipeline.stages.stage import Stage, WaitingStage
     from cocli.queue.base import Queue
 

@@ -17,7 +17,7 @@ from cocli import logs
 from cocli.errors import FormatError, NotFound, StoreError
 from cocli.formats import json_records
 from cocli.keys.paths import QueueCountKey, QueueTallyKey
-from cocli.models.worker_report import QueueCount, QueueTally, TallyMark
+from cocli.models.queue_count import QueueCount, QueueTally, TallyMark
 from cocli.queue.base import QueueStats
 from cocli.queue.leased.listing import ListedQueue, list_queue
 from cocli.queue.leased.tally import PERIOD, RECENT, minute_of

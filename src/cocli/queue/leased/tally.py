@@ -19,7 +19,7 @@ from cocli import logs
 from cocli.errors import Denied, FormatError, NotFound, StoreError
 from cocli.formats import json_records
 from cocli.keys.paths import QueueTallyKey
-from cocli.models.worker_report import QueueTally
+from cocli.models.queue_count import QueueTally
 from cocli.queue.runtime import ThreadRuntime
 from cocli.store import settled
 

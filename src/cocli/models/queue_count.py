@@ -1,6 +1,4 @@
-"""What a worker process tells: its supervisor, one line of JSON whenever something changed; and whoever counts tasks.
-
-For them there is a count that was made once, and what each process has changed since: nobody has to list a queue."""
+"""How many tasks a queue has, without listing it: a count made once, and what each process has changed since."""
 
 from __future__ import annotations
 
@@ -9,35 +7,13 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from cocli.models.campaign import CampaignName, QueueName
-from cocli.models.heartbeat import ActiveTask
-from cocli.models.record import Count, Label, Many, Record, RecordPart, Text, UtcDatetime
+from cocli.models.record import Count, Label, Record, RecordPart, UtcDatetime
 from cocli.models.task import Nonce, SidelineCategory
 
 Difference = Annotated[int, Field(), "more or fewer"]
 """What a number has changed by."""
 Minute = Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}$")]
 """By the store's clock."""
-
-
-class WorkerReport(Record):
-    """Counts are since the worker's start: the newest line says everything."""
-
-    schema_id = "cocli.worker-report/1"
-
-    queue: QueueName
-    worker: Label
-    active: Many[ActiveTask] = ()
-    ended: dict[Label, Count] = Field(default_factory=dict)
-    """How tasks ended → how many: completed, already_completed, waiting, sidelined, lost, released."""
-    last_error: Text | None = None
-    limited_by: Label | None = None
-    """What holds its work up now: network, politeness, processor, memory, sockets, store, nothing waits."""
-    longest_lag: float | None = None
-    """Seconds by which its event loop was late once; None where it has none."""
-
-    @property
-    def completed(self) -> int:
-        return self.ended.get("completed", 0)
 
 
 class TallyMark(RecordPart):
