@@ -331,6 +331,7 @@ EXAMPLES = {
     "documents.events": "queue",
     "google_maps.url": "https://maps.example",
     "google_maps.pause_seconds": "2.5",
+    "google_maps.tabs": "3",
     "google_maps.timeout_seconds": "2.5",
     "aws.account_id": "123456789012",
     "workers": "{pi1 = {gm-list = 1}}",
@@ -354,7 +355,7 @@ TOML_VALUES = {
         "documents.max_connections",
         "documents.max_connections_per_address",
     ),
-    *("google_maps.pause_seconds", "google_maps.timeout_seconds"),
+    *("google_maps.pause_seconds", "google_maps.tabs", "google_maps.timeout_seconds"),
 }
 
 

@@ -18,6 +18,7 @@ from cocli.fleet.eviction import Gate
 from cocli.fleet.task_worker import IdleSettings
 from cocli.fleet.worker import Worker
 from cocli.fleet.worker_name import worker_name
+from cocli.pipeline.sources.registry import source_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -163,7 +164,8 @@ def usual_threads(campaign: Campaign, name: str) -> int:
     """How many tasks a worker of this campaign does at a time, where it works itself: open data keeps a processor busy,
     Google Maps is read in as many tabs as are configured."""
     config = campaign.settings.model()
-    in_browser = name == "gm-details" or (name == "gm-list" and "google-maps" in config.prospecting.sources)
+    has_pages = any(source_named(source).gives_details for source in config.prospecting.sources)
+    in_browser = name == "gm-details" or (name == "gm-list" and has_pages)
     return config.google_maps.tabs if in_browser else 1
 
 
