@@ -199,6 +199,8 @@ class TrustsEveryCount(CountMutant):
 class CountsFromTheBeginning(CountMutant):
     """What is in the count already is added once more."""
 
+    sharp = (180,)
+
     def break_it(self, queue: Any, world: Any) -> None:
         census = queue._statistics._census
         original = census._base

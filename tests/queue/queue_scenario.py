@@ -384,7 +384,7 @@ class MakesSureOfOneOfMany(Mutant):
     """Of several claims that end together only the first is made sure of."""
 
     caught_by = "ended a task that it had lost|claimed under token|is in"
-    sharp = (226, 265)
+    sharp = (311, 376)
 
     def break_it(self, queue: Any, world: Any) -> None:
         original = queue._make_all_sure
