@@ -195,7 +195,9 @@ class GoalRun:
         took = time.monotonic() - started
         if self._worth_settling():
             self._settle()
-        self._look_at = time.monotonic() + max(self._settings.timing.count, took * self._settings.timing.share)
+        # Where nothing is left to do, only the end is waited for: another look costs nobody anything.
+        rest = 0.0 if self._standing.idle else took * self._settings.timing.share
+        self._look_at = time.monotonic() + max(self._settings.timing.count, rest)
 
     def _worth_settling(self) -> bool:
         """When the list is drained, when it may be over, and now and then: only settled records are counted."""
