@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import time
 
 from cocli.pipeline.stages.body_room import BodyRoom
 
@@ -82,12 +83,39 @@ def test_the_time_of_a_visit_does_not_run_while_it_waits_for_room() -> None:
         room = BodyRoom(LIMIT)
         async with room.visit() as first, room.visit() as second:
             first.got(2 * LIMIT)
-            began = second.clock()
+            began, started = second.clock(), time.monotonic()
             waiting = asyncio.create_task(second.expect())
             await asyncio.sleep(0.3)
             assert not waiting.done()
             first.got(-2 * LIMIT)
             await waiting
-            assert second.clock() - began < 0.25
+            passed, counted = time.monotonic() - started, second.clock() - began
+            assert passed - counted > 0.29, "the time that it waited is not counted"
 
     asyncio.run(run())
+
+
+def test_whoever_is_the_first_after_a_visit_that_held_nothing_goes_on() -> None:
+    async def story() -> None:
+        room, over = BodyRoom(LIMIT), asyncio.Event()
+
+        async def empty() -> None:
+            async with room.visit():
+                await over.wait()
+
+        async def full() -> None:
+            async with room.visit() as mine:
+                await mine.expect()
+                mine.got(LIMIT * 2)
+                await mine.expect()
+
+        first = asyncio.create_task(empty())
+        await asyncio.sleep(0)
+        second = asyncio.create_task(full())
+        for _ in range(5):
+            await asyncio.sleep(0)
+        assert not second.done(), "it waits for room"
+        over.set()
+        await asyncio.wait_for(asyncio.gather(first, second), 60)
+
+    asyncio.run(story())

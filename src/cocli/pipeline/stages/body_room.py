@@ -48,6 +48,7 @@ class BodyRoom:
         finally:
             del self._visits[id(room)]
             self.change(-room.held)
+            self._freed.set()  # even if it held nothing: somebody else is the first now
 
     async def room_for_page(self, room: VisitRoom) -> int:
         """Wait until a visit may ask for another page; how many bytes are set aside for it."""
