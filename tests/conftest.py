@@ -18,7 +18,7 @@ ROOT = str(Path(__file__).parents[1])
 settings.register_profile(
     "suite",
     deadline=None,
-    max_examples=effort(25),
+    max_examples=effort(20),
     suppress_health_check=[HealthCheck.too_slow],
     print_blob=True,
 )

@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 
 from cocli.demo.town.truth import TrueSite, Truth
-from tests.scenarios.conftest import Machine, Machines, wait_until
+from tests.scenarios.conftest import Machine, Machines, in_make_scenarios, wait_until
 
 CAMPAIGN = "sites"
 SITES = 5
 WORK = ("worker", "enrichment", "-c", CAMPAIGN, "--quiet")
 
 
+@in_make_scenarios
 @pytest.mark.timeout(900)
 def test_every_machine_knows_every_page(machine: Machines, place: str, truth: Truth) -> None:
     first, second, laptop = (machine(name, store=place) for name in ("first", "second", "laptop"))

@@ -8,12 +8,13 @@ import pytest
 
 from cocli.demo.town import Truth
 from cocli.exit_codes import ExitCode
-from tests.scenarios.conftest import Machine, Machines, has_businesses, wait_until
+from tests.scenarios.conftest import Machine, Machines, has_businesses, in_make_scenarios, wait_until
 
 CAMPAIGN = "bakeries"
 GOAL = ("campaign", "achieve-goal", CAMPAIGN, "--quiet")
 
 
+@in_make_scenarios
 @pytest.mark.timeout(900)
 def test_a_territory_becomes_a_list_though_the_power_fails(machine: Machines, place: str, truth: Truth) -> None:
     laptop = machine("laptop", store=place)

@@ -18,9 +18,8 @@ from cocli.demo.town import Truth
 from cocli.fleet.election import elected_worker
 from cocli.queue.base import QueueStats
 from cocli.queue.leased.queue import LeasedQueue
-from tests.kit.effort import effort
 from tests.kit.servers import S3Server
-from tests.scenarios.conftest import Machine, Machines, looking, wait_until
+from tests.scenarios.conftest import Machine, Machines, in_make_scenarios, looking, wait_until
 
 BAKERIES, FLORISTS = "bakeries", "florists"
 ONE_MINUTE = 60.0
@@ -53,9 +52,7 @@ def test_two_supervisors_finish_though_the_elected_one_dies(
     assert f"finished by {elected(laptop, BAKERIES)}, settled" in shown
 
 
-@pytest.mark.skipif(
-    effort(1) < 2, reason="takes a minute: make scenarios runs it; test_several_campaigns has its parts"
-)
+@in_make_scenarios
 @pytest.mark.timeout(900)
 def test_one_supervisor_serves_campaigns_that_come_while_it_runs(machine: Machines, truth: Truth) -> None:
     pi = machine("pi1")
