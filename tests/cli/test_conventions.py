@@ -142,7 +142,7 @@ RUNS: dict[str, tuple[str, ...]] = {
     "cocli index compact": ("-c", "plumbers"),
     "cocli index consolidate": ("-c", "plumbers"),
     "cocli index backfill": ("-c", "plumbers"),
-    "cocli index migrate": (".", "-c", "plumbers"),
+    "cocli index migrate": ("older", "-c", "plumbers"),
     "cocli index gc": ("-c", "plumbers"),
     "cocli index repair": ("prospects", "-c", "plumbers"),
     "cocli index purge": ("--foreign-campaign", "-c", "plumbers", "--yes"),
@@ -226,6 +226,9 @@ def test_json_is_one_document_with_the_documented_keys(
     command: str, plumbers: Any, write_prospects: Any, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_prospects("acme.example")
+    monkeypatch.chdir(home)
+    if command == "cocli index migrate":
+        (home / "older").mkdir()
     if command.startswith(("cocli queue", "cocli index")):
         plumbers("queue", "put", "gm-list", "a", "-c", "plumbers")
     if command.startswith(("cocli index", "cocli find")):
@@ -236,7 +239,6 @@ def test_json_is_one_document_with_the_documented_keys(
     if command in ("cocli campaign queue-mission", "cocli campaign coverage"):
         assert plumbers("campaign", "build-mission-index", "plumbers").code == 0
     if command in ("cocli campaign enqueue-batch", "cocli campaign evaluate-batch"):
-        monkeypatch.chdir(home)
         (home / "again.csv").write_text("domain\nacme.example\nacme.com\n")
     if command == "cocli campaign evaluate-batch":
         assert plumbers("campaign", "enqueue-batch", "plumbers", "again.csv", "--batch", "again").code == 0
@@ -254,7 +256,6 @@ def test_json_is_one_document_with_the_documented_keys(
         ("cocli company", "cocli person", "cocli note", "cocli meeting", "cocli import", "cocli run")
     ):
         _bring_contacts(home, plumbers)
-        monkeypatch.chdir(home)
     if command in ("cocli company merge", "cocli company restore"):
         assert plumbers("company", "refresh").code == 0
     if command == "cocli company restore":
@@ -264,10 +265,8 @@ def test_json_is_one_document_with_the_documented_keys(
     if command == "cocli meeting rm":
         assert plumbers("meeting", "add", "acme", "2031-01-01 10:00", "--title", "Offer").code == 0
     if command.startswith("cocli backup"):
-        monkeypatch.chdir(home)
         assert plumbers("backup", "create", "-b", "backup").code == 0
     if command.startswith("cocli source"):
-        monkeypatch.chdir(home)
         _bring_places(home)
     if command in ("cocli source rm", "cocli source ls"):
         assert plumbers("source", "add", "shops.json").code == 0
