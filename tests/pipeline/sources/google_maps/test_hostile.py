@@ -177,6 +177,15 @@ HOSTILE = {
 }  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    "text", ["&nbsp;", "<span>&nbsp;</span>", "<span>·</span><span>&nbsp;</span>", "a · <span>&#32;&nbsp;</span> · b"]
+)
+def test_a_card_with_a_line_of_nothing_but_spaces(text: str) -> None:
+    (place,) = places(list_page([card(BUSINESSES[0]).replace(str(BUSINESSES[0].address), text)]).encode())
+    assert place.name == BUSINESSES[0].name
+    assert place.street != BUSINESSES[0].address
+
+
 def test_formatting_that_every_paragraph_opens_anew_is_refused() -> None:
     """Five thousand tags of it cost the parser seconds, ten thousand a quarter of a minute."""
     formatted = b"".join(b"<b x=%d><p>" % number for number in range(1_300))

@@ -124,7 +124,8 @@ def groups_of(html: str) -> list[Group]:
             if len(stack) > 1 and (text.isascii() or not SYMBOLS.fullmatch(text)):
                 if flags & _CONTROL or len(leaves) == _MOST:
                     return []
-                leaves.append(Leaf(_said(text), flags, depth, row, group))
+                if said := _said(text):  # else it is nothing but spaces, such as `&nbsp;`
+                    leaves.append(Leaf(said, flags, depth, row, group))
         elif closing:
             if not stack or stack[-1][0] != tag:
                 continue  # the end of what was left out
