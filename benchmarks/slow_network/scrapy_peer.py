@@ -1,6 +1,6 @@
 """Scrapy in a process of its own: links and a plain regular expression on each page, as is common.
 
-Its settings are those of its manual for broad crawls, with AutoThrottle and one request per second and site. It reads a
+It has as much room for requests as `peers.py` says, with AutoThrottle and one request per second and site. It reads a
 task from its input and the pages that the task names. Where the task says so it keeps what ours keeps, as Scrapy does
 that: what is still to be asked for, every page, and a file of results.
 """
