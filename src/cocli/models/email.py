@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from cocli.models.origin import Origins
-from cocli.models.record import DomainText, EmailText, Hash16, Label, Record, Text, UtcDatetime
+from cocli.models.record import Confidence, DomainText, EmailText, Hash16, Label, Record, Text, UtcDatetime
 from cocli.models.unordered import Unordered
 from cocli.models.website import ContactLabel
 
@@ -32,3 +32,5 @@ class EmailEntry(Record):
     tags: Unordered[Label] = ()
     origins: Origins = ()
     """What each value was read from; the merge rules need it to tell the better from the worse."""
+    confidence: Confidence | None = None
+    """How likely it is a right contact of the company and takes mail; docs/extractors.md has the table."""

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from cocli.models.place import OpenHours
 from cocli.models.record import (
+    Confidence,
     CountryText,
     DomainText,
     E164Text,
@@ -37,6 +38,9 @@ WebsiteStatus = Literal[
 ContactLabel = Literal["role", "person"]
 ContactRelation = Literal["own", "freemail", "agency", "platform", "authority", "other"]
 FoundPhoneKind = Literal["phone", "fax", "whatsapp"]
+PhoneRelation = Literal["agency", "authority", "officer", "service", "copied", "abroad"]
+"""Who made or hosts the site; an authority, chamber or register; who watches over privacy; a service that it uses; the
+site that the page is a copy of; companies abroad in a notice on privacy."""
 
 
 class FoundEmail(RecordPart):
@@ -53,6 +57,12 @@ class FoundEmail(RecordPart):
     """Whose the address is: the company's own, or that of whoever made, hosts or watches over the site."""
     document: UuidText | None = None
     """The stored page."""
+    delivered: bool | None = None
+    """Whether the company is reached by it; null where an older version did not say: then its relation does."""
+    reason: Text | None = None
+    """Why it is delivered, or why not."""
+    confidence: Confidence | None = None
+    """How likely it is a right contact of the company, before anybody asked its name servers."""
 
 
 class FoundPhone(RecordPart):
@@ -63,6 +73,10 @@ class FoundPhone(RecordPart):
     kind: FoundPhoneKind | None = None
     document: UuidText | None = None
     """The stored page."""
+    relation: PhoneRelation | None = None
+    """Whose it is, where it is not the company's."""
+    conflict: Text | None = None
+    """What the link says whose text shows this number, where the two differ."""
 
 
 class FoundPerson(RecordPart):
@@ -136,3 +150,7 @@ class Website(Record):
     """What the site calls the company, for machines: in its marked up data, or as the name of the site."""
     country: CountryText | None = None
     """The country by which its national phone numbers were read."""
+    primary_reason: Text | None = None
+    """Why the primary address is the one to write to."""
+    other_phones: Many[FoundPhone] = ()
+    """Numbers on its pages that are not the company's, each with whose it is."""

@@ -36,7 +36,7 @@ def _broken(*_: object) -> object:
 
 def test_the_other_extractors_go_on(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     whole = read_page(HTML, URL, "DE")
-    monkeypatch.setattr(facts_module, "find_phones", _broken)
+    monkeypatch.setattr(facts_module, "read_phones", _broken)
     with caplog.at_level(logging.WARNING, "cocli"):
         facts = read_page(HTML, URL, "DE")
     assert (facts.emails, facts.phones) == (whole.emails, ())

@@ -7,7 +7,8 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocli.pipeline.websites.facts import addresses
+from cocli.pipeline.websites.facts import address_lines
+from cocli.pipeline.websites.facts.address_lines import forms
 from cocli.pipeline.websites.facts.emails import spoken
 from cocli.pipeline.websites.facts.phones import phones
 from cocli.pipeline.websites.page import walk
@@ -59,12 +60,12 @@ def test_a_group_begins_with_the_signs_before_it_and_ends_with_its_last_digit() 
     assert [text[start:end] for start, end in groups] == [" (030) 12 34", " 6789"]
 
 
-@given(region=st.sampled_from(sorted(addresses._POSTCODES)), text=texts)
+@given(region=st.sampled_from(sorted(code for code, form in forms().items() if form.postcode)), text=texts)
 def test_postcodes_are_those_of_the_pattern(region: str, text: str) -> None:
-    pattern = addresses._postcode_pattern(region)
-    assert pattern is not None
-    found = [match.span() for match in addresses._postcodes(text, rows_of_digits(text), region)]
-    assert found == [match.span() for match in pattern.finditer(text)]
+    form = forms()[region]
+    assert form.postcode is not None
+    found = [match.span() for match in address_lines._postcodes(text, rows_of_digits(text), form)]
+    assert found == [match.span() for match in form.postcode.finditer(text)]
 
 
 VANITY = ("1-800-", "(555) ", "555.", "FLOWERS", "GO-FAST", "1 (800)", "222-333-", "x", " ", "4", "\n", "ABC1")

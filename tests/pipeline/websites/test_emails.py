@@ -65,6 +65,13 @@ def emails(html: str, url: str = URL) -> list[str]:
         ("<a href='javascript:linkTo_UnCryptMailto(%27ocknvq%2CkphqBjckp%5C%2Fygtm0fg%27);'>", ["info@hain-werk.de"]),
         ("<a data-mailto-token='hvdgoj5diajVcvdirzmf9yz' data-mailto-vector='-5'>x</a>", ["info@hainwerk.de"]),
         ("<p>Anna [dot] Tann [at] hainwerk [dot] co [dot] at</p>", ["anna.tann@hainwerk.co.at"]),
+        ("<p>E-Mail: info -at- hainwerk -dot- at</p>", ["info@hainwerk.at"]),
+        ("<p>E-Mail: info – at – hainwerk – dot – at</p>", ["info@hainwerk.at"]),
+        ("<p>E-Mail: info «at» hainwerk «dot» at</p>", ["info@hainwerk.at"]),
+        ("<p>E-Mail: info=at=hainwerk=dot=at</p>", ["info@hainwerk.at"]),
+        ("<p>E-Mail: info (at-Zeichen) hainwerk.at</p>", ["info@hainwerk.at"]),
+        ("<p>Good food - at - tables.com prices</p>", []),
+        ("<p>We are open: at 9.am</p>", []),
         ("<p>INFO@HAINWERK.DE</p><a href='mailto:info@hainwerk.de'>x</a>", ["info@hainwerk.de"]),
     ],
 )  # fmt: skip

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import cocli
 from cocli.pipeline.sources.google_maps.parser.closed_words import closed_status
 from cocli.pipeline.websites import read_page
+from cocli.pipeline.websites.facts.hours import DAYS, day_names
 from cocli.pipeline.websites.facts.identity import plain
 from cocli.pipeline.websites.page.languages import FOLDER, OF_ALL, LanguageWords, languages, words_of
 from cocli.pipeline.websites.page.words import ALSO, PLAIN
@@ -34,7 +35,7 @@ FROZEN = Path(__file__).with_name("words_before.tsv")
 """What stood in the code before 2026-11-17, by topic. A word leaves on purpose only."""
 SECTIONS = (
     *("page", "email", "phone", "form", "hours", "placeholder", "title", "block", "credit"),
-    *("link", "frame", "script", "wall", "broken", "parked", "listing", "closed"),
+    *("address", "link", "frame", "script", "wall", "broken", "parked", "listing", "closed"),
 )
 TOPIC = rf"(?:{'|'.join(SECTIONS)})\.[a-z_]+"
 LETTERS = re.compile(r"[^\W\d_]*[^\W\d_a-zA-Z][^\W\d_]*")
@@ -43,7 +44,7 @@ IN_CODE = {
     "facts/emails/spoken.py": "a sentence of Japanese pages that says which sign stands for @, as a pattern",
     "facts/emails/around.py": "ranges of letters",
     "facts/blocks.py": "legal forms in the names of companies",
-    "facts/addresses.py": "the sign of ordinal numbers",
+    "facts/address_lines.py": "the sign of ordinal numbers, an address as an example",
 }
 
 
@@ -108,9 +109,16 @@ def test_a_code_is_of_one_language() -> None:
     assert all(re.fullmatch(r"[A-Z]{2}", language.country) for language in languages() if language.country)
 
 
-def test_a_name_is_of_one_day() -> None:
-    days = Counter(name for day in ("mo", "tu", "we", "th", "fr", "sa", "su") for name in set(words_of(f"hours.{day}")))
-    assert [name for name, count in days.items() if count > 1] == []
+def test_a_name_is_of_one_day_within_a_language() -> None:
+    for language in languages():
+        days = Counter(name for day in DAYS for name in set(language.words.get(f"hours.{day}", ())))
+        assert [name for name, count in days.items() if count > 1] == [], language.name
+
+
+def test_a_name_of_two_days_is_that_of_the_language() -> None:
+    """`so` is a Sunday in German, and a Saturday in Czech."""
+    assert (day_names("de").by_name["so"], day_names("cs").by_name["so"]) == (6, 5)
+    assert "min" not in day_names("de").by_name
 
 
 def test_the_page_names_of_every_language_are_known_by_their_page() -> None:

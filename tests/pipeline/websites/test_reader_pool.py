@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator
 from typing import Any, TypeVar
 
 import psutil
 import pytest
 
+from cocli.documents.reading.limits import ReadingLimits
 from cocli.errors import PageReaderLost
+from cocli.pipeline.websites.fetch.pace.visit_clock import VisitClock
 from cocli.pipeline.websites.site import reader_pool
 from cocli.pipeline.websites.site.look import LookRequest, look_at
 from cocli.pipeline.websites.site.reader_pool import ReaderPool, ReaderSettings
@@ -25,8 +28,7 @@ URL = "https://www.hainwerk.de/"
 HTML = b"<title>Hainwerk</title><a href='mailto:info@hainwerk.de'>Mail</a> <a href='/kontakt'>Kontakt</a>"
 
 _COSTLY = """
-import sys
-from cocli.pipeline.websites.site import look, reader_process
+from cocli.pipeline.websites.site import look
 
 def look_at(request):
     if b"spin" in request.body:
@@ -38,6 +40,10 @@ def look_at(request):
     if b"pause" in request.body:
         import time
         time.sleep(2)
+    if b"labour" in request.body:
+        import time
+        while time.process_time() < 3.0:
+            pass
     if b"swell" in request.body:
         kept = []
         while True:
@@ -45,9 +51,6 @@ def look_at(request):
     if b"print" in request.body:
         print("this is no answer")
     return look.look_at(request)
-
-reader_process.look_at = look_at
-sys.exit(reader_process.main(sys.argv[1:]))
 """
 
 
@@ -56,11 +59,14 @@ def request(body: bytes = HTML) -> LookRequest:
 
 
 @pytest.fixture
-def costly(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+def costly(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> Iterator[None]:
     """A reader to which some pages are as costly as pages can be: nobody waits for the kernel to find a real one."""
     (tmp_path / "costly_reader.py").write_text(_COSTLY, "utf-8")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, (str(tmp_path), os.environ.get("PYTHONPATH")))))
-    monkeypatch.setattr(reader_pool, "_MODULE", "costly_reader")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(reader_pool, "look_at", importlib.import_module("costly_reader").look_at)
+    yield
+    sys.modules.pop("costly_reader", None)
 
 
 def run(coroutine: Coroutine[Any, Any, T]) -> T:
@@ -78,18 +84,18 @@ def test_another_process_says_the_same() -> None:
 
 @pytest.mark.usefixtures("costly")
 @pytest.mark.parametrize(
-    ("body", "settings", "reason"),
+    ("body", "limits", "reason"),
     [
-        (b"spin", ReaderSettings(cpu_seconds=1), "more than 1 s of processor time"),
-        (b"sleep", ReaderSettings(seconds=5.0), "no end within 5 s"),
-        (b"swell", ReaderSettings(memory=600 << 20), "more than 600 MiB of memory"),
+        (b"spin", ReadingLimits(cpu_seconds=1), "more than 1 s of processor time"),
+        (b"sleep", ReadingLimits(seconds=5.0), "no end within 5 s"),
+        (b"swell", ReadingLimits(memory=600 << 20), "more than 600 MiB of memory"),
     ],
 )
 def test_a_page_that_takes_too_much_is_noted_and_the_next_one_is_read(
-    body: bytes, settings: ReaderSettings, reason: str
+    body: bytes, limits: ReadingLimits, reason: str
 ) -> None:
     async def one_after_the_other() -> None:
-        async with ReaderPool(settings) as pool:
+        async with ReaderPool(ReaderSettings(limits=limits)) as pool:
             look = await pool(request(body))
             assert [failure.reason for failure in look.facts.failures] == [f"too-costly: {reason}"]
             assert look.links == ()
@@ -101,7 +107,7 @@ def test_a_page_that_takes_too_much_is_noted_and_the_next_one_is_read(
 @pytest.mark.usefixtures("costly")
 def test_the_loop_and_the_neighbours_go_on_meanwhile() -> None:
     async def beside() -> float:
-        async with ReaderPool(ReaderSettings(processes=2, cpu_seconds=2)) as pool:
+        async with ReaderPool(ReaderSettings(processes=2, limits=ReadingLimits(cpu_seconds=2))) as pool:
             slow = asyncio.create_task(pool(request(b"spin")))
             longest, before = 0.0, time.monotonic()
             quick = asyncio.create_task(pool(request()))
@@ -142,6 +148,94 @@ def test_a_slow_page_makes_room_for_the_others() -> None:
     run(work())
 
 
+def _readers() -> dict[int, int]:
+    """Process → its priority."""
+    children = psutil.Process().children()
+    return {child.pid: child.nice() for child in children if reader_pool._WARM_UP in child.cmdline()}
+
+
+@pytest.mark.usefixtures("costly")
+def test_a_large_page_leaves_its_reader_to_the_others() -> None:
+    """A hostile page of a megabyte was read in the place of the ordinary ones, and all of them waited."""
+
+    async def work() -> None:
+        settings = ReaderSettings(processes=1, slow_seconds=600.0, large=1_000, slow_pages=1)
+        async with ReaderPool(settings) as pool:
+            await pool(request())
+            quick = set(_readers())
+            large = asyncio.create_task(pool(request(b"sleep" + b" " * 1_000)))
+            while len(_readers()) < 2:  # noqa: ASYNC110  a process starts
+                await asyncio.sleep(0.01)
+            assert (await pool(request())).facts.emails
+            assert not large.done()
+            assert set(_readers()) > quick
+            large.cancel()
+            await asyncio.gather(large, return_exceptions=True)
+            assert set(_readers()) == quick
+
+    run(work())
+
+
+@pytest.mark.usefixtures("costly")
+def test_a_visit_does_not_pay_for_the_start_of_a_reader_and_the_pages_of_others() -> None:
+    """On a busy machine a site's time ended while it waited for a process: its last page was not read."""
+
+    async def work() -> None:
+        async with ReaderPool(ReaderSettings(processes=1, slow_pages=0)) as pool:
+            visit = VisitClock()
+            with visit.running():
+                await pool(request())
+            assert visit.waited > 0.05, "a process was started"
+            before = visit.waited
+            other = asyncio.create_task(pool(request(b"pause" + HTML)))
+            await asyncio.sleep(0)
+            with visit.running():
+                await pool(request())
+            assert visit.waited - before > 1.0, "the page of somebody else was read"
+            assert other.done()
+
+    run(work())
+
+
+@pytest.mark.usefixtures("costly")
+def test_a_page_that_stays_slow_loses_its_priority_and_not_its_answer() -> None:
+    async def work() -> None:
+        settings = ReaderSettings(processes=1, slow_seconds=0.05, patient_seconds=0.1, slow_pages=1)
+        async with ReaderPool(settings) as pool:
+            idle = asyncio.create_task(pool(request(b"pause" + HTML)))
+            assert (await idle).facts.emails
+            assert set(_readers().values()) == {psutil.Process().nice()}, "it took time, and no processor"
+            slow = asyncio.create_task(pool(request(b"labour" + HTML)))
+            while not any(nice > psutil.Process().nice() for nice in _readers().values()):  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+            assert (await slow).facts.emails
+            (patient,) = _readers()
+            assert _readers()[patient] == min(19, psutil.Process().nice() + 5)
+            assert (await pool(request())).facts.emails
+            assert len(_readers()) == 2, "a quick page is not read by a patient process"
+            assert (await pool(request(HTML + b" " * settings.large))).facts.emails
+            assert patient in _readers()
+            assert len(_readers()) == 2, "a large one is"
+
+    run(work())
+
+
+def test_a_reader_is_kept_ready_once_pages_come_in_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ordinary pages once waited for the start of a process, because one page was slow."""
+    monkeypatch.setattr(reader_pool, "_READY_AFTER", 3)
+
+    async def work() -> None:
+        async with ReaderPool(ReaderSettings(processes=1)) as pool:
+            for _ in range(2):
+                await pool(request())
+            assert len(_readers()) == 1
+            await pool(request())
+            while len(_readers()) < 2:  # noqa: ASYNC110  a process starts
+                await asyncio.sleep(0.01)
+
+    run(work())
+
+
 @pytest.mark.usefixtures("costly")
 def test_a_page_whose_reader_is_killed_from_outside_is_read_once_more() -> None:
     """A storm of kills met a reader: the facts of an innocent page were lost."""
@@ -150,7 +244,7 @@ def test_a_page_whose_reader_is_killed_from_outside_is_read_once_more() -> None:
     async def killed() -> Any:
         async with ReaderPool(ReaderSettings(slow_pages=0)) as pool:
             await pool(request())
-            (reader,) = (child for child in psutil.Process().children() if "costly_reader" in child.cmdline())
+            (reader,) = (child for child in psutil.Process().children() if reader_pool._WARM_UP in child.cmdline())
             asked = asyncio.create_task(pool(innocent))
             await asyncio.sleep(0.5)
             reader.kill()
@@ -184,7 +278,7 @@ def test_a_reading_that_is_cancelled_leaves_no_answer_behind() -> None:
 
 
 def test_a_reader_that_cannot_start_is_no_page_s_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader_pool, "_MODULE", "cocli.no_such_module")
+    monkeypatch.setattr(reader_pool, "_WARM_UP", "cocli.no_such_module:warm_up")
 
     async def ask() -> None:
         async with ReaderPool(ReaderSettings()) as pool:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import dataclass
+from functools import cache
 from itertools import zip_longest
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from cocli.pipeline.websites.page.languages import either, words_of
+from cocli.pipeline.websites.facts.country import language_of
+from cocli.pipeline.websites.page.languages import either, languages
 from cocli.pipeline.websites.page.structured import Fact, facts_of
 
 if TYPE_CHECKING:
@@ -22,17 +24,55 @@ MAX_HOURS = 200
 MAX_TIMES = 1_000
 _LINE = 400
 
-_BY_NAME = {name: index for index, day in enumerate(DAYS) for name in words_of(f"hours.{day}")}
-_NAME = "|".join(sorted(map(re.escape, _BY_NAME), key=len, reverse=True))
+_SCHEMA_DAYS: dict[str, int] = {day: index for index, day in enumerate(DAYS)}
 _TO = f"(?:{either('hours.to')})"
-_SPAN = re.compile(rf"(?<!\w)(?P<first>{_NAME})\.?(?: ?{_TO} ?(?P<last>{_NAME})\.?)?(?!\w)", re.IGNORECASE)
+_FROM = re.compile(rf"(?:{either('hours.from')})(?!\w)\s{{0,3}}", re.IGNORECASE)
 _OCLOCK = f"(?:{either('hours.clock')})"
 _CLOCK = rf"(?P<{{0}}h>[01]?\d|2[0-4])(?:[:.h](?P<{{0}}m>[0-5]\d)| ?h)? ?{_OCLOCK}? ?(?P<{{0}}p>[ap]\.?m\.?)?"
 _TIMES = re.compile(rf"(?<!\d){_CLOCK.format('o')} ?{_TO} ?{_CLOCK.format('c')}(?!\d)", re.IGNORECASE)
 _LONGEST_HOUR = 2
+_PLAIN_NAME = 4
+"""Shorter names are words of other languages, too: `min`, `per`."""
+_WIDESPREAD = frozenset(("any", "en", "de", "fr", "es", "it", "nl", "pt", "pl", "el"))
+"""Languages whose short names are used on pages of others."""
+_WITHOUT_BLANKS = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]")
 _SCHEMA = re.compile(
     r"((?:mo|tu|we|th|fr|sa|su)(?:[,-](?:mo|tu|we|th|fr|sa|su))*+) (\d\d:\d\d)-(\d\d:\d\d)", re.IGNORECASE
 )
+
+
+class DayNames(NamedTuple):
+    """The days as a language calls them, and spans of them."""
+
+    by_name: dict[str, int]
+    span: re.Pattern[str]
+
+
+@cache
+def day_names(language: str) -> DayNames:
+    """Those of a language and of widespread ones; for one that is not known, all that stand for one day everywhere."""
+    known: dict[str, set[int]] = {}
+    own: dict[str, int] = {}
+    for words in languages():
+        for index, day in enumerate(DAYS):
+            for name in words.words.get(f"hours.{day}", ()):
+                if (not language and len(name) >= _PLAIN_NAME) or not _WIDESPREAD.isdisjoint(words.codes):
+                    known.setdefault(name, set()).add(index)
+                if language in words.codes:
+                    own[name] = index
+    shared = {name: min(days) for name, days in known.items() if len(days) == 1}
+    by_name = shared | own
+    longest_first = sorted(by_name, key=len, reverse=True)
+    either_name = "|".join(_bounded(name) for name in longest_first)
+    pattern = rf"(?P<first>{either_name})\.?(?: ?{_TO} ?(?P<last>{either_name})\.?)?"
+    return DayNames(by_name, re.compile(pattern, re.IGNORECASE))
+
+
+def _bounded(name: str) -> str:
+    """As a whole word; where words are written without blanks, longer names stand for themselves."""
+    if len(name) > 1 and _WITHOUT_BLANKS.match(name):
+        return re.escape(name)
+    return rf"(?<!\w){re.escape(name)}(?!\w)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +107,7 @@ def _in_markup(page: Page) -> Iterator[HoursFinding]:
         for fact in facts:
             day = None
             if fact.name == "dayofweek":
-                day = _BY_NAME.get(fact.value.rstrip("/").rpartition("/")[2].lower())
+                day = day_names("en").by_name.get(fact.value.rstrip("/").rpartition("/")[2].lower())
             if day is not None and opens and closes:
                 yield _hours(page, day, opens, closes, fact.method, fact.position, fact.end)
 
@@ -78,7 +118,7 @@ def _of_schema(page: Page, fact: Fact) -> Iterator[HoursFinding]:
         opens, closes = _clock(match[2]), _clock(match[3])
         for part in match[1].lower().split(","):
             first, _, last = part.partition("-")
-            for day in _days(_BY_NAME[first[:2]], _BY_NAME[last[-2:]] if last else None):
+            for day in _days(_SCHEMA_DAYS[first[:2]], _SCHEMA_DAYS[last[-2:]] if last else None):
                 if opens and closes:
                     yield _hours(page, day, opens, closes, fact.method, fact.position, fact.end)
 
@@ -110,16 +150,19 @@ def _times(page: Page) -> Iterator[re.Match[str]]:
 
 
 def _of_line(page: Page, line: str, following: str, position: int) -> Iterator[HoursFinding]:
-    spans = list(_SPAN.finditer(line))[:14]
+    names = _names_for(page)
+    spans = list(names.span.finditer(line))[:14]
     for span, after in zip_longest(spans, spans[1:]):
         between = line[span.end() : after.start() if after else len(line)]
-        if after is None and not between.strip(" :\t") and not _SPAN.search(following):
+        if after is None and not between.strip(" :\t") and not names.span.search(following):
             between = following
         if len(between) > 80:
             between = between[:80]
-        if not _TIMES.match(between.lstrip(" :\t,.–-")):
+        beginning = between.lstrip(" :：\t,.–-")
+        if not _TIMES.match(beginning) and not _TIMES.match(_FROM.sub("", beginning, count=1)):
             continue
-        first, last = _day(span["first"]), _day(span["last"]) if span["last"] else None
+        first = names.by_name[span["first"].lower()]
+        last = names.by_name[span["last"].lower()] if span["last"] else None
         for times in list(_TIMES.finditer(between))[:3]:
             opens, closes = _time(times, "o"), _time(times, "c")
             if opens and closes and opens != closes:
@@ -127,8 +170,11 @@ def _of_line(page: Page, line: str, following: str, position: int) -> Iterator[H
                     yield _hours(page, day, opens, closes, "text", position + span.start(), position + span.end())
 
 
-def _day(name: str) -> int:
-    return _BY_NAME[name.lower()]
+def _names_for(page: Page) -> DayNames:
+    language = page.language[:2].lower()
+    if language in ("", "en"):
+        language = language_of(page.text) or ""  # templates say `en`, whatever is written in them
+    return day_names(language)
 
 
 def _days(first: int, last: int | None) -> list[int]:

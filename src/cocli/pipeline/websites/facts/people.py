@@ -1,15 +1,20 @@
-"""People that a page marks up with name and title, for machines. Names in plain text are not guessed."""
+"""People: whom a page marks up with name and title, and whom it shows with a mailbox of their own."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from cocli.pipeline.websites.facts.emails.address import read_address
+from cocli.pipeline.websites.facts.identity import identity_of
+from cocli.pipeline.websites.facts.person_cards import PersonCard, person_cards
 from cocli.pipeline.websites.page.structured import Fact, facts_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cocli.pipeline.websites.facts.facts import EmailFinding
     from cocli.pipeline.websites.page.page import Page
 
 MAX_PEOPLE = 200
@@ -31,7 +36,7 @@ class PersonFinding:
     position: int
 
 
-def find_people(page: Page) -> tuple[PersonFinding, ...]:
+def find_people(page: Page, emails: Sequence[EmailFinding] = ()) -> tuple[PersonFinding, ...]:
     """The people of a page, each once. Whoever wrote a review is none of them."""
     groups: dict[tuple[str, int], list[Fact]] = defaultdict(list)
     for fact in facts_of(page):
@@ -41,7 +46,25 @@ def find_people(page: Page) -> tuple[PersonFinding, ...]:
         person = _person(page, facts)
         if person is not None and len(found) < MAX_PEOPLE:
             found.setdefault(person.name.lower(), person)
+    for card in person_cards(page, emails, identity_of(page)):
+        known = found.get(card.name.lower())
+        if known is None and len(found) < MAX_PEOPLE:
+            found[card.name.lower()] = _shown(page, card)
+        elif known is not None and known.email is None:
+            found[card.name.lower()] = replace(known, email=card.email)
     return tuple(sorted(found.values(), key=lambda person: person.position))
+
+
+def _shown(page: Page, card: PersonCard) -> PersonFinding:
+    return PersonFinding(
+        name=card.name,
+        title=card.role,
+        email=card.email,
+        phone=None,
+        method="text",
+        context=page.context(card.start, card.end),
+        position=card.start,
+    )
 
 
 def _person(page: Page, facts: list[Fact]) -> PersonFinding | None:

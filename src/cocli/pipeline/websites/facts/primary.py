@@ -19,24 +19,24 @@ PAGES: tuple[PageKind, ...] = ("contact", "imprint", "home", "about", "team", "o
 _METHODS = ("mailto", "json-ld", "microdata", "rdfa", "h-card", "text")
 _SELLING = set_of("email.selling_role")
 _GENERAL, _SELLS, _UNCLEAR, _PERSON, _SPECIAL = range(5)
+_READERS = ("for everybody", "for buyers", "its reader is not known", "a person's", "for a special matter")
 
 
 def primary_of(emails: Iterable[SiteEmail]) -> SiteEmail | None:
-    """The address to write to; never one of an agency, a platform or an authority."""
-    emails = list(emails)
-    ours = [email for email in emails if email.relation in _RELATIONS[:2]]
-    if not ours:
-        ours = [
-            email
-            for email in emails
-            if email.relation == "other" and email.kinds & {"contact", "imprint"} and email.linked
-        ]
-    return min(ours, key=_rank, default=None)
+    """The address to write to, of those that are delivered: never one of an agency, a platform or an authority."""
+    return min((email for email in emails if email.delivered), key=_rank, default=None)
 
 
-def _rank(email: SiteEmail) -> tuple[int, int, int, int, int, int, str]:
+def reason_of(email: SiteEmail) -> str:
+    """Why it is the primary address, in words."""
+    best = min((PAGES.index(kind) for kind in email.kinds), default=PAGES.index("other"))
+    return f"{email.reason}; {_READERS[_reader(email)]}; page: {PAGES[best]}; found as {email.method}"
+
+
+def _rank(email: SiteEmail) -> tuple[int, bool, int, int, int, int, int, str]:
     return (
         _RELATIONS.index(email.relation) if email.relation in _RELATIONS else len(_RELATIONS),
+        email.doubt is not None,
         _reader(email),
         min((PAGES.index(kind) for kind in email.kinds), default=len(PAGES)),
         _METHODS.index(email.method) if email.method in _METHODS else len(_METHODS),

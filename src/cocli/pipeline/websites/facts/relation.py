@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal
 
-from cocli.pipeline.websites.facts.blocks import is_somebody_elses
-from cocli.pipeline.websites.facts.emails.words import GENERAL_ROLES, SPECIAL_ROLES
+from cocli.pipeline.websites.facts.blocks import BlockOwner, owner_of_block
+from cocli.pipeline.websites.facts.credits import credited_domains, is_behind_credit, is_credit
+from cocli.pipeline.websites.facts.emails.words import GENERAL_ROLES, PRIVACY_ROLES, SPECIAL_ROLES
 from cocli.pipeline.websites.facts.identity import plain
+from cocli.pipeline.websites.facts.offer import is_among_partners
 from cocli.pipeline.websites.hosts.providers import is_authority, is_freemail, is_platform
 from cocli.pipeline.websites.page.languages import either
 from cocli.pipeline.websites.page.suffixes import registrable
@@ -19,14 +21,17 @@ if TYPE_CHECKING:
     from cocli.pipeline.websites.page.page import Page, PageElement
 
 Relation = Literal["own", "freemail", "agency", "platform", "authority", "other"]
+Doubt = Literal["copied", "foreign", "officer", "quoted", "partner", "link-differs"]
+"""The page is a copy of somebody else's; the address is that one's; who watches over privacy; a review or a comment;
+partners and suppliers; a link that shows another address than it leads to."""
 
-_CREDIT = re.compile(
-    rf"{either('credit.alone')}|(?:{either('credit.work')})\s{{0,3}}(?:(?:{either('credit.and')}) \w+ )?"
-    rf"(?:{either('credit.by')})",
-    re.IGNORECASE,
-)
+_BLOCKS: dict[BlockOwner, Relation] = {
+    "agency": "agency",
+    "authority": "authority",
+    "officer": "other",
+    "service": "platform",
+}
 _NOT_THEIRS = re.compile(either("credit.quote"), re.IGNORECASE)
-_CREDIT_CHARS = 160
 _PERSON = re.compile(r"([a-z\u00df-\u024f]{2,})[._-]([a-z\u00df-\u024f-]{2,})\Z")
 
 
@@ -42,8 +47,10 @@ def relation_of(finding: Finding, page: Page, identity: SiteIdentity) -> Relatio
         return "platform"
     if is_freemail(registered):
         return _freemail(local, finding, page, identity)
-    if _is_credit(finding, page):
-        return "agency"
+    if (made_by := _maker(finding, page)) is not None or registered in credited_domains(page):
+        return made_by or "agency"
+    if registered in identity.foreign or identity.copied:
+        return "other"
     if identity.fits(registered.partition(".")[0]) or finding.method in ("json-ld", "microdata", "rdfa", "meta"):
         return "own"
     # Without an address of the page, nothing contradicts what it shows as its contact.
@@ -53,20 +60,56 @@ def relation_of(finding: Finding, page: Page, identity: SiteIdentity) -> Relatio
 
 
 def _freemail(local: str, finding: Finding, page: Page, identity: SiteIdentity) -> Relation:
+    maker = _maker(finding, page)
+    if maker is not None and not (maker == "agency" and identity.fits(local)):
+        return maker
     if identity.fits(local):
         return "freemail"
-    if _is_credit(finding, page):
-        return "agency"
     if of_somebody(page, finding.position):
         return "other"
     return "freemail"
 
 
-def _is_credit(finding: Finding, page: Page) -> bool:
-    """Does a credit such as "Website by" stand before it, on its line or the one above, or as a heading over it?"""
-    before = page.before(finding.position, _CREDIT_CHARS)
-    lines = before.rsplit("\n", 2)[-2:]
-    return _CREDIT.search("\n".join(lines)) is not None or is_somebody_elses(page, finding.position)
+def _maker(finding: Finding, page: Page) -> Relation | None:
+    """Who made the site, or watches over it, where a credit or a heading says so, or the words of the link do."""
+    if finding.where in ("data", "head"):
+        return None
+    owner = owner_of_block(page, finding.position)
+    if owner is not None:
+        return _BLOCKS[owner]
+    if is_behind_credit(page, finding.position):
+        return "agency"
+    if finding.where == "link" and is_credit(_link_text(finding, page)):
+        return "agency"
+    return None
+
+
+def _link_text(finding: Finding, page: Page) -> str:
+    element = next((up for up in page.enclosing(finding.position) if up.tag in ("a", "area")), None)
+    if element is None:
+        return ""
+    return page.text_of(element)[:80]
+
+
+def doubt_of(finding: Finding, page: Page, identity: SiteIdentity) -> Doubt | None:
+    """Why an address is not offered by this site, though it stands there; None where nothing speaks against it."""
+    registered = registrable(finding.value.partition("@")[2]) or ""
+    if identity.owns(registered):
+        return None
+    if identity.copied and not identity.fits(finding.value.partition("@")[0]):
+        return "copied"
+    if registered in identity.foreign:
+        return "foreign"
+    if finding.value.partition("@")[0] in PRIVACY_ROLES:
+        return "officer"
+    if finding.where not in ("data", "head"):
+        if owner_of_block(page, finding.position) == "officer":
+            return "officer"
+        if of_somebody(page, finding.position):
+            return "quoted"
+        if is_among_partners(page, finding.position):
+            return "partner"
+    return None
 
 
 def of_somebody(page: Page, position: int) -> bool:

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, parse_qsl, unquote, urlsplit
 
+from cocli.pipeline.websites.facts.credits import is_credit
 from cocli.pipeline.websites.facts.finding import Finding
 from cocli.pipeline.websites.facts.identity import identity_of
 from cocli.pipeline.websites.facts.relation import of_somebody
@@ -71,10 +72,12 @@ class SocialProfile:
 
 def find_socials(page: Page) -> tuple[Finding, ...]:
     """The profiles of a page, each once. A finding's `method` says how it was linked."""
+    if identity_of(page).copied:
+        return ()  # they are those of whom the page was copied from
     found: dict[tuple[str, str], Finding] = {}
     for url, method, where, start, end in _addresses(page):
         profile = read_profile(url)
-        if profile is None or is_unfilled_template(page):
+        if profile is None or is_unfilled_template(page) or _is_foreign(page, profile):
             continue
         key = (profile.site, urlsplit(profile.url).path.lower() + urlsplit(profile.url).query)
         if key not in found and not (where == "link" and _is_somebody_elses(page, start, end, bool(found))):
@@ -85,13 +88,21 @@ def find_socials(page: Page) -> tuple[Finding, ...]:
     return tuple(sorted(found.values(), key=lambda finding: finding.position))
 
 
+def _is_foreign(page: Page, profile: SocialProfile) -> bool:
+    """Does it carry the name of the domain that the page is a copy from?"""
+    handle = re.sub(r"[^a-z0-9]", "", profile.url.rpartition("/")[2].lower())
+    names = (domain.partition(".")[0].replace("-", "") for domain in identity_of(page).foreign)
+    return any(len(name) > 3 and name in handle for name in names)
+
+
 def _is_somebody_elses(page: Page, start: int, end: int, has_others: bool) -> bool:
     """The agency's, where "Website by" stands before it on its line; or that of who wrote a review or an embedded post.
 
     An icon behind such a credit is the agency's only if the company has others.
     """
-    is_credit = _CREDIT.search(page.before(start, 120).rpartition("\n")[2]) is not None
-    if is_credit and (has_others or any(map(str.isalpha, page.text[start:end]))):
+    line = page.before(start, 120).rpartition("\n")[2]
+    behind_credit = _CREDIT.search(line) is not None or is_credit(line)
+    if behind_credit and (has_others or any(map(str.isalpha, page.text[start:end]))):
         return True
     return of_somebody(page, start)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Union, cast, get_args, get_origi
 
 from cocli.errors import RecordError
 from cocli.models.place import Day
-from cocli.models.website import ContactLabel
+from cocli.models.website import ContactLabel, PhoneRelation
 from cocli.pipeline.websites.facts.addresses import AddressFinding
 from cocli.pipeline.websites.facts.barrier import ExtractorFailure
 from cocli.pipeline.websites.facts.description import Description
@@ -39,6 +39,7 @@ _NAMES: Mapping[str, Any] = {
     "SiteIdentity": SiteIdentity,
     "PersonFinding": PersonFinding,
     "PhoneFinding": PhoneFinding,
+    "PhoneRelation": PhoneRelation,
     "RejectedFinding": RejectedFinding,
 }
 """What annotations name that the extractors import for the type checker only."""

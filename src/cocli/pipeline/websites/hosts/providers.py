@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from cocli.pipeline.websites.hosts.table import hosts_of
+from cocli.pipeline.websites.hosts.table import hosts_of, listed
 
 _PUBLIC = re.compile(
     r"(?:^|\.)(?:gov|gouv|gob|gv|govt|admin|europa|bund|bayern|thueringen|nrw|sachsen|sachsen-anhalt|hessen|rlp|niedersachsen|saarland|"
@@ -18,6 +18,11 @@ def is_freemail(registrable: str) -> bool:
     if registrable in hosts_of("freemail"):
         return True
     return f"{name}.*" in hosts_of("freemail") and f"*.{ending}" in hosts_of("freemail-ending")
+
+
+def is_disposable(domain: str) -> bool:
+    """A host of mailboxes that live for minutes, itself or below it."""
+    return listed(domain, "disposable") is not None
 
 
 def is_platform(registrable: str) -> bool:

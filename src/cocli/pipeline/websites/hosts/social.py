@@ -25,7 +25,7 @@ class SocialSite:
 
     def profile(self, segments: list[str]) -> list[str] | None:
         """The parts of the path that name the profile, or None."""
-        if segments[0].lower() in _DETOURS and len(segments) > 1:
+        if len(segments) > 1 and (segments[0].lower() in _DETOURS or (self.name == "telegram" and segments[0] == "s")):
             segments = segments[1:]
         if self.name in _HANDLES_WITHOUT_SIGN:
             segments = [segments[0].removeprefix("@"), *segments[1:]]
@@ -41,26 +41,35 @@ class SocialSite:
             return segments  # what the app hands out as the address of a page; posts have one part more
         if first in self.never or self.alone is None or not re.fullmatch(self.alone, segments[0]):
             return None
-        if len(segments) > 1 and (not self.deeper or self._is_post(segments)):
+        if len(segments) > 1 and not _is_tab(segments) and (not self.deeper or self._is_post(segments)):
             return None
         return segments[:1]
 
     def _is_post(self, segments: list[str]) -> bool:
         """`/name/posts/123` is one, `/name/reviews` is a part of the profile."""
-        second = segments[1].lower()
-        return second in _POSTS and not (len(segments) == 2 and second in _TABS)
+        return segments[1].lower() in _POSTS
 
     def _behind(self, segments: list[str]) -> list[str] | None:
         if len(segments) < 2 or not re.fullmatch(r"[^\s?#&]{1,200}", segments[1]):
             return None
-        named_third = segments[0].lower() in ("pages", "people", "professionals") and len(segments) > 2
+        first = segments[0].lower()
+        if first == "pub":
+            return segments[:_LONGEST_PUB]  # the name alone is not enough: `/pub/name/1/a2b/3c4`
+        named_third = first in ("pages", "people", "professionals") and len(segments) > 2
         return segments[:3] if named_third else segments[:2]
 
 
 _POSTS = words(
     "posts photos photo videos video status reel reels p events permalink permalink.php media reviews groups"
 )
-_TABS = words("posts photos videos events reviews reels groups media")
+_TABS = words(
+    """
+    posts photos videos events reviews reels groups media about featured shorts streams playlists community channels
+    followers following tracks albums sets reposts likes schedule clips home _saved _created _tools
+    """
+)
+"""Parts of a profile, where nothing follows them."""
+_LONGEST_PUB = 5
 _DETOURS = words("pg _u #! hashbang")
 """Parts before a name that platforms once put there."""
 _HANDLES_WITHOUT_SIGN = frozenset(("instagram", "x"))
@@ -71,6 +80,12 @@ NO_PROFILES = words(
     """
 )
 """Subdomains on which a platform speaks for itself."""
+
+
+def _is_tab(segments: list[str]) -> bool:
+    return len(segments) == 2 and segments[1].lower() in _TABS
+
+
 _COMMON = words(
     "share sharer intent login signup search explore hashtag about help legal privacy terms policies settings home"
 )

@@ -12,7 +12,10 @@ from cocli.documents.graph.condition import Presence
 from cocli.documents.graph.edge import Edge
 from cocli.documents.graph.graph import Graph
 from cocli.documents.graph.node import INTAKE, Node
-from cocli.pipeline.websites.facts.facts import EXTRACTOR_VERSION, facts_of_page
+from cocli.documents.reading.limits import TOO_COSTLY
+from cocli.documents.reading.room import PAGES
+from cocli.errors import TooCostly
+from cocli.pipeline.websites.facts.facts import EXTRACTOR_VERSION, facts_of_page, unread_facts
 from cocli.pipeline.websites.facts.stored_facts import facts_from_json, facts_to_json, storable
 from cocli.pipeline.websites.fetch.capture import BODY
 from cocli.pipeline.websites.fetch.journey import charset_of
@@ -56,9 +59,17 @@ def read_document(document: Document, page: Page | None = None) -> PageFacts:
     return storable(facts_of_page(page or parse_document(document), country_asked(document)))
 
 
+def read_bounded(document: Document) -> PageFacts:
+    """What the page of a document says, read in a process with limits. One that takes too much says only that."""
+    try:
+        return PAGES.call(read_document, document, what=document.doc)
+    except TooCostly as error:
+        return unread_facts(document.source.uri or "", f"{TOO_COSTLY}: {error.details['reason']}")
+
+
 def page_states(document: Document, context: NodeContext) -> Document:  # noqa: ARG001  a node's signature
     """From the intake of a page to its facts: the function of the node."""
-    return with_facts(document, read_document(document))
+    return with_facts(document, read_bounded(document))
 
 
 def with_facts(document: Document, facts: PageFacts) -> Document:

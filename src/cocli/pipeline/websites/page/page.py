@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
+from cocli.pipeline.websites.page.claims import are_siblings, is_borrowed
 from cocli.pipeline.websites.page.digits import rows_of_digits
 from cocli.pipeline.websites.page.suffixes import registrable
 
@@ -117,9 +118,25 @@ class Page:
 
     @cached_property
     def own_domains(self) -> frozenset[str]:
-        """The domains that the page itself says it lives on."""
+        """The domain that it was fetched from, and those that it says it lives on, as far as the names agree."""
+        if self.domain is None or is_borrowed(self.domain):
+            return self._claims | {self.domain} if self.domain else self._claims
+        return frozenset((self.domain, *(claim for claim in self._claims if are_siblings(self.domain, claim))))
+
+    @cached_property
+    def foreign_domains(self) -> frozenset[str]:
+        """The domains that it says it lives on, of which nothing ties it to the one that it was fetched from."""
+        return self._claims - self.own_domains
+
+    @cached_property
+    def says_its_own_address(self) -> bool:
+        """Whether its canonical address or its Open Graph is where it was fetched from."""
+        return not self._claims.isdisjoint(self.own_domains)
+
+    @cached_property
+    def _claims(self) -> frozenset[str]:
         canonical = [e.get("href") for e in self.by_tag.get("link", ()) if e.get("rel").lower() == "canonical"]
-        claims = (host_of(url) for url in (self.url, self.meta.get("og:url", ""), *canonical[:3]))
+        claims = (host_of(url) for url in (self.meta.get("og:url", ""), *canonical[:3]) if url)
         return frozenset(domain for host in claims if (domain := registrable(host)))
 
     def context(self, start: int, end: int, width: int = CONTEXT_CHARS) -> str:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 MAX_RECIPIENTS = 50
 MAX_HREF = 8000
+MAX_CARD = 200_000
 
 _MAILTO = re.compile(
     r"\s*(?:(?:https?:/{0,2}(?:[\w.-]{1,100}/)?)?(?:mailto|mail\s?to)\s*(?::|%3a|&colon;|[=;])(?://)?){1,2}|"
@@ -114,11 +115,15 @@ def _within(text: str) -> list[str]:
 
 
 def _in_data_uri(href: str) -> list[str]:
-    head, _, body = href.partition(",")
+    return _VCARD_EMAIL.findall(card_in(href))[:MAX_RECIPIENTS]
+
+
+def card_in(href: str) -> str:
+    """The contact card that a data URI is; empty where it is something else."""
+    head, _, body = href[:MAX_CARD].partition(",")
     if "vcard" not in head.lower() and "directory" not in head.lower():
-        return []
-    card = (from_base64(body) or "") if "base64" in head.lower() else unquote(body)
-    return _VCARD_EMAIL.findall(card)[:MAX_RECIPIENTS]
+        return ""
+    return (from_base64(body) or "") if "base64" in head.lower() else unquote(body)
 
 
 def shown_address(page: Page, element: PageElement) -> str | None:

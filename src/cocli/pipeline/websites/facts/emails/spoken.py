@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 MAX_PLACES = 500
 MAX_REPLACED = 20
+MAX_BEGINNINGS = 50_000
+"""So many brackets, or other beginnings of one kind, are looked at: no page for people has them."""
 _INSTEAD = re.compile(r"([^\w\s@.,:;()（）「」『』\[\]-])[」』\])]?(?:を|は)[^\n@]{0,10}@[」』\])]?(?:マーク)?に")
 
 
@@ -34,19 +36,18 @@ def _either(words: tuple[str, ...]) -> str:
 _OPEN, _CLOSE = r"[\[({<⟨【（「*]", r"[\])}>⟩】）」*]"
 _AT = re.compile(
     rf"{_OPEN}{{1,2}} ?(?:{_either(AT_WORDS)}) ?{_CLOSE}{{1,2}}|_at_(?=\w)| (?:{_either(BARE_AT_WORDS)}) |"
-    r"[|#\"'“‘~] ?at ?[|#\"'”’~]|(?<=\w)[/-]at[/-](?=\w)|&#0{0,4}64;|&#x0{0,3}40;|&commat;",
+    r"[|#\"'“‘~=:+!^«] ?at ?[|#\"'”’~=:+!^»]|[/\\–—-] ?at ?[/\\–—-]|&#0{0,4}64;|&#x0{0,3}40;|&commat;",
     re.IGNORECASE,
 )
 _BEGINNINGS = (
     *("[", "(", "{", "<", "⟨", "【", "（", "「", "*", "_at_", "&#", "&commat;"),
     *(f" {word} " for word in BARE_AT_WORDS),
-    *(f"{mark}{space}at" for mark in "|#\"'“‘~" for space in ("", " ")),
-    *("/at/", "/at-", "-at/", "-at-"),
+    *(f"{mark}{space}at" for mark in "|#\"'“‘~=:+!^«/\\–—-" for space in ("", " ")),
 )
 """How everything begins that `_AT` finds, in lower case: such parts are found much faster than by a pattern."""
 _DOT = re.compile(
     rf" {{0,2}}{_OPEN}{{1,2}} ?(?:{_either(DOT_WORDS)}|\.) ?{_CLOSE}{{1,2}} {{0,2}}"
-    r"| ?[|#\"'“‘~] ?dot ?[|#\"'”’~] ?|-dot-"
+    r"| ?[|#\"'“‘~=:+!^«/\\–—-] ?dot ?[|#\"'”’~=:+!^»/\\–—-] ?"
     rf"| (?:{_either(DOT_WORDS)}) |(?<=\w)_dot_(?=\w)| ?\. ?(?=[a-z]{{2,3}}\b)|\.",
     re.IGNORECASE,
 )
@@ -111,10 +112,12 @@ def _signs(text: str, lowered: str) -> Iterator[re.Match[str]]:
 
 
 def _places(text: str, part: str) -> Iterator[int]:
-    place = text.find(part)
-    while place >= 0:
-        yield place
+    place = -1
+    for _ in range(MAX_BEGINNINGS):
         place = text.find(part, place + 1)
+        if place < 0:
+            return
+        yield place
 
 
 def _before_spaces(text: str, start: int) -> int:
@@ -162,9 +165,10 @@ def _domain_after(text: str, start: int) -> tuple[str, int, bool] | None:
 def _evident(text: str, sign: str, address: Address, start: int, dot_spoken: bool, own_domains: frozenset[str]) -> bool:
     """Brackets and foreign words are proof. A bare `at` is a word of English: it needs a spoken dot, or more."""
     word = sign.strip()
-    if word[0] in "/-":
-        return address.registrable in own_domains
-    if word[0] in "\"'“‘":
+    if word[0] in _STROKES:
+        is_own = address.registrable in own_domains
+        return is_own or (dot_spoken and _mailbox(address, own_domains) and label_before(text, start))
+    if word[0] in _QUOTES:
         return dot_spoken or _mailbox(address, own_domains) or label_before(text, start)
     if any(mark in word for mark in _BRACKETS):
         inner = word.strip(_BRACKETS + " ").lower()
@@ -190,4 +194,7 @@ def _mailbox(address: Address, own_domains: frozenset[str]) -> bool:
     return address.local in GENERAL_ROLES or address.local in SPECIAL_ROLES or address.registrable in own_domains
 
 
+_STROKES = "/\\-–—"
+_QUOTES = "\"'“‘=:+!^«"
+"""Signs that stand between words as well: more than the sign has to say that it is an address."""
 _BRACKETS = "[](){}<>⟨⟩【】（）「」*|#\"'“”‘’~;"

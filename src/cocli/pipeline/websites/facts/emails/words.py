@@ -13,6 +13,8 @@ LABELS = words_of("email.label")
 """What stands before an address."""
 GENERAL_ROLES = set_of("email.general_role")
 SPECIAL_ROLES = set_of("email.special_role")
+PRIVACY_ROLES = set_of("email.privacy_role")
+"""Mailboxes of who watches over privacy, often another company."""
 UNATTENDED = set_of("email.unattended")
 """Mailboxes that nobody answers, or that are for complaints about the site itself."""
 NO_MAILBOX = set_of("email.no_mailbox")

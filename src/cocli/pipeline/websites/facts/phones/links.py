@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from cocli.pipeline.websites.facts.emails.links import card_in
 from cocli.pipeline.websites.facts.phones.number import MAX_PER_RUN, PhoneFinding, PhoneKind, numbers_in, to_e164
 from cocli.pipeline.websites.facts.phones.words import FAX
 from cocli.pipeline.websites.page.languages import either
@@ -25,6 +26,12 @@ _SCHEME = re.compile(
 )
 """Editors that take every link for a website put `https://` before it."""
 _CLICK = re.compile(r"\btel:(?://)?\s{0,2}([+(\d][\d ()./-]{5,24})", re.IGNORECASE)
+_DIALLED = frozenset(("tel", "phone", "callto", "sms"))
+_FEWEST_DIGITS = 6
+_SHOWN = re.compile(r"[+(\d][\d ()./\-\u2010-\u2015\u2212·•∙\u00a0]{4,40}\d")
+_CARD_PHONE = re.compile(
+    r"^(?:item\d\.)?TEL([^:\n]{0,80}):(?:tel:)?([+(\d][\d ()./+-]{5,30})", re.IGNORECASE | re.MULTILINE
+)
 _CLICKED = ("onclick", "data-href", "data-link", "data-url")
 _SEVERAL = re.compile(rf"\s*(?:[,;|]|\b(?:{either('phone.or')})\b|/)\s*", re.IGNORECASE)
 _WHATSAPP_PATH = re.compile(r"/(?:c/)?(\+?[\d ().-]{7,24})/?")
@@ -35,9 +42,11 @@ _META = {
     "og:fax_number": "fax",
     "business:contact_data:fax_number": "fax",
 }
+_STATE_WORDS = ("hone", "obile", '"tel"', '"tel\\\\"')
 _STATE_NAME = re.compile(r"__[A-Z_]{3,30}(?:DATA|STATE|NUXT|PROPS|CONTEXT)?__|_CONTEXT\b|\bviewerModel\b")
 _STATE = re.compile(
-    r"""["'\\](?:tele)?phone(?:_?number)?\\{0,2}["']\s{0,3}:\s{0,3}\\{0,2}["']([+(\d][\d ()./+-]{6,24})\\{0,2}["']""",
+    r"""["'\\][a-z_]{0,20}(?:phone|mobile|(?<![a-z])tel)(?:_?number|_?no)?\\{0,2}["']\s{0,3}:\s{0,3}"""
+    r"""\\{0,2}["']([+(\d][\d ()./+-]{6,24})\\{0,2}["']""",
     re.IGNORECASE,
 )
 
@@ -73,12 +82,33 @@ def _linked(
         kind = method = "whatsapp"
     if is_fax:
         kind = "fax"
+    context = page.context(element.start, element.end)
+    shown = _shown(page, element, region) if scheme in _DIALLED else None
     for raw in numbers:
         for number in [raw] if to_e164(raw, region) else _SEVERAL.split(raw)[:MAX_PER_RUN]:
             value = to_e164(number, region)
-            if value:
-                context = page.context(element.start, element.end)
+            if shown is not None and not _agree(value, shown[1]):
+                conflict = value or number[:40]
+                yield PhoneFinding(*shown, kind, method, context, element.start, "link", conflict=conflict)
+            elif value:
                 yield PhoneFinding(number, value, kind, method, context, element.start, "link")
+
+
+def _shown(page: Page, element: PageElement, region: str | None) -> tuple[str, str] | None:
+    """The number that a link shows, as it stands there and in E.164, where it is one and valid."""
+    text = page.text_of(element)[:80].strip()
+    if sum(map(str.isdigit, text)) < _FEWEST_DIGITS:
+        return None
+    run = _SHOWN.search(text)
+    for raw in numbers_in(run[0], region) if run else ():
+        if value := to_e164(raw, region):
+            return raw, value
+    return None
+
+
+def _agree(linked: str | None, shown: str) -> bool:
+    """Is it one number? An extension in only one of them makes no other."""
+    return linked is not None and (linked.startswith(shown) or shown.startswith(linked))
 
 
 def _numbers(scheme: str, rest: str, href: str) -> list[str]:
@@ -106,6 +136,19 @@ def _whatsapp(href: str) -> str:
     if len(digits) > 7:
         return f"+{digits}"
     return ""
+
+
+def in_cards(page: Page, region: str | None) -> Iterator[PhoneFinding]:
+    """Contact cards that a link carries in itself."""
+    for element in page.links:
+        href = element.get("href")
+        if href[:5].lower() != "data:":
+            continue
+        for parameters, raw in _CARD_PHONE.findall(card_in(href))[:MAX_PER_RUN]:
+            if value := to_e164(raw.strip(), region):
+                kind: PhoneKind = "fax" if FAX.search(parameters) else "phone"
+                context = page.context(element.start, element.end)
+                yield PhoneFinding(raw.strip(), value, kind, "vcard", context, element.start, "link")
 
 
 def in_markup(page: Page, region: str | None) -> Iterator[PhoneFinding]:
@@ -141,7 +184,9 @@ def in_state(page: Page, region: str | None) -> Iterator[PhoneFinding]:
     """Numbers in the state that a page hands to its scripts. For pages that show none: it holds others' numbers too."""
     found: set[str] = set()
     for script in page.scripts:
-        if "hone" not in script.text or not ("json" in script.kind or _STATE_NAME.search(script.text, 0, 2_000)):
+        if not any(word in script.text for word in _STATE_WORDS) or not (
+            "json" in script.kind or _STATE_NAME.search(script.text, 0, 2_000)
+        ):
             continue
         for match in _STATE.finditer(script.text, 0, MAX_STATE):
             value = to_e164(match[1], region)

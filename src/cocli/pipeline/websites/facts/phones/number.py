@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import phonenumbers
+
+if TYPE_CHECKING:
+    from cocli.models.website import PhoneRelation
 
 PhoneKind = Literal["phone", "fax", "whatsapp"]
 MAX_PER_RUN = 5
@@ -22,7 +25,11 @@ _PARTS = re.compile(r" ?[/|] ?(?=[+(0])| [-.] (?=[+(0])|  +| (?=[+(])")
 _OTHER_ENDINGS = re.compile(r"(?<=\d{4})(?: ?/ ?\d{1,3}){1,4}\Z")
 """`030 23125042 / 43 / 44`: the same line, other last digits."""
 _SEQUENCE = re.compile(r"1234567|7654321|(\d)\1{6}")
-_FICTION = re.compile(r"\+1(?:\d{3}55501\d\d|555\d{7})\Z")
+"""Numbers that are nobody's, wherever they stand."""
+_TEMPLATE_SEQUENCE = re.compile(r"2345678|3456789|8765432|9876543|111222333|222333444|333444555|000111222")
+"""Numbers that somebody may have; on a page it is mostly the template that shows them."""
+_FICTION = re.compile(r"\+1(?:\d{3}555(?:01\d\d|1234|1212|5555|0000|4321|6789|9999)|555\d{7})\Z")
+"""What films and templates show. Other numbers with 555 are somebody's."""
 _EDGES = " .-–/·"
 
 
@@ -37,11 +44,40 @@ class PhoneFinding:
     context: str
     position: int
     where: str = "text"
+    relation: PhoneRelation | None = None
+    """Whose it is, where it is not the company's."""
+    conflict: str | None = None
+    """What the link says whose text shows this number, where the two differ."""
+
+    @property
+    def key(self) -> str:
+        """By which it is told from others: in E.164, or by its digits where its country is not known."""
+        return self.value or "".join(filter(str.isdigit, self.raw))
+
+
+def to_e164(raw: str, region: str | None) -> str | None:
+    """`089 / 12 34 56` in DE → `+498912 3456` without the space; None for what is no number there, or nobody's.
+
+    For what stands on a page: a number that templates show is nobody's.
+    """
+    found = _read(raw, region)
+    return found.value if found and not is_placeholder(found.national) else None
+
+
+def listed_e164(raw: str, region: str | None) -> str | None:
+    """The same for a number that a list gives for one business: there is no template behind it, so more are real."""
+    found = _read(raw, region)
+    return found.value if found and not _SEQUENCE.search(found.national) else None
+
+
+class _ReadNumber(NamedTuple):
+    value: str
+    national: str
+    """Its digits without those of the country."""
 
 
 @lru_cache(maxsize=8192)
-def to_e164(raw: str, region: str | None) -> str | None:
-    """`089 / 12 34 56` in DE → `+498912 3456` without the space; None for what is no number there, or nobody's."""
+def _read(raw: str, region: str | None) -> _ReadNumber | None:
     text = re.sub(r"^\(?00", "+", raw.strip().translate(SIGNS))
     if not text or len(text) > 40:
         return None
@@ -52,10 +88,12 @@ def to_e164(raw: str, region: str | None) -> str | None:
     if not phonenumbers.is_valid_number(number):
         return None
     value = phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
-    national = str(number.national_number)
-    if _SEQUENCE.search(national) or _FICTION.match(value):
-        return None
-    return value
+    return None if _FICTION.match(value) else _ReadNumber(value, str(number.national_number))
+
+
+def is_placeholder(digits: str) -> bool:
+    """A row of digits such as 123 45 67, which a template shows."""
+    return (_SEQUENCE.search(digits) or _TEMPLATE_SEQUENCE.search(digits)) is not None
 
 
 def numbers_in(run: str, region: str | None) -> list[str]:

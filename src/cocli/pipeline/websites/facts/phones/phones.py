@@ -7,19 +7,24 @@ number or stand behind a word that says so, and not behind a word that says it i
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 import phonenumbers
 
-from cocli.pipeline.websites.facts.blocks import is_somebody_elses
+from cocli.pipeline.websites.facts.blocks import is_said_on_line, owner_of_block
 from cocli.pipeline.websites.facts.country import country_of
-from cocli.pipeline.websites.facts.phones.links import in_links, in_markup, in_state
+from cocli.pipeline.websites.facts.credits import is_credit
+from cocli.pipeline.websites.facts.identity import identity_of, plain
+from cocli.pipeline.websites.facts.phones.links import in_cards, in_links, in_markup, in_state
 from cocli.pipeline.websites.facts.phones.number import (
     AMERICA,
     NORTH_AMERICAN,
     SIGNS,
     PhoneFinding,
     PhoneKind,
+    is_placeholder,
     numbers_in,
     to_e164,
 )
@@ -31,11 +36,17 @@ from cocli.pipeline.websites.page.languages import either
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from cocli.models.website import PhoneRelation
     from cocli.pipeline.websites.page.page import Page
 
-__all__ = ["PhoneFinding", "PhoneKind", "find_phones", "to_e164"]
+__all__ = ["PhoneFinding", "PhoneFindings", "PhoneKind", "find_phones", "read_phones", "to_e164"]
 
 MAX_RUNS = 2_000
+MAX_ALTERNATIVE = 200
+_IMAGES = frozenset(("img", "area", "input"))
+_FEWEST_IN_IMAGE = 7
+_CREDIT_CHARS = 100
+_REACH = 80
 _BEFORE = 45
 _LETTER = r"A-Za-z0-9_\u00c0-\u024f"
 _RUN = re.compile(
@@ -65,21 +76,121 @@ _DIGITS = re.compile(r"\d{3}")
 _ANOTHER_WORD = re.compile(rf"\d{{3}}[^\w\n]{{1,4}}(?!(?:{either('phone.next')})\b)[^\W\d_]{{2,}}", re.IGNORECASE)
 
 
+@dataclass(frozen=True, slots=True)
+class PhoneFindings:
+    """The numbers of a page, in its order, each once."""
+
+    found: tuple[PhoneFinding, ...] = ()
+    """The company's, in E.164; a number that is both is a phone, not a fax."""
+    others: tuple[PhoneFinding, ...] = ()
+    """Those of others, with whose they are; and what stands there for the company's, of a country that is not known."""
+
+
 def find_phones(page: Page, country: str | None = None) -> tuple[PhoneFinding, ...]:
-    """The numbers of a page, in its order, each once; a number that is both is a phone, not a fax."""
+    """The company's numbers."""
+    return read_phones(page, country).found
+
+
+def read_phones(page: Page, country: str | None = None) -> PhoneFindings:
+    """All numbers of a page, parted by whose they are."""
     region = country_of(page, country)
     # What a notice on privacy says of companies abroad, whose services the site uses.
     abroad = region if kind_of(page.url, page.title) == "privacy" else None
     found: dict[str, PhoneFinding] = {}
-    for finding in (*in_links(page, region), *in_markup(page, region), *_in_text(page, region)):
-        if finding.where != "data" and (is_somebody_elses(page, finding.position) or _is_abroad(finding, abroad)):
+    others: dict[str, PhoneFinding] = {}
+    for finding in _all(page, region):
+        if (relation := _relation(page, finding, abroad)) is not None:
+            others.setdefault(finding.value, replace(finding, relation=relation))
             continue
         known = found.get(finding.value)
         if known is None or (known.kind == "fax" and _is_said_to_ring(page, finding)):
-            found[finding.value] = finding
-    if not found:
+            conflict = finding.conflict or (known.conflict if known else None)
+            found[finding.value] = replace(finding, conflict=conflict) if conflict else finding
+    found |= _only_ones(page, others) if not found else {}
+    if not found and not others:
         found = {finding.value: finding for finding in in_state(page, region)}
-    return tuple(sorted(found.values(), key=lambda finding: finding.position))
+    for value in found:
+        others.pop(value, None)
+    if region is None:
+        others |= {finding.key: finding for finding in in_no_country(page)}
+    return PhoneFindings(_in_order(found), _in_order(others))
+
+
+def _only_ones(page: Page, others: dict[str, PhoneFinding]) -> dict[str, PhoneFinding]:
+    """Numbers below a line on privacy that has its contact already: the company's, where it has no other."""
+    if kind_of(page.url, page.title) == "privacy":
+        return {}
+    below = (finding for finding in others.values() if finding.relation == "officer" and finding.where != "data")
+    return {
+        finding.value: replace(finding, relation=None)
+        for finding in below
+        if "@" in page.before(finding.position, _REACH) and not is_said_on_line(page, finding.position)
+    }
+
+
+def _in_order(findings: dict[str, PhoneFinding]) -> tuple[PhoneFinding, ...]:
+    return tuple(sorted(findings.values(), key=lambda finding: finding.position))
+
+
+def _all(page: Page, region: str | None) -> Iterator[PhoneFinding]:
+    yield from in_links(page, region)
+    yield from in_cards(page, region)
+    yield from in_markup(page, region)
+    yield from _in_text(page, region)
+    yield from _in_alternatives(page, region)
+
+
+def _relation(page: Page, finding: PhoneFinding, home: str | None) -> PhoneRelation | None:
+    """Whose a number is, where it is not the company's."""
+    if identity_of(page).copied:
+        return "copied"
+    if finding.where == "data":
+        return None
+    owner = owner_of_block(page, finding.position)
+    if owner is not None:
+        return owner
+    if _is_abroad(finding, home):
+        return "abroad"
+    line = page.before(finding.position, _CREDIT_CHARS).rpartition("\n")[2]
+    if is_credit(line) and not any(len(name) > 4 and name in plain(line) for name in identity_of(page).names):
+        return "agency"
+    return None
+
+
+def _in_alternatives(page: Page, region: str | None) -> Iterator[PhoneFinding]:
+    """An image whose alternative text is or has the number that it shows."""
+    for element in page.by_attribute.get("alt", ())[:MAX_RUNS]:
+        text = element.get("alt")[:MAX_ALTERNATIVE]
+        if element.tag not in _IMAGES or sum(map(str.isdigit, text)) < _FEWEST_IN_IMAGE:
+            continue
+        for run in _RUN.finditer(text):
+            for raw in numbers_in(run[0], region):
+                value = to_e164(raw, region)
+                at = text.index(raw)
+                if value is not None and _is_phone(text, raw, at, region):
+                    kind = _kind(text, at, at + len(raw))
+                    yield PhoneFinding(raw, value, kind, "attribute", text, element.start, "attribute")
+
+
+def in_no_country(page: Page) -> Iterator[PhoneFinding]:
+    """National numbers of a page whose country nothing tells: as they stand there, where a link or a word says so."""
+    for element in page.links:
+        href = element.get("href").strip()
+        raw = unquote(href[4:]).strip(" /")[:40] if href[:4].lower() == "tel:" else ""
+        if _is_national(raw):
+            context = page.context(element.start, element.end)
+            yield PhoneFinding(raw, "", "phone", "tel-link", context, element.start, "link")
+    for _, run in zip(range(MAX_RUNS), _runs(page), strict=False):
+        raw, at = run[0].strip(), run.start()
+        line = page.text[max(page.text.rfind("\n", 0, at) + 1, at - _BEFORE) : at]
+        said = _last_end(PHONE, line)
+        if said >= 0 and said > _last_end(OTHER, line) and _is_national(raw) and not _DATE.match(raw):
+            yield PhoneFinding(raw, "", _kind(page.text, at, run.end()), "text", page.context(at, run.end()), at)
+
+
+def _is_national(raw: str) -> bool:
+    digits = "".join(filter(str.isdigit, raw))
+    return raw[:1] in "0123456789(" and raw != "" and 6 <= len(digits) <= 12 and not is_placeholder(digits)
 
 
 def _is_abroad(finding: PhoneFinding, home: str | None) -> bool:
