@@ -31,13 +31,19 @@ What lives where, and the interface that other parts use:
 The store is the truth, the catalogue an index over it: docs/documents.md says what holds between any two steps.
 """
 
-from cocli.documents.catalog.base import CLUSTERS, EVERY, Catalog, CatalogPage, Cursor, Memo, Selection
-from cocli.documents.catalog.opening import open_catalog
-from cocli.documents.document import Blob, Document, DocumentSource, Fault
-from cocli.documents.outbox import Event, Operation
-from cocli.documents.receipt import Receipt
-from cocli.documents.relay import Publisher, Relay
-from cocli.documents.repository import DocumentRepository
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cocli.documents.catalog.base import CLUSTERS, EVERY, Catalog, CatalogPage, Cursor, Memo, Selection
+    from cocli.documents.catalog.opening import open_catalog
+    from cocli.documents.document import Blob, Document, DocumentSource, Fault
+    from cocli.documents.outbox import Event, Operation
+    from cocli.documents.receipt import Receipt
+    from cocli.documents.relay import Publisher, Relay
+    from cocli.documents.repository import DocumentRepository
 
 __all__ = [
     "CLUSTERS",
@@ -59,3 +65,31 @@ __all__ = [
     "Selection",
     "open_catalog",
 ]
+
+_HOMES = {
+    "Blob": "cocli.documents.document",
+    "CLUSTERS": "cocli.documents.catalog.base",
+    "Catalog": "cocli.documents.catalog.base",
+    "CatalogPage": "cocli.documents.catalog.base",
+    "Cursor": "cocli.documents.catalog.base",
+    "Document": "cocli.documents.document",
+    "DocumentRepository": "cocli.documents.repository",
+    "DocumentSource": "cocli.documents.document",
+    "EVERY": "cocli.documents.catalog.base",
+    "Event": "cocli.documents.outbox",
+    "Fault": "cocli.documents.document",
+    "Memo": "cocli.documents.catalog.base",
+    "Operation": "cocli.documents.outbox",
+    "Publisher": "cocli.documents.relay",
+    "Receipt": "cocli.documents.receipt",
+    "Relay": "cocli.documents.relay",
+    "Selection": "cocli.documents.catalog.base",
+    "open_catalog": "cocli.documents.catalog.opening",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Loaded when it is asked for: who reads a page in a process of its own needs no repository and no catalogue."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOMES[name]), name)

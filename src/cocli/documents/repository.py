@@ -180,6 +180,11 @@ class DocumentRepository:
     def remember(self, memo: Memo) -> None:
         self.catalog.remember(memo)
 
+    def remember_many(self, memos: Sequence[Memo]) -> None:
+        """Many, in one transaction."""
+        if memos:
+            self.catalog.commit_many((), memos)
+
     def recall(
         self, account: str, doc: str, node: str, cluster: str, *, input_digest: str, code_digest: str
     ) -> Memo | None:

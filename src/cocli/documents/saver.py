@@ -7,9 +7,10 @@ and writes the row and the same events. An object that is replaced is kept under
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from cocli import logs
+from cocli.documents.catalog.job_rows import Commit
 from cocli.documents.header import DocumentState, Header, Operation
 from cocli.documents.ids import node_uuid
 from cocli.documents.objects import check_document
@@ -175,7 +176,7 @@ class Saver:
     def _commit(self, request: _SaveRequest, row: PipeDoc, events: Sequence[Event]) -> bool:
         return self._catalog.commit([row], events, intake=None if request.document.is_intake else request.intake)
 
-    def _bury(self, request: _SaveRequest) -> None:
+    def _bury(self, request: _SaveRequest) -> NoReturn:
         """The document was deleted while this state of it was written: it goes the same way."""
         buried = self._tombstones.bury(request.place, by="deleted while it was saved")
         raise DocumentDeleted(doc=request.document.doc, deleted_at=render_utc(buried.header.saved_at))
@@ -213,18 +214,18 @@ class Saver:
         if any(isinstance(answer, StoreError) for answer in store.put_many(blobs)):
             return  # one by one, each gets its own error
         puts = [Put(request.place.current, request.data, if_absent=True) for request in fresh.values()]
-        rows: list[PipeDoc] = []
-        events: list[Event] = []
+        written: dict[int, tuple[PipeDoc, Commit]] = {}
         for (number, request), etag in zip(fresh.items(), store.put_many(puts), strict=True):
-            if isinstance(etag, str) and request.document.is_intake:
+            if isinstance(etag, str):
                 row = written_row(request.row, request.first, etag)
-                rows.append(row)
-                events += self._events(request.first)
+                intake = None if request.document.is_intake else request.intake
+                written[number] = row, Commit([row], self._events(request.first), intake)
+        refused = self._catalog.commit_many([commit for _, commit in written.values()]) if written else []
+        for number, (row, commit) in written.items():
+            if any(commit is other for other in refused):
+                answers[number] = _answer(self._bury, fresh[number])
+            else:
                 answers[number] = Receipt.of(row, "created")
-            elif isinstance(etag, str):
-                answers[number] = _answer(self._finish, request, request.first, etag, [])
-        if rows:
-            self._catalog.commit(rows, events)
 
 
 def _intake(document: Document) -> str:

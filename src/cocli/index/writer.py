@@ -15,7 +15,7 @@ from cocli.store import settled
 from cocli.store.base import Put
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from cocli.index.index import Index
 
@@ -25,6 +25,8 @@ _LOG = logs.get_logger(__name__)
 
 BATCH_RECORDS = 20_000
 """Records in one object of the WAL; more become several objects."""
+_BATCH_FROM = 4
+"""So many records of one moment are one object, and not one each."""
 _TRIES = 50
 
 
@@ -60,6 +62,14 @@ class IndexWriter(Generic[R]):
                 return
             _LOG.debug("%s is merged again: somebody else wrote it meanwhile", key, extra=index.log_fields)
         raise Conflict(key=key)
+
+    def put_many(self, records: Sequence[R]) -> None:
+        """Write records of the same moment: a few each under its identity, more of them as one batch."""
+        if len(records) < _BATCH_FROM:
+            for record in records:
+                self.put(record)
+        else:
+            self.append(records)
 
     def append(self, records: Iterable[R]) -> list[str]:
         """Write a batch, in one request for up to 20,000 records; returns the keys of its objects.

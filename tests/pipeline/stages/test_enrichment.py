@@ -6,7 +6,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_network
 from typing import Any
@@ -32,16 +32,20 @@ from cocli.models.work import EnrichmentWork
 from cocli.pipeline.exclusions import Exclusions
 from cocli.pipeline.indexes import open_index
 from cocli.pipeline.merge.site_records import SiteRecords
-from cocli.pipeline.stages.enrichment import Enriched, Enrichment, SiteSinks
+from cocli.pipeline.stages.enrichment import Enriched, Enrichment
 from cocli.pipeline.stages.enrichment_loop import EnrichmentStage
+from cocli.pipeline.stages.visit_keeping import SiteSinks
+from cocli.pipeline.websites.fetch.capture import page_of
 from cocli.pipeline.websites.fetch.fetcher import Fetcher
+from cocli.pipeline.websites.fetch.outcome import Outcome, Validators
 from cocli.pipeline.websites.fetch.resolver import no_such_host
 from cocli.pipeline.websites.fetch.settings import FetchSettings
 from cocli.pipeline.websites.page.document import PAGE, page_graph
 from cocli.pipeline.websites.page.url import given_url
 from cocli.pipeline.websites.site.document import SITE, rebuild_website, site_doc, site_uuid
+from cocli.pipeline.websites.site.look import LookRequest, PageLook, look_here
 from cocli.pipeline.websites.site.mx import MxAnswer
-from cocli.pipeline.websites.site.site import SiteSettings
+from cocli.pipeline.websites.site.site import PageFetch, SiteSettings
 from cocli.store.memory import MemoryStore
 
 ACCOUNT, CLUSTER, CAMPAIGN = "acme", "main", "plumbers"
@@ -229,6 +233,84 @@ def test_a_second_visit_that_finds_nothing_new_writes_the_time_of_it_alone(town:
     assert all(domain.last_crawled == workshop.now for domain in workshop.records("domains").values())
     assert [one.website for one in second] == [one.website for one in first]
     assert {one.written.prospects + one.written.emails for one in second} == {0}
+
+
+class CountedLook:
+    """Reads pages, and counts them."""
+
+    def __init__(self) -> None:
+        self.pages = 0
+
+    async def __call__(self, request: LookRequest) -> PageLook:
+        self.pages += 1
+        return await look_here(request)
+
+
+def test_what_did_not_change_is_asked_for_again_and_not_read_again(town: Town, workshop: Workshop) -> None:
+    sites = some_sites(town, "ordinary", "form-only", "parked", most=1)
+    works = [work(site, workshop.prospect(site)) for site in sites]
+    first, look = workshop.enrich(*works), CountedLook()
+    asked = len(workshop.websites.requests)
+    second = workshop.enrich(*works, look=look)
+    assert look.pages == 0
+    assert len(workshop.websites.requests) - asked >= sum(len(found.website.pages_read) for found in first)
+    assert {found.reading.stop for found in second} == {"unchanged"}
+    assert [found.reading.triage for found in second] == [found.reading.triage for found in first]
+    assert [found.verdict.kind for found in second] == [found.verdict.kind for found in first]
+    assert [getattr(found.verdict, "documents", None) for found in second] == [
+        getattr(found.verdict, "documents", None) for found in first
+    ]
+
+
+def test_what_is_known_of_a_site_serves_another_campaigns_prospect(town: Town, workshop: Workshop) -> None:
+    (site,) = some_sites(town, "ordinary")
+    workshop.enrich(work(site))
+    prospect, look = workshop.prospect(site), CountedLook()
+    (found,) = workshop.enrich(work(site, prospect), look=look)
+    assert (look.pages, found.written.prospects) == (0, 1)
+    assert workshop.records("prospects")[prospect.company_hash].primary_email == found.website.primary_email
+
+
+def test_one_page_that_changed_has_the_site_read_anew_without_asking_twice(town: Town, workshop: Workshop) -> None:
+    (site,) = some_sites(town, "ordinary")
+    (first,) = workshop.enrich(work(site))
+    page, look = first.reading.pages[-1], CountedLook()
+    added = f"<p><a href='mailto:sales@{site.domain}'>Sales</a></p></body>".encode()
+    body = page.kept.document.blobs["body"].content.replace(b"</body>", added)
+    replaced = replace(page_of(page.kept.document), body=body, url=page.url)
+
+    async def fetch(url: str, *, validators: Validators | None = None) -> Outcome:
+        asked.append(url)
+        return replaced if url == page.url else await fetcher.fetch(url, validators=validators)
+
+    async def run() -> Enriched:
+        async with fetcher:
+            return await replaced_fetch(workshop, fetch, look).enrich(work(site))
+
+    asked: list[str] = []
+    fetcher = workshop.fetcher()
+    found = asyncio.run(run())
+    assert found.reading.stop != "unchanged"
+    assert look.pages == len(first.reading.pages)
+    assert len(asked) == len(set(asked)), "a page was asked for twice"
+    assert f"sales@{site.domain}" in {email.email for email in found.website.emails}
+
+
+def replaced_fetch(workshop: Workshop, fetch: PageFetch, look: CountedLook) -> Enrichment:
+    records = SiteRecords(domains=workshop.index("domains"), clock=time.monotonic)
+    keeping = SiteSinks(workshop.repository, ACCOUNT, CLUSTER, records)
+    return Enrichment(fetch, clock=lambda: workshop.now, keeping=keeping, look=look)
+
+
+def test_other_extractors_read_every_page_again(
+    town: Town, workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (site,) = some_sites(town, "ordinary")
+    workshop.enrich(work(site))
+    monkeypatch.setattr("cocli.pipeline.websites.site.known_visit._code_digest", lambda: "of tomorrow")
+    look = CountedLook()
+    workshop.enrich(work(site), look=look)
+    assert look.pages > 0
 
 
 def test_a_record_is_made_again_from_stored_pages_without_a_request(town: Town, workshop: Workshop) -> None:

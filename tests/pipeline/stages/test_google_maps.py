@@ -225,6 +225,8 @@ def test_a_tile_from_the_queue_to_its_prospects_and_a_visit_for_what_the_list_la
         }
         assert here
         assert here <= found
+        partly = {business.place_id for business in town.businesses if business.spot.tile == limited}
+        assert partly & found, "a limited view shows less, and what it shows is there"
         assert len(bench.prospects()) == len(found), "each business once"
         assert {(one.tile, one.outcome) for one in bench.witnesses()} == {(fine, "exhausted"), (limited, "blocked")}
         (read,) = [one for one in bench.witnesses() if one.tile == fine]

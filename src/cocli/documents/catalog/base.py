@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
     from datetime import datetime
 
+    from cocli.documents.catalog.job_rows import Commit
     from cocli.documents.outbox import Event
     from cocli.models.document import PipeDoc
 
@@ -117,6 +118,10 @@ class Catalog(Protocol):
     def commit(self, rows: Sequence[PipeDoc], events: Sequence[Event], *, intake: str | None = None) -> bool:
         """Write rows and events in one transaction. An older version never replaces a newer one; an event that is
         there already stays as it is. False, and nothing written, if `intake` names a document deleted meanwhile."""
+        ...
+
+    def commit_many(self, commits: Sequence[Commit], memos: Sequence[Memo] = ()) -> list[Commit]:
+        """Many commits, and steps to remember, in one transaction; those that `commit` would have refused."""
         ...
 
     def replace(self, rows: Sequence[PipeDoc], events: Sequence[Event], *, remove: Sequence[PipeDoc] = ()) -> None:

@@ -105,6 +105,9 @@ class SqlCatalog:
     def commit(self, rows: Sequence[PipeDoc], events: Sequence[Event], *, intake: str | None = None) -> bool:
         return self._together.write(lambda session: self._commit(session, rows, events, intake))
 
+    def commit_many(self, commits: Sequence[Commit], memos: Sequence[Memo] = ()) -> list[Commit]:
+        return self._together.write(lambda session: self.write_in(session, commits, memos))
+
     def write_in(self, session: DatabaseSession, commits: Sequence[Commit], memos: Sequence[Memo]) -> list[Commit]:
         """Commits and memos within a transaction of somebody else's; which commits `commit` would have refused."""
         refused = [wanted for wanted in commits if not self._commit(session, wanted.rows, wanted.events, wanted.intake)]

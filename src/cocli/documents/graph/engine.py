@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cocli.documents.graph.destination import Destination, check_edition
-from cocli.documents.graph.journey import DocumentJourney, EngineOptions
+from cocli.documents.graph.journey import DocumentJourney, EngineOptions, parse_all
 from cocli.documents.graph.memory import Memory
 from cocli.documents.graph.node import INTAKE
 from cocli.documents.graph.quarantine import Quarantine
@@ -19,7 +19,7 @@ from cocli.documents.graph.run import Ending
 from cocli.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Sequence
     from datetime import datetime
 
     from cocli.documents.document import Document
@@ -73,6 +73,10 @@ class Engine:
         Errors are raised. Nodes behind the first one are not run. Without `keep`, nothing is written.
         """
         return DocumentJourney(self, EngineOptions()).parse(document, keep=keep)
+
+    def parse_many(self, documents: Sequence[Document]) -> list[Document | CocliError | None]:
+        """The same for many, whose states are saved together: an error stands where it would have been raised."""
+        return parse_all(self, documents)
 
     def receive(self, reference: DocumentReference, node: str, *, manner: EngineOptions | None = None) -> GraphRun:
         """Take the document that a message points at through a node and what follows it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from cocli.documents.document import Document
 from cocli.documents.graph.condition import holds
@@ -51,6 +51,14 @@ class EngineOptions:
     """Raises `LeaseLost` once the work is somebody else's."""
 
 
+class ParsedState(NamedTuple):
+    """What a node made of a document."""
+
+    node: Node
+    given: Document
+    output: Document
+
+
 class Surroundings(Protocol):
     """What a journey needs of its engine."""
 
@@ -91,14 +99,21 @@ class DocumentJourney:
 
         None where no node takes such a document, or where the node lets nothing through.
         """
+        parsed = self.parsed(document)
+        if parsed is None:
+            return None
+        if keep and self.saves(parsed.node):
+            self._engine.repository.save(parsed.output)
+            self._engine.memory.keep(parsed.node, parsed.given, parsed.output)
+        return parsed.output
+
+    def parsed(self, document: Document) -> ParsedState | None:
+        """What the graph's first node makes of a document. Nothing is written."""
         for edge in matching_edges(self._graph.out(INTAKE), document):
             node = self._graph.node(edge.target)
-            loaded = self._with_blobs(document)
-            output = call(node, loaded, self._context(node, loaded))
-            if keep and output is not None and self._saves(node):
-                self._engine.repository.save(output)
-                self._engine.memory.keep(node, loaded, output)
-            return output
+            given = self._with_blobs(document)
+            output = call(node, given, self._context(node, given))
+            return None if output is None else ParsedState(node, given, output)
         return None
 
     def receive(self, reference: DocumentReference, at: str) -> GraphRun:
@@ -138,7 +153,7 @@ class DocumentJourney:
             return
         self.result.ran.append(node.name)
         if output is None:
-            if self._saves(node):
+            if self.saves(node):
                 self._engine.memory.keep(node, document, None)
             self._end(node.name, Ending.FILTERED)
         else:
@@ -163,12 +178,12 @@ class DocumentJourney:
 
     # --- what was done before
 
-    def _saves(self, node: Node) -> bool:
+    def saves(self, node: Node) -> bool:
         """Whether its states are kept: the others are not worth a look at the table, nor a row in it."""
         return node.keep or any(edge.transport is Transport.MESSAGING for edge in self._graph.out(node.name))
 
     def _recall(self, node: Node, given: Document | DocumentReference) -> Done | None:
-        if not self._manner.memo or not self._saves(node):
+        if not self._manner.memo or not self.saves(node):
             return None
         return self._engine.memory.recall(node, given.reference if isinstance(given, Document) else given)
 
@@ -258,6 +273,25 @@ class DocumentJourney:
         detail: str | None = None,
     ) -> None:
         self.result.outcomes.append(RunOutcome(node, ending, document, reference, detail))
+
+
+def parse_all(engine: Surroundings, documents: Sequence[Document]) -> list[Document | CocliError | None]:
+    """What the graph's first node makes of each, saved together; an error where it would have been raised."""
+    journey = DocumentJourney(engine, EngineOptions())
+    made = [_attempted(journey, document) for document in documents]
+    kept = [parsed for parsed in made if isinstance(parsed, ParsedState) and journey.saves(parsed.node)]
+    saved = engine.repository.save_many([(parsed.output, ()) for parsed in kept])
+    failed = {id(parsed): answer for parsed, answer in zip(kept, saved, strict=True) if isinstance(answer, CocliError)}
+    memos = [engine.memory.memo(*parsed) for parsed in kept if id(parsed) not in failed]
+    engine.repository.remember_many(memos)
+    return [failed.get(id(parsed), parsed.output) if isinstance(parsed, ParsedState) else parsed for parsed in made]
+
+
+def _attempted(journey: DocumentJourney, document: Document) -> ParsedState | CocliError | None:
+    try:
+        return journey.parsed(document)
+    except CocliError as error:
+        return error
 
 
 def matching_edges(edges: Sequence[Edge], document: Document) -> list[Edge]:

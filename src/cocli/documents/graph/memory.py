@@ -51,15 +51,17 @@ class Memory:
         return Done(output, is_current=bool(here) and here[0].digest == memo.output_digest) if here else None
 
     def keep(self, node: Node, given: Document, output: Document | None) -> None:
-        self._repository.remember(
-            Memo(
-                account=given.account,
-                doc=given.doc,
-                node=node.name,
-                cluster=self._edition,
-                input_digest=given.digest,
-                code_digest=node.code_digest,
-                output_digest=None if output is None else output.digest,
-                at=self._clock(),
-            )
+        self._repository.remember(self.memo(node, given, output))
+
+    def memo(self, node: Node, given: Document, output: Document | None) -> Memo:
+        """What there is to remember of a step."""
+        return Memo(
+            account=given.account,
+            doc=given.doc,
+            node=node.name,
+            cluster=self._edition,
+            input_digest=given.digest,
+            code_digest=node.code_digest,
+            output_digest=None if output is None else output.digest,
+            at=self._clock(),
         )

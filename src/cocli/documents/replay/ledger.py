@@ -45,6 +45,13 @@ class Ledger:
         self._rows |= {(row.uuid, row.cluster): row for row in rows}
         return True
 
+    def commit_many(self, commits: Sequence[Commit], memos: Sequence[Memo] = ()) -> list[Commit]:
+        for wanted in commits:
+            self.commit(wanted.rows, wanted.events, intake=wanted.intake)
+        for memo in memos:
+            self.remember(memo)
+        return []
+
     def find(self, account: str, uuid: str, cluster: str | None, intake: str) -> CatalogState:
         found = self._behind.find(account, uuid, cluster, intake)
         written = self._rows.get((uuid, cluster))

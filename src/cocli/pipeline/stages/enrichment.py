@@ -12,20 +12,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cocli import logs
-from cocli.documents.graph.engine import Engine
 from cocli.errors import UsageError
-from cocli.models.document import DocumentReference
 from cocli.pipeline.exclusions import is_excluded
 from cocli.pipeline.merge.site_records import RecordCounts, theirs
-from cocli.pipeline.nodes import websites_graph
 from cocli.pipeline.stages.body_room import BodyRoom, RoomyShelf
 from cocli.pipeline.stages.enrichment_verdict import verdict_of
 from cocli.pipeline.stages.fetch_count import CountedFetch
-from cocli.pipeline.stages.kept_site import kept_reading, kept_site
+from cocli.pipeline.stages.kept_site import kept_reading, kept_site, kept_triage
 from cocli.pipeline.stages.stage import VisitCounts
-from cocli.pipeline.websites.page.document import read_document, with_facts
+from cocli.pipeline.stages.visit_keeping import EndedVisit, KeptVisit, VisitKeeping
 from cocli.pipeline.websites.page.url import given_url
-from cocli.pipeline.websites.site.document import VisitedPage, site_document, site_uuid, visit_document
+from cocli.pipeline.websites.site.document import site_uuid
+from cocli.pipeline.websites.site.known_visit import known_visit
 from cocli.pipeline.websites.site.look import look_here
 from cocli.pipeline.websites.site.page_shelf import PageShelf
 from cocli.pipeline.websites.site.record import pages_of, state_of, website_of
@@ -36,20 +34,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import datetime
 
-    from cocli.documents.document import Document
-    from cocli.documents.graph.node import NodeContext
-    from cocli.documents.repository import DocumentRepository
     from cocli.models.prospect import Prospect
     from cocli.models.website import Website
     from cocli.models.work import EnrichmentWork
     from cocli.pipeline.exclusions import Exclusions
-    from cocli.pipeline.merge.site_records import SiteRecords
     from cocli.pipeline.stages.body_room import VisitRoom
-    from cocli.pipeline.websites.facts.facts import PageFacts
-    from cocli.pipeline.websites.site.failure_book import FailureBook
+    from cocli.pipeline.stages.visit_keeping import SiteSinks
+    from cocli.pipeline.websites.site.known_visit import KnownVisit
     from cocli.pipeline.websites.site.look import Look
     from cocli.pipeline.websites.site.mx import MailHosts, MxAnswer
-    from cocli.pipeline.websites.site.record import SiteState
     from cocli.pipeline.websites.site.shelf import Shelf
     from cocli.pipeline.websites.site.site import PageFetch, Render
     from cocli.queue.base import Verdict
@@ -68,18 +61,6 @@ class Enriched:
     written: RecordCounts
     verdict: Verdict
     mx: Mapping[str, MxAnswer]
-
-
-@dataclass(frozen=True, slots=True)
-class SiteSinks:
-    """Where what is learnt is kept. Without it, nothing is."""
-
-    repository: DocumentRepository
-    account: str
-    edition: str
-    records: SiteRecords
-    failures: FailureBook | None = None
-    """Where is counted how often extractors fail; without a campaign nowhere."""
 
 
 class Enrichment:
@@ -108,6 +89,7 @@ class Enrichment:
         self._clock = clock
         self._shelf = shelf
         self._keeping = keeping
+        self._visits = VisitKeeping(keeping, clock) if keeping is not None else None
         self._settings = settings or SiteSettings()
         self._exclusions = exclusions
         self._mail_hosts = mail_hosts
@@ -128,25 +110,42 @@ class Enrichment:
         if reuse and (kept := await asyncio.to_thread(self._kept, work.domain)) is not None:
             return await self._reused(work, prospects, kept)
         async with self._room.visit() as room:
-            reading = self._unwanted(work, prospects) or await self._read(work, prospects, room)
-            return await self._enriched(work, prospects, reading)
+            known = await asyncio.to_thread(self._known, work.domain)
+            reading = self._unwanted(work, prospects) or await self._read(work, prospects, room, known)
+            return await self._enriched(work, prospects, reading, known if reading.stop == "unchanged" else None)
 
-    async def _enriched(self, work: EnrichmentWork, prospects: list[Prospect], reading: SiteReading) -> Enriched:
-        """Write down what was read."""
-        state, pages = state_of(reading, work.domain), pages_of(reading)
+    def _known(self, domain: str) -> KnownVisit | None:
+        """The site as it was found last, where it was visited before."""
         keeping = self._keeping
-        document = site_uuid(work.domain, keeping.account) if keeping else None
-        website = website_of(state, pages, at=self._clock(), document=document)
+        if keeping is None or self._render is not None or keeping.records.domain(domain) is None:
+            return None
+        return known_visit(keeping.repository, keeping.account, keeping.edition, domain)
+
+    async def _enriched(
+        self, work: EnrichmentWork, prospects: list[Prospect], reading: SiteReading, known: KnownVisit | None
+    ) -> Enriched:
+        """Write down what was read."""
+        if known is not None:
+            state, website = known.state, known.website
+            reading.final_url, reading.triage = state.final_url, kept_triage(website)
+        else:
+            state, document = state_of(reading, work.domain), None
+            if self._keeping is not None:
+                document = site_uuid(work.domain, self._keeping.account)
+            website = website_of(state, pages_of(reading), at=self._clock(), document=document)
         told = {"site": work.domain, "status": website.status, "pages": len(reading.pages), "stop": reading.stop}
         _LOG.debug("site read", extra=told | {"requests": reading.requests})
         mx = await self._mx(website)
-        written, references = RecordCounts(), list[DocumentReference]()
-        if keeping is not None:
+        kept = KeptVisit()
+        if self._visits is not None:
             wanted = self._wanted(prospects)
-            written, references = await asyncio.to_thread(self._keep, keeping, reading, state, website, wanted, mx)
-        return Enriched(website, reading, written, verdict_of(website, reading, written, references), mx)
+            kept = await self._visits.keep(EndedVisit(reading, state, website, wanted, mx, self._clock(), known))
+        verdict = verdict_of(website, reading, kept.written, kept.documents)
+        return Enriched(website, reading, kept.written, verdict, mx)
 
-    async def _read(self, work: EnrichmentWork, prospects: list[Prospect], room: VisitRoom) -> SiteReading:
+    async def _read(
+        self, work: EnrichmentWork, prospects: list[Prospect], room: VisitRoom, known: KnownVisit | None
+    ) -> SiteReading:
         try:
             url = given_url(work.url)
         except UsageError as error:  # a source wrote something else there: that is what the record says
@@ -165,6 +164,7 @@ class Enrichment:
             exclusions=self._exclusions,
             look=self._look,
             clock=room.clock,
+            known=known.trace if known else None,
         )
 
     # --- what was read before
@@ -206,37 +206,6 @@ class Enrichment:
         triage = Triage("refused", tuple(dict.fromkeys(reason for reason in reasons if reason)))
         return SiteReading(work.url[:500], work.domain, triage, stop="triage")
 
-    # --- what is kept
-
-    def _keep(
-        self,
-        keeping: SiteSinks,
-        reading: SiteReading,
-        state: SiteState,
-        website: Website,
-        prospects: list[Prospect],
-        mx: Mapping[str, MxAnswer],
-    ) -> tuple[RecordCounts, list[DocumentReference]]:
-        """What the pages say, then the records, then the site. It blocks."""
-        if keeping.failures is not None:
-            keeping.failures.add(reading)
-        facts = {page.kept.document.digest: page.facts for page in reading.pages}
-        docs = [page.kept.document.doc for page in reading.pages]
-        site = site_document(keeping.account, keeping.edition, state, docs, website)
-        graph = websites_graph(_ReadyPages(facts), lambda *_: site)
-        engine = Engine(graph, keeping.repository, edition=keeping.edition, clock=self._clock)
-        for page in reading.pages:
-            engine.run(page.kept.document)
-        references = [page.kept.document.reference for page in reading.pages]
-        written = keeping.records.write(website, prospects, at=self._clock(), mx=mx)
-        if not (reading.triage and reading.triage.retryable):
-            # What may be otherwise tomorrow does not replace what was read before.
-            pages = [VisitedPage.of(page.kept) for page in reading.pages]
-            visit = visit_document(keeping.account, state, pages, at=self._clock())
-            keeping.repository.save(visit)
-            references.append((engine.parse(visit) or site).reference)
-        return written, references
-
     # --- mail
 
     async def _mx(self, website: Website) -> dict[str, MxAnswer]:
@@ -256,13 +225,3 @@ class Enrichment:
             return domains
         known = {domain: self._keeping.records.domain(domain) for domain in domains}
         return [domain for domain, record in known.items() if record is None or not record.mx]
-
-
-@dataclass(frozen=True, slots=True)
-class _ReadyPages:
-    """The function of the node `page`, for pages that were just read: they are not read twice."""
-
-    facts: Mapping[str, PageFacts]
-
-    def __call__(self, document: Document, context: NodeContext) -> Document:  # noqa: ARG002  a node's signature
-        return with_facts(document, self.facts.get(document.digest) or read_document(document))

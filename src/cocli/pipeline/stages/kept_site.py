@@ -45,5 +45,9 @@ def kept_site(
 
 def kept_reading(work: EnrichmentWork, website: Website) -> SiteReading:
     """A reading without one request, which comes to what is kept."""
-    triage = None if website.status == "alive" else Triage(website.status, website.evidence)
-    return SiteReading(work.url[:500], work.domain, triage, website.final_url, stop="kept")
+    return SiteReading(work.url[:500], work.domain, kept_triage(website), website.final_url, stop="kept")
+
+
+def kept_triage(website: Website) -> Triage | None:
+    """What was made of a site that is no company's website; None for one that is."""
+    return None if website.status == "alive" else Triage(website.status, website.evidence)

@@ -90,9 +90,8 @@ class ListStage:
         capture = source.read(wanted.tile, wanted.phrase)
         before = self._earlier_places(capture.document)
         receipt = self._sinks.documents.save(capture.document)
+        # A page that was refused holds no places; a limited view shows some, and they are there.
         places = read_places(self._sinks.parsers, capture.document)
-        if capture.reach == "blocked":
-            places = []
         earlier, again = _recaptured(before, places, receipt)
         _LOG.debug("source read", extra={"source": name, "reach": capture.reach, "places": len(places)})
         return SourcePass(name, wanted.tile, wanted.phrase, capture, places, self._clock(), earlier, again)

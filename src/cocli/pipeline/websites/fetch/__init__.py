@@ -21,22 +21,28 @@ What lives where:
 Which pages of a site are worth reading is `cocli.pipeline.websites.site.site`'s matter.
 """
 
-from cocli.pipeline.websites.fetch.capture import page_document, page_of, validators_of
-from cocli.pipeline.websites.fetch.fetcher import Fetcher
-from cocli.pipeline.websites.fetch.outcome import (
-    Failure,
-    Fetched,
-    FetchFailed,
-    Hop,
-    NotModified,
-    Outcome,
-    Reason,
-    Refused,
-    Validators,
-)
-from cocli.pipeline.websites.fetch.pace.table import PaceTable, open_pace_table
-from cocli.pipeline.websites.fetch.resolver import Endpoint, Resolve, lookup_failed, no_such_host
-from cocli.pipeline.websites.fetch.settings import FetchSettings
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cocli.pipeline.websites.fetch.capture import page_document, page_of, validators_of
+    from cocli.pipeline.websites.fetch.fetcher import Fetcher
+    from cocli.pipeline.websites.fetch.outcome import (
+        Failure,
+        Fetched,
+        FetchFailed,
+        Hop,
+        NotModified,
+        Outcome,
+        Reason,
+        Refused,
+        Validators,
+    )
+    from cocli.pipeline.websites.fetch.pace.table import PaceTable, open_pace_table
+    from cocli.pipeline.websites.fetch.resolver import Endpoint, Resolve, lookup_failed, no_such_host
+    from cocli.pipeline.websites.fetch.settings import FetchSettings
 
 __all__ = [
     "Endpoint",
@@ -60,3 +66,33 @@ __all__ = [
     "page_of",
     "validators_of",
 ]
+
+_HOMES = {
+    "Endpoint": "cocli.pipeline.websites.fetch.resolver",
+    "Failure": "cocli.pipeline.websites.fetch.outcome",
+    "FetchFailed": "cocli.pipeline.websites.fetch.outcome",
+    "FetchSettings": "cocli.pipeline.websites.fetch.settings",
+    "Fetched": "cocli.pipeline.websites.fetch.outcome",
+    "Fetcher": "cocli.pipeline.websites.fetch.fetcher",
+    "Hop": "cocli.pipeline.websites.fetch.outcome",
+    "NotModified": "cocli.pipeline.websites.fetch.outcome",
+    "Outcome": "cocli.pipeline.websites.fetch.outcome",
+    "PaceTable": "cocli.pipeline.websites.fetch.pace.table",
+    "Reason": "cocli.pipeline.websites.fetch.outcome",
+    "Refused": "cocli.pipeline.websites.fetch.outcome",
+    "Resolve": "cocli.pipeline.websites.fetch.resolver",
+    "Validators": "cocli.pipeline.websites.fetch.outcome",
+    "lookup_failed": "cocli.pipeline.websites.fetch.resolver",
+    "no_such_host": "cocli.pipeline.websites.fetch.resolver",
+    "open_pace_table": "cocli.pipeline.websites.fetch.pace.table",
+    "page_document": "cocli.pipeline.websites.fetch.capture",
+    "page_of": "cocli.pipeline.websites.fetch.capture",
+    "validators_of": "cocli.pipeline.websites.fetch.capture",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Loaded when it is asked for: who reads a page that is there needs nothing that asks the network."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOMES[name]), name)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from datetime import UTC, datetime
 
-from cocli.documents import Blob, Document, DocumentSource
+from cocli.documents.document import Blob, Document, DocumentSource
 from cocli.errors import DocumentInvalid
 from cocli.pipeline.websites.fetch.journey import charset_of
 from cocli.pipeline.websites.fetch.outcome import Fetched, Validators

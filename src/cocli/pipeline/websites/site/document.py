@@ -18,7 +18,7 @@ from cocli.keys.identities import datasource_id
 from cocli.models.record import render_utc
 from cocli.models.website import Website
 from cocli.pipeline.websites.fetch.capture import CONNECTOR
-from cocli.pipeline.websites.page.document import PAGE, facts_in, page_node, read_document
+from cocli.pipeline.websites.page.document import PAGE, facts_in, page_node, read_bounded
 from cocli.pipeline.websites.site.page_shelf import find_page
 from cocli.pipeline.websites.site.record import ReadPage, SiteState, website_of
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from cocli.models.document import PipeDoc
     from cocli.pipeline.websites.facts.facts import PageFacts
     from cocli.pipeline.websites.site.shelf import Kept
+    from cocli.pipeline.websites.site.trace import VisitTrace
 
 SITE = "site"
 """The node that makes a site of its pages."""
@@ -63,7 +64,9 @@ class VisitedPage:
         return cls(kept.document.doc, kept.document.digest, kept.saved_at)
 
 
-def visit_document(account: str, state: SiteState, pages: Sequence[VisitedPage], *, at: datetime) -> Document:
+def visit_document(
+    account: str, state: SiteState, pages: Sequence[VisitedPage], *, at: datetime, trace: VisitTrace | None = None
+) -> Document:
     """A site as it came in. `at` is the time of the visit; the same visit another day is the same document."""
     data: dict[str, Any] = {
         "domain": state.domain,
@@ -73,6 +76,8 @@ def visit_document(account: str, state: SiteState, pages: Sequence[VisitedPage],
         "final_url": state.final_url,
         "pages": [{"doc": page.doc, "digest": page.digest, "since": render_utc(page.since)} for page in pages],
     }
+    if trace is not None:
+        data["trace"] = trace.as_data()
     source = DocumentSource(uri=state.final_url or state.asked, fetched_at=at)
     document = Document.intake(account=account, connector=CONNECTOR, doc=site_doc(state.domain), source=source)
     return document.with_data(VISIT, data)
@@ -85,6 +90,11 @@ def visit_in(document: Document) -> tuple[SiteState, list[VisitedPage]]:
     state = SiteState(**{name: data[name] for name in names}, evidence=tuple(data["evidence"]))
     pages = [VisitedPage(page["doc"], page["digest"], datetime.fromisoformat(page["since"])) for page in data["pages"]]
     return state, pages
+
+
+def stored_visit(repository: DocumentRepository, account: str, domain: str) -> Document | None:
+    """The visit of a site as it came in last, on whichever machine; None where none is kept."""
+    return repository.stored(Document.intake(account=account, connector=CONNECTOR, doc=site_doc(domain)))
 
 
 def site_document(account: str, edition: str, state: SiteState, pages: Sequence[str], website: Website) -> Document:
@@ -113,11 +123,16 @@ def _at_its_place(account: str, edition: str, domain: str) -> Document:
     )
 
 
+def stored_site_state(repository: DocumentRepository, account: str, edition: str, domain: str) -> Document | None:
+    """What was made of a site last, on whichever machine; None where nothing is kept."""
+    return repository.stored(_at_its_place(account, edition, domain))
+
+
 def stored_website(
     repository: DocumentRepository, account: str, edition: str, domain: str, crawled_at: datetime
 ) -> Website | None:
     """The record of a site as it was read last, on whichever machine; None where none is kept."""
-    document = repository.stored(_at_its_place(account, edition, domain))
+    document = stored_site_state(repository, account, edition, domain)
     if document is None:
         return None
     values = {"crawled_at": crawled_at, "document": site_uuid(domain, account)}
@@ -191,7 +206,7 @@ def stored_facts(repository: DocumentRepository, document: Document, node: Node,
 
 
 def _read_again(repository: DocumentRepository, kept: Kept) -> PageFacts:
-    return read_document(repository.load(kept.document))
+    return read_bounded(repository.load(kept.document))
 
 
 def sites_without_visit(repository: DocumentRepository, account: str, edition: str) -> Iterator[StoredSite]:

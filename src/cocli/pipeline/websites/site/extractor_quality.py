@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 from pydantic import Field
 
+from cocli.documents.reading.limits import TOO_COSTLY
 from cocli.models.record import Count, Label, Many, Record, RecordPart, Text, UtcDatetime
 
 WINDOW = timedelta(hours=1)
@@ -16,8 +17,6 @@ SPAN = timedelta(minutes=5)
 LEAST_SITES = 5
 """On fewer websites a failure is an oddity of theirs: somebody may have made one to break us."""
 LEAST_SHARE = 0.02
-TOO_COSTLY = "too-costly"
-"""What pages are counted under that took more than they may."""
 
 
 class ReadSpan(RecordPart):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from cocli.pipeline.websites.facts.delivery import deliveries
 from cocli.pipeline.websites.facts.identity import SiteIdentity, joined
+from cocli.pipeline.websites.facts.offer import OFFERS
 from cocli.pipeline.websites.facts.primary import PAGES, primary_of
 from cocli.pipeline.websites.facts.socials import site_of
 
@@ -18,9 +20,10 @@ if TYPE_CHECKING:
     from cocli.pipeline.websites.facts.facts import EmailFinding, PageFacts
     from cocli.pipeline.websites.facts.finding import Finding
     from cocli.pipeline.websites.facts.hours import HoursFinding
+    from cocli.pipeline.websites.facts.offer import Offer
     from cocli.pipeline.websites.facts.people import PersonFinding
     from cocli.pipeline.websites.facts.phones.phones import PhoneFinding
-    from cocli.pipeline.websites.facts.relation import Relation
+    from cocli.pipeline.websites.facts.relation import Doubt, Relation
     from cocli.pipeline.websites.page.kind import PageKind
 
 _RELATIONS: tuple[Relation, ...] = ("own", "authority", "platform", "freemail", "agency", "other")
@@ -46,6 +49,14 @@ class SiteEmail:
     pages_seen: int
     linked: bool
     """Whether a page offers it as a link or as marked up data, rather than in passing."""
+    offer: Offer | None = None
+    """The best contact context that it stands in."""
+    doubt: Doubt | None = None
+    """What speaks against it wherever it stands."""
+    delivered: bool = False
+    """Whether it is one by which the company is reached."""
+    reason: str = ""
+    """Why it is delivered, or why not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +87,8 @@ class SiteFacts:
     people: tuple[Located[PersonFinding], ...]
     technologies: tuple[str, ...]
     contact_ways: tuple[Located[Finding], ...]
+    other_phones: tuple[Located[PhoneFinding], ...] = ()
+    """Numbers of others, and national ones of a country that is not known."""
 
 
 def combine(pages: Sequence[PageFacts]) -> SiteFacts:
@@ -100,7 +113,15 @@ def combine(pages: Sequence[PageFacts]) -> SiteFacts:
         people=_unique(pages, lambda page: page.people, lambda person: person.name.lower()),
         technologies=tuple(dict.fromkeys(found.value for page in pages for found in page.technologies)),
         contact_ways=_unique(pages, lambda page: page.contact_ways, lambda way: (way.method, way.value)),
+        other_phones=_other_phones(pages),
     )
+
+
+def _other_phones(pages: Sequence[PageFacts]) -> tuple[Located[PhoneFinding], ...]:
+    """What one page shows as the company's number is the company's."""
+    own = {phone.value for page in pages for phone in page.phones}
+    others = _unique(pages, lambda page: page.other_phones, lambda phone: phone.key)
+    return tuple(other for other in others if other.finding.value not in own)
 
 
 def _emails(pages: Sequence[PageFacts], identity: SiteIdentity) -> tuple[SiteEmail, ...]:
@@ -108,13 +129,18 @@ def _emails(pages: Sequence[PageFacts], identity: SiteIdentity) -> tuple[SiteEma
     for page in pages:
         for email in page.emails:
             seen[email.value].append((page, email))
-    return tuple(_email(sightings, identity) for sightings in seen.values())
+    emails = [_email(sightings, identity) for sightings in seen.values()]
+    decided = deliveries(emails)
+    return tuple(
+        replace(email, delivered=decided[email.value].delivered, reason=decided[email.value].reason) for email in emails
+    )
 
 
 def _email(sightings: list[tuple[PageFacts, EmailFinding]], identity: SiteIdentity) -> SiteEmail:
     page, email = min(sightings, key=lambda seen: (_method_rank(seen[1]), PAGES.index(seen[0].kind)))
     domain = email.value.partition("@")[2]
     own = identity.owns(domain) or any(domain.endswith(f".{own_domain}") for own_domain in identity.domains)
+    own = own and domain not in identity.foreign
     relation = "own" if own else min((found.relation for _, found in sightings), key=_RELATIONS.index)
     return SiteEmail(
         value=email.value,
@@ -128,7 +154,16 @@ def _email(sightings: list[tuple[PageFacts, EmailFinding]], identity: SiteIdenti
         kinds=frozenset(seen_on.kind for seen_on, _ in sightings),
         pages_seen=len(sightings),
         linked=any(found.where in ("link", "data") for _, found in sightings),
+        offer=min((found.offer for _, found in sightings if found.offer), key=OFFERS.index, default=None),
+        doubt=_shared_doubt([found for _, found in sightings]),
     )
+
+
+def _shared_doubt(sightings: list[EmailFinding]) -> Doubt | None:
+    """What is doubted on one page only, another page settles."""
+    if all(found.doubt for found in sightings):
+        return sightings[0].doubt
+    return None
 
 
 def _method_rank(email: EmailFinding) -> int:

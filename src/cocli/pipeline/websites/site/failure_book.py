@@ -12,10 +12,11 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from cocli import logs
+from cocli.documents.reading.limits import TOO_COSTLY
 from cocli.errors import AlreadyExists, Conflict, FormatError, NotFound, StoreError
 from cocli.formats import json_records
 from cocli.keys.paths import ExtractorQualityKey
-from cocli.pipeline.websites.site.extractor_quality import SPAN, TOO_COSTLY, WINDOW, ExtractorQuality, FailureExample
+from cocli.pipeline.websites.site.extractor_quality import SPAN, WINDOW, ExtractorQuality, FailureExample
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -10,10 +10,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
-from cocli.pipeline.websites.facts.barrier import Barrier, ExtractorFailure
-from cocli.pipeline.websites.facts.description import Description
-from cocli.pipeline.websites.facts.facts import PageFacts, facts_of_page
-from cocli.pipeline.websites.facts.identity import SiteIdentity
+from cocli.pipeline.websites.facts.barrier import Barrier
+from cocli.pipeline.websites.facts.facts import PageFacts, facts_of_page, unread_facts
 from cocli.pipeline.websites.facts.stored_facts import storable
 from cocli.pipeline.websites.fetch.capture import BODY
 from cocli.pipeline.websites.fetch.journey import charset_of
@@ -29,8 +27,6 @@ from cocli.pipeline.websites.triage.triage import Expected, Triage, triage_move,
 if TYPE_CHECKING:
     from cocli.documents.document import Document
     from cocli.pipeline.websites.page.page import Page
-
-_WHOLE_PAGE = "page"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,22 +103,11 @@ def _looked(request: LookRequest, page: Page, barrier: Barrier) -> PageLook:
 
 def unread(url: str, reason: str) -> PageLook:
     """A page that nobody could read: it says nothing but why."""
-    facts = PageFacts(
-        url=url,
-        kind="other",
-        language="",
-        country=None,
-        identity=SiteIdentity(frozenset(), frozenset()),
-        description=Description(None, None, None),
-        emails=(),
-        rejected_emails=(),
-        phones=(),
-        socials=(),
-        addresses=(),
-        hours=(),
-        people=(),
-        technologies=(),
-        contact_ways=(),
-        failures=(ExtractorFailure(_WHOLE_PAGE, reason),),
-    )
-    return PageLook(facts)
+    return PageLook(unread_facts(url, reason))
+
+
+def warm_up() -> None:
+    """Load the tables that reading needs, in a process that will read pages."""
+    html = b"<title>Ready</title><p>Tel. +49 30 23125042, <a href='mailto:info@example.com'>info@example.com</a>"
+    url = "https://example.com/"
+    look_at(LookRequest(html, "utf-8", url, "DE", url, 200, "example.com", Expected()))

@@ -48,18 +48,8 @@ class SiteReader:
         return site_document(document.account, context.edition, state, docs, website)
 
     def _stored(self, page: VisitedPage, account: str, context: NodeContext) -> Document | None:
-        datasource = datasource_id(account, CONNECTOR)
-        reference = DocumentReference(
-            account=account,
-            connector=CONNECTOR,
-            datasource=datasource,
-            doc=page.doc,
-            address=datasource,
-            cluster=None,
-            digest=page.digest,
-        )
         try:
-            return context.repository.get(account, reference)
+            return context.repository.get(account, page_reference(page, account))
         except (DocumentNotFound, DocumentDeleted):  # a page that somebody deleted has nothing to say any more
             return None
 
@@ -71,6 +61,20 @@ class SiteReader:
         if read is None:
             raise DocumentInvalid(doc=page.doc, reason=f"the node {self.page.name} lets it through no more")
         return facts_in(read)
+
+
+def page_reference(page: VisitedPage, account: str) -> DocumentReference:
+    """Points at the page that a visit saw."""
+    datasource = datasource_id(account, CONNECTOR)
+    return DocumentReference(
+        account=account,
+        connector=CONNECTOR,
+        datasource=datasource,
+        doc=page.doc,
+        address=datasource,
+        cluster=None,
+        digest=page.digest,
+    )
 
 
 def site_node(page: Node, function: NodeFunction | None = None) -> Node:

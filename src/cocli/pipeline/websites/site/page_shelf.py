@@ -9,10 +9,17 @@ from cocli.errors import DocumentDeleted, DocumentNotFound
 from cocli.keys.identities import datasource_id
 from cocli.pipeline.websites.fetch.capture import CONNECTOR, document_id, page_document, validators_of
 from cocli.pipeline.websites.page.document import for_country
+from cocli.pipeline.websites.site.gathering import Gathering
 from cocli.pipeline.websites.site.shelf import Kept
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cocli.documents.document import Document
+    from cocli.documents.receipt import Receipt
     from cocli.documents.repository import DocumentRepository
+    from cocli.errors import CocliError
+    from cocli.models.document import PipeDoc
     from cocli.pipeline.websites.fetch.outcome import Fetched, Validators
 
 
@@ -23,6 +30,7 @@ class PageShelf:
         self._repository = repository
         self._account = account
         self._datasource = datasource_id(account, CONNECTOR)
+        self._saving: Gathering[Document, Receipt] = Gathering(self._save)
 
     async def validators(self, url: str) -> Validators | None:
         kept = await asyncio.to_thread(self._find, url, blobs=False)
@@ -30,13 +38,23 @@ class PageShelf:
             return validators_of(kept.document)
         return None
 
+    async def digest(self, url: str) -> str | None:
+        row = await asyncio.to_thread(_page_row, self._repository, self._account, document_id(url), self._datasource)
+        return row.digest if row is not None else None
+
+    def digest_of(self, page: Fetched, country: str | None) -> str:
+        return for_country(page_document(page, account=self._account), country).digest
+
     async def keep(self, page: Fetched, country: str | None) -> Kept:
         document = for_country(page_document(page, account=self._account), country)
-        receipt = await asyncio.to_thread(self._repository.save, document)
+        receipt = await self._saving.add(document)
         return Kept(document, receipt.row.saved_at)
 
     async def again(self, url: str) -> Kept | None:
         return await asyncio.to_thread(self._find, url, blobs=True)
+
+    def _save(self, documents: Sequence[Document]) -> Sequence[Receipt | CocliError]:
+        return self._repository.save_many([(document, ()) for document in documents])
 
     def _find(self, url: str, *, blobs: bool) -> Kept | None:
         return find_page(self._repository, self._account, document_id(url), self._datasource, blobs=blobs)
@@ -46,12 +64,16 @@ def find_page(
     repository: DocumentRepository, account: str, doc: str, datasource: str, *, blobs: bool = True
 ) -> Kept | None:
     """A stored page, and since when it is as it is; None where there is none, or none any more."""
-    if "|" in doc:
-        return None  # no document can have this name
-    row = next((row for row in repository.states(account, doc, cluster=None) if row.datasource == datasource), None)
+    row = _page_row(repository, account, doc, datasource)
     if row is None:
         return None
     try:
         return Kept(repository.get(account, row.reference, blobs=blobs), row.saved_at)
     except (DocumentNotFound, DocumentDeleted):  # gone since the row was read: then it is not there
         return None
+
+
+def _page_row(repository: DocumentRepository, account: str, doc: str, datasource: str) -> PipeDoc | None:
+    if "|" in doc:
+        return None  # no document can have this name
+    return next((row for row in repository.states(account, doc, cluster=None) if row.datasource == datasource), None)

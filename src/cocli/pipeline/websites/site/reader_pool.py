@@ -3,9 +3,14 @@
 A page that takes more processor time, time or memory than it may costs its process, which is replaced; the page is kept
 and noted as too costly, and the site goes on.
 
-A page that takes longer than most makes room: it goes on beside the others, in a process that is added for them, so
-that they do not wait for it. Written here because the pools of the standard library, and those built on them, share
-one pipe: killing one of their processes can hurt the others. Here each has a pipe of its own.
+Nobody waits for a slow page. There are places for quick pages and places for slow ones. A page that is large goes to a
+slow place at once, and leaves the processes of the quick places alone. A page that turns out to be slow moves to a slow
+place, and another process reads on in the quick one; a process more than needed is kept ready for that, because
+starting one takes longer than most pages do. Once a page has taken half a second of processor time, its process gets a
+lower priority. There is no way back from that, so it reads large pages from then on.
+
+Written here because the pools of the standard library, and those built on them, share one pipe: killing one of their
+processes can hurt the others. Here each has a pipe of its own.
 """
 
 from __future__ import annotations
@@ -13,46 +18,57 @@ from __future__ import annotations
 import asyncio
 import os
 import pickle
-import signal
-import sys
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
+import psutil
+
 from cocli import logs
+from cocli.documents.reading.limits import (
+    TOO_COSTLY,
+    TRIES,
+    OverrunError,
+    ReaderKilledError,
+    ReadingLimits,
+    why_ended,
+)
+from cocli.documents.reading.reader_process import HEAD, framed
 from cocli.errors import PageReaderLost
-from cocli.pipeline.websites.site.extractor_quality import TOO_COSTLY
-from cocli.pipeline.websites.site.look import unread
-from cocli.pipeline.websites.site.reader_process import HEAD
+from cocli.pipeline.websites.fetch.pace.visit_clock import waiting_for_others
+from cocli.pipeline.websites.site.look import look_at, unread
 
 if TYPE_CHECKING:
     from asyncio import StreamReader, StreamWriter
     from asyncio.subprocess import Process
     from typing import Self
 
+    from cocli.documents.reading.reader_process import ReaderAnswer
     from cocli.pipeline.websites.site.look import LookRequest, PageLook
 
 _LOG = logs.get_logger(__name__)
-_MODULE = "cocli.pipeline.websites.site.reader_process"
+_WARM_UP = "cocli.pipeline.websites.site.look:warm_up"
 _MOST_PROCESSES = 2
 _START_SECONDS = 120.0
-_FROM_OUTSIDE = (-signal.SIGKILL, -signal.SIGTERM, -signal.SIGHUP)
-"""Exit codes of a process that somebody ended: a person, or a machine that is short of memory."""
-_TRIES = 2
+_READY_AFTER = 20
+"""Pages until a process is kept ready: who reads a few sites does not pay for it."""
+_NICENESS = 5
+"""Of a patient process: where others want the processor, it has about a quarter of their share."""
+_Places = asyncio.LifoQueue[None]
 
 
 @dataclass(frozen=True, slots=True)
 class ReaderSettings:
-    """What one page may take. A page of a megabyte takes half a second on a laptop, some seconds on a small board."""
-
     processes: int = 1
-    cpu_seconds: int = 10
-    seconds: float = 60.0
-    """By the clock on the wall: a machine can be busy with other things."""
-    memory: int = 1 << 30
-    slow_seconds: float = 0.3
-    """A page that takes longer goes on beside the others. An ordinary one takes some hundredths on a laptop."""
+    limits: ReadingLimits = field(default_factory=ReadingLimits)
+    slow_seconds: float = 0.1
+    """A page that takes longer makes room for others. An ordinary one takes some hundredths on a laptop."""
+    large: int = 256 * 1024
+    """Bytes of a page that is taken for a slow one before it is read."""
     slow_pages: int = 2
-    """So many of them at a time: each costs a process more."""
+    """Places for slow pages: each costs a process more."""
+    patient_seconds: float = 0.5
+    """A page that takes even more, in processor time, is read at a lower priority."""
 
 
 def readers_of_this_machine() -> int:
@@ -60,27 +76,19 @@ def readers_of_this_machine() -> int:
     return max(1, min(_MOST_PROCESSES, (os.cpu_count() or 1) - 1))
 
 
-class TooCostlyError(Exception):
-    """A page overran what it may take."""
-
-
-class ReaderKilledError(Exception):
-    """A process was ended from outside. Its page may be innocent."""
-
-
 class ReaderPool:
     """Fits `look.Look`. For one event loop; the processes are started when they are needed."""
 
     def __init__(self, settings: ReaderSettings | None = None) -> None:
         self._settings = settings or ReaderSettings(processes=readers_of_this_machine())
-        self._idle: asyncio.LifoQueue[_Reader | None] = asyncio.LifoQueue()
+        self._quick = _places(self._settings.processes)
+        self._slow = _places(self._settings.slow_pages)
+        self._idle: list[_Reader] = []
         """Whoever read last reads next, so that a second process is started only while the first is busy."""
-        for _ in range(self._settings.processes):
-            self._idle.put_nowait(None)
+        self._patient: list[_Reader] = []
         self._readers: set[_Reader] = set()
-        self._spare: list[_Reader] = []
-        """Those that read slow pages, and whose places others have taken."""
-        self._slow = 0
+        self._pages = 0
+        self._preparing: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
         return self
@@ -89,59 +97,105 @@ class ReaderPool:
         await self.aclose()
 
     async def __call__(self, request: LookRequest) -> PageLook:
-        """Read a page; once more if its process was ended from outside, and then it is taken to be the page's fault."""
+        """Read a page; again if its process was ended from outside, until that is taken to be the page's fault."""
+        self._prepare()
         reason = ""
-        for _ in range(_TRIES):
+        for _ in range(TRIES):
             try:
                 return await self._read(request)
             except ReaderKilledError as error:
                 reason = str(error)
-        return _too_costly(request, reason)
-
-    async def _read(self, request: LookRequest) -> PageLook:
-        reader, turn = await self._idle.get(), _Turn()
-        try:
-            if reader is None:
-                reader = await self._started()
-            turn.timer = asyncio.get_running_loop().call_later(self._settings.slow_seconds, self._make_room, turn)
-            return await reader.ask(request)
-        except TooCostlyError as error:
-            await self._dismiss(reader)
-            reader = None
-            return _too_costly(request, str(error))
-        except BaseException:  # cancelled, or broken: what it would still answer belongs to nobody
-            await self._dismiss(reader)
-            reader = None
-            raise
-        finally:
-            self._give_back(reader, turn)
+            except OverrunError as error:
+                reason = str(error)
+                break
+        _LOG.warning("page too costly", extra={"page": request.uri, "reason": reason})
+        return unread(request.uri, f"{TOO_COSTLY}: {reason}")
 
     async def aclose(self) -> None:
         """End all processes. Nobody may be waiting for one of them any more."""
+        if self._preparing is not None:
+            self._preparing.cancel()
+            await asyncio.gather(self._preparing, return_exceptions=True)
         for reader in list(self._readers):
             await self._dismiss(reader)
 
-    def _make_room(self, turn: _Turn) -> None:
-        """Somebody else may begin: this page takes long."""
-        if self._slow < self._settings.slow_pages:
-            self._slow += 1
-            turn.is_slow = True
-            self._idle.put_nowait(None)
+    async def _read(self, request: LookRequest) -> PageLook:
+        turn = _Turn(self._slow if self._looks_slow(request) else self._quick)
+        with waiting_for_others():  # a site is not slow because this machine is busy
+            await turn.places.get()
+        reader: _Reader | None = None
+        try:
+            with waiting_for_others():
+                reader = await self._taken(is_slow=turn.places is self._slow)
+            self._watch(turn, reader)
+            look = await reader.ask(request)
+        except BaseException:  # overrun, cancelled or broken: what it would still answer belongs to nobody
+            turn.end()
+            await self._dismiss(reader)
+            raise
+        turn.end()
+        await self._give_back(reader)
+        return look
 
-    def _give_back(self, reader: _Reader | None, turn: _Turn) -> None:
-        if turn.timer is not None:
-            turn.timer.cancel()
-        if not turn.is_slow:
-            self._idle.put_nowait(reader)
+    def _looks_slow(self, request: LookRequest) -> bool:
+        return bool(self._settings.slow_pages) and len(request.body) > self._settings.large
+
+    # --- a page that takes long
+
+    def _watch(self, turn: _Turn, reader: _Reader) -> None:
+        """Look again and again, until it has ended."""
+        later = asyncio.get_running_loop().call_later
+        turn.timer = later(self._settings.slow_seconds, self._look_after, turn, reader)
+
+    def _look_after(self, turn: _Turn, reader: _Reader) -> None:
+        if turn.places is self._quick:
+            self._make_room(turn)
+        used = reader.processor_seconds()
+        if turn.used_before is None:
+            turn.used_before = used
+        elif used - turn.used_before >= self._settings.patient_seconds:
+            reader.stand_back()
             return
-        self._slow -= 1
-        if reader is not None:
-            self._spare.append(reader)
+        self._watch(turn, reader)
+
+    def _make_room(self, turn: _Turn) -> None:
+        """Somebody else may begin: this page takes long. Where all slow places are taken, it stays, and tries again."""
+        with suppress(asyncio.QueueEmpty):
+            self._slow.get_nowait()
+            turn.places.put_nowait(None)
+            turn.places = self._slow
+
+    # --- processes
+
+    def _prepare(self) -> None:
+        """Once pages come in numbers, one process more than needed is started, for the first page that is slow."""
+        self._pages += 1
+        if self._pages == _READY_AFTER and self._settings.slow_pages:
+            self._preparing = asyncio.create_task(self._ready())
+
+    async def _ready(self) -> None:
+        try:
+            self._idle.insert(0, await self._started())
+        except PageReaderLost as error:  # whoever needs it will say so
+            _LOG.warning("no reader is kept ready", extra={"reason": error.message})
+
+    async def _taken(self, *, is_slow: bool) -> _Reader:
+        if is_slow and self._patient:
+            return self._patient.pop()
+        if len(self._idle) > (self._quick.qsize() if is_slow else 0):
+            return self._idle.pop()
+        return await self._started()
+
+    async def _give_back(self, reader: _Reader) -> None:
+        if not reader.is_patient:
+            self._idle.append(reader)
+        elif len(self._patient) < self._settings.slow_pages:
+            self._patient.append(reader)
+        else:
+            await self._dismiss(reader)
 
     async def _started(self) -> _Reader:
-        if self._spare:
-            return self._spare.pop()
-        reader = await _Reader.start(self._settings)
+        reader = await _Reader.start(self._settings.limits)
         self._readers.add(reader)
         return reader
 
@@ -151,75 +205,90 @@ class ReaderPool:
             await reader.kill()
 
 
-def _too_costly(request: LookRequest, reason: str) -> PageLook:
-    _LOG.warning("page too costly", extra={"page": request.uri, "reason": reason})
-    return unread(request.uri, f"{TOO_COSTLY}: {reason}")
+def _places(count: int) -> _Places:
+    places = _Places()
+    for _ in range(count):
+        places.put_nowait(None)
+    return places
 
 
 @dataclass(slots=True)
 class _Turn:
-    """One page at its reader."""
+    """One page at its reader, and the places of which it has one."""
 
+    places: _Places
     timer: asyncio.TimerHandle | None = None
-    is_slow: bool = False
+    used_before: float | None = None
+    """Processor time of its process, when it was looked after for the first time."""
+
+    def end(self) -> None:
+        if self.timer is not None:
+            self.timer.cancel()
+        self.places.put_nowait(None)
 
 
 @dataclass(eq=False, slots=True)
 class _Reader:
     process: Process
-    settings: ReaderSettings
+    limits: ReadingLimits
+    is_patient: bool = False
 
     @classmethod
-    async def start(cls, settings: ReaderSettings) -> _Reader:
-        words = [sys.executable, "-P", "-m", _MODULE, str(settings.cpu_seconds), str(settings.memory)]
+    async def start(cls, limits: ReadingLimits) -> _Reader:
+        pipe = asyncio.subprocess.PIPE
         try:
             process = await asyncio.create_subprocess_exec(
-                *words, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, limit=1 << 20
+                *limits.command(_WARM_UP), stdin=pipe, stdout=pipe, limit=1 << 20
             )
         except OSError as error:
             raise PageReaderLost(reason=error.strerror or str(error)) from error
-        reader = cls(process, settings)
+        reader = cls(process, limits)
         try:
             async with asyncio.timeout(_START_SECONDS):
                 await reader._answer()
         except (TimeoutError, EOFError, ConnectionError) as error:
             await reader.kill()
             raise PageReaderLost(reason=f"it did not start: exit code {process.returncode}") from error
+        except BaseException:
+            await reader.kill()
+            raise
         return reader
 
     async def ask(self, request: LookRequest) -> PageLook:
         stdin = cast("StreamWriter", self.process.stdin)
-        data = pickle.dumps(request, pickle.HIGHEST_PROTOCOL)
         try:
-            async with asyncio.timeout(self.settings.seconds):
-                stdin.write(HEAD.pack(len(data)))
-                stdin.write(data)
+            async with asyncio.timeout(self.limits.seconds):
+                stdin.write(framed((look_at, (request,))))
                 await stdin.drain()
                 answer = await self._answer()
         except TimeoutError as error:
-            raise TooCostlyError(f"no end within {self.settings.seconds:g} s") from error
+            raise OverrunError(f"no end within {self.limits.seconds:g} s") from error
         except (EOFError, ConnectionError) as error:
-            raise await self._ended() from error
-        if isinstance(answer, str):
-            raise TooCostlyError(answer)
-        return answer
+            raise why_ended(await self.process.wait(), self.limits) from error
+        if answer.kind == "costly":
+            raise OverrunError(answer.value)
+        if answer.kind == "raised":
+            raise answer.value
+        return cast("PageLook", answer.value)
 
-    async def _answer(self) -> PageLook | str:
+    async def _answer(self) -> ReaderAnswer:
         stdout = cast("StreamReader", self.process.stdout)
         head = await stdout.readexactly(HEAD.size)
         data = await stdout.readexactly(HEAD.unpack(head)[0])
-        return cast("PageLook | str", pickle.loads(data))  # noqa: S301  from our own program
+        return cast("ReaderAnswer", pickle.loads(data))  # noqa: S301  from our own program
 
-    async def _ended(self) -> Exception:
-        """Why it is gone: by the page that it read, or by something that the next page would meet as well."""
-        code = await self.process.wait()
-        if code == -signal.SIGXCPU:
-            return TooCostlyError(f"more than {self.settings.cpu_seconds} s of processor time")
-        if code in _FROM_OUTSIDE:
-            return ReaderKilledError(f"its process was ended by {signal.Signals(-code).name}, twice")
-        if code < 0:
-            return TooCostlyError(f"its process was ended by {signal.Signals(-code).name}")
-        return PageReaderLost(reason=f"it ended with exit code {code}")
+    def processor_seconds(self) -> float:
+        try:
+            times = psutil.Process(self.process.pid).cpu_times()
+        except psutil.Error:  # it has just ended
+            return 0.0
+        return float(times.user + times.system)
+
+    def stand_back(self) -> None:
+        """From now on it takes what others leave."""
+        self.is_patient = True
+        with suppress(OSError):  # it has just ended
+            os.setpriority(os.PRIO_PROCESS, self.process.pid, os.getpriority(os.PRIO_PROCESS, 0) + _NICENESS)
 
     async def kill(self) -> None:
         if self.process.returncode is None:

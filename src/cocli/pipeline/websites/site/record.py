@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cocli.models.website import FoundAddress, FoundEmail, FoundHours, FoundPerson, FoundPhone, Website
+from cocli.pipeline.websites.facts.confidence import confidence_of
 from cocli.pipeline.websites.facts.facts import EXTRACTOR_VERSION
+from cocli.pipeline.websites.facts.primary import reason_of
 from cocli.pipeline.websites.facts.socials import read_profile
 from cocli.pipeline.websites.site.facts import combine
 
@@ -16,8 +18,9 @@ if TYPE_CHECKING:
 
     from cocli.models.website import WebsiteStatus
     from cocli.pipeline.websites.facts.facts import PageFacts
+    from cocli.pipeline.websites.facts.phones.phones import PhoneFinding
     from cocli.pipeline.websites.page.kind import PageKind
-    from cocli.pipeline.websites.site.facts import SiteFacts
+    from cocli.pipeline.websites.site.facts import Located, SiteFacts
     from cocli.pipeline.websites.site.site import SiteReading
 
 SCRAPER_VERSION = f"site-2/extractors-{EXTRACTOR_VERSION}"
@@ -88,7 +91,9 @@ def _values(facts: SiteFacts, pages: Sequence[ReadPage]) -> dict[str, object]:
         "description": facts.description,
         "emails": _emails(facts, documents),
         "primary_email": facts.primary_email.value if facts.primary_email else None,
-        "phones": _phones(facts, documents),
+        "primary_reason": reason_of(facts.primary_email) if facts.primary_email else None,
+        "phones": _phones((*facts.phones, *facts.faxes, *_unplaced(facts)), documents),
+        "other_phones": _phones([phone for phone in facts.other_phones if phone.finding.relation], documents),
         "socials": {name: found.finding.value for name, found in sorted(facts.socials.items())},
         "contact_pages": _of_kind(pages, "contact", "imprint"),
         "about_pages": _of_kind(pages, "about", "team"),
@@ -116,22 +121,32 @@ def _emails(facts: SiteFacts, documents: Mapping[str, str | None]) -> tuple[Foun
             name=email.name,
             relation=email.relation,
             document=documents.get(email.page),
+            delivered=email.delivered,
+            reason=email.reason,
+            confidence=confidence_of(email),
         )
         for email in ordered[:MAX_VALUES]
     )
 
 
-def _phones(facts: SiteFacts, documents: Mapping[str, str | None]) -> tuple[FoundPhone, ...]:
+def _unplaced(facts: SiteFacts) -> list[Located[PhoneFinding]]:
+    """The company's national numbers of a country that is not known."""
+    return [phone for phone in facts.other_phones if phone.finding.relation is None]
+
+
+def _phones(phones: Sequence[Located[PhoneFinding]], documents: Mapping[str, str | None]) -> tuple[FoundPhone, ...]:
     return tuple(
         FoundPhone(
             raw=located.finding.raw,
-            e164=located.finding.value,
+            e164=located.finding.value or None,
             page=located.page,
             method=located.finding.method,
             kind=located.finding.kind,
             document=documents.get(located.page),
+            relation=located.finding.relation,
+            conflict=located.finding.conflict,
         )
-        for located in (*facts.phones, *facts.faxes)[:MAX_VALUES]
+        for located in phones[:MAX_VALUES]
     )
 
 

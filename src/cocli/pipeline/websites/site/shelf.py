@@ -38,6 +38,14 @@ class Shelf(Protocol):
         """What a page was given with when it was last fetched; None where it is not known."""
         ...
 
+    async def digest(self, url: str) -> str | None:
+        """Of the page as it was kept last, without a look at its content; None where it is not known."""
+        ...
+
+    def digest_of(self, page: Fetched, country: str | None) -> str:
+        """Of a page as it would be kept."""
+        ...
+
     async def keep(self, page: Fetched, country: str | None) -> Kept:
         """Put a page away. Nothing is read from it before this returned."""
         ...
@@ -55,6 +63,12 @@ class NoShelf:
 
     async def validators(self, url: str) -> Validators | None:  # noqa: ARG002  nothing was kept
         return None
+
+    async def digest(self, url: str) -> str | None:  # noqa: ARG002  nothing was kept
+        return None
+
+    def digest_of(self, page: Fetched, country: str | None) -> str:
+        return for_country(page_document(page, account=self._account), country).digest
 
     async def keep(self, page: Fetched, country: str | None) -> Kept:
         document = for_country(page_document(page, account=self._account), country)

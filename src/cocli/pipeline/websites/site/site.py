@@ -26,6 +26,7 @@ from cocli.pipeline.websites.site.links import links_to
 from cocli.pipeline.websites.site.look import LookRequest, look_here
 from cocli.pipeline.websites.site.page_choice import PageChoice, has_enough
 from cocli.pipeline.websites.site.sitemap import Sitemap, read_sitemap
+from cocli.pipeline.websites.site.trace import VisitTrace, answer_of, basis_of
 from cocli.pipeline.websites.triage.triage import Expected, Triage, triage_address
 
 if TYPE_CHECKING:
@@ -44,8 +45,9 @@ MAX_FORWARDS = 2
 MAX_SITEMAPS = 2
 _PAGES = frozenset({None, "text/html", "application/xhtml+xml", "text/plain", "application/xml", "text/xml"})
 
-Stop = Literal["enough", "pages", "time", "nothing-left", "triage", "kept"]
-"""Why no further page was read. Kept: none was, because what an earlier visit found will do."""
+Stop = Literal["enough", "pages", "time", "nothing-left", "triage", "kept", "unchanged"]
+"""Why no further page was read. Kept: none was, because what an earlier visit found will do. Unchanged: all that the
+earlier visit asked for was asked for, and is what it was."""
 
 
 class PageFetch(Protocol):
@@ -109,6 +111,8 @@ class SiteReading:
     failures: list[PageFailure] = field(default_factory=list)
     requests: int = 0
     stop: Stop = "nothing-left"
+    trace: VisitTrace | None = None
+    """What was asked for; None where it would not be the same for another visitor with the same answers."""
 
     @property
     def status(self) -> str:
@@ -129,8 +133,12 @@ async def read_site(
     exclusions: Exclusions | None = None,
     clock: Callable[[], float] = time.monotonic,
     look: Look = look_here,
+    known: VisitTrace | None = None,
 ) -> SiteReading:
     """Read the website at an address. `country` is that of the place, `expected` what is known of the company.
+
+    `known` is what an earlier visit asked for. Where all of it is as it was, the reading says so (`unchanged`), and has
+    no pages: what was made of them then is still right.
 
     Pages that only scripts fill are handed to `render`, where there is a browser. `look` reads a page, perhaps in
     another process.
@@ -144,7 +152,8 @@ async def read_site(
         reading, fetch, shelf, render, settings, country, expected, clock, clock() + settings.seconds, look
     )
     with reader.visit.running():
-        await reader.run()
+        if known is None or not await reader.is_as_before(known):
+            await reader.run()
     return reading
 
 
@@ -165,8 +174,50 @@ class _Reader:
     """The domain that the site turned out to live on."""
     bodies: set[str] = field(default_factory=set)
     visit: VisitClock = field(default_factory=VisitClock)
+    asked: dict[str, str] = field(default_factory=dict)
+    """Address → what came of it, as a trace has it."""
+    ready: dict[str, Outcome] = field(default_factory=dict)
+    """What was asked for already in this visit, and not read yet."""
+    is_traced: bool = True
+
+    async def is_as_before(self, known: VisitTrace) -> bool:
+        """Ask for all that an earlier visit asked for. From the first difference on, the site is read as always."""
+        if known.basis != self._basis():
+            return False
+        outcomes: dict[str, Outcome] = {}
+        for url, before in known.asked.items():
+            if self._left() <= 0:
+                break
+            outcomes[url] = outcome = await self._ask(url, seconds=None if outcomes else self.settings.seconds / 3)
+            if before not in (answer_of(outcome), await self._digest(outcome)):
+                break
+        else:
+            self.reading.stop, self.reading.trace = "unchanged", known
+            return True
+        self.ready, self.asked, self.reading.requests = outcomes, {}, 0
+        return False
+
+    async def _digest(self, outcome: Outcome) -> str | None:
+        """Of the page that an answer is, as it would be kept or is."""
+        if isinstance(outcome, Fetched) and outcome.mime in _PAGES:
+            return self.shelf.digest_of(outcome, self.country)
+        if isinstance(outcome, NotModified):
+            digests = [await self.shelf.digest(url) for url in dict.fromkeys((outcome.final_url, outcome.url))]
+            return next(filter(None, digests), None)
+        return None
+
+    def _basis(self) -> str:
+        return basis_of(self.country, self.settings.pages, self.reading.asked)
 
     async def run(self) -> None:
+        await self._read_all()
+        # Where an address leads elsewhere, what is known of the company decides as well, and that changes.
+        is_moved = site_of_url(self.reading.final_url or self.reading.asked) != self.reading.site
+        trace = VisitTrace(self._basis(), self.asked)
+        if self.is_traced and trace.is_whole and not is_moved and self.reading.stop != "time":
+            self.reading.trace = trace
+
+    async def _read_all(self) -> None:
         home = await self._home()
         if home is None:
             self.reading.stop = "triage"
@@ -290,6 +341,11 @@ class _Reader:
 
     async def _ask(self, url: str, *, known: bool = True, seconds: float | None = None) -> Outcome:
         self.reading.requests += 1
+        outcome = self.ready.pop(url, None) or await self._asked(url, known, seconds)
+        self.asked.setdefault(url, answer_of(outcome))
+        return outcome
+
+    async def _asked(self, url: str, known: bool, seconds: float | None) -> Outcome:
         validators = await self._validators(url) if known else None
         left = max(0.0, self._left() if seconds is None else min(seconds, self._left()))
         try:
@@ -326,6 +382,7 @@ class _Reader:
         if isinstance(kept, str):
             self.reading.problems.append(SiteProblem(url, kept))
             return None
+        self.asked[url] = kept.document.digest
         status = outcome.status if isinstance(outcome, Fetched) else 200
         entered = await self._entered(url, outcome.final_url, status, kept)
         if self.render is None or self._left() <= 0 or not entered.look.is_shell:
@@ -341,6 +398,7 @@ class _Reader:
 
     async def _rendered(self, shell: _Entered, render: Render) -> _Entered | None:
         """What a browser makes of a page that is empty without one: a document of its own. It has limits of its own."""
+        self.is_traced = False  # what its scripts fetch, nobody here has asked for
         outcome = await render(page_of(shell.read.kept.document))
         if not isinstance(outcome, Fetched):
             if isinstance(outcome, (FetchFailed, Refused)):
