@@ -106,6 +106,7 @@ FIELDS: dict[type[Record], dict[str, st.SearchStrategy[Any]]] = {
         "sources": st.lists(sources, max_size=2),
         "source_ids": st.lists(st.sampled_from(["overture:1", "overture:2"]), max_size=2),
         "merged_into": maybe(hashes),
+        "split_from": st.lists(st.sampled_from(["0" * 16, "1" * 16]), max_size=2).map(tuple),
         "people": st.lists(st.builds(StaffMember, name=names, role=maybe(texts)), max_size=2),
     },
     EmailEntry: {
@@ -120,6 +121,7 @@ FIELDS: dict[type[Record], dict[str, st.SearchStrategy[Any]]] = {
         "last_seen": times,
         "verification": st.sampled_from(["unknown", "syntax", "mx", "deliverable", "undeliverable", "risky"]),
         "tags": st.lists(names, max_size=3),
+        "confidence": maybe(st.sampled_from([0.02, 0.89, 0.99])),
     },
     Domain: {
         "domain": st.just("acme.example"),

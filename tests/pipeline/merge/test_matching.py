@@ -120,7 +120,10 @@ def test_without_a_position_the_address_decides() -> None:
     nowhere: dict[str, Any] = {"lat": None, "lon": None}
     assert len(set(hashes([place(1, **address), place(2, **nowhere, **address)]))) == 1
     website = {"website": "https://kettle.example/"}
-    assert len(set(hashes([place(1, **website, **address), place(2, name="K", **nowhere, **website, **address)]))) == 1
+    kettle = {"name": "Kettle", **nowhere, **website, **address}
+    assert len(set(hashes([place(1, name="Kettle Grill", **website, **address), place(2, **kettle)]))) == 1
+    other = {"name": "K", **nowhere, **website, **address}
+    assert len(set(hashes([place(1, **website, **address), place(2, **other)]))) == 2, "a website is shared"
     assert len(set(hashes([place(1, **website), place(2, **nowhere, **website)]))) == 2
     assert len(set(hashes([place(1, **nowhere), place(2, **nowhere)]))) == 2
 
@@ -195,8 +198,10 @@ def test_a_place_id_takes_over_from_a_domain() -> None:
     matcher = Matcher(after.values())
     assert matcher.match(early).company_hash == new
     assert matcher.match(google).company_hash == new
-    newcomer = place(3, name="Somebody", website="https://kettle.example/")
+    newcomer = place(3, name="Brass Kettle Inc.", website="https://kettle.example/")
     assert matcher.match(newcomer).company_hash == new
+    stranger = place(4, name="Somebody", website="https://kettle.example/")
+    assert matcher.match(stranger).is_new
 
 
 def test_who_moved_has_moved_for_the_rest_of_the_batch() -> None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _TIMES = frozenset({"origins", "first_seen", "updated_at", "observed_at", "document", "slug"})
 """Not compared: where and when a value was read, and what follows from the name."""
 _LONGEST = 200
+_NOTHING: tuple[object, ...] = (None, "", [], {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,10 @@ class EditionExample:
 @dataclass(slots=True)
 class FieldDifference:
     changed: int = 0
+    gained: int = 0
+    """Of those that changed: the left had nothing there."""
+    lost: int = 0
+    """Of those that changed: the right has nothing there."""
     examples: list[EditionExample] = field(default_factory=list)
 
 
@@ -71,6 +76,8 @@ class RecordDifferences:
         for name in names:
             summed = self.fields.setdefault(name, FieldDifference())
             summed.changed += 1
+            summed.gained += left[name] in _NOTHING
+            summed.lost += right[name] in _NOTHING
             if len(summed.examples) < self.most:
                 summed.examples.append(EditionExample(what, *_shown(left[name], right[name])))
 

@@ -89,6 +89,7 @@ class _Making:
         self._add(self._prospects, [sighted_prospect(place, self._view.campaign) for place in self._places()])
         self._add(self._prospects, self._carried())
         Compactor(self._prospects).compact()
+        self._add(self._prospects, self._splits())
         self._add_websites()
         ProspectSettler(
             self._prospects,
@@ -117,6 +118,13 @@ class _Making:
     def _carried(self) -> list[Prospect]:
         parts = map(carried_prospect, self._view.known.prospects.values())
         return [part for part in parts if part is not None and is_excluded(part, self._view.exclusions) is None]
+
+    def _splits(self) -> Iterator[Prospect]:
+        """What a person split stays so, for those that there are still."""
+        split_from = {key: one.split_from for key, one in self._view.known.prospects.items() if one.split_from}
+        for prospect in open_reader(self._prospects).get_many(sorted(split_from)).values():
+            companies = split_from[self._prospects.spec.key_of(prospect)]
+            yield prospect.with_changes(split_from=companies)
 
     # --- what their websites say
 

@@ -60,7 +60,7 @@ class Contributions:
             self.counts.moved += 1
         known = self._known(match.company_hash)
         if known is None:
-            self.now[match.company_hash] = _contribution(observation, self.campaign, match.company_hash, None)
+            self.now[match.company_hash] = contribution_of(observation, self.campaign, match.company_hash, None)
             self.counts.new += 1
         else:
             self._add_to(known, observation, match.reason)
@@ -72,11 +72,11 @@ class Contributions:
             origin.reason for origin in known.origins if origin.document == self.document and origin.source == IMPORT
         ]
         for candidate in (*mine, reason):
-            contribution = _contribution(observation, self.campaign, known.company_hash, candidate)
+            contribution = contribution_of(observation, self.campaign, known.company_hash, candidate)
             if merge_prospects(known, contribution) == known:
                 self.counts.unchanged += 1
                 return
-        self._merge(_contribution(observation, self.campaign, known.company_hash, reason))
+        self._merge(contribution_of(observation, self.campaign, known.company_hash, reason))
         self.counts.changed += 1
 
     def _merge(self, contribution: Prospect) -> None:
@@ -100,7 +100,7 @@ class Contributions:
                 self.emails[entry.email] = merge_emails(there, entry) if there else entry
 
 
-def _contribution(observation: ImportedPlace, campaign: str, company: str, reason: str | None) -> Prospect:
+def contribution_of(observation: ImportedPlace, campaign: str, company: str, reason: str | None) -> Prospect:
     """What the row says of the business, its addresses of mail and profiles included, each with its origin."""
     base = place_to_prospect(observation.place, campaign, company=company, reason=reason)
     socials = {**base.socials, **observation.socials}

@@ -1,8 +1,9 @@
 """Which prospect an observation is about. Pure and in memory; what becomes of the records is `transformations.py`.
 
-The rules, in this order: the same place id; the same id of the same source; the same own domain and near; the same
-name, no other address, and near; without a place of its own, the same domain and name, or the same domain where nothing
-else is known. Whoever meets none of them is a business of its own. docs/merging.md says why.
+The rules, in this order: the same place id; the same id of the same source; the same own domain and near, where names
+or phones agree; the same name, no other address, and near; the same phone and near, where one name is part of the
+other; without a place of its own, the same domain and name, or the same domain where nothing else is known. Whoever
+meets none of them is a business of its own, and so is whoever a person has set apart. docs/merging.md says why.
 """
 
 from __future__ import annotations
@@ -12,9 +13,19 @@ from sys import intern
 from typing import TYPE_CHECKING, NamedTuple
 
 from cocli.keys.identities import company_hash, company_identity, normalised
-from cocli.pipeline.comparison import comparable_name, comparable_postcode, comparable_street
+from cocli.pipeline.comparison import (
+    comparable_name,
+    comparable_phone,
+    comparable_postcode,
+    comparable_street,
+    is_one_street,
+    is_same_phone,
+)
+from cocli.pipeline.merge.kinds import families_of_categories
+from cocli.pipeline.merge.names import NameRelation, name_parts, relation
+from cocli.pipeline.merge.romanisation import skeleton
 from cocli.pipeline.merge.rules import DOMAIN_ITSELF, WEBSITE
-from cocli.pipeline.merge.transformations import is_named_by_site, place_identity, source_id_of
+from cocli.pipeline.merge.transformations import DISTINCT_IDS, is_named_by_site, place_identity, source_id_of
 from cocli.pipeline.plan.geography import cell_of, cells_around, distance_m
 from cocli.pipeline.sources.imports import IMPORT
 from cocli.pipeline.websites.hosts.shared import is_shared, own_domain
@@ -31,6 +42,8 @@ CLOSE_M = 50.0
 """Where neither side knows an address, the name has to stand at nearly the same spot."""
 VENUE_M = 1000.0
 """A fairground or an airport has one address and many doors: the same street and postcode reach this far."""
+
+_PHONE_KEY_DIGITS = 7
 
 _ROWS_AND_SITES = {IMPORT, WEBSITE}
 
@@ -51,8 +64,14 @@ class Match:
     def is_new(self) -> bool:
         return self.reason == NEW
 
+    @property
+    def is_concluded(self) -> bool:
+        """No id says so, and no equal name and address: it was concluded from what the two have in common."""
+        return not self.is_new and self.reason != SAME_IDENTITY and not self.reason.startswith(_BY_ID)
 
-NEW = "new"
+
+NEW, SAME_IDENTITY = "new", "same identity"
+_BY_ID = ("same id ", "same place id")
 
 
 class Known(NamedTuple):
@@ -70,6 +89,9 @@ class Known(NamedTuple):
     """It is of a person's list, and nobody but its own website says where it is, the city aside."""
     is_bare: bool
     """… nor what it is called: a row of a list of domains."""
+    phone: str = ""
+    kinds: frozenset[str] = frozenset()
+    """What its categories say that it is."""
 
 
 class Matcher:
@@ -84,6 +106,8 @@ class Matcher:
         self._entries: dict[int, Known | list[Known]] = {}
         # By the hash of a domain, and of a domain with a name: of all that have it the first by its company.
         self._firsts: dict[int, Known] = {}
+        self._distinct: dict[str, set[str]] = {}
+        self._apart: dict[str, set[str]] = {}
         for prospect in prospects:
             self.add(prospect)
 
@@ -92,6 +116,7 @@ class Matcher:
         self._note_company(prospect.company_hash, has_place_id=prospect.place_id is not None)
         for source_id in prospect.source_ids:
             self._note_source_id(source_id, prospect.company_hash)
+        self.note_apart(prospect.company_hash, prospect.split_from)
         if prospect.merged_into is not None:
             self._moved[prospect.company_hash] = prospect.merged_into
             return
@@ -99,12 +124,28 @@ class Matcher:
 
     def same_as(self, known: Known, source_ids: Iterable[str] = ()) -> Match | None:
         """The prospect that is the same business as this one, which has no place id. Changes nothing."""
+        source_ids = tuple(source_ids)
         for source_id in source_ids:
             company = self._current(self._by_source_id.get(source_id, known.company))
-            if company != known.company:
+            if company != known.company and not self.are_apart(known.company, company):
                 return Match(company, f"same id {source_id}")
         others = (candidate for candidate in self._candidates(known) if candidate.company != known.company)
-        return self._nearest(known, others) or self._by_domain(known)
+        return self._nearest(known, others, _distinct_ids(source_ids)) or self._by_domain(known)
+
+    def note_apart(self, company: str, others: Iterable[str]) -> None:
+        """Remember that a person says that these are not this company."""
+        for other in others:
+            self._apart.setdefault(company, set()).add(other)
+            self._apart.setdefault(other, set()).add(company)
+
+    def are_apart(self, company: str, other: str) -> bool:
+        """Whether a person set the two apart: under these hashes, or under those by which they are known now."""
+        if not self._apart:
+            return False
+        here, there = self._current(company), self._current(other)
+        mine = {self._current(name) for known_as in (company, here) for name in self._apart.get(known_as, ())}
+        theirs = {self._current(name) for known_as in (other, there) for name in self._apart.get(known_as, ())}
+        return there in mine or other in mine or here in theirs or company in theirs
 
     def note_new(self, known: Known, source_ids: Iterable[str]) -> None:
         """Remember a prospect without a place id as a business of its own."""
@@ -135,11 +176,12 @@ class Matcher:
         source_id = source_id_of(place)
         if source_id and (company := self._by_source_id.get(source_id)):
             return Match(self._current(company), f"same id {source_id}")
-        if found := self._nearest(known, self._candidates(known)) or self._by_domain(known):
+        distinct = _distinct_ids([source_id] if source_id else [])
+        if found := self._nearest(known, self._candidates(known), distinct) or self._by_domain(known):
             return found
         company = self._identity(place, known)
         # What a name and an address are hashed from can be equal where the rules had too little to go by.
-        return Match(self._current(company), "same identity" if company in self._companies else NEW)
+        return Match(self._current(company), SAME_IDENTITY if company in self._companies else NEW)
 
     def _match_with_place_id(self, place: Place, known: Known) -> Match:
         company = company_hash(company_identity(place=place.place_id))
@@ -157,7 +199,7 @@ class Matcher:
             for candidate in self._candidates(known)
             if self._current(candidate.company) not in self._with_place_id
         ]
-        found = self._nearest(known, without)
+        found = self._nearest(known._replace(company=company), without)
         if found is None:
             return Match(company, NEW)
         return Match(company, found.reason, found.distance, replaces=found.company_hash)
@@ -176,6 +218,8 @@ class Matcher:
     def _note_source_id(self, source_id: str, company: str) -> None:
         # Of two that claim one id, the same one has to win whoever is told first.
         self._by_source_id[source_id] = min(company, self._by_source_id.get(source_id, company))
+        if source_id.startswith(DISTINCT_IDS):
+            self._distinct.setdefault(company, set()).add(source_id)
 
     def _current(self, company: str) -> str:
         seen = {company}
@@ -207,6 +251,8 @@ class Matcher:
         if first is None or first.domain != known.domain or not (known.is_bare or first.name == known.name):
             return None
         company = self._current(first.company)
+        if known.company and self.are_apart(known.company, company):
+            return None
         if company == known.company or (known.city and first.city and known.city != first.city):
             return None
         return Match(company, f"same domain {known.domain}, no place of its own")
@@ -219,7 +265,7 @@ class Matcher:
             elif there is not None:
                 yield there
 
-    def _nearest(self, known: Known, candidates: Iterable[Known]) -> Match | None:
+    def _nearest(self, known: Known, candidates: Iterable[Known], distinct: set[str] | None = None) -> Match | None:
         best: tuple[int, bool, float, str, str] | None = None
         for candidate in candidates:
             verdict = _compare(known, candidate)
@@ -227,12 +273,21 @@ class Matcher:
                 continue
             rule, distance, reason = verdict
             company = self._current(candidate.company)
+            if self._must_not_be(known.company, company, distinct):
+                continue
             rank = (rule, candidate.name != known.name, -1.0 if distance is None else distance, company, reason)
             if best is None or rank < best:
                 best = rank
         if best is None:
             return None
         return Match(best[3], best[4], None if best[2] < 0 else best[2])
+
+    def _must_not_be(self, company: str, other: str, distinct: set[str] | None) -> bool:
+        """Each has an id that its source gives to one business only, or a person set them apart."""
+        known_as = self._distinct.get(other)
+        if distinct and known_as and not distinct & known_as:
+            return True
+        return bool(company) and self.are_apart(company, other)
 
     def _identity(self, place: Place, known: Known) -> str:
         company = company_hash(place_identity(place))
@@ -293,6 +348,8 @@ def _known(place: Place, company: str) -> Known:
         city=intern(normalised(place.city or "")),
         is_placeless=(is_placeless := _is_row_without_place(place)),
         is_bare=is_placeless and is_named_by_site(place),
+        phone=comparable_phone(place.phone_e164, place.phone),
+        kinds=families_of_categories(place.category_ids or place.category_labels),
     )
 
 
@@ -310,6 +367,8 @@ def known_prospect(prospect: Prospect) -> Known:
         city=intern(normalised(prospect.city or "")),
         is_placeless=(is_placeless := not has_point and _is_of_rows_without_place(prospect)),
         is_bare=is_placeless and _is_said_by_site(prospect, "name"),
+        phone=comparable_phone(prospect.phone_e164, prospect.phone),
+        kinds=families_of_categories(prospect.categories),
     )
 
 
@@ -343,17 +402,13 @@ def _key_of_domain(known: Known, *, with_name: bool) -> int:
 
 
 def _keys(known: Known) -> Iterator[int]:
-    """Where a prospect is kept: under its domain and its name, each with its cell and with its postcode."""
+    """Where a prospect is kept: under domain, name and phone, each with its cell and with its postcode."""
     places: list[object] = []
     if known.lat is not None and known.lon is not None:
         places.append(cell_of(known.lat, known.lon))
     if known.street and known.postcode:
         places.append(known.postcode)
-    for place in places:
-        if known.domain:
-            yield hash((0, known.domain, place))
-        if known.name:
-            yield hash((1, known.name, place))
+    yield from _keys_at(known, places)
 
 
 def _keys_to_look_at(known: Known) -> Iterator[int]:
@@ -362,11 +417,26 @@ def _keys_to_look_at(known: Known) -> Iterator[int]:
         places.extend(cells_around(known.lat, known.lon))
     if known.street and known.postcode:
         places.append(known.postcode)
+    yield from _keys_at(known, places)
+
+
+def _keys_at(known: Known, places: list[object]) -> Iterator[int]:
+    # One name is written in several orders and scripts: it is kept under the words that tell, sorted.
+    towns = {skeleton(word) for word in known.city.split()}
+    every = name_parts(known.name).words
+    words = [word for word in every if word not in towns] or every
+    names = {"".join(words), "".join(sorted(words))} if words else {known.name}
     for place in places:
         if known.domain:
             yield hash((0, known.domain, place))
         if known.name:
-            yield hash((1, known.name, place))
+            yield from (hash((1, name, place)) for name in names)
+        if len(known.phone) >= _PHONE_KEY_DIGITS:
+            yield hash((2, known.phone[-_PHONE_KEY_DIGITS:], place))
+
+
+def _distinct_ids(source_ids: Iterable[str]) -> set[str]:
+    return {source_id for source_id in source_ids if source_id.startswith(DISTINCT_IDS)}
 
 
 def _compare(known: Known, other: Known) -> tuple[int, float | None, str] | None:
@@ -376,15 +446,82 @@ def _compare(known: Known, other: Known) -> tuple[int, float | None, str] | None
         bool(known.postcode)
         and known.postcode == other.postcode
         and bool(known.street)
-        and known.street == other.street
+        and is_one_street(known.street, other.street)
     )
-    if known.domain and known.domain == other.domain and _is_near(distance, same_address):
-        return 0, distance, f"same domain {known.domain}, {_apart(distance)}"
-    if not known.name or known.name != other.name:
+    if not _is_near(distance, same_address):
         return None
-    if same_address and _is_near(distance, same_address):
+    city = known.city if known.city == other.city else f"{known.city} {other.city}"
+    names = relation(known.name, other.name, city, (known.kinds, other.kinds))
+    has_phones = bool(known.phone and other.phone)
+    same_phone = has_phones and is_same_phone(known.phone, other.phone)
+    at_one_door = same_address or (distance is not None and distance <= CLOSE_M)
+    if known.domain and known.domain == other.domain:
+        other_phone = has_phones and not same_phone
+        if _is_one_firm(known, other, names, same_phone, other_phone, at_one_door):
+            return 0, distance, f"same domain {known.domain}, {_apart(distance)}"
+    if names is NameRelation.EQUAL:
+        return _of_one_name(known, other, distance, same_address, same_phone)
+    has_other_domain = known.domain and other.domain and known.domain != other.domain
+    if same_phone and not has_other_domain and _is_named_alike(known, other, names):
+        return 3, distance, f"same phone, {_apart(distance)}"
+    return None
+
+
+def _is_named_alike(known: Known, other: Known, names: NameRelation) -> bool:
+    """Whether names let two that share a phone be one."""
+    if names is NameRelation.PART:
+        return _is_longer_form(known.name, other.name, same_phone=True)
+    return names is NameRelation.FOREIGN
+
+
+def _is_one_firm(
+    known: Known, other: Known, names: NameRelation, same_phone: bool, other_phone: bool, at_one_door: bool
+) -> bool:
+    """Whether two that share a website and a place are one: a hotel and its restaurant share both, too."""
+    if _is_unnamed(known) or _is_unnamed(other):
+        return not other_phone
+    if names is NameRelation.EQUAL:
+        # Branches in one street have the name and the website in common, and nothing else.
+        return not other_phone or _may_be_one_address(known, other)
+    if names is NameRelation.PART:
+        return not other_phone and _is_longer_form(known.name, other.name, same_phone=same_phone)
+    if names is NameRelation.FOREIGN:
+        return same_phone or (not other_phone and at_one_door)
+    if names is NameRelation.SHARED:
+        # The same people may run two trades at one door, with one phone.
+        one_trade = name_parts(known.name).families == name_parts(other.name).families
+        return same_phone and at_one_door and one_trade
+    return names is NameRelation.UNRELATED and same_phone and at_one_door
+
+
+def _is_unnamed(known: Known) -> bool:
+    """It is called by its website, or not at all."""
+    return not known.name or known.name == normalised(known.domain or "")
+
+
+def _is_longer_form(name: str, other: str, *, same_phone: bool) -> bool:
+    """Whether the longer of two names begins with the shorter, or has words before it and names no other trade.
+
+    "Nord Center" and "Shoes at Nord Center" are a mall and a shop in it.
+    """
+    short, long = sorted((name_parts(name), name_parts(other)), key=lambda parts: len(parts.words))
+    if long.words[: len(short.words)] == short.words:
+        return True
+    return (same_phone or len(long.words) == len(short.words) + 1) and long.families <= short.families
+
+
+def _of_one_name(
+    known: Known, other: Known, distance: float | None, same_address: bool, same_phone: bool
+) -> tuple[int, float | None, str] | None:
+    if not known.name or not other.name:
+        return None
+    if same_address:
         return 1, distance, f"same name and address, {_apart(distance)}"
-    if distance is None or not _may_be_one_address(known, other):
+    if distance is None:
+        return None
+    if same_phone:
+        return 1, distance, f"same name and phone, {_apart(distance)}"
+    if not _may_be_one_address(known, other):
         return None
     if distance <= (NEAR_M if _shares_address(known, other) else CLOSE_M):
         return 2, distance, f"same name, {_apart(distance)}, no other address"
@@ -418,7 +555,7 @@ def _shares_address(known: Known, other: Known) -> bool:
 
 def _contains(street: str, other: str) -> bool:
     words, others = set(street.split()), set(other.split())
-    return words <= others or others <= words
+    return words <= others or others <= words or is_one_street(street, other)
 
 
 def _apart(distance: float | None) -> str:

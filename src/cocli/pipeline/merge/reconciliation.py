@@ -35,6 +35,7 @@ def reconcile(prospects: Iterable[Prospect]) -> dict[str, Match]:
     for prospect in prospects:
         if prospect.place_id is None and prospect.merged_into is None:
             candidates.append(_Candidate(known_prospect(prospect), prospect.source_ids))
+            matcher.note_apart(prospect.company_hash, prospect.split_from)
         else:
             matcher.add(prospect)
     found: dict[str, Match] = {}

@@ -91,6 +91,7 @@ RULES: Mapping[type[Record], Mapping[str, MergeRule]] = {
         "merged_into": MergeRule.BEST,
         "origins": MergeRule.ORIGINS,
         "people": MergeRule.BEST,
+        "split_from": MergeRule.UNION,
     },
     EmailEntry: {
         "email": MergeRule.SAME,
@@ -105,6 +106,7 @@ RULES: Mapping[type[Record], Mapping[str, MergeRule]] = {
         "verification": MergeRule.BEST,
         "tags": MergeRule.UNION,
         "origins": MergeRule.ORIGINS,
+        "confidence": MergeRule.BEST,
     },
     Domain: {
         "domain": MergeRule.SAME,

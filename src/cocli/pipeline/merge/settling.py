@@ -11,23 +11,29 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cocli.errors import Conflict
 from cocli.index.compaction import Compactor
 from cocli.index.reader import open_reader
+from cocli.index.replacement import replace_records
 from cocli.index.writer import IndexWriter
+from cocli.keys.paths import LatestKey
 from cocli.models.domain import Domain
 from cocli.models.email import EmailEntry
 from cocli.models.origin import Origin
 from cocli.pipeline.merge import move_prospect, reconcile
 from cocli.pipeline.merge.rules import MATCHING, WEBSITE
 from cocli.pipeline.merge.site_records import prospect_part
+from cocli.pipeline.merge.splitting import mended
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from datetime import datetime
 
     from cocli.index.index import Index
     from cocli.models.prospect import Prospect
     from cocli.models.website import Website
+
+_TRIES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +83,11 @@ class ProspectSettler:
 
     def _move(self) -> int:
         reader = open_reader(self._prospects)
-        matches = reconcile(reader.scan())
+        splits: list[str] = []
+        matches = reconcile(_noting(reader.scan(), splits))
+        if splits and self._keep_apart():
+            reader = open_reader(self._prospects)
+            matches = reconcile(reader.scan())
         contributions: list[Prospect] = []
         for old in reader.get_many(sorted(matches)).values():
             match = matches[old.company_hash]
@@ -85,6 +95,18 @@ class ProspectSettler:
         if contributions:
             self._writer.append(contributions)
         return len(matches)
+
+    def _keep_apart(self) -> bool:
+        """Undo what brought together again what a person has split; whether there was anything."""
+        for _ in range(_TRIES):
+            reader = open_reader(self._prospects)
+            changed = mended({prospect.company_hash: prospect for prospect in reader.scan()})
+            if not changed:
+                return False
+            records = {self._prospects.spec.key_of(record): record for record in changed}
+            if replace_records(self._prospects, reader.version, records, ()):
+                return True
+        raise Conflict(key=str(LatestKey(self._prospects.ref)))
 
     def _join(self) -> int:
         read = {domain.domain: domain.last_crawled for domain in open_reader(self._domains).scan()}
@@ -140,6 +162,14 @@ class ProspectSettler:
 
     def _businesses(self) -> Iterator[Prospect]:
         return (prospect for prospect in open_reader(self._prospects).scan() if prospect.merged_into is None)
+
+
+def _noting(prospects: Iterable[Prospect], splits: list[str]) -> Iterator[Prospect]:
+    """The same prospects; those that a person has split off are noted in passing."""
+    for prospect in prospects:
+        if prospect.split_from:
+            splits.append(prospect.company_hash)
+        yield prospect
 
 
 def _first(owners: dict[str, str], thing: str, company: str) -> None:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 from cocli.index.pending import PendingMemory
 from cocli.index.reader import open_reader
 from cocli.index.writer import IndexWriter
-from cocli.models.origin import Origin
+from cocli.models.origin import Origin, origin_of
 from cocli.pipeline.merge import website_to_domain, website_to_emails, website_to_prospect
+from cocli.pipeline.merge.email_checks import check_email, checked_confidence
 from cocli.pipeline.merge.site_address import PARTS as ADDRESS
 from cocli.pipeline.merge.site_address import address_for
 from cocli.pipeline.websites.hosts.providers import is_freemail
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from cocli.index.index import Index
     from cocli.index.reader import IndexReader
     from cocli.models.domain import Domain
-    from cocli.models.email import EmailEntry, Verification
+    from cocli.models.email import EmailEntry
     from cocli.models.prospect import Prospect
     from cocli.models.website import FoundEmail, Website
     from cocli.pipeline.websites.site.mx import MxAnswer
@@ -40,7 +41,6 @@ DNS = "dns"
 """The source of what name servers say."""
 NO_MAIL = "."
 """The mail host of a domain that says that it takes no mail."""
-_VERIFIED: Mapping[str, Verification] = {"mx": "mx", "null-mx": "undeliverable", "no-domain": "undeliverable"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +50,16 @@ class RecordCounts:
     prospects: int = 0
     emails: int = 0
     domains: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SiteWriting:
+    """What is to be written of one site."""
+
+    website: Website
+    prospects: Sequence[Prospect]
+    at: datetime
+    mx: Mapping[str, MxAnswer]
 
 
 class SiteRecords:
@@ -99,23 +109,16 @@ class SiteRecords:
         mx: Mapping[str, MxAnswer] | None = None,
     ) -> RecordCounts:
         """Write what a site says. Killed in between, the next visit writes the rest: all of it can be done twice."""
+        return self.write_many([SiteWriting(website, prospects, at, mx or {})])[0]
+
+    def write_many(self, sites: Sequence[SiteWriting]) -> list[RecordCounts]:
+        """What several sites say. Their domains come last: whoever finds one there finds all that the site said."""
         # Whose the address and the domain are is settled later: one worker does not see all branches of a chain.
-        emails = self._write_emails(website, mx or {})
-        changed = sum(self._write_prospect(website, prospect) for prospect in prospects)
-        domain = website_to_domain(website.with_changes(crawled_at=at))
-        self._domains.put(_with_mail(domain, (mx or {}).get(website.domain), at))
-        return RecordCounts(changed, emails, 1)
-
-    def _write_emails(self, website: Website, mx: Mapping[str, MxAnswer]) -> int:
-        if self._emails is None:
-            return 0
-        entries = email_entries(website)
-        return sum(self._emails.put(_verified(entry, mx.get(entry.domain), entry.last_seen)) for entry in entries)
-
-    def _write_prospect(self, website: Website, prospect: Prospect) -> bool:
-        if self._prospects is None:
-            return False
-        return self._prospects.put(prospect_part(website, prospect))
+        emails = _counted(self._emails, [_emails_of(site) for site in sites])
+        parts = [[prospect_part(site.website, prospect) for prospect in site.prospects] for site in sites]
+        changed = _counted(self._prospects, parts)
+        self._domains.put_many([_domain_of(site) for site in sites])
+        return [RecordCounts(*counts, 1) for counts in zip(changed, emails, strict=True)]
 
     def _prospect(self, name: str) -> Prospect | None:
         if self._prospects is None:
@@ -126,6 +129,24 @@ class SiteRecords:
                 return prospect
             prospect = self._prospects.get(prospect.merged_into)
         return None  # pointers that lead in a circle lead to nobody
+
+
+def _emails_of(site: SiteWriting) -> list[EmailEntry]:
+    entries = email_entries(site.website)
+    return [_verified(entry, site.mx.get(entry.domain), entry.last_seen) for entry in entries]
+
+
+def _domain_of(site: SiteWriting) -> Domain:
+    domain = website_to_domain(site.website.with_changes(crawled_at=site.at))
+    return _with_mail(domain, site.mx.get(site.website.domain), site.at)
+
+
+def _counted(index: _Known | None, each: Sequence[Sequence[Any]]) -> list[int]:
+    """Write the records of each site; how many of them said something new."""
+    if index is None:
+        return [0] * len(each)
+    are_new = iter(index.put_many([record for records in each for record in records]))
+    return [sum(next(are_new) for _ in records) for records in each]
 
 
 def email_entries(website: Website) -> list[EmailEntry]:
@@ -141,7 +162,14 @@ def domain_entry(website: Website, at: datetime) -> Domain:
 
 def theirs(website: Website) -> tuple[FoundEmail, ...]:
     """The addresses that reach the company, the primary one first: not those of its agency or of an authority."""
-    return tuple(email for email in website.emails if email.relation in THEIRS or email.email == website.primary_email)
+    return tuple(email for email in website.emails if _reaches(email) or email.email == website.primary_email)
+
+
+def _reaches(email: FoundEmail) -> bool:
+    """What the site was read for says so; a site that an older version read is judged by the relation."""
+    if email.delivered is None:
+        return email.relation in THEIRS
+    return email.delivered
 
 
 def prospect_part(website: Website, prospect: Prospect) -> Prospect:
@@ -189,11 +217,17 @@ def _precise(origins: Iterable[Origin], website: Website, prospect: Prospect) ->
 
 
 def _verified(entry: EmailEntry, answer: MxAnswer | None, at: datetime) -> EmailEntry:
-    verification = _VERIFIED.get(answer.state) if answer else None
-    if verification is None:
-        return entry
-    said = Origin(fields=("verification",), source=DNS, observed_at=at)
-    return entry.with_changes(verification=verification, origins=(*entry.origins, said))
+    check = check_email(entry.email, answer)
+    source = origin_of(entry.origins, "source_page")
+    if check.by_name_servers or source is None:
+        said = Origin(fields=("verification",), source=DNS, observed_at=at)
+    else:
+        said = source.model_copy(update={"fields": ("verification",)})
+    return entry.with_changes(
+        verification=check.verification,
+        confidence=checked_confidence(entry.confidence, check.verification),
+        origins=(*entry.origins, said),
+    )
 
 
 def _with_mail(domain: Domain, answer: MxAnswer | None, at: datetime) -> Domain:
@@ -247,14 +281,19 @@ class _Known:
     def get_by(self, *fields: str) -> Any | None:
         return self.get(self._index.spec.key_text(*fields))
 
-    def put(self, record: Any) -> bool:
-        """Write it, unless all that it says is known."""
-        key = self._index.spec.key_of(record)
-        known = self.get(key)
-        merged = record if known is None else self._index.spec.merge(known, record)
-        if merged == known:
-            return False
-        self._writer.put(record)
+    def put_many(self, records: Sequence[Any]) -> list[bool]:
+        """Write each, unless all that it says is known: which of them said something new."""
+        spec, merged, new = self._index.spec, dict[str, Any](), list[Any]()
+        are_new: list[bool] = []
+        for record in records:
+            key = spec.key_of(record)
+            known = merged[key] if key in merged else self.get(key)
+            said = record if known is None else spec.merge(known, record)
+            are_new.append(said != known)
+            if said != known:
+                merged[key] = said
+                new.append(record)
+        self._writer.put_many(new)
         with self._lock:
-            self._written[key] = merged
-        return True
+            self._written |= merged
+        return are_new

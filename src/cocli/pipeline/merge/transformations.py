@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from cocli.models.record import Record
     from cocli.models.website import FoundEmail, Website
 
+DISTINCT_IDS = "google-maps:cid:"
+"""Ids of a source that gives every business one: two of them are two businesses, at one door and under one name."""
 MAX_STAFF = 20
 """People of one business. Whoever names more runs a directory of its staff: the record of the website has them."""
 _WITH_ORIGIN = (MergeRule.BEST, MergeRule.PAIRED, MergeRule.OLDEST)
@@ -73,6 +75,9 @@ def place_identity(place: Place, *, domain_is_free: bool = True) -> str:
     """
     if place.place_id:
         return company_identity(place=place.place_id)
+    known_as = source_id_of(place) or ""
+    if known_as.startswith(DISTINCT_IDS):
+        return company_identity(name=place.source, street=known_as, postcode=place.source)
     domain = own_domain(place.website) if domain_is_free else None
     if domain:
         return company_identity(domain=domain)
@@ -208,7 +213,8 @@ def _ways_to_reach(website: Website) -> dict[str, Any]:
         "socials": dict(website.socials),
         "primary_email": website.primary_email,
     }
-    phone = next((phone for phone in website.phones if phone.e164), None)
+    # One in full, else a national number as it stands there: its country may be told by another source.
+    phone = next((phone for phone in website.phones if phone.e164), next(iter(website.phones), None))
     if phone is not None:
         values |= {"phone": phone.raw, "phone_e164": phone.e164}
     return values
@@ -219,9 +225,9 @@ def _number_by_country(website: Website, prospect: Prospect) -> tuple[str, Origi
     said = prospect.origin_of("phone")
     if said is None or said.source == WEBSITE or not prospect.phone or prospect.phone_e164 or not website.country:
         return None
-    from cocli.pipeline.websites.facts.phones.number import to_e164  # tables of some megabytes
+    from cocli.pipeline.websites.facts.phones.number import listed_e164  # tables of some megabytes
 
-    number = to_e164(prospect.phone, website.country)
+    number = listed_e164(prospect.phone, website.country)
     if number is None:
         return None
     reason = f"the website's country is {website.country}"
@@ -269,6 +275,7 @@ def _email(website: Website, found: FoundEmail, company: str | None) -> EmailEnt
         "method": found.method,
         "label": found.label,
         "name": found.name,
+        "confidence": found.confidence,
     }
     return EmailEntry(
         email=found.email,
