@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from cocli.documents.reading.limits import ReadingLimits
+from cocli.documents.reading.room import ReadingRoom
 from tests.kit.servers import S3Server
 
 CSV = (
@@ -146,11 +148,6 @@ def test_exclusions_hold(plumbers: Any, leads: Path) -> None:
 def test_a_person_says_which_column_is_what(plumbers: Any, home: Path) -> None:
     file = home / "odd.csv"
     file.write_text("Firm\tWhat\tName\nAcme\tplumber\tJo\n")
-    told = plumbers(
-        "import", str(file), "-c", "plumbers", "--map", "Firm=name", "--map", "what=category", "--json"
-    ).json
-    assert told["mapping"] == {"name": "Firm", "category": "What"}
-    assert field(plumbers, "select name from prospects") == [["Acme"]]
     for words, said in (
         (("--map", "Frim=name"), "no column"),
         (("--map", "Firm=nmae"), "no field"),
@@ -160,6 +157,13 @@ def test_a_person_says_which_column_is_what(plumbers: Any, home: Path) -> None:
         result = plumbers("import", str(file), "-c", "plumbers", *words)
         assert result.code == 2, words
         assert said in result.err
+    told = plumbers(
+        "import", str(file), "-c", "plumbers", "--map", "Firm=name", "--map", "what=category", "--json"
+    ).json
+    assert told["mapping"] == {"name": "Firm", "category": "What"}
+    assert field(plumbers, "select name from prospects") == [["Acme"]]
+    again = plumbers("import", str(file), "-c", "plumbers", "--map", "Name=-", "--json").json
+    assert again["mapping"] == {"name": "Firm", "category": "What"}, "what was said of this shape still holds"
 
 
 def test_cards_and_placemarks(plumbers: Any, home: Path) -> None:
@@ -203,7 +207,7 @@ BOMB = b'<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;"
         (b"foo,bar\n1,2\n", "a.csv", "No column of the file"),
         (BOMB, "a.kml", "entities"),
         (b"<kml><Placemark>", "a.kml", "not XML"),
-        (b"\xff\xfe\x00", "a.csv", "No column"),
+        (b"\xff\xfe\x00", "a.csv", "no rows"),
     ],
 )
 def test_bad_files_say_what_is_wrong(plumbers: Any, home: Path, content: bytes, name: str, said: str) -> None:
@@ -262,3 +266,13 @@ def test_the_same_in_a_bucket(cocli: Any, leads: Path, home: Path, seaweedfs: S3
     told = cocli("export", "plumbers", "--tag", "vip", "--json", *at).json
     assert told["rows"] == 1
     assert told["path"] == "s3://cocli-data-test/cli-crm/campaigns/plumbers/exports/prospects.csv"
+
+
+def test_a_list_that_takes_too_much_is_refused(plumbers: Any, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was read in the process of the command, for as long and with as much memory as it liked."""
+    monkeypatch.setattr("cocli.app.sources.imports.FILES", ReadingRoom(ReadingLimits(seconds=0.001)))
+    (home / "list.csv").write_text("name,website\nAcme,acme.example.com\n", "utf-8")
+    refused = plumbers("import", str(home / "list.csv"), "-c", "plumbers", "--json")
+    assert (refused.code, refused.error["code"]) == (8, "too_costly")
+    assert "list.csv takes too much to read: no end within 0.001 s" in refused.error["message"]
+    assert count(plumbers) == 0

@@ -193,3 +193,39 @@ def _imported_prospect(cells: dict[str, str]) -> Prospect:
     observed = Observer(map_columns(["name", "website", "phone"]), NOON).observe(row)
     assert isinstance(observed, ImportedPlace)
     return place_to_prospect(observed.place, "plumbers")
+
+
+ODD = "Betreff,Wohin,Stadt\nAcme,www.acme.example,Bonn\nBeta,www.beta.example,Bonn\n"
+
+
+def test_what_was_said_of_columns_is_remembered_for_files_of_that_shape(plumbers: Any, home: Path) -> None:
+    first = imported(plumbers, ODD, "--map", "Betreff=name", "--map", "Stadt=-", "--no-visit")
+    assert (first["mapping"], first["unused"]) == ({"name": "Betreff", "website": "Wohin"}, ["Stadt"])
+    other = "Stadt,Wohin,Betreff\nKöln,www.gamma.example,Gamma\n"
+    again = imported(plumbers, other, "--no-visit")
+    assert (again["mapping"], again["unused"]) == ({"name": "Betreff", "website": "Wohin"}, ["Stadt"])
+    told = plumbers("import", "-", "-c", "plumbers", "--explain", "--json", stdin=other.encode()).json
+    why = {column["column"]: (column["field"], column["why"]) for column in told["columns"]}
+    assert why["Betreff"] == ("name", "you said so of a file of this shape")
+    assert why["Stadt"] == (None, "you said so of a file of this shape")
+    assert why["Wohin"][1].startswith("by its values")
+    said = imported(plumbers, other, "--map", "Stadt=city", "--no-visit")
+    assert said["mapping"]["city"] == "Stadt", "the last word counts"
+    assert imported(plumbers, other, "--no-visit")["mapping"]["city"] == "Stadt"
+
+
+def test_columns_are_explained_without_a_campaign_and_nothing_is_written(plumbers: Any, home: Path) -> None:
+    told = plumbers("import", "-", "--explain", stdin=ODD.encode())
+    assert told.code == 0, told.err
+    assert "by its values: 2 of 2 are web addresses" in told.out
+    assert "Nothing was written." in told.err
+
+
+def test_what_is_closed_and_what_was_overlooked_is_told(plumbers: Any, home: Path) -> None:
+    closed = "name,website,business_status\nOld,https://old.example/,CLOSED_PERMANENTLY\nNew,https://new.example/,OPERATIONAL\n"
+    report = imported(plumbers, closed)
+    assert (report["closed"], report["queued"]) == (1, 1), "the website of what is gone is not read"
+    remarks = "name,remarks\nAcme,see https://acme.example/ or call\n"
+    told = plumbers("import", "-", "-c", "plumbers", stdin=remarks.encode())
+    assert '"remarks"' in told.err
+    assert "--map" in told.err

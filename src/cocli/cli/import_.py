@@ -23,7 +23,7 @@ from cocli.errors import UsageError
 
 if TYPE_CHECKING:
     from cocli.app.sources.content import BroughtFile
-    from cocli.app.sources.imports import ImportReport
+    from cocli.app.sources.imports import ImportOptions, ImportReport
     from cocli.cli.kit.output import Output
 
 app = single_command()
@@ -104,12 +104,16 @@ def import_(
     visit: Annotated[
         bool, typer.Option("--visit/--no-visit", help="Queue the websites of these businesses, for workers to read.")
     ] = True,
+    explain_: Annotated[
+        bool, typer.Option("--explain", help="Show what each column is taken for, and why. Nothing is written.")
+    ] = False,
 ) -> None:
     """Import businesses into a campaign, and queue their websites. The same file again adds nothing.
 
-    Columns are recognised by their names in many spellings; --dry-run shows which is taken for what. A list of domains
-    needs no names. The file itself is kept, as the source of every value. Rows that are refused are named with the
-    reason, and the others are imported.
+    Columns are recognised by their names in many languages, and by their values; --explain shows which is taken for
+    what, and why. What --map says is remembered for files of the same shape. A list of domains needs no names.
+    The file itself is kept, as the source of every value. Rows that are refused are named with the reason, and the
+    others are imported.
     """
     from cocli.app.sources.imports import ImportOptions, import_file
     from cocli.cli.kit.progress import ProgressLine
@@ -118,6 +122,9 @@ def import_(
     country = checked_country(country)
     brought = brought_by(call, file)
     options = ImportOptions(brought.name, format_, tuple(map_), country, sheet, visit=visit, dry_run=call.dry_run)
+    if explain_:
+        _explain(call, brought, options)
+        return
     with call.workspace() as workspace, ProgressLine(output, "rows") as progress:
         chosen = workspace.campaign(call.needed_campaign(workspace)).name
         report = import_file(workspace, chosen, brought.data, options, progress)
@@ -126,6 +133,25 @@ def import_(
         output.document({"campaign": chosen, "status": status, **asdict(report)})
     else:
         _show(output, chosen, report, dry_run=call.dry_run)
+
+
+def _explain(call: Call, brought: BroughtFile, options: ImportOptions) -> None:
+    """Of a campaign only what was said before is needed: without one, nothing was."""
+    from cocli.app.indexes.indexes import campaign_indexes
+    from cocli.app.sources.imports import explain, with_memory
+
+    output = call.output
+    with call.workspace() as workspace:
+        if call.campaign:
+            options = with_memory(campaign_indexes(workspace, workspace.campaign(call.campaign).name), options)
+        report, columns = explain(brought.data, options, at=workspace.store.now())
+    if output.as_json:
+        described = {"file": brought.name, "format": report.format, "encoding": report.encoding, "rows": report.rows}
+        output.document({**described, "status": "explained", "columns": [asdict(column) for column in columns]})
+        return
+    rows = [(column.column, column.field or "", column.why, " · ".join(column.examples)[:80]) for column in columns]
+    output.table(("column", "taken for", "why", "examples"), rows)
+    output.talk(f"{brought.name} is read as {report.format}, {report.encoding}. Nothing was written.")
 
 
 def checked_country(country: str | None) -> str | None:
@@ -172,6 +198,12 @@ def tell_rows(output: Output, report: ImportReport) -> None:
         output.talk(f"… and {count_shown(len(report.refused) - _SHOWN, 'row')} more: --json names all.")
     for field, count in report.unread.items():
         output.talk(_not_understood(field, count))
+    if report.closed:
+        output.talk(f"Closed for good: {count_shown(report.closed, 'business')}; their websites are not read.")
+    if report.overlooked:
+        columns = ", ".join(f'"{column}" ({what})' for column, what in report.overlooked.items())
+        output.talk(f"No row has a phone number or a website, but these columns seem to hold some: {columns}.")
+        output.talk('Say what they are: --map "Column=phone" or --map "Column=website"')
     if report.named_by_domain:
         said = "" if "name" in report.mapping else ' If a column has the names: --map "Column=name".'
         rows = count_shown(report.named_by_domain, "row")

@@ -77,6 +77,23 @@ def test_a_village_is_looked_for_in_the_long_list() -> None:
         world.resolve("Zzzzz")
 
 
+def test_the_list_of_cities_is_read_once_however_often_it_is_asked() -> None:
+    read: list[int] = []
+
+    class Counted(SmallWorld):
+        def get_cities(self) -> dict[str, Any]:
+            read.append(1)
+            return super().get_cities()
+
+    world = Gazetteer(Counted)
+    assert {world.country_at(lat, 0.0) for lat in range(-80, 80, 10)} == {"GB"}
+    assert len(read) == 1
+    for _ in range(3):
+        assert world.resolve("Wallop").name == world.resolve("big w").name == "Wallop"
+        assert len(world.within(-90, -180, 90, 180)) == 1
+    assert len(read) == 2
+
+
 def test_an_area_without_a_border_is_refused_with_what_to_do() -> None:
     world = Gazetteer(SmallWorld)
     with pytest.raises(PlanningError, match="administrative area") as raised:

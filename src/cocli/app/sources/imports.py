@@ -8,16 +8,19 @@ queued, so that workers read them.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import asdict, dataclass, field
-from functools import cache
+from collections import Counter
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from cocli.app.companies.companies import exclusions_of
 from cocli.app.documents.documents import Upload, opened_documents, upload
 from cocli.app.indexes.indexes import campaign_indexes, needed_campaign
 from cocli.app.queues.queues import opened_queue
+from cocli.app.sources.import_memory import ImportMemory
 from cocli.app.sources.phone_country import country_of_places
 from cocli.app.workspace import Progress, no_progress
+from cocli.documents.reading.room import FILES
 from cocli.index.reader import open_reader
 from cocli.index.writer import IndexWriter
 from cocli.keys.identities import email_hash
@@ -26,9 +29,12 @@ from cocli.pipeline.merge import assign, merge_emails
 from cocli.pipeline.merge.contributions import Contributions
 from cocli.pipeline.merge.transformations import is_named_by_site
 from cocli.pipeline.sources.imports import IMPORT
-from cocli.pipeline.sources.imports.mapping import ColumnMapping, map_columns
+from cocli.pipeline.sources.imports.columns.kinds import overlooked, profiles_of
+from cocli.pipeline.sources.imports.mapping import ColumnMapping, map_columns, said_columns
+from cocli.pipeline.sources.imports.misfits import check_meaning, check_rows
 from cocli.pipeline.sources.imports.observation import ImportedPlace, Observer
 from cocli.pipeline.sources.imports.readers import READERS, mime_type_of, read_rows
+from cocli.pipeline.sources.imports.reading.embedded import unfold
 from cocli.pipeline.sources.imports.recognition import recognised_format as guess_format
 from cocli.pipeline.sources.imports.rows import ImportTable, RefusedRow
 from cocli.pipeline.stages.enrichment_loop import QUEUE
@@ -49,13 +55,16 @@ if TYPE_CHECKING:
 
 __all__ = [
     "READERS",
+    "ColumnExplanation",
     "ImportOptions",
     "ImportReport",
     "ImportedList",
+    "explain",
     "guess_format",
     "import_file",
     "imported_list",
     "preview",
+    "with_memory",
 ]
 
 _EXAMPLES = 3
@@ -72,6 +81,8 @@ class ImportOptions:
     visit: bool = True
     """Queue the websites of what it brings."""
     dry_run: bool = False
+    memory: ImportMemory | None = None
+    """What was said of files of the same shape."""
 
 
 @dataclass
@@ -107,6 +118,10 @@ class ImportReport:
     """… of which so many were queued now; the others wait, or were read, or were set aside before."""
     refused: list[RefusedRow] = field(default_factory=list)
     examples: list[dict[str, Any]] = field(default_factory=list)
+    overlooked: dict[str, str] = field(default_factory=dict)
+    """Where no row has a phone number and none a website: columns that are not used, and seem to hold some."""
+    closed: int = 0
+    """Businesses that are closed for good: they are kept, and their websites are not read."""
     document: str | None = None
 
 
@@ -137,8 +152,14 @@ class ImportedList:
 
 def imported_list(data: bytes, options: ImportOptions, *, at: datetime) -> ImportedList:
     """Read a file. Observations are of the time `at`, and lead to no document yet."""
-    table = read_rows(data, options.filename, format_=options.format, sheet=options.sheet)
-    mapping = map_columns(_with_organisation(table), options.mapping)
+    reading = partial(read_rows, data, options.filename, format_=options.format, sheet=options.sheet)
+    table = FILES.call(reading, what=options.filename)
+    check_rows(table, options.filename)
+    table.derived = unfold(table)
+    columns = [*_with_organisation(table), *table.derived]
+    remembered = options.memory.recall(columns) if options.memory else {}
+    mapping = map_columns(columns, options.mapping, table.rows, remembered)
+    check_meaning(table, mapping, options.mapping, options.filename)
     return ImportedList(table, mapping, Observer(mapping, at, country=options.country))
 
 
@@ -157,6 +178,7 @@ def import_file(
 ) -> ImportReport:
     """Import a file into a campaign."""
     indexes = campaign_indexes(workspace, campaign)
+    options = with_memory(indexes, options)
     brought = imported_list(data, options, at=indexes.store.now())
     brought.observer.phone_country = cache(lambda: country_of_places(needed_campaign(indexes)))
     report = brought.report()
@@ -171,7 +193,15 @@ def import_file(
         if options.visit:
             report.queued = _queue_websites(indexes, tasks)
         _keep_outcome(documents, kept, report)
+    if options.mapping and options.memory:
+        columns = [*brought.table.columns, *brought.table.derived]
+        options.memory.remember(columns, said_columns(columns, options.mapping))
     return report
+
+
+def with_memory(indexes: Indexes, options: ImportOptions) -> ImportOptions:
+    """The options, with what was said in this campaign of other files."""
+    return replace(options, memory=ImportMemory(indexes.store, needed_campaign(indexes).name))
 
 
 def _with_organisation(table: ImportTable) -> list[str]:
@@ -250,6 +280,9 @@ def _observed(
             wanted.append(observed)
     report.unread = dict(sorted(brought.observer.unread.items()))
     report.named_by_domain = sum(is_named_by_site(observation.place) for observation in wanted)
+    report.closed = sum(observation.place.business_status == "permanently_closed" for observation in wanted)
+    if not any(observation.place.phone or observation.place.website for observation in wanted):
+        report.overlooked = overlooked(brought.mapping.unused, brought.table.rows)
     report.refused.sort(key=lambda refusal: refusal.number)
     report.examples = [_example(observation) for observation in wanted[:_EXAMPLES]]
     return wanted
@@ -297,6 +330,36 @@ def _example(observation: ImportedPlace) -> dict[str, Any]:
     said = place.model_dump(mode="json", exclude_none=True, exclude={"source", "source_id", "observed_at", "document"})
     values = {name: value for name, value in said.items() if value not in ("", [], {})}
     return {"row": observation.row.number, **values, "emails": list(observation.emails)}
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnExplanation:
+    """What a column was taken for, and why."""
+
+    column: str
+    field: str | None
+    why: str
+    holds: dict[str, int]
+    """What its values are → how many of those that were looked at."""
+    examples: list[str]
+
+
+def explain(data: bytes, options: ImportOptions, *, at: datetime) -> tuple[ImportReport, list[ColumnExplanation]]:
+    """What each column of a file is taken for. Nothing is written."""
+    brought = imported_list(data, options, at=at)
+    mapping, table = brought.mapping, brought.table
+    columns = [*table.columns, *table.derived]
+    profiles = profiles_of(columns, table.rows)
+    return brought.report(), [
+        ColumnExplanation(
+            column=column,
+            field=mapping.field_of(column),
+            why=mapping.why.get(column, ""),
+            holds={kind.value: count for kind, count in Counter(profiles[column].counts).most_common()},
+            examples=[text[:80] for text in profiles[column].sample[:_EXAMPLES]],
+        )
+        for column in columns
+    ]
 
 
 def _shown(cells: Mapping[str, str]) -> str:

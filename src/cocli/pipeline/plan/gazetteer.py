@@ -106,28 +106,37 @@ class Gazetteer:
         if area is None:
             raise UnknownPlace(place=match[1], similar="It is no state of the US and no country.")
         country, region = area
-        inside = (city for city in self._source.get_cities().values() if city["countrycode"] == country)
+        inside = (city for city in self._cities if city["countrycode"] == country)
         return self._fitting((city for city in inside if region in ("", city["admin1code"])), ())
+
+    def within(self, south: float, west: float, north: float, east: float) -> list[City]:
+        """The larger cities of a part of the map, the largest first."""
+        entries = (
+            entry
+            for entry in self._cities
+            if south <= float(entry["latitude"]) <= north and west <= float(entry["longitude"]) <= east
+        )
+        return self._fitting(entries, ())
 
     def country_at(self, lat: float, lon: float) -> str:
         """The country of the nearest larger city: near a border it may be the neighbour's."""
         shrunk = cos(radians(lat))
 
-        def apart(entry: Entry) -> float:
-            east = (float(entry["longitude"]) - lon + 180) % 360 - 180
-            return (float(entry["latitude"]) - lat) ** 2 + (east * shrunk) ** 2
+        def apart(spot: tuple[float, float, str]) -> float:
+            east = (spot[1] - lon + 180) % 360 - 180
+            return (spot[0] - lat) ** 2 + (east * shrunk) ** 2
 
-        return str(min(self._source.get_cities().values(), key=apart)["countrycode"])
+        return min(self._spots, key=apart)[2]
 
     # --- what a name may be
 
     def _area(self, text: str) -> tuple[str, str] | None:
         """Country and state of the name of an administrative area. A state before the country of its name."""
         folded = folded_name(text)
-        for code, state in self._source.get_us_states().items():
+        for code, state in self._states.items():
             if folded in (folded_name(code), folded_name(state["name"])):
                 return "US", str(code)
-        for code, country in self._source.get_countries().items():
+        for code, country in self._countries.items():
             if folded in (folded_name(code), folded_name(country["iso3"]), folded_name(country["name"])):
                 return str(code), ""
         if alias := _COUNTRY_ALIASES.get(folded):
@@ -138,10 +147,10 @@ class Gazetteer:
         """What may stand behind a comma: a state, a country, or a code of a first-level area."""
         meant = {("", text.strip())}
         folded = folded_name(text)
-        for code, state in self._source.get_us_states().items():
+        for code, state in self._states.items():
             if folded in (folded_name(code), folded_name(state["name"])):
                 meant.add(("US", str(code)))
-        for code, country in self._source.get_countries().items():
+        for code, country in self._countries.items():
             if folded in (folded_name(code), folded_name(country["iso3"]), folded_name(country["name"])):
                 meant.add((str(code), ""))
         if folded in _COUNTRY_ALIASES:
@@ -189,15 +198,35 @@ class Gazetteer:
     def _source(self) -> Any:
         return self._load(_USUAL)
 
+    # The package reads its file each time that it is asked, a third of a second for the cities: once is enough.
+
+    @cached_property
+    def _cities(self) -> list[Entry]:
+        return list(self._source.get_cities().values())
+
+    @cached_property
+    def _spots(self) -> list[tuple[float, float, str]]:
+        """Where the larger cities are, and in which country. It is kept by workers, so it is all that they keep."""
+        entries = self._source.get_cities().values()
+        return [(float(entry["latitude"]), float(entry["longitude"]), str(entry["countrycode"])) for entry in entries]
+
+    @cached_property
+    def _states(self) -> dict[str, Any]:
+        return dict(self._source.get_us_states())
+
+    @cached_property
+    def _countries(self) -> dict[str, Any]:
+        return dict(self._source.get_countries())
+
     @cached_property
     def _own(self) -> ByName:
         """The larger cities by their own names."""
-        return _by_name(([entry["name"]], entry) for entry in self._source.get_cities().values())
+        return _by_name(([entry["name"]], entry) for entry in self._cities)
 
     @cached_property
     def _other(self) -> ByName:
         """The larger cities by all of their other names: twenty times as many, so only where it is needed."""
-        return _by_name((entry["alternatenames"], entry) for entry in self._source.get_cities().values())
+        return _by_name((entry["alternatenames"], entry) for entry in self._cities)
 
     @cached_property
     def _small(self) -> ByName:
@@ -261,6 +290,8 @@ _NOT_WORD = re.compile(r"[\W_]+")
 
 def folded_name(text: str) -> str:
     """Without case, accents and punctuation: `São Paulo`, `sao paulo` and `Sao-Paulo` are one name."""
+    if text.isascii() and text.isalpha():
+        return text.lower()  # most names: half a million of them are folded to find one
     if not text.isascii() and (max(text) < "\u0250" or "\u1e00" <= max(text) < "\u1f00"):  # Latin letters
         text = "".join(char for char in unicodedata.normalize("NFKD", text) if not unicodedata.combining(char))
     return _NOT_WORD.sub(" ", text).strip().casefold()

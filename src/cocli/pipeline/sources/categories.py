@@ -140,6 +140,28 @@ def _packaged(schemes: tuple[str, ...]) -> CategoryTable:
     return CategoryTable.parse(text, "categories.csv", schemes)
 
 
+@cache
+def _packaged_rows() -> tuple[tuple[str, str, str], ...]:
+    """The packaged table without its header: phrase, scheme, meaning."""
+    text = resources.files("cocli.pipeline.sources").joinpath("categories.csv").read_text("utf-8")
+    rows = [row for row in csv.reader(io.StringIO(text)) if len(row) == len(COLUMNS)][1:]
+    return tuple((phrase, scheme, meant) for phrase, scheme, meant in rows)
+
+
+@cache
+def known_phrases() -> frozenset[str]:
+    """All phrases of the packaged table, folded: what people call kinds of businesses."""
+    return frozenset(phrase.casefold() for phrase, _, _ in _packaged_rows())
+
+
+@cache
+def packaged_synonyms() -> Mapping[str, str]:
+    """Every phrase of the packaged table → the phrase that it means: `klempner` → `plumber`, `plumber` → `plumber`."""
+    rows = _packaged_rows()
+    same = {phrase_key(phrase): phrase_key(meant) for phrase, scheme, meant in rows if scheme == _SAME_AS}
+    return {**{phrase_key(phrase): phrase_key(phrase) for phrase, _, _ in rows}, **same}
+
+
 _WILD = re.compile(r"\*+")
 
 

@@ -42,7 +42,7 @@ def test_everything_that_a_card_shows() -> None:
     assert (place.rating, place.review_count, place.category_labels) == (4.5, 1234, ("Dachdecker",))
     assert (place.price, place.sponsored, place.rank) == ("€€", False, 1)
     assert (place.tile, place.phrase, place.observed_at) == (TILE, "dach|decker 100%", WHEN)
-    assert place.phone_e164 is None, "the card does not say which country this is"
+    assert place.phone_e164 == "+493643555007", "a card does not say the country, and its tile is in Germany"
 
 
 LANGUAGES = {

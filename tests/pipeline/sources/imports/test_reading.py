@@ -95,7 +95,7 @@ def test_the_page_shows_the_table() -> None:
 def test_the_better_name_is_taken() -> None:
     mapping = map_columns(["Title", "Company Name", "url", "Website", "Remarks"])
     assert mapping.fields == {"name": "Company Name", "website": "Website"}
-    assert mapping.unused == ("Title", "url", "Remarks")
+    assert (mapping.further, mapping.unused) == ({"website": ("url",)}, ("Title", "Remarks"))
     said = map_columns(["Title", "Company Name"], ["title = name"])
     assert said.fields == {"name": "Title"}
     with pytest.raises(UsageError):

@@ -148,8 +148,8 @@ def test_beside_a_company_a_name_is_a_persons() -> None:
 
 def test_what_a_field_has_several_columns_of_is_said() -> None:
     mapping = map_columns(["Company", "Mobile", "Phone", "Email", "Email 2", "Website", "URL"])
-    assert mapping.further == {"phone": ("Mobile",), "email": ("Email 2",)}
-    assert mapping.unused == ("URL",)
+    assert mapping.further == {"phone": ("Mobile",), "email": ("Email 2",), "website": ("URL",)}
+    assert mapping.unused == ()
     said = map_columns(["Company", "Mobile", "Phone", "Email"], ["Mobile=phone", "Email=-"])
     assert (said.fields, said.further) == ({"name": "Company", "phone": "Mobile"}, {})
     assert set(SEVERAL) <= set(NAMES)

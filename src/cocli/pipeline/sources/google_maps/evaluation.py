@@ -15,10 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cocli.errors import CocliError, UsageError
+from cocli.keys.identities import is_place_id
 from cocli.keys.tile import Tile
-from cocli.pipeline.sources.google_maps.documents import list_document
-from cocli.pipeline.sources.google_maps.parser.links import feature_id
+from cocli.pipeline.sources.google_maps.documents import details_document, list_document
+from cocli.pipeline.sources.google_maps.parser.links import feature_id, read_address
 from cocli.pipeline.sources.google_maps.parser.parse import MapsReading, read
+from cocli.pipeline.sources.google_maps.parser.sighting import identify
+from cocli.pipeline.sources.google_maps.parser.tree import saved_from
 from cocli.pipeline.sources.google_maps.score import FIELDS, MORE_FIELDS, FieldTally, Scores, Truth, compare
 
 if TYPE_CHECKING:
@@ -59,7 +62,7 @@ def evaluate(folder: Path, change: Callable[[bytes], bytes] = bytes) -> Evaluati
     for kind in KINDS:
         report.scores[kind] = Scores(kind)
         for truth, path in _labelled(folder, kind, report):
-            reading = _reading(path, str(truth.get("url") or ""), change)
+            reading = _reading(path, truth, change, is_single=kind == "details")
             report.verdicts[f"{kind}/{path.name}"] = reading.verdict.kind
             report.scores[kind].pages += 1
             report.scores[kind].places += len(reading.places)
@@ -88,20 +91,38 @@ def _labelled(folder: Path, kind: str, report: EvaluationReport) -> Iterator[tup
             report.problems.append(f"{kind}/{path.name} has no labels")
 
 
-def _reading(path: Path, url: str, change: Callable[[bytes], bytes]) -> MapsReading:
+def _reading(path: Path, truth: Truth, change: Callable[[bytes], bytes], *, is_single: bool) -> MapsReading:
+    """As a worker reads it: the page of one place is asked for by its id, a list by a phrase."""
     body = path.read_bytes()
     is_page = path.suffix != ".json"
     body = change(body) if is_page else body
-    document = list_document(
-        account="evaluation",
-        tile=Tile(0, 0),
-        phrase="evaluation",
-        url=url,
-        html=body if is_page else None,
-        answers=() if is_page else (body,),
-        fetched_at=_WHEN,
-    )
+    url = str(truth.get("url") or "")
+    place_id = _asked_for(url or (saved_from(body) if is_page else ""), truth) if is_single else None
+    answers = () if is_page else (body,)
+    html = body if is_page else None
+    if place_id is not None:
+        document = details_document(
+            account="evaluation", place_id=place_id, url=url, html=html, answers=answers, fetched_at=_WHEN
+        )
+    else:
+        document = list_document(
+            account="evaluation",
+            tile=Tile(0, 0),
+            phrase="evaluation",
+            url=url,
+            html=html,
+            answers=answers,
+            fetched_at=_WHEN,
+        )
     return read(document)
+
+
+def _asked_for(url: str, truth: Truth) -> str | None:
+    """The place that a page was opened for: by its address, else by its label."""
+    link = read_address(url)
+    found = identify(place_id=link.place_id, feature_id=link.feature_id)
+    known = found.place_id if found else truth.get("place_id")
+    return known if isinstance(known, str) and is_place_id(known) else None
 
 
 # --- one page

@@ -164,11 +164,18 @@ def _equal(name: str, said: Any, wanted: Any) -> bool:
 
 
 def _same_phone(said: str, wanted: str) -> bool:
+    """As numbers: `+1 217-241-0100` and `(217) 241-0100` ring at the same place."""
     digits, other = _digits(said), _digits(wanted)
     if digits == other:
         return True
-    international = e164([wanted]) or ""
-    return bool(international) and len(digits) >= 7 and _digits(international).endswith(digits.lstrip("0"))
+    return _rings_at(said, other) or _rings_at(wanted, digits)
+
+
+def _rings_at(international: str, digits: str) -> bool:
+    """Whether a number with its country ends with these digits, of which the zero of an area is none."""
+    national = digits.lstrip("0")
+    whole = _digits(e164([international]) or "")
+    return bool(whole) and len(national) >= 7 and whole.endswith(national) and len(whole) - len(national) <= 3
 
 
 def _digits(text: str) -> str:

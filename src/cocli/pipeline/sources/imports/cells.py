@@ -25,6 +25,9 @@ def _columns(entry: Mapping[str, Any], above: str, deep: int) -> Iterator[tuple[
         column = f"{above}{name}".strip()
         if isinstance(value, dict) and deep:
             yield from _columns(value, f"{column}.", deep - 1)
+        elif deep and isinstance(value, list) and value and isinstance(value[0], dict):
+            yield column, cell_text(value)
+            yield from _columns(value[0], f"{column}.", deep - 1)  # of several the first
         else:
             yield column, cell_text(value)
 

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from html import unescape
-
 from cocli.errors import FormatError
 from cocli.formats import kml
 from cocli.pipeline.sources.imports.decoding import decode
+from cocli.pipeline.sources.imports.reading.descriptions import described
 from cocli.pipeline.sources.imports.rows import ImportRow, ImportTable, RefusedRow
-
-_TAG = re.compile(r"<[^>]{0,500}>")
-_ADDRESS_LINE = re.compile(r"(?:https?://|www\.)\S+")
 
 
 def read_placemarks(data: bytes, *, file: str) -> ImportTable:
@@ -41,18 +36,9 @@ def _cells(placemark: kml.KmlPlacemark) -> dict[str, str]:
     for name, text in placemark.data:
         if text:
             cells.setdefault(name, text)
-    if website := _website(cells.get("description", "")):
-        cells.setdefault("website", website)
+    for name, text in described(cells.get("description", "")).items():
+        cells.setdefault(name, text)
     return cells
-
-
-def _website(description: str) -> str | None:
-    """A line that is nothing but an address: one inside of a sentence may be anybody's."""
-    for line in re.split(r"<br\s*/?>|\n", unescape(description), flags=re.IGNORECASE):
-        text = _TAG.sub("", line).strip()
-        if _ADDRESS_LINE.fullmatch(text):
-            return text
-    return None
 
 
 def _note_position(cells: dict[str, str], coordinates: str) -> None:

@@ -157,6 +157,10 @@ def _strangers(data: bytes, filename: str) -> None:
     for mark, what, hint in _STRANGERS:
         if head.startswith(mark) or raw.startswith(mark):
             raise UsageError(reason=f"{filename} is {what}", hint=hint)
+    if data[257:262] == b"ustar":
+        raise UsageError(
+            reason=f"{filename} is an archive (tar)", hint="Unpack it: tar -xf FILE; then import the list."
+        )
     if len(_CONTROLS.findall(head)) * _BINARY_SHARE > len(head):
         raise UsageError(
             reason=f"{filename} is no text, and none of the formats that are read",

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ImportRow:
     """One entry of a file: its number as a person counts (the line of a table, the card, the placemark)."""
 
@@ -18,6 +18,11 @@ class ImportRow:
     """Column → text. A column that occurs twice has a number behind its second name."""
     own: Mapping[str, Any] | None = None
     """The same with the types that a spreadsheet gave them."""
+
+    def keep_own(self) -> None:
+        """What is added to the cells from now on is not given back."""
+        if self.own is None:
+            self.own = dict(self.cells)
 
     @property
     def values(self) -> Mapping[str, Any]:
@@ -49,6 +54,8 @@ class ImportTable:
     delimiter: str | None = None
     sheet: str | None = None
     """Which sheet of a spreadsheet it is."""
+    derived: list[str] = field(default_factory=list)
+    """Columns that the file does not have: parts of JSON in its cells."""
     _seen: set[str] = field(default_factory=set)
 
     def see(self, columns: Mapping[str, str]) -> None:

@@ -9,7 +9,7 @@ from cocli.errors import FormatError, UsageError
 from cocli.pipeline.sources.imports.cells import cell_text
 from cocli.pipeline.sources.imports.domains import COLUMN, is_site
 from cocli.pipeline.sources.imports.extent import check_spreadsheet
-from cocli.pipeline.sources.imports.fields import readings, recognised
+from cocli.pipeline.sources.imports.headers import NO_HEADER, header_of, numbered
 from cocli.pipeline.sources.imports.rows import ImportRow, ImportTable, RefusedRow, distinct
 
 if TYPE_CHECKING:
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from python_calamine import CalamineWorkbook
 
-_HEADER_WITHIN = 10
-"""So many rows may stand above the header: a title, a date, a remark."""
 _SHOWN = 200
 _PACKED = b"PK\x03\x04"
 
@@ -75,7 +73,7 @@ def _table(rows: Sequence[Sequence[Any]], file: str, sheet: str) -> ImportTable:
         for position in filled:
             _add_site(table, position, texts[position])
         return table
-    names = distinct(texts[header])
+    names = distinct(texts[header]) if header >= 0 else numbered(max(len(row) for row in texts))
     table.columns = [name for name in names if name]
     for position, row in enumerate(texts[header + 1 :], header + 1):
         if not any(cell.strip() for cell in row):
@@ -99,22 +97,12 @@ def _trailing(texts: Sequence[Sequence[str]]) -> int:
 
 
 def _header(texts: Sequence[Sequence[str]], filled: Sequence[int]) -> int | None:
-    """The row that names the columns: of the first rows the one with most names that are known, else the first.
-
-    None for a list of websites that has no header.
-    """
-    known = recognised()
-
-    def hits(position: int) -> int:
-        return sum(any(name in known for name in readings(cell)) for cell in texts[position] if cell.strip())
-
-    best = max(filled[:_HEADER_WITHIN], key=hits)
-    if hits(best):
-        return best
+    """The row that names the columns; None for a list of websites that has no header."""
     first = [cell.strip() for cell in texts[filled[0]] if cell.strip()]
-    if len(first) == 1 and is_site(first[0]):
+    found = header_of(texts)
+    if len(first) == 1 and is_site(first[0]) and found in (filled[0], NO_HEADER):
         return None
-    return filled[0]
+    return found
 
 
 def _add_site(table: ImportTable, position: int, row: Sequence[str]) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from cocli.errors import FormatError
 from cocli.models.record import TEXT_LIMIT
 from cocli.pipeline.sources.imports.decoding import decode
+from cocli.pipeline.sources.imports.headers import NO_HEADER, header_of, numbered
 from cocli.pipeline.sources.imports.rows import ImportRow, ImportTable, RefusedRow, distinct
 
 if TYPE_CHECKING:
@@ -30,12 +31,16 @@ def read_table(data: bytes, *, file: str) -> ImportTable:
     delimiter = delimiter or _sniff(text)
     table = ImportTable("csv", decoded.encoding, delimiter=delimiter)
     lines = _lines(text, delimiter, table)
-    header = next(lines, None)
-    if header is None:
-        raise FormatError(file=file, line=1, reason="the file has no header")
-    names = distinct(header[1])
+    head = list(islice(lines, _SNIFFED))
+    if not head:
+        raise FormatError(file=file, line=1, reason="the file is empty: it has no header and no rows")
+    position = header_of([cells for _, cells in head])
+    if position == NO_HEADER:
+        names = numbered(max(len(cells) for _, cells in head))
+    else:
+        names, head = distinct(head[position][1]), head[position + 1 :]
     table.columns = [name for name in names if name]
-    for number, cells in lines:
+    for number, cells in chain(head, lines):
         if not any(cell.strip() for cell in cells):
             table.blank += 1
         elif len(cells) < len(names) or any(cell.strip() for cell in cells[len(names) :]):
@@ -56,13 +61,16 @@ def _declared(text: str) -> tuple[str, str | None]:
 
 
 def _sniff(text: str) -> str:
-    """The delimiter under which most of the first rows have as many cells as the first, and that more than one."""
+    """The delimiter under which most of the first rows have equally many cells, and more than one."""
 
     def rate(delimiter: str) -> tuple[float, int]:
-        widths = [len(cells) for _, cells in zip(range(_SNIFFED), _reader(text, delimiter), strict=False)]
-        if not widths or widths[0] < 2:
+        widths = [len(cells) for _, cells in zip(range(_SNIFFED), _reader(text, delimiter), strict=False) if cells]
+        if not widths:
             return 0.0, 0
-        return sum(width == widths[0] for width in widths) / len(widths), widths[0]
+        usual = max(set(widths), key=lambda width: (widths.count(width), width))
+        if usual < 2:
+            return 0.0, 0
+        return widths.count(usual) / len(widths), usual
 
     # Of equal ones the first stays: a comma before the others.
     return max(_DELIMITERS, key=rate)

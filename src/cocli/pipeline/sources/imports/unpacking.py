@@ -19,12 +19,21 @@ MAX_RATIO = 500
 _SMALL = 16 * 1024 * 1024
 _PIECE = 1024 * 1024
 _GZIP = b"\x1f\x8b"
+_ZIP = b"PK\x03\x04"
+_OFFICE = ("xl/", "word/", "ppt/", "mimetype", "[Content_Types].xml")
+_TABLES = (
+    ".csv", ".tsv", ".txt", ".tab", ".json", ".jsonl", ".ndjson", ".geojson", ".xlsx", ".xls", ".ods", ".parquet",
+    ".vcf", ".gz",
+)  # fmt: skip
 _ENDINGS = (".gz", ".gzip")
 _WAY_OUT = "Unpack it yourself, look at what is in it, and import a part of it."
 
 
 def unpacked(data: bytes, filename: str) -> tuple[bytes, str]:
-    """What gzip packed, and the name without its ending; everything else as it is."""
+    """What gzip or a zip of one table packed, and its name; everything else as it is."""
+    if member := _only_table(data, filename):
+        content, name = member_content(data, member, filename), member.rpartition("/")[2]
+        return unpacked(content, name) if content.startswith(_GZIP) else (content, name)
     if not data.startswith(_GZIP):
         return data, filename
     pieces = bytearray()
@@ -33,6 +42,30 @@ def unpacked(data: bytes, filename: str) -> tuple[bytes, str]:
         check_size(len(pieces), len(data), filename)
     name = next((filename[: -len(end)] for end in _ENDINGS if filename.lower().endswith(end)), filename)
     return bytes(pieces), name
+
+
+def _only_table(data: bytes, filename: str) -> str | None:
+    """The member of a zip that is the list, where one of them is and no other; spreadsheets and KMZ are zips too."""
+    if not data.startswith(_ZIP):
+        return None
+    with opened_archive(data, filename) as archive:
+        names = [info.filename for info in archive.infolist() if not info.is_dir()]
+    if any(name.startswith(_OFFICE) or name.lower().endswith((".kml", ".iwa")) for name in names):
+        return None
+    tables = [name for name in names if _is_table(name)]
+    if len(tables) > 1:
+        listed = ", ".join(tables[:5])
+        raise UsageError(
+            reason=f"{filename} is a packed file (zip) with {len(tables)} lists: {listed}",
+            hint="Unpack it, and import them one by one.",
+        )
+    return tables[0] if tables else None
+
+
+def _is_table(name: str) -> bool:
+    """By how its name ends; what a Mac puts beside a file is none."""
+    base = name.rpartition("/")[2].lower()
+    return base.endswith(_TABLES) and not name.startswith("__MACOSX") and not base.startswith(".")
 
 
 def check_size(size: int, packed: int, filename: str) -> None:

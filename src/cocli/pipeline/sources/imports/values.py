@@ -9,7 +9,10 @@ from urllib.parse import unquote
 from cocli.errors import IdentityError
 from cocli.formats.spreadsheets import is_taken_for_number
 from cocli.keys.identities import is_place_id, place_id_from_feature_id
+from cocli.pipeline.sources.imports.reading.points import degrees_of
+from cocli.pipeline.sources.imports.reading.texts import seen_text
 from cocli.pipeline.websites.facts.emails.address import read_address
+from cocli.pipeline.websites.hosts.table import hosts_of
 
 _NOTHING = frozenset(
     [
@@ -38,13 +41,24 @@ _EMAIL = re.compile(r"(?<![^\s@,;<>\"'()])[^\s@,;<>\"'()]++@[^\s@,;<>\"'()]++")
 _PLACE_ID = re.compile(r"(?<![A-Za-z0-9_-])[CG]hIJ[A-Za-z0-9_-]{23}(?![A-Za-z0-9_-])")
 _MARKED_PLACE_ID = re.compile(r"!19s([CG]hIJ[A-Za-z0-9_-]{23})")
 _FEATURE_ID = re.compile(r"0x[0-9a-f]{1,16}:0x[0-9a-f]{1,16}", re.IGNORECASE)
+_CID = re.compile(r"(\d{5,20})")
+_ASKED_CID = re.compile(r"[?&](?:cid|ludocid)=(\d{1,20})(?!\d)")
+_GOOGLE_MAP = re.compile(
+    r"(?:https?://)?(?:(?:www\.)?google\.[a-z.]+/(?:maps|search|earth|url\?.*maps)|maps\.google\.[a-z.]+/"
+    r"|search\.google\.com/local/)",
+    re.IGNORECASE,
+)
+"""Google has a host in each country, and more than maps on it: its paths tell."""
+_HOST = re.compile(r"(?:https?://)?(?:www\.)?([a-z0-9.-]{1,253})/", re.IGNORECASE)
 _THOUSANDS = re.compile(r"(?<=\d)[.,](?=\d{3}(?!\d))")
 _BREAKS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 
 def text_of(cell: str | None) -> str | None:
     """A cell without blanks around it; None for what people write where nothing is known."""
-    text = _BREAKS.sub(" ", cell or "").strip()
+    if not cell:
+        return None
+    text = seen_text(_BREAKS.sub(" ", cell)).strip()
     if len(text) > 1 and text[0] == "'" and (text[1] in "=+-@" or is_taken_for_number(text[1:])):
         text = text[1:]  # the apostrophe that keeps a spreadsheet from computing it
     return None if text.casefold() in _NOTHING else text
@@ -78,18 +92,34 @@ def count_of(text: str) -> float | None:
 
 
 def coordinate_of(text: str, limit: float) -> float | None:
-    """Degrees with a point or a comma; nothing else, because half-read degrees put a pin into the sea."""
-    try:
-        value = float(text.strip().replace(",", "."))
-    except ValueError:
-        return None
-    return value if -limit <= value <= limit else None
+    """Degrees with a point or a comma, or with minutes; nothing else: half-read degrees put a pin into the sea."""
+    return degrees_of(text, limit)
 
 
 def emails_of(text: str) -> tuple[str, ...]:
     """All addresses of mail in a cell, in their order."""
     found = (read_address(address) for address in _EMAIL.findall(text.replace("mailto:", " ")))
     return tuple(dict.fromkeys(str(address) for address in found if address))
+
+
+def listed_of(text: str) -> tuple[str, ...]:
+    """The entries of a cell that lists several, each once: by semicolons or bars, or as JSON or Python write a list."""
+    plain = text.strip()
+    if plain[:1] == "[" and plain[-1:] == "]":
+        plain = re.sub(r"[\"']\s*,\s*[\"']", ";", plain[1:-1]).strip("\"' ")
+    parts = (part.strip(" \"'") for part in re.split(r"[;|]", plain))
+    return tuple(dict.fromkeys(part for part in parts if part))
+
+
+def addresses_in(text: str) -> tuple[str, ...]:
+    """The web addresses of a cell that lists some."""
+    return tuple(address.rstrip(".,;)\"'") for address in re.findall(r"https?://[^\s,;|\"'<>\]}]+", text))
+
+
+def first_site_of(text: str) -> str | None:
+    """The first address of a cell that is no map's; several are separated by semicolons, bars or blanks."""
+    parts = re.split(r"\s*[;|\n]\s*|,\s+|\s+(?=https?://)", text.strip())
+    return next((part for part in parts if part and not is_map_address(part)), None)
 
 
 def tags_of(text: str) -> tuple[str, ...]:
@@ -113,11 +143,13 @@ def place_id_of(text: str) -> str | None:
         return None  # half of a feature id names no place
 
 
+def cid_of(text: str) -> str | None:
+    """The number of a place: alone, or in a link such as `https://maps.google.com/?cid=123`."""
+    match = _CID.fullmatch(text.strip()) or _ASKED_CID.search(text)
+    return match[1] if match and 0 < int(match[1]) < 1 << 64 else None
+
+
 def is_map_address(text: str) -> bool:
     """An address of a map: it says where, not whose website."""
-    return (
-        re.match(
-            r"(?:https?://)?(?:www\.|maps\.)?(?:google\.[a-z.]+/(?:maps|search|earth)|goo\.gl/|maps\.app)", text, re.I
-        )
-        is not None
-    )
+    host = _HOST.match(text)
+    return (host is not None and host[1].lower() in hosts_of("map")) or _GOOGLE_MAP.match(text) is not None

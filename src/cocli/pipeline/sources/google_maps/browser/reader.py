@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cocli import logs
-from cocli.errors import PageUnread
+from cocli.documents.reading.room import PAGES
+from cocli.errors import PageUnread, TooCostly
 from cocli.pipeline.sources.capture import Capture
 from cocli.pipeline.sources.google_maps.browser.reach import reach_of
 from cocli.pipeline.sources.google_maps.browser.search_url import place_url, search_url
@@ -14,7 +15,7 @@ from cocli.pipeline.sources.google_maps.browser.view import reach_in_view, seen_
 from cocli.pipeline.sources.google_maps.documents import details_document, list_document
 from cocli.pipeline.sources.google_maps.parser.parse import MapsReading, read
 from cocli.pipeline.sources.google_maps.parser.sighting import SOURCE
-from cocli.pipeline.sources.google_maps.parser.verdicts import NOT_TO_BE_READ
+from cocli.pipeline.sources.google_maps.parser.verdicts import NOT_TO_BE_READ, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 _LOG = logs.get_logger(__name__)
 
 _GONE = (404, 410)
+_TOO_MUCH = "it takes too much to read"
+_UNREAD = MapsReading(Verdict("error", _TOO_MUCH), ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +71,11 @@ class MapsReader:
             http_status=seen.status,
             headers=seen.headers,
         )
-        reading = read(document)
         box = seen_box(seen.url)
+        reading = _reading(document)
+        if reading is None:
+            pace.answered(seen.turn, blocked=False)
+            return Capture(document, "cut_short", _TOO_MUCH, seen=box), _UNREAD
         reach, reason = reach_in_view(*reach_of(document, reading, seen), box, tile)
         pace.answered(seen.turn, blocked=reach == "blocked")
         if reach == "blocked":
@@ -92,7 +98,10 @@ class MapsReader:
             http_status=seen.status,
             headers=seen.headers,
         )
-        reading = read(document)
+        reading = _reading(document)
+        if reading is None:
+            self._pace.answered(seen.turn, blocked=False)
+            return Visit(document, _UNREAD)
         verdict = reading.verdict
         blocked = verdict.kind in NOT_TO_BE_READ or seen.refused is not None
         self._pace.answered(seen.turn, blocked=blocked)
@@ -108,3 +117,11 @@ class MapsReader:
 
     def close(self) -> None:
         self._session.close()
+
+
+def _reading(document: Document) -> MapsReading | None:
+    """None where it takes too much: it is kept all the same, and whoever reads what was kept says so."""
+    try:
+        return PAGES.call(read, document, what=document.doc)
+    except TooCostly:
+        return None

@@ -29,6 +29,11 @@ _PRICE = 24
 """Characters of the longest price, `US$100.000–200.000`."""
 _CATEGORY = 80
 """Characters of the longest category: what is longer describes the place."""
+_WORDS, _MOST_WORDS = 4, 7
+"""Of a line that may be a sentence, and that must be one."""
+_SENTENCE = re.compile(
+    r"[,.;:!?–—]|\b(?:with|serving|offering|featuring|plus|amid|since|from|mit|avec|con|com|met)\b", re.IGNORECASE
+)
 _BEGINS_WITH_RATING = re.compile(r"[0-5][.,\u066b][0-9]")
 _YEARS = re.compile(r"(?:19|20)[0-9]{2}\s?[-‐‑–—/]\s?(?:19|20)[0-9]{2}")
 
@@ -145,8 +150,16 @@ def _take_category_and_address(row: SegmentRow, values: Values) -> None:
         _take_address(said[-1], values)
     elif said and (said[0].led or _NUMBERED.search(numbers.plain(said[0].text))):
         _take_address(said[0], values)
-    elif said:
+    elif said and not _describes(said[0].text):
         _take_category(said[0], values)
+
+
+def _describes(text: str) -> bool:
+    """A line of its own that is a sentence, where the line of the category is missing: `Cosy spot with a garden`."""
+    words = text.split()
+    if len(words) < _WORDS:
+        return False
+    return len(words) > _MOST_WORDS or _SENTENCE.search(text) is not None
 
 
 def _is_aside(segment: Segment) -> bool:

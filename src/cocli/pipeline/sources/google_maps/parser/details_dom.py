@@ -44,12 +44,25 @@ def read_panel(tree: LexborHTMLParser) -> Panel | None:
     """The panel of a page, or None where it shows none."""
     main, heading = _find(tree)
     if heading is None or main is None:
-        return None
+        return _without_heading(tree)
     name = tidy(copied(heading).text())
     if name is None:
         return None
     values = {**_heading(heading), **_items(main)}
     return Panel(name, {key: value for key, value in values.items() if value not in (None, ())})
+
+
+def _without_heading(tree: LexborHTMLParser) -> Panel | None:
+    """A pane that has lines and no heading, as while a page loads: its label says what the place is called."""
+    for main in tree.css('[role="main"][aria-label]')[:10]:
+        name = tidy(main.attributes.get("aria-label"))
+        if not name or main.css_first('[role="feed"], h1') is not None or main.css_first(_ITEMS) is None:
+            continue
+        button = main.css_first('button[jsaction*="category"]')
+        near = _heading_values(copied(_top_of(button))) if button is not None else {}
+        values = {**near, **_items(main)}
+        return Panel(name, {key: value for key, value in values.items() if value not in (None, ())})
+    return None
 
 
 def _find(tree: LexborHTMLParser) -> tuple[LexborNode | None, LexborNode | None]:
@@ -76,8 +89,20 @@ def _find(tree: LexborHTMLParser) -> tuple[LexborNode | None, LexborNode | None]
 def _heading(heading: LexborNode) -> dict[str, Any]:
     """Rating, reviews and category stand near the name, above the first of the lines."""
     element = _around(heading)
-    if element is None:
-        return {}
+    return _heading_values(element) if element is not None else {}
+
+
+def _top_of(node: LexborNode) -> LexborNode:
+    """The largest element around a node that holds no line of the panel."""
+    for _ in range(_HIGHEST):
+        outer = node.parent
+        if outer is None or outer.attributes.get("role") == "main" or outer.css_first(_BELOW) is not None:
+            break
+        node = outer
+    return node
+
+
+def _heading_values(element: TreeElement) -> dict[str, Any]:
     values: dict[str, Any] = {"category_labels": _categories(element)}
     for inner in element.walk():
         found = stars_of(inner)

@@ -9,14 +9,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from cocli.pipeline.sources.google_maps.parser import links
+from cocli.pipeline.sources.google_maps.parser import links, numbers
 from cocli.pipeline.sources.google_maps.parser.card_lines import read_lines
 from cocli.pipeline.sources.google_maps.parser.segments import groups_of
 from cocli.pipeline.sources.google_maps.parser.sighting import Sighting, identify, tidy
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from selectolax.lexbor import LexborHTMLParser, LexborNode
 
     from cocli.pipeline.sources.google_maps.parser.segments import Group
@@ -36,6 +38,16 @@ _LOG_WEBSITE = "84919"
 """And the button that leads to a website."""
 _WEBSITE_HINT = "lcr4fd"
 """The class of that button."""
+_SIGNS = frozenset({"rating", "review_count", "phone", "website", "business_status", "price"})
+_ADDRESS_NAME = re.compile(
+    r"\d{1,6}[a-z]?(?:[-–/]\d{1,5}[a-z]?)?,? [^\d,]{3,60}(?:,.*)?|[^\d,]{4,60}[ ,]\d{1,5} ?[a-z]?(?:[-–/]\d{1,5})?,.*"
+    r"|(?:[^\d,]{1,40} )?\d{4,6}(?:-\d{3,4})?|[23456789CFGHJMPQRVWX]{4,8}\+[23456789CFGHJMPQRVWX]{2,3}.*"
+    r"|[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}",
+    re.IGNORECASE,
+)
+"""`355 State St, Los Altos`, `Hauptstraße 5, 10115 Berlin`, a postcode, a plus code."""
+_KNOWN_AREA = "/m/"
+"""Towns and regions have ids of the older kind; a business that has one is so well known that it is rated."""
 _AD = (
     '[jslog^="18538"], [jslog^="198204"], [jslog^="198205"], [data-url*="adssettings.google"], '
     'a[href^="/aclk?"], a[href*="google.com/aclk?"], a[href*="/pagead/aclk?"]'
@@ -54,7 +66,9 @@ class _Page:
 
 def read_list(tree: LexborHTMLParser) -> list[Sighting]:
     """The places of a list in the order of the page, one per card: an advertisement repeats a place."""
-    pairs = [(link, _card_of(link)) for link in card_links(tree)[:MAX_CARDS]]
+    found = card_links(tree)[:MAX_CARDS]
+    alone = {} if tree.css_first(FEED) is not None else _alone(found)
+    pairs = [(link, _card_of(link, alone)) for link in found]
     if not pairs:
         return []
     shared = Counter(card.mem_id for _, card in pairs)
@@ -73,9 +87,9 @@ def card_links(tree: LexborHTMLParser) -> list[LexborNode]:
     return [node for node in found if _NAMES_PLACE.search(node.attributes.get("href") or "")]
 
 
-def _card_of(link: LexborNode) -> LexborNode:
-    """The article that a link is in; else what stands in the feed; else what the link stands in."""
-    node = parent = link.parent
+def _card_of(link: LexborNode, alone: dict[int, LexborNode]) -> LexborNode:
+    """The article that a link is in; else what stands in the feed; else what links to this place and no other."""
+    node = link.parent
     below = link
     for _ in range(8):
         if node is None or node.tag in ("body", "html"):
@@ -87,9 +101,33 @@ def _card_of(link: LexborNode) -> LexborNode:
             return below
         below = node
         node = node.parent
-    if parent is not None:
-        return parent
-    return link
+    return alone.get(link.mem_id, link)
+
+
+def _alone(found: Sequence[LexborNode]) -> dict[int, LexborNode]:
+    """Link → the largest element around it that links to no other place. Each element is looked at once per link."""
+    around = [(link, list(_around(link))) for link in found]
+    places: dict[int, set[str]] = {}
+    counts: Counter[int] = Counter()
+    for link, chain in around:
+        target = links.read_place_link(link.attributes.get("href") or "").feature_id or ""
+        for node in chain:
+            places.setdefault(node.mem_id, set()).add(target)
+            counts[node.mem_id] += 1
+    cards = {}
+    for link, chain in around:
+        own = [node for node in chain if len(places[node.mem_id]) == 1 and counts[node.mem_id] <= _MOST_LINKS]
+        cards[link.mem_id] = own[-1] if own else link.parent or link
+    return cards
+
+
+def _around(link: LexborNode) -> Iterator[LexborNode]:
+    node = link.parent
+    for _ in range(_MAX_STEPS):
+        if node is None or node.tag in ("body", "html"):
+            return
+        yield node
+        node = node.parent
 
 
 def read_card(anchor: LexborNode, card: LexborNode, page: _Page) -> Sighting | None:
@@ -110,7 +148,17 @@ def read_card(anchor: LexborNode, card: LexborNode, page: _Page) -> Sighting | N
     known = (("lat", link.lat), ("lon", link.lon), ("website", _website(card)))
     values.update((field, value) for field, value in known if value is not None)
     advertised = (attributes.get("jslog") or "").startswith(_LOG_AD)
-    return Sighting(identity, name, values, advertised or (page.advertises and card.css_first(_AD) is not None))
+    advertised = advertised or (page.advertises and card.css_first(_AD) is not None)
+    if not advertised and not _is_business(name, values, link.kgmid):
+        return None
+    return Sighting(identity, name, values, advertised)
+
+
+def _is_business(name: str, values: dict[str, Any], kgmid: str | None) -> bool:
+    """A street address, a postcode or an area may stand in a list: it shows nothing that only a business has."""
+    if _SIGNS & values.keys() or {"category_labels", "address"} <= values.keys():
+        return True
+    return _ADDRESS_NAME.fullmatch(numbers.plain(name)) is None and not (kgmid or "").startswith(_KNOWN_AREA)
 
 
 def _name(card: LexborNode, labels: list[str]) -> tuple[LexborNode | None, str | None]:

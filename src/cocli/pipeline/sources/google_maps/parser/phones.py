@@ -34,16 +34,16 @@ def is_written_as_phone(text: str) -> bool:
     return _WRITTEN.match(plain(text)) is not None
 
 
-def e164(texts: Iterable[str], country: str | None = None) -> str | None:
+def e164(texts: Iterable[str], country: str | None = None, *, only_valid: bool = False) -> str | None:
     """The international form of the first number that has one: written with `+`, or of a known country."""
     for text in texts:
-        number = _e164(plain(text), country)
+        number = _e164(plain(text), country, only_valid)
         if number:
             return number
     return None
 
 
-def _e164(text: str, country: str | None) -> str | None:
+def _e164(text: str, country: str | None, only_valid: bool) -> str | None:
     import phonenumbers  # its tables take 50 ms to load: only where a number is
 
     if not text.startswith("+") and country is None:
@@ -52,6 +52,6 @@ def _e164(text: str, country: str | None) -> str | None:
         number = phonenumbers.parse(text[:40], None if text.startswith("+") else country)
     except phonenumbers.NumberParseException:  # not a number, or of an unknown country
         return None
-    if not phonenumbers.is_possible_number(number):
+    if not phonenumbers.is_possible_number(number) or (only_valid and not phonenumbers.is_valid_number(number)):
         return None
     return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)

@@ -15,6 +15,8 @@ from cocli.keys.identities import (
     place_id_from_feature_id,
 )
 from cocli.models.place import Place
+from cocli.pipeline.sources.google_maps.parser import phones
+from cocli.pipeline.sources.google_maps.parser.tile_country import country_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -157,12 +159,13 @@ def to_place(sighting: Sighting, around: Circumstances, rank: int | None) -> Pla
         "observed_at": around.observed_at,
         "document": around.document,
     }
+    values = {**sighting.values, **_international(sighting.values, around)}
     try:
-        return Place.checked({**base, **sighting.values})
+        return Place.checked({**base, **values})
     except RecordError:  # one value is bad: found out below, one by one
         pass
     fitting: dict[str, Any] = {}
-    for name, value in sighting.values.items():
+    for name, value in values.items():
         try:
             Place.checked({**base, name: value})
         except RecordError:  # this one is left out
@@ -172,3 +175,13 @@ def to_place(sighting: Sighting, around: Circumstances, rank: int | None) -> Pla
         return Place.checked({**base, **fitting})
     except RecordError:  # the identity itself is bad: there is no place
         return None
+
+
+def _international(values: Mapping[str, Any], around: Circumstances) -> dict[str, str]:
+    """A national number is read as one of the country that the place says, else of the tile it was found in."""
+    phone = values.get("phone")
+    if not isinstance(phone, str) or values.get("phone_e164"):
+        return {}
+    country = values.get("country") or country_for(around.tile, values.get("lat"), values.get("lon"))
+    found = phones.e164([phone], country, only_valid=True)
+    return {"phone_e164": found} if found else {}

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 Kind = Literal["list", "single", "empty", "area", "consent", "limited_view", "blocked", "error", "shell"]
 NOT_TO_BE_READ: frozenset[Kind] = frozenset({"blocked", "consent", "limited_view"})
-"""Pages that say nothing of what is there, or only a part of it: their places are not counted."""
+"""Pages that say nothing of what is there, or only a part of it: the tile is not read by them."""
+PARTIAL: Kind = "limited_view"
+"""What it shows is true, and less than there is: its places count, the tile stays unread."""
 LOG_LIMITED_VIEW = "295516"
 """What Maps calls the link that explains the limited view."""
 RATED_AT_LEAST = 4

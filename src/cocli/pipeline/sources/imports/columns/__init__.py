@@ -1,0 +1,1 @@
+"""Which column of a file holds what, seen from its values."""
