@@ -25,6 +25,8 @@ _ONE_IN = 6
 """So many websites are one hostile one."""
 _PHRASES = ("bakery",)
 _WORKERS = 2
+_GROWTH = 1.05
+"""Of the time between two kills: a busy machine starts no process within two seconds, and would never end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,7 @@ def _made(folder: str, name: str) -> Path:
 def _ended(place: Field, seed: int, period: float) -> tuple[TownOutcome, int]:
     """What the job came to, and how many processes were killed."""
     home = place.machine("home")
-    storm = place.storm(place.goal(home), seed=seed, period=period)
+    storm = place.storm(place.goal(home), seed=seed, period=period, growth=_GROWTH)
     if not storm.rage(_SECONDS):
         raise AssertionError(f"the job did not end: {storm.log_of('goal')[-2000:]}")
     return place.outcome(home), len(storm.kills)

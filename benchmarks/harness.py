@@ -6,7 +6,8 @@ A benchmark is a module of this package with a docstring whose first line says w
         bench.note("writing 1,000,000 rows")
         bench.measure("read_over_csv", 1.23, peer="csv module", peer_value=1, ratio=1.23, conditions="1,000,000 rows")
 
-A ratio named `…_over_peer` is our rate divided by the peer's (higher is better), unless its name ends in `_cost`.
+A package whose `__init__.py` has a `main` is one, too. A ratio named `…_over_peer` is our rate divided by the peer's
+(higher is better), unless its name ends in `_cost`.
 """
 
 from __future__ import annotations
@@ -50,6 +51,8 @@ class Bench:
     name: str
     arguments: list[str] = field(default_factory=list)
     measures: list[Measure] = field(default_factory=list)
+    unmeasured: list[str] = field(default_factory=list)
+    """Names of figures that there is nothing to measure of: the JSON line says null."""
     started: float = field(default_factory=time.perf_counter)
 
     def note(self, text: str) -> None:
@@ -86,7 +89,7 @@ class Bench:
             for measure in self.measures
         }
         figures = {names[measure.name]: _rounded(measure.value) for measure in self.measures}
-        return {"bench": self.name, **figures}
+        return {"bench": self.name, **figures, **{f"{self.name}.{name}": None for name in self.unmeasured}}
 
 
 def show_number(value: float | None, unit: str = "") -> str:
@@ -106,9 +109,16 @@ def available() -> dict[str, str]:
     found = {}
     for path in sorted(PACKAGE.glob("*.py")):
         if path.stem not in _NOT_BENCHMARKS and not path.stem.startswith("_"):
-            docstring = ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
-            found[path.stem] = docstring.partition("\n")[0]
-    return found
+            found[path.stem] = _summary(ast.parse(path.read_text("utf-8")))
+    for path in sorted(PACKAGE.glob("*/__init__.py")):
+        tree = ast.parse(path.read_text("utf-8"))
+        if any(isinstance(node, ast.FunctionDef) and node.name == "main" for node in tree.body):
+            found[path.parent.name] = _summary(tree)
+    return dict(sorted(found.items()))
+
+
+def _summary(tree: ast.Module) -> str:
+    return (ast.get_docstring(tree) or "").partition("\n")[0]
 
 
 def table(rows: list[tuple[str, ...]]) -> str:

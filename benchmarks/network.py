@@ -15,8 +15,11 @@ when it was itself late, nobody is blamed for that. It shares the processors wit
 The peers have two processes with room for 500 requests each, read the pages that ours read, at 0.4 s and in the same
 run, keep to the same pace (Scrapy with AutoThrottle, and to robots.txt), look for addresses with one regular expression
 and try nothing twice. They keep nothing, which is less than ours does; `over_scrapy_keeping` is beside one that keeps
-its queue, every page and a file of results, so that it may be killed and goes on, as ours. The longest wait of the
-worker's loop is what the worker says at its end (`longest_lag` of its `--json`); left out where it says nothing of it.
+its queue, every page and a file of results, so that it may be killed and goes on, as ours; `over_scrapy_comparable` is
+beside one that also looks for what ours looks for, as far as libraries do it (`slow_network/scrapy_peer.py` says what).
+None of them chooses pages: they are told which ones ours read. Violations of the pace are told with each. The longest
+wait of the worker's loop is what the worker says at its end (`longest_lag` of its `--json`); left out where it says
+nothing of it.
 """
 
 from __future__ import annotations
@@ -39,7 +42,12 @@ _MAIN = 400
 _ADDRESS_SHARE = 8.0
 """Requests per second that one address may get, over all the sites that lie there."""
 _MOST_MIB = 600
-_PEERS = {"scrapy": "Scrapy, keeps nothing", "scrapy_keeping": "Scrapy, keeps pages and queue", "crawlee": "Crawlee"}
+_PEERS = {
+    "scrapy": "Scrapy, keeps nothing",
+    "scrapy_keeping": "Scrapy, keeps pages and queue",
+    "scrapy_comparable": "Scrapy, looks for contacts as well",
+    "crawlee": "Crawlee",
+}
 """The end of a measure's name → who it is. What follows an underscore is a manner of the same library."""
 
 
@@ -81,7 +89,7 @@ def main(bench: Bench) -> None:
                 peers = _read_by_peers(bench, server, readings[_MAIN])
     _tell_rates(bench, sites, readings)
     _tell_politeness(bench, [*readings.values(), again])
-    _tell_again(bench, again)
+    _tell_again(bench, readings[_MAIN], again)
     _tell_peers(bench, readings[_MAIN], peers)
 
 
@@ -201,11 +209,18 @@ def _tell_politeness(bench: Bench, readings: list[Reading]) -> None:
     bench.measure("shortest_interval_s", shortest, unit="s", conditions="between two requests to one site")
 
 
-def _tell_again(bench: Bench, again: Reading) -> None:
+def _tell_again(bench: Bench, first: Reading, again: Reading) -> None:
     verdict = again.visit.verdict
     unchanged = verdict.statuses.get(304, 0) / max(verdict.requests, 1)
     conditions = f"a second visit; {unchanged:.0%} of the answers are 304, without a body"
     bench.measure("refresh_requests_per_site", verdict.requests_per_site, conditions=conditions)
+    bench.measure(
+        "refresh_over_first_cpu",
+        again.spent.processor / first.spent.processor,
+        peer="the first visit, s",
+        peer_value=first.spent.processor,
+        conditions="processor time, start and end of the command as well",
+    )
 
 
 def _tell_peers(bench: Bench, ours: Reading, peers: dict[str, Reading]) -> None:
@@ -218,4 +233,10 @@ def _tell_peers(bench: Bench, ours: Reading, peers: dict[str, Reading]) -> None:
             peer_value=reading.rate,
             conditions=f"0.4 s, {PROCESSES} processes x {AT_ONCE}; {reading.visit.verdict.site_violations} violations, "
             f"{spent.peak_mib:.0f} MiB, {spent.processor:.0f} s of processor (ours {ours.spent.processor:.0f})",
+        )
+        bench.measure(
+            f"cpu_ms_per_site_{peer}",
+            1000 * spent.processor / reading.visit.verdict.sites,
+            unit="ms",
+            conditions=f"{_PEERS[peer]}; {reading.violations} violations of the pace",
         )

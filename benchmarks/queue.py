@@ -126,6 +126,8 @@ def _single(bench: Bench, folder: Path, tasks: int, processes: list[int], *, pol
             ratio=ratio,
             conditions=f"{name}; {_by_count(rates[name])}; {DURABILITY[policy]}",
         )
+    floor = best[OURS] / best[BARE]
+    bench.measure(f"single_{policy}_over_floor", floor, peer=BARE, peer_value=best[BARE], ratio=floor)
     if fsync:
         ratio = best[MANY] / best[HUEY]
         bench.measure("group16_over_huey_fsync", ratio, peer=HUEY, peer_value=best[HUEY], ratio=ratio)

@@ -1,12 +1,22 @@
-"""How well contacts are found on pages whose contacts are known. Any folder in this layout can be scored:
+"""How well contacts are found and delivered on pages whose contacts are known, and how well listings are matched.
 
-    FOLDER/truth.jsonl      one line per page: file, url, country, form, emails, emails_optional, emails_thirdparty,
-                            emails_reject, phones…, socials…
-    FOLDER/pages/*.html
-
-`emails` must be found, `emails_optional` may be, `emails_thirdparty` are real but someone else's, `emails_reject` must
-not be found; the same for phones and socials. Only `file` is needed, whatever is missing is empty.
+README.md beside this file explains the pages, their truth, how any program takes part, and the results.
 
     python -m benchmarks.contacts                 the hand-made pages of this folder: every form and every negative
     python -m benchmarks.contacts FOLDER          other pages
+    python -m benchmarks.contacts --half open     generated pages, by class and by language
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from benchmarks.harness import Bench
+
+
+def main(bench: Bench) -> None:
+    """`make bench NAME=contacts`."""
+    from benchmarks.contacts.measures import measure
+
+    measure(bench)

@@ -39,8 +39,8 @@ class Machine:
         (folder / "config.toml").write_text(settings + 'allow_networks = ["127.0.0.0/8"]\n', "utf-8")
         with (folder / "leads.csv").open("w", encoding="utf-8", newline="") as opened:
             writer = csv.writer(opened)
-            writer.writerow(["website"])
-            writer.writerows([listed.site.url] for listed in server.sites)
+            writer.writerow(["website", "country"])  # as every source of places knows it
+            writer.writerows([listed.site.url, "US"] for listed in server.sites)
         self._cocli("campaign", "new", CAMPAIGN)
         self._cocli("import", "leads.csv", "-c", CAMPAIGN)
 

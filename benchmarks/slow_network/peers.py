@@ -27,11 +27,13 @@ def is_installed(peer: str) -> bool:
 
 def crawl(peer: str, server: NetworkServer, pages: dict[str, list[str]]) -> Spent:
     """Read the sites with a peer, in two processes. `pages` are those that ours read: site → addresses."""
-    library, _, keeps = peer.partition("_")
-    tasks = [
-        json.dumps({**_task(server, pages, number), "keeps": f"kept-{number}" if keeps else None}) + "\n"
-        for number in range(PROCESSES)
-    ]
+    library, _, manner = peer.partition("_")
+    reads_contacts = manner == "comparable"
+    tasks: list[str] = []
+    for number in range(PROCESSES):
+        keeps = f"kept-{number}" if manner else None
+        task = _task(server, pages, number) | {"keeps": keeps, "reads_contacts": reads_contacts}
+        tasks.append(json.dumps(task) + "\n")
     command = [sys.executable, "-m", f"benchmarks.slow_network.{library}_peer"]
     root = str(Path(__file__).parents[2])
     environ = {**os.environ, "PYTHONPATH": os.pathsep.join([root, os.environ.get("PYTHONPATH", "")])}

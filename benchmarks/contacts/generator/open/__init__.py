@@ -1,0 +1,1 @@
+"""The open half: words and markup that whoever writes extractors may look at."""
