@@ -236,6 +236,28 @@ def test_a_stranger_who_asks_without_end_waits_for_its_answers() -> None:
         assert heard.count(b"quick") < 30
 
 
+def test_an_answer_does_not_wait_for_an_acknowledgement() -> None:
+    """Nagle's algorithm is off: else a body waits forty milliseconds behind its head."""
+
+    async def option() -> int:
+        seen: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+        def connected(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            accepted = writer.get_extra_info("socket")
+            seen.set_result(accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+            writer.close()
+
+        bound = listening("127.0.0.1", 0, "")
+        async with await asyncio.start_server(connected, sock=bound):
+            _, writer = await asyncio.open_connection(*bound.getsockname())
+            found = await asyncio.wait_for(seen, PATIENCE)
+            writer.close()
+            await writer.wait_closed()
+            return found
+
+    assert asyncio.run(option()) == 1
+
+
 def test_a_network_has_one_name() -> None:
     assert network_of("192.0.2.7") == network_of("::ffff:192.0.2.7") == "192.0.2.7"
     assert network_of("2001:db8:1:2::1") == network_of("2001:db8:1:2:ffff::9") != network_of("2001:db8:1:3::1")

@@ -52,7 +52,7 @@ def websites(town: Town) -> Iterator[WebsiteServer]:
 
 _ENDLESS = """
 import sys
-if "cocli.pipeline.websites.site.reader_process" in sys.orig_argv:
+if "cocli.documents.reading.reader_process" in sys.orig_argv:
     from cocli.pipeline.websites.facts import facts
 
     whole = facts.find_hours

@@ -1,0 +1,1 @@
+"""The base map that the program brings: coasts, borders and towns around a campaign, without a network."""

@@ -1,0 +1,67 @@
+"""A file of the dashboard: its bytes, its type, and an etag that only changes with what it says."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from cocli.formats import json_records
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from cocli.models.record import Record
+
+JSON = "application/json"
+GEOJSON = "application/geo+json"
+HTML = "text/html; charset=utf-8"
+SVG = "image/svg+xml"
+CAPTURED_POLICY = (
+    "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; frame-ancestors 'self'"
+)
+"""Of a captured page: it runs nothing, asks nobody, and is of no origin."""
+PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; base-uri 'none'"
+"""Of the report without script."""
+_PASSING = ("at", "age_seconds")
+"""What changes by itself: two files that differ in nothing else are the same file."""
+
+
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    """One file below `data/`."""
+
+    path: str
+    data: bytes
+    content_type: str
+    etag: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+def record_file(path: str, record: Record, content_type: str = JSON) -> DataFile:
+    """A record as a file."""
+    return DataFile(path, json_records.render(record), content_type, fingerprint(record))
+
+
+def bytes_file(path: str, data: bytes, content_type: str, headers: Mapping[str, str] | None = None) -> DataFile:
+    return DataFile(path, data, content_type, _quoted(hashlib.sha256(data)), headers or {})
+
+
+def fingerprint(record: Record) -> str:
+    """The etag of what a record says, whenever it is said."""
+    values = {"schema": type(record).schema_id, **record.model_dump(mode="json")}
+    return _quoted(hashlib.sha256(json_records.text(_lasting(values)).encode()))
+
+
+def _lasting(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: item for name, item in value.items() if name not in _PASSING} | {
+            name: [_lasting(item) for item in items]
+            for name, items in value.items()
+            if name == "hosts" and isinstance(items, list)
+        }
+    return value
+
+
+def _quoted(digest: Any) -> str:
+    return f'"{digest.hexdigest()[:32]}"'

@@ -1,0 +1,1 @@
+"""What the server of the dashboard keeps on this machine: tokens, webhooks, uploads, runs, and who did what."""

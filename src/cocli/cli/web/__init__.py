@@ -1,0 +1,1 @@
+"""`cocli web`: the dashboard, live and published."""

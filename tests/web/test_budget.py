@@ -1,0 +1,73 @@
+"""What the pages weigh, what they name, and that what others made is what they made."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import re
+from pathlib import Path
+
+import cocli.service.web
+
+STATIC = Path(cocli.service.web.__path__[0]) / "static"
+ASSETS = STATIC / "assets"
+MOST_KB = 80
+
+
+def scripts() -> list[Path]:
+    """Everything that a browser may load, apart from what only the map needs."""
+    of_map = {"maplibre", "map", "coverage.js"}
+    return [path for path in ASSETS.rglob("*.js") if not of_map & set(path.parts)]
+
+
+def test_script_weighs_less_than_eighty_kilobytes() -> None:
+    weight = sum(len(gzip.compress(path.read_bytes(), 9)) for path in scripts())
+    assert 20_000 < weight < MOST_KB * 1000
+
+
+def test_the_page_names_every_module_of_the_shell() -> None:
+    """A browser asks for all of them at once, and not for one after it has read another."""
+    named = re.findall(
+        r'<link rel="modulepreload" href="{{assets}}/([^"]+)">', (STATIC / "index.html").read_text("utf-8")
+    )
+    assert sorted(named) == sorted(str(path.relative_to(ASSETS)) for path in imported(ASSETS / "main.js", set()))
+
+
+def imported(path: Path, known: set[Path]) -> set[Path]:
+    """The modules that a module imports, and those that they import."""
+    for name in re.findall(r'(?:from|import)\s*"(\.[^"]+)"', path.read_text("utf-8")):
+        found = (path.parent / name).resolve()
+        if found not in known:
+            known.add(found)
+            imported(found, known)
+    return known
+
+
+def test_vendored_files_are_as_they_were_published() -> None:
+    table = (ASSETS / "vendor/VENDORED.md").read_text("utf-8")
+    rows = re.findall(r"^\| `([^`]+)` \|.*\| `([0-9a-f]{64})` \|$", table, re.MULTILINE)
+    there = {str(path.relative_to(ASSETS / "vendor")) for path in (ASSETS / "vendor").rglob("*.js")}
+    assert {name for name, _ in rows} == there
+    for name, digest in rows:
+        assert hashlib.sha256((ASSETS / "vendor" / name).read_bytes()).hexdigest() == digest, name
+    for licence in re.findall(r", ([\w./-]+LICENSE\.txt)", table):
+        assert (ASSETS / "vendor" / licence).stat().st_size > 500
+
+
+def test_our_own_files_load_nothing_from_elsewhere_and_write_no_html() -> None:
+    own = [
+        path
+        for path in [*ASSETS.rglob("*.js"), *STATIC.rglob("*.html"), *STATIC.rglob("*.css")]
+        if "vendor" not in path.parts
+    ]
+    assert len(own) > 30
+    forbidden = re.compile(
+        r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|dangerouslySet|srcdoc|\beval\(|new Function"
+    )
+    for path in own:
+        text = path.read_text("utf-8")
+        assert not forbidden.search(text), path
+        addresses = re.findall(r"https?://[^\s\"'`)]+", text)
+        assert [address for address in addresses if "w3.org" not in address] == [], path
+        if path.suffix == ".html":
+            assert not re.search(r"<script(?![^>]*src=)|<style|\son\w+=|\sstyle=", text), path
