@@ -63,6 +63,9 @@
     │   └── CrewLost                retryable: a process or a machine of the job has died
     ├── ServiceError                one of cocli's services refused or failed
     │   ├── TokenRefused            the token is wrong or has expired
+    │   ├── LoginRequired           nobody is logged in
+    │   ├── Forbidden               the role of whoever asks is not enough
+    │   ├── EtagRequired            a change that does not say what it changes
     │   ├── TooLarge                a request or an answer is larger than the service allows
     │   ├── TooSlow                 retryable: a request did not arrive in time
     │   ├── TooManyRequests         retryable: a token sent more requests than it may
@@ -97,6 +100,7 @@
     ├── NetworkDown                 retryable: this machine cannot look up host names
     ├── FileUnusable                a file of this machine, or the output, cannot be read or written
     │   └── DiskFull                there is no room for it
+    ├── TooCostly                   a page or a file takes more time or memory to read than it may
     ├── PageReaderLost              the process that reads pages could not be started, or ended
     └── MissingExtra                an optional dependency is not installed
 
@@ -592,6 +596,30 @@ class TokenRefused(ServiceError):
     remedy = "Make a new token on the machine that runs the service: cocli documents token"
 
 
+class LoginRequired(ServiceError):
+    """Nobody is logged in."""
+
+    code = "login_required"
+    exit_code = ExitCode.DENIED
+    remedy = "Open the link that cocli web printed, or log in again."
+
+
+class Forbidden(ServiceError):
+    """{who} may not do this: {reason}."""
+
+    code = "forbidden"
+    exit_code = ExitCode.DENIED
+    remedy = "Ask an admin of the campaign; [auth] of its file says who may do what."
+
+
+class EtagRequired(ServiceError):
+    """The request does not say which version it changes."""
+
+    code = "etag_required"
+    exit_code = ExitCode.USAGE
+    remedy = "Send If-Match with the etag that was read."
+
+
 class TooLarge(ServiceError):
     """{what} has {size} bytes; the service allows {limit}."""
 
@@ -907,6 +935,14 @@ def disk_full(error: OSError, file: str) -> DiskFull | None:
     if error.errno not in NO_ROOM:
         return None
     return DiskFull(file=file, done="written", reason=error.strerror)
+
+
+class TooCostly(CocliError):
+    """{what} takes too much to read: {reason}"""
+
+    code = "too_costly"
+    exit_code = ExitCode.DATA
+    remedy = "It may be damaged, or made to do harm. Read a part of it, or leave it out."
 
 
 class PageReaderLost(CocliError):

@@ -33,3 +33,5 @@ class ExitCode(IntEnum):
     """This machine was evicted: its supervisor and its workers have nothing more to do here."""
     INTERRUPTED = 130
     """Stopped by Ctrl-C."""
+    TERMINATED = 143
+    """Stopped by SIGTERM, as a container's first process."""

@@ -1,13 +1,14 @@
-"""`make demo` and the form of the benchmarks."""
+"""Which folders the demo takes, and the form of the benchmarks.
+
+What the demo finds and says is in the test of the tutorial that begins with it: it takes half a minute.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-import sqlite3
 import subprocess
 import sys
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -15,28 +16,6 @@ import pytest
 from cocli.demo import demo
 
 ROOT = Path(__file__).parents[2]
-
-
-def test_the_demo_finds_everything_and_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = tmp_path / "demo"
-    folder.mkdir()
-    (folder / ".cocli-demo").write_text("of an earlier run")
-    assert demo.main([str(folder)]) == 0
-    *said, last = capsys.readouterr().out.splitlines()
-    figures = json.loads(last)
-    assert figures.pop("demo.seconds") > 0
-    assert figures["demo.businesses_recall"] == 1.0
-    assert figures["demo.email_recall"] >= 0.97
-    assert figures["demo.email_precision"] >= 0.99
-    assert figures["demo.untraced_values"] == 0
-    (report,) = [line.removeprefix("The report: ") for line in said if line.startswith("The report: ")]
-    assert "<svg" in Path(report).read_text("utf-8")
-    assert len(list((folder / "data" / "companies").iterdir())) == 305
-    (catalog,) = folder.rglob("catalog.sqlite3")
-    with closing(sqlite3.connect(catalog)) as database:
-        counted = [database.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("outbox", "pipedocs")]
-    assert counted[0] == 0, "nobody reads events, so none is written"
-    assert counted[1] > 1000
 
 
 def test_the_demo_leaves_foreign_folders_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

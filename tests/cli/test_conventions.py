@@ -85,6 +85,8 @@ def test_every_command_that_reads_or_changes_has_json() -> None:
         "cocli documents serve",
         "cocli enrichment serve",
         "cocli demo",  # its last line is JSON
+        "cocli web",
+        "cocli mcp",
     }
 
 
@@ -108,6 +110,7 @@ RUNS: dict[str, tuple[str, ...]] = {
     "cocli campaign re-extract": ("plumbers",),
     "cocli campaign retry": ("plumbers",),
     "cocli campaign publish": ("plumbers",),
+    "cocli web deploy": ("plumbers", "--to", "www", "--public"),
     "cocli campaign use": ("plumbers",),
     "cocli config show": (),
     "cocli config set": ("fetch.rate", "2"),
@@ -179,6 +182,7 @@ RUNS: dict[str, tuple[str, ...]] = {
     "cocli company refresh": ("-c", "plumbers"),
     "cocli company edit": ("acme", "--set", "status=called"),
     "cocli company merge": ("acme", "x", "--yes"),
+    "cocli company split": ("x", "-c", "plumbers", "--dry-run"),
     "cocli company rm": ("acme", "--with-notes", "--yes"),
     "cocli company restore": ("x",),
     "cocli person rm": ("jo-doe", "--yes"),

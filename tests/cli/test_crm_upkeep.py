@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -128,3 +129,16 @@ def test_meetings_are_shown_in_the_campaigns_zone(pages: Any) -> None:
     pages("meeting", "add", "acme", "2026-11-20T14:30+01:00", "--title", "Offer", "-c", "plumbers")
     assert "2026-11-20 07:30-06:00" in pages("meeting", "ls", "-c", "plumbers").out
     assert "2026-11-15 06:00-06:00" in pages("company", "show", "acme").out
+
+
+def test_temporary_files_of_killed_writers_are_swept_and_young_ones_stay(plumbers: Any, home: Path) -> None:
+    """680 of them lay there after 18 kills."""
+    folder = home / "data" / "campaigns" / "plumbers"
+    old, young = folder / ".tmp#0-old", folder / ".tmp#0-young"
+    for file in (old, young):
+        file.write_bytes(b"half of an object")
+    os.utime(old, (0, 0))
+    settled = plumbers("campaign", "settle", "plumbers", "--everything", "--json")
+    assert (settled.code, settled.json["swept"]) == (0, 1), settled.err
+    assert not old.exists()
+    assert young.exists(), "its writer may be at work"

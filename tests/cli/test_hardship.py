@@ -219,6 +219,18 @@ def test_a_full_disk_is_the_same_exit_code_everywhere(
 # --- interruption ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.skipif(os.getuid() != 0 or not shutil.which("unshare"), reason="only root makes a process number 1")
+def test_sigterm_ends_the_first_process_of_a_container(home: Path) -> None:
+    first = ("unshare", "--pid", "--fork", "--kill-child", *COCLI, "store", "put", "waits/for/its/input", "-")
+    with subprocess.Popen(first, stdin=subprocess.PIPE) as container:
+        ends = time.monotonic() + 60
+        while container.poll() is None and time.monotonic() < ends:
+            subprocess.run(["pkill", "--signal", "TERM", "--parent", str(container.pid)])
+            time.sleep(0.3)
+        container.kill()
+    assert container.returncode == ExitCode.TERMINATED
+
+
 def test_ctrl_c_twice_ends_a_request_that_hangs(home: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         url = f"s3://bucket?endpoint=http://127.0.0.1:{server.getsockname()[1]}"

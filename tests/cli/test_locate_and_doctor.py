@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +82,19 @@ def test_doctor_has_a_fix_for_every_failure(cocli: Any, home: Path, monkeypatch:
         "warning",
         "Did you mean COCLI_FETCH_RATE?",
     )
+
+
+def test_doctor_names_a_package_that_is_there_but_cannot_be_loaded(home: Path) -> None:
+    broken = home / "broken"
+    broken.mkdir()
+    (broken / "shapely.py").write_text("raise ImportError('built for another processor')\n")
+    environ = {**os.environ, "PYTHONPATH": f"{broken}{os.pathsep}{os.environ['PYTHONPATH']}"}
+    done = subprocess.run(
+        [sys.executable, "-m", "cocli", "doctor", "--json"], env=environ, capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    checks = {check["name"]: check for check in json.loads(done.stdout)["checks"]}
+    assert checks["packages"]["detail"] == "cannot be loaded: shapely (ImportError: built for another processor)"
 
 
 def test_doctor_checks_the_campaign(plumbers: Any, home: Path) -> None:

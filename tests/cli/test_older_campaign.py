@@ -19,7 +19,7 @@ timezone = "America/Chicago"
 email = "somebody@example.com"
 
 [prospecting]
-locations = ["Memphis, TN", "Nowhere At All, ZZ"]
+locations = ["Memphis, TN", "Nowhere At All,95,200"]
 queries = ["rubber flooring contractor"]
 proximity = 15
 zoom-out-button-selector = "div#zoomOutButton"

@@ -111,20 +111,25 @@ def _python() -> DoctorCheck:
 
 def _requirements() -> Iterator[DoctorCheck]:
     """What must be installed: a program whose default installation cannot start helps nobody."""
-    missing = sorted(name for name in _required_packages(extra=None) if not _installed(name))
-    if missing:
-        fix = "Install cocli again: pip install --force-reinstall cocli"
-        yield DoctorCheck("packages", Status.FAILED, f"not installed: {', '.join(missing)}", fix)
-    else:
+    absent, broken = _unusable(extra=None)
+    fix = "Install cocli again: pip install --force-reinstall cocli"
+    if absent:
+        yield DoctorCheck("packages", Status.FAILED, f"not installed: {', '.join(absent)}", fix)
+    if broken:
+        yield DoctorCheck("packages", Status.FAILED, f"cannot be loaded: {'; '.join(broken)}", fix)
+    if not absent and not broken:
         yield DoctorCheck("packages", Status.OK, "all that cocli needs are installed")
 
 
 def _extras() -> Iterator[DoctorCheck]:
     for extra in _extra_names():
-        missing = sorted(name for name in _required_packages(extra) if not _installed(name))
-        if missing:
-            detail = f"not installed (optional): {', '.join(missing)}"
+        absent, broken = _unusable(extra)
+        if absent:
+            detail = f"not installed (optional): {', '.join(absent)}"
             yield DoctorCheck(f"extra {extra}", Status.OPTIONAL, detail, f"To use it: pip install 'cocli[{extra}]'")
+        elif broken:
+            fix = f"Install it again: pip install --force-reinstall 'cocli[{extra}]'"
+            yield DoctorCheck(f"extra {extra}", Status.WARNING, f"cannot be loaded: {'; '.join(broken)}", fix)
         else:
             yield DoctorCheck(f"extra {extra}", Status.OK, "installed")
 
@@ -154,14 +159,44 @@ def _required_packages(extra: str | None) -> Iterator[str]:
             yield name[0]
 
 
-def _installed(distribution: str) -> bool:
-    from importlib.metadata import PackageNotFoundError, version
+def _unusable(extra: str | None) -> tuple[list[str], list[str]]:
+    """The packages that are not installed, and those that are but cannot be loaded, with the reason."""
+    absent, broken = [], []
+    for name in sorted(set(_required_packages(extra))):
+        if (modules := _modules(name)) is None:
+            absent.append(name)
+        elif reason := next(filter(None, map(_loading_error, modules)), None):
+            broken.append(f"{name} ({reason})")
+    return absent, broken
+
+
+def _modules(distribution: str) -> list[str] | None:
+    """What a distribution is imported by, as its own list of files names it; None: not installed.
+
+    Where one package has the distribution's name, the others are extras of it, with needs of their own.
+    """
+    from importlib.metadata import PackageNotFoundError, files
 
     try:
-        version(distribution)
+        listed = files(distribution) or []
     except PackageNotFoundError:
-        return False
-    return True
+        return None
+    tops = {path.parts[0] for path in listed if len(path.parts) == 2 and path.name == "__init__.py"}
+    namesake = distribution.replace("-", "_").lower()
+    if namesake in tops:
+        return [namesake]
+    return sorted(top for top in tops if top.isidentifier() and not top.startswith("_"))
+
+
+def _loading_error(module: str) -> str | None:
+    """Why a package cannot be imported: a file is missing, or it was built for another processor or Python."""
+    from importlib import import_module
+
+    try:
+        import_module(module)
+    except Exception as error:  # noqa: BLE001  a broken package may fail in any way, and the check says how
+        return f"{type(error).__name__}: {str(error)[:120]}"
+    return None
 
 
 # --- configuration ---------------------------------------------------------------------------------------------------

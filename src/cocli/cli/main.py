@@ -42,9 +42,10 @@ def _run_as_process(words: list[str]) -> int:
 
     gc.set_threshold(_COLLECT_AFTER, 10, 10)
     try:
-        from cocli.cli.kit.interruption import Interruption
+        from cocli.cli.kit.interruption import Interruption, heed_termination
         from cocli.cli.root import run
 
+        heed_termination()
         interruption = Interruption()
         interruption.listen()
         try:

@@ -16,6 +16,8 @@ NOUNS = (
     ("find", WORK, "find.commands", "Find a company or a prospect by a few letters"),
     ("export", WORK, "export", "Write the list for Excel, HubSpot, maps, as CSV, vCard, Parquet"),
     ("report", WORK, "report", "What a campaign has and lacks: figures, a page with a map"),
+    ("web", WORK, "web.commands", "The dashboard in a browser: live, or published with deploy"),
+    ("mcp", WORK, "mcp", "Tools for assistants, by the Model Context Protocol"),
     ("why", WORK, "why", "Where a value came from: observations, and pages behind them"),
     ("worker", RUN, "machines.worker", "Work off a queue: gm-list, gm-details or enrichment"),
     ("supervisor", RUN, "machines.supervisor", "Run the workers that the campaign configures for this machine"),

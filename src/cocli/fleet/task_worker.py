@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cocli import logs
-from cocli.errors import CocliError, Denied, HostEvicted, LeaseLost, ParserAlarm, SourceResting, WorkerGaveUp
+from cocli.errors import CocliError, Denied, HostEvicted, LeaseLost, ParserAlarm, SourceResting, TooCostly, WorkerGaveUp
 from cocli.fleet.tally import LOST, RELEASED, WorkerTally
 from cocli.models.completion import Blocked, Empty, Failed, Ok
 from cocli.models.task import TaskError
@@ -148,6 +148,8 @@ class TaskWorker(ABC):
         if isinstance(error, SourceResting):
             self._release(claim)
             return self._rest(error)
+        if isinstance(error, TooCostly):  # the fault of what it read, which is kept: the next task may begin at once
+            return self._ended(claim, self._ack(claim, _unread(error)))
         if isinstance(error, ParserAlarm):
             _LOG.error("the parser's self-check raised an alarm: %s", error.message)
             self._release(claim)
@@ -271,6 +273,10 @@ def tell_verdict(verdict: Verdict, seconds: float) -> None:
 def _said(error: BaseException) -> str:
     message = error.message if isinstance(error, CocliError) else f"{type(error).__name__}: {error}"
     return message[:_MESSAGE_LENGTH]
+
+
+def _unread(error: TooCostly) -> Failed:
+    return Failed(error=TaskError(code=error.code, message=_said(error), retryable=False))
 
 
 def _mistake(error: Exception) -> Failed:

@@ -27,7 +27,7 @@ from cocli.queue.providers import provider_of
 from cocli.store.kinds import store_kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from cocli.app.indexes.indexes import Indexes
     from cocli.app.workspace import Campaign, Progress
@@ -79,18 +79,20 @@ def queue_mission(
     *,
     age: timedelta = DEFAULT_AGE,
     limit: int | None = None,
+    tiles: Collection[str] | None = None,
     dry_run: bool = False,
     progress: Progress = no_progress,
 ) -> Queued:
-    """Queue what no source read within the age. Asking twice queues once."""
+    """Queue what no source read within the age: everywhere, or in some tiles. Asking twice queues once."""
     store = campaign.store
     sources = tuple(dict.fromkeys(campaign.settings.model().prospecting.sources))
     since = store.now() - age
     report = Queued(count_targets(indexes, campaign), sources, since, dry_run=dry_run)
     places = ended_on_store(campaign, QUEUE).places
-    mission = Mission(
-        lacking_rows(indexes, sources, since), read_splits(indexes, since), set_aside=_set_aside(store, places)
-    )
+    lacking = lacking_rows(indexes, sources, since)
+    if tiles is not None:
+        lacking = (row for row in lacking if row.tile in tiles)
+    mission = Mission(lacking, read_splits(indexes, since), set_aside=_set_aside(store, places))
     with opened_queue(campaign, QUEUE) as queue:
         tasks = _told(mission.tasks(), progress)
         if dry_run or limit is not None:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from cocli.config.template import TemplatePlace
 from cocli.errors import UsageError
 from cocli.pipeline.plan.gazetteer import City, Gazetteer
 from cocli.pipeline.plan.geography import radius_miles
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _RADIUS = 25.0
 
@@ -18,6 +23,12 @@ def resolve_places(text: str, gazetteer: Gazetteer | None = None) -> list[Templa
     known = gazetteer or Gazetteer()
     cities = known.cities_of(name)
     return [_place(city, radius) for city in ([known.resolve(name)] if cities is None else cities)]
+
+
+def resolve_all_places(texts: Iterable[str]) -> list[TemplatePlace]:
+    """Those of several texts, by one gazetteer: it takes a second to load."""
+    gazetteer = Gazetteer()
+    return [place for text in texts for place in resolve_places(text, gazetteer)]
 
 
 def parse_place(text: str) -> TemplatePlace:

@@ -111,4 +111,5 @@ def spoken_for(records: CampaignRecords) -> dict[str, object]:
     """What no node read, of all records: if that changed since, records that were put away do not have it."""
     parts = {key: carried_prospect(prospect) for key, prospect in records.prospects.items()}
     emails = {key: entry.email for key, entry in records.emails.items() if not is_only_checked(entry)}
-    return {**{key: part for key, part in parts.items() if part is not None}, **emails}
+    splits = {f"split {key}": prospect.split_from for key, prospect in records.prospects.items() if prospect.split_from}
+    return {**{key: part for key, part in parts.items() if part is not None}, **emails, **splits}

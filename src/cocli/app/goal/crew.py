@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import secrets
 import socket
@@ -31,6 +32,7 @@ _HOPELESS = 5
 """So many workers ended by themselves before any of them ended a task."""
 _HALF_HOPELESS = 25
 """… or so many of one queue died, killed by somebody or not, before any of them did: the others go on all the while."""
+_MOST_WEBSITE_WORKERS = 8
 _RESTARTS = RestartSettings(backoff_first=0.5, backoff_longest=15.0, healthy=15.0, look=1.0)
 
 
@@ -158,4 +160,10 @@ def own_counts(campaign: Campaign) -> dict[str, int]:
         needed.append("gm-list")
         if any(source_named(name).gives_details for name in config.prospecting.sources):
             needed.append("gm-details")
-    return {name: asked.get(name, 1) for name in needed}
+    return {name: asked.get(name, website_workers() if name == "enrichment" else 1) for name in needed}
+
+
+def website_workers() -> int:
+    """Processes that read websites on this machine. Each keeps about two processors busy: one of them is the loop's,
+    the other that of whoever parses pages for it."""
+    return max(1, min(_MOST_WEBSITE_WORKERS, (os.cpu_count() or 1) // 2))

@@ -34,8 +34,11 @@ class Sent:
     text: str
 
 
-def send_command(campaign: Campaign, text: str, host: str | None = None) -> list[Sent]:
-    """Check a command and send it. What cannot be meant is refused here, and nothing is sent."""
+def send_command(campaign: Campaign, text: str, host: str | None = None, *, sent_by: str | None = None) -> list[Sent]:
+    """Check a command and send it. What cannot be meant is refused here, and nothing is sent.
+
+    `sent_by` is who wants it; the user of this machine where nobody else is named.
+    """
     request = _complete(parse_request(text), campaign, host)
     targets = _hosts(campaign, host) if request.concerns_hosts else [ALL]
     config, now, sent = campaign.settings.model(), campaign.store.now(), []
@@ -50,7 +53,7 @@ def send_command(campaign: Campaign, text: str, host: str | None = None) -> list
                 arguments=request.arguments,
                 host=target if request.concerns_hosts else host,
                 campaign=campaign.name,
-                sent_by=user_here(),
+                sent_by=sent_by or user_here(),
                 sent_at=now,
             )
             task = command_task(command, secrets.token_hex(3))

@@ -220,8 +220,9 @@ def _enrichment(
     from cocli.app.websites.failures import opened_failures
     from cocli.app.websites.fetcher import open_fetcher
     from cocli.pipeline.stages.body_room import BodyRoom
-    from cocli.pipeline.stages.enrichment import Enrichment, SiteSinks
+    from cocli.pipeline.stages.enrichment import Enrichment
     from cocli.pipeline.stages.enrichment_loop import EnrichmentStage
+    from cocli.pipeline.stages.visit_keeping import SiteSinks
     from cocli.pipeline.websites.fetch.browser import Browser, check_browser
     from cocli.pipeline.websites.fetch.settings import FetchSettings, chosen_proxy
     from cocli.pipeline.websites.site.mx import MailHosts, name_servers

@@ -23,6 +23,7 @@ from cocli.results.exports.row import ExportRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from datetime import datetime
 
     from cocli.app.indexes.indexes import Indexes
     from cocli.index.reader import IndexReader
@@ -47,12 +48,17 @@ class KnownBusiness:
         return bool(is_excluded(self.found, exclusions) or is_excluded(self.row, exclusions))
 
 
-def known_businesses(indexes: Indexes, sheets: CompanySheets | None = None) -> Iterator[KnownBusiness]:
-    """Every business of a campaign, those that were merged into others included."""
+def known_businesses(
+    indexes: Indexes, sheets: CompanySheets | None = None, as_of: datetime | None = None
+) -> Iterator[KnownBusiness]:
+    """Every business of a campaign, those that were merged into others included.
+
+    `as_of`: as the index had them at that time. What people wrote is always that of now.
+    """
     campaign = needed_campaign(indexes)
     where = zone(campaign.settings.model().campaign.timezone)
     written = sheets or read_sheets(indexes.store, DerivedFolder(os.path.join(indexes.cache, "derived", "sheets")))
-    reader = open_reader(indexes.open(indexes.ref("prospects")), fresh=True)
+    reader = open_reader(indexes.open(indexes.ref("prospects")), as_of=as_of, fresh=as_of is None)
     for found in reader.scan():
         sheet = written.of(found.company_hash)
         whole, is_part = _joined(reader, found, sheet)
@@ -61,10 +67,12 @@ def known_businesses(indexes: Indexes, sheets: CompanySheets | None = None) -> I
         yield KnownBusiness(made, ExportRow.of(made, sheet, where), by_hand=True)
 
 
-def wanted_businesses(indexes: Indexes, progress: Progress = no_progress) -> Iterator[ExportRow]:
+def wanted_businesses(
+    indexes: Indexes, progress: Progress = no_progress, as_of: datetime | None = None
+) -> Iterator[ExportRow]:
     """The rows of a list that is handed on whole: without parts of others, and without those that are excluded."""
     exclusions = exclusions_of(needed_campaign(indexes))
-    for done, business in enumerate(known_businesses(indexes), 1):
+    for done, business in enumerate(known_businesses(indexes, as_of=as_of), 1):
         progress(done)
         if not business.is_part and not business.is_excluded(exclusions):
             yield business.row

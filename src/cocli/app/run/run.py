@@ -16,7 +16,14 @@ from cocli.app.indexes.indexes import campaign_indexes
 from cocli.app.results.tables import write_table_file
 from cocli.app.run.enriched import EnrichedCounts, EnrichedList
 from cocli.app.run.names import campaign_of, enriched_file
-from cocli.app.sources.imports import ImportOptions, ImportReport, import_file, imported_list, preview
+from cocli.app.sources.imports import (
+    ImportOptions,
+    ImportReport,
+    import_file,
+    imported_list,
+    preview,
+    with_memory,
+)
 from cocli.errors import CampaignExists, UsageError
 
 if TYPE_CHECKING:
@@ -130,6 +137,7 @@ def _write(
     workspace: Workspace, name: str, brought: BroughtFile, importing: ImportOptions, out: str
 ) -> tuple[EnrichedCounts, tuple[str, ...]]:
     indexes = campaign_indexes(workspace, name)
+    importing = with_memory(indexes, importing)
     enriched = EnrichedList(indexes, imported_list(brought.data, importing, at=workspace.store.now()))
     notes = write_table_file(enriched.columns, enriched.rows(), out)
     return enriched.counts(), tuple(notes)

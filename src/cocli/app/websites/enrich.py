@@ -27,11 +27,13 @@ from cocli.models.work import EnrichmentWork
 from cocli.pipeline.exclusions import Exclusions
 from cocli.pipeline.merge.site_address import country_hint
 from cocli.pipeline.merge.site_records import SiteRecords
-from cocli.pipeline.stages.enrichment import Enrichment, SiteSinks
+from cocli.pipeline.stages.enrichment import Enrichment
+from cocli.pipeline.stages.visit_keeping import SiteSinks
 from cocli.pipeline.websites.fetch.settings import FetchSettings
 from cocli.pipeline.websites.page.suffixes import registrable
 from cocli.pipeline.websites.page.url import given_url
 from cocli.pipeline.websites.site.mx import MailHosts, name_servers
+from cocli.pipeline.websites.site.reader_pool import ReaderPool
 from cocli.pipeline.websites.site.shelf import NoShelf
 from cocli.pipeline.websites.site.site import DEFAULT_PAGES, DEFAULT_SECONDS, SiteSettings
 
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from cocli.config.resolve import Settings
     from cocli.pipeline.stages.enrichment import Enriched
     from cocli.pipeline.websites.fetch.fetcher import Fetcher
+    from cocli.pipeline.websites.site.look import Look
     from cocli.pipeline.websites.site.site import Render
 
 SITES_AT_ONCE = 16
@@ -77,7 +80,7 @@ def enrich_sites(
         if keeping is not None:
             works = [with_prospects(keeping, work) for work in works]
 
-        def enrichment(fetcher: Fetcher, render: Render | None) -> Enrichment:
+        def enrichment(fetcher: Fetcher, render: Render | None, look: Look) -> Enrichment:
             return Enrichment(
                 fetcher.fetch,
                 render=render,
@@ -87,6 +90,7 @@ def enrich_sites(
                 settings=SiteSettings(pages=options.pages, seconds=options.seconds),
                 exclusions=Exclusions.of(exclude_section(settings)),
                 mail_hosts=MailHosts(name_servers()) if options.mx or fetching.mx else None,
+                look=look,
             )
 
         proxy = fetching.proxies[0] if fetching.proxies else None
@@ -96,8 +100,9 @@ def enrich_sites(
             async with (
                 opened(FetchSettings.of(fetching, proxy=proxy)) as fetcher,
                 opened_browser(fetching, fetcher) as render,
+                ReaderPool() as readers,
             ):
-                return await _all(works, enrichment(fetcher, render), on_progress)
+                return await _all(works, enrichment(fetcher, render, readers), on_progress)
 
         return asyncio.run(read_all())
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from cocli.app.websites.enrich import EnrichOptions
     from cocli.app.workspace import Workspace
     from cocli.config.resolve import Settings
-    from cocli.pipeline.stages.enrichment import SiteSinks
+    from cocli.pipeline.stages.visit_keeping import SiteSinks
     from cocli.pipeline.websites.site.look import Look
     from cocli.pipeline.websites.site.site import PageFetch, Render
 

@@ -45,6 +45,11 @@ class EmailTrail:
     label: str | None = None
     name: str | None = None
     relation: str | None = None
+    reason: str | None = None
+    """Why it is delivered, or why not."""
+    chosen: str | None = None
+    """Why it is the one to write to."""
+    confidence: float | None = None
     verification: str | None = None
     first_seen: datetime | None = None
     last_seen: datetime | None = None

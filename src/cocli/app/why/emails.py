@@ -45,6 +45,9 @@ def email_trail(prospect: Prospect, email: str, entry: EmailEntry | None, told: 
             label=found.label,
             name=found.name,
             relation=found.relation,
+            reason=found.reason,
+            chosen=_chosen(told, email),
+            confidence=found.confidence,
             document=found.document,
         )
     if entry is not None:
@@ -54,6 +57,7 @@ def email_trail(prospect: Prospect, email: str, entry: EmailEntry | None, told: 
             method=entry.method or trail.method,
             label=entry.label or trail.label,
             name=entry.name or trail.name,
+            confidence=entry.confidence if entry.confidence is not None else trail.confidence,
             verification=entry.verification,
             first_seen=entry.first_seen,
             last_seen=entry.last_seen,
@@ -62,6 +66,13 @@ def email_trail(prospect: Prospect, email: str, entry: EmailEntry | None, told: 
     if origin is not None and origin.document:
         trail = replace(trail, document=origin.document)
     return trail
+
+
+def _chosen(told: Told, email: str) -> str | None:
+    """Why the website has it as the address to write to."""
+    if told.website is None or told.website.primary_email != email:
+        return None
+    return told.website.primary_reason
 
 
 def email_observations(prospect: Prospect, email: str, entry: EmailEntry | None, told: Told) -> Iterator[ObservedValue]:

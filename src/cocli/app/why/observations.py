@@ -38,6 +38,8 @@ class Told:
 
     records: list[tuple[str, Prospect]] = field(default_factory=list)
     """Where it was said (`listing`, `website`), and what."""
+    places: list[tuple[Place, Prospect]] = field(default_factory=list)
+    """The listings among them, each with the place that was seen."""
     website: Website | None = None
     problems: list[str] = field(default_factory=list)
     """Documents that cannot be read."""
@@ -58,6 +60,7 @@ def told_of(indexes: Indexes, documents: Documents, tracer: Tracer, meant: Meant
             seen = place.with_changes(document=row.uuid)
             record = place_to_prospect(seen, prospect.campaign, company=prospect.company_hash)
             told.records.append(("listing", record))
+            told.places.append((seen, record))
     _add_website(indexes, documents, prospect, told)
     return told
 

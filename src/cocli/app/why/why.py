@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cocli.app.documents.documents import opened_documents
-from cocli.app.indexes.indexes import campaign_indexes
+from cocli.app.indexes.indexes import campaign_indexes, needed_campaign
 from cocli.app.why.answers import KEPT, MERGED, Explanation, FieldLine, ObservedValue, Overview, PersonalValue
 from cocli.app.why.emails import email_entries, email_observations, email_trail
 from cocli.app.why.observations import told_of
@@ -22,13 +22,14 @@ from cocli.pipeline.sources.imports import IMPORT
 from cocli.results.companies.overrides import COVERED, written_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime
 
     from cocli.app.indexes.indexes import Indexes
     from cocli.app.why.observations import Told
     from cocli.app.why.prospect import Meant
     from cocli.app.workspace import Workspace
+    from cocli.models.email import EmailEntry
 
 ALIASES = {"email": "primary_email", "emails": "all_emails", "address": "street"}
 _NOT_ASKED = ("origins",)
@@ -101,25 +102,39 @@ def explain(workspace: Workspace, campaign: str, who: str, asked: str) -> Explan
     """Why a prospect has this value; for addresses also how they were found."""
     indexes = campaign_indexes(workspace, campaign)
     meant = find_prospect(indexes, who)
-    prospect = meant.prospect
-    name = _known_field(prospect, asked)
+    name = _known_field(meant.prospect, asked)
+    return explain_fields(workspace, indexes, meant, [name])[0]
+
+
+def explain_fields(workspace: Workspace, indexes: Indexes, meant: Meant, names: Sequence[str]) -> list[Explanation]:
+    """The same for several fields of one prospect. The documents are read once."""
+    campaign = needed_campaign(indexes).name
     with opened_documents(workspace, campaign) as documents:
         tracer = Tracer(documents)
         told = told_of(indexes, documents, tracer, meant)
-        found = _explanation(campaign, meant, name)
-        keys = [key for key, fields in _KEYS.items() if name in fields] or ["email"] * ("@" in name)
-        every = [_written(indexes, meant, key) for key in reversed(keys)]  # a part of an address before the whole
-        found.written = next((value for value in every if value), None)
-        found.problems = told.problems
-        entries = email_entries(indexes, prospect)
-        found.emails = [email_trail(prospect, email, entries.get(email), told) for email in _addresses(prospect, name)]
-        if "@" in name:
-            found.observations = list(email_observations(prospect, name, entries.get(name), told))
-        else:
-            found.observations = list(_observations(meant, told, name))
-        _add_documents(found, tracer)
-        if any(uuid not in {document.uuid for document in found.documents} for uuid in _named(found)):
-            found.left_behind = documents.left_behind
+        entries = email_entries(indexes, meant.prospect)
+        every = []
+        for name in names:
+            found = _explained(indexes, meant, told, entries, name)
+            _add_documents(found, tracer)
+            if any(uuid not in {document.uuid for document in found.documents} for uuid in _named(found)):
+                found.left_behind = documents.left_behind
+            every.append(found)
+    return every
+
+
+def _explained(indexes: Indexes, meant: Meant, told: Told, entries: Mapping[str, EmailEntry], name: str) -> Explanation:
+    prospect = meant.prospect
+    found = _explanation(needed_campaign(indexes).name, meant, name)
+    keys = [key for key, fields in _KEYS.items() if name in fields] or ["email"] * ("@" in name)
+    every = [_written(indexes, meant, key) for key in reversed(keys)]  # a part of an address before the whole
+    found.written = next((value for value in every if value), None)
+    found.problems = list(told.problems)
+    found.emails = [email_trail(prospect, email, entries.get(email), told) for email in _addresses(prospect, name)]
+    if "@" in name:
+        found.observations = list(email_observations(prospect, name, entries.get(name), told))
+    else:
+        found.observations = list(_observations(meant, told, name))
     return found
 
 

@@ -85,10 +85,10 @@ def new(
 ) -> None:
     """Make a campaign: a commented config.toml, ready to be edited."""
     from cocli.app.campaigns.campaign import new_campaign
-    from cocli.app.campaigns.places import resolve_places
+    from cocli.app.campaigns.places import resolve_all_places
 
     output = call.output
-    places = [place for text in location for place in resolve_places(text)]
+    places = resolve_all_places(location)
     with call.workspace() as workspace:
         created = new_campaign(workspace, name, query, places)
     if output.as_json:
@@ -212,10 +212,10 @@ def _added_places(texts: list[str]) -> list[ConfigChange]:
     """`--location`: places that are added to those of the file."""
     if not texts:
         return []
-    from cocli.app.campaigns.places import resolve_places
+    from cocli.app.campaigns.places import resolve_all_places
     from cocli.config.edit import ConfigChange, Operator
 
-    places = [place for text in texts for place in resolve_places(text)]
+    places = resolve_all_places(texts)
     return [ConfigChange(("prospecting", "locations"), Operator.APPEND, asdict(place)) for place in places]
 
 

@@ -73,7 +73,7 @@ WorkersOption = Annotated[
         metavar="N",
         min=1,
         max=64,
-        help="Processes that read websites. [default: as configured for this machine, else 1]",
+        help="Processes that read websites. [default: as configured for this machine, else one for two processors]",
         show_default=False,
     ),
 ]

@@ -1,4 +1,4 @@
-"""`cocli company`: ls, show, new, open, tag, untag, exclude, refresh; `upkeep` has edit, merge, rm, restore"""
+"""`cocli company`: ls, show, new, open, tag, untag, exclude, refresh; `upkeep` has edit, merge, split, rm, restore"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`cocli company`: edit, merge, rm, restore"""
+"""`cocli company`: edit, merge, split, rm, restore"""
 
 from __future__ import annotations
 
@@ -23,6 +23,14 @@ _Settings = Annotated[
     ),
 ]
 _Other = Annotated[str, typer.Argument(metavar="OTHER", help="The company whose page goes.")]
+_Part = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="PART",
+        help="The part: its hash, name, place id or id of its source.",
+        show_default="the only one",
+    ),
+]
 _Slug = Annotated[str, typer.Argument(metavar="SLUG", help="The slug of the page that was removed.")]
 _WithNotes = Annotated[
     bool, typer.Option("--with-notes", help="Also remove its notes and meetings, and your text on the page.")
@@ -91,6 +99,56 @@ def merge(call: Call, company: CompanyArgument, other: _Other) -> None:
     if done.note:
         output.talk(f"What stood on the page {done.gone} is in {done.note}.")
     output.hint(f"cocli company show {done.kept}")
+
+
+@app.command(
+    epilog=examples(
+        "cocli company split grand-hotel -c hotels --dry-run",
+        'cocli company split grand-hotel "Restaurant Grand" -c hotels',
+        "cocli company split grand-hotel 5b0c12aa90ff0e1d -c hotels --yes --json",
+    )
+)
+@shared(DRY_RUN, YES, CAMPAIGN, STORE, JSON, QUIET)
+def split(call: Call, company: CompanyArgument, part: _Part = None) -> None:
+    """Undo a wrong merge: a part of a company becomes a business of its own again.
+
+    It stays one: matching, new observations, a sync, a replay and a promotion do not bring the two together again.
+    --dry-run lists the parts.
+    """
+    from cocli.app.companies.splitting import parts_of, split_prospect
+    from cocli.cli.companies.views import part_document, part_row, split_document
+    from cocli.cli.kit.confirm import confirm
+
+    output = call.output
+    with call.workspace() as workspace:
+        chosen = workspace.campaign(call.needed_campaign(workspace)).name
+        if call.dry_run:
+            found = parts_of(workspace, chosen, company)
+            if output.as_json:
+                output.document(
+                    {
+                        "status": "would_split",
+                        "company_hash": found.whole.company_hash,
+                        "name": found.whole.name,
+                        "parts": [part_document(entry) for entry in found.parts],
+                        "problems": found.problems,
+                    }
+                )
+                return
+            output.table(("part", "name", "address", "website", "phone", "why"), [part_row(row) for row in found.parts])
+            output.talk("Nothing was changed.")
+            return
+        question = f"Make {part or 'what was merged into it'} a business of its own, apart from {company}?"
+        if not confirm(output, question, yes=call.yes, preview=f"cocli company split {company} --dry-run"):
+            output.talk("Nothing was changed.")
+            return
+        done = split_prospect(workspace, chosen, company, part)
+    if output.as_json:
+        output.document(split_document(done))
+        return
+    output.line(done.part.company_hash)
+    output.talk(f"{done.part.name} is a business of its own now, apart from {done.whole.name}.")
+    output.hint("cocli company refresh")
 
 
 @app.command(

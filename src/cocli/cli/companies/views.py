@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     from cocli.app.companies.companies import Changed, CompanyView
     from cocli.app.companies.notes import Added, Appointment
+    from cocli.app.companies.splitting import ProspectPart, SplitDone
     from cocli.cli.kit.output import Output
     from cocli.models.company import CompanyFacts
     from cocli.results.companies.entries import CompanyEntry
@@ -195,3 +196,39 @@ def appointment_row(appointment: Appointment) -> tuple[object, ...]:
 
 def added_document(added: Added) -> dict[str, Any]:
     return {"slug": added.slug, "title": added.title, "date": added.date, "path": added.path, "status": "created"}
+
+
+def part_row(part: ProspectPart) -> tuple[str, ...]:
+    """What a prospect was put together from, a line each."""
+    record = part.record
+    return (
+        record.company_hash,
+        record.name,
+        record.address or "",
+        record.website or "",
+        record.phone or "",
+        part.reason or "",
+    )
+
+
+def part_document(part: ProspectPart) -> dict[str, Any]:
+    record = part.record
+    return {
+        "company_hash": record.company_hash,
+        "name": record.name,
+        "address": record.address,
+        "website": record.website,
+        "phone": record.phone,
+        "reason": part.reason,
+        "source_ids": list(record.source_ids),
+    }
+
+
+def split_document(done: SplitDone) -> dict[str, Any]:
+    return {
+        "status": "split",
+        "campaign": done.whole.campaign,
+        "company_hash": done.whole.company_hash,
+        "name": done.whole.name,
+        "part": {"company_hash": done.part.company_hash, "name": done.part.name},
+    }

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import typer
 
 from cocli.cli.kit.output import Output
+from cocli.cli.kit.writing import writes
 
 if TYPE_CHECKING:
     from cocli.app.workspace import Workspace
@@ -31,6 +32,8 @@ class Call:
     store: str | None = None
     dry_run: bool = False
     yes: bool = False
+    command: str = ""
+    """Its words, without the program's name and without options: `campaign edit`."""
 
     def with_options(self, given: dict[str, Any]) -> Call:
         """The same call, with the values of shared options. What the command does not have is as by default."""
@@ -92,6 +95,10 @@ class Call:
         from cocli.config.resolve import Flags
 
         with open_workspace(self.environ, Flags(store=self.store)) as workspace:
+            if not self.dry_run and writes(self.command):
+                from cocli.app.machines.refusal import refuse_evicted
+
+                refuse_evicted(workspace)
             yield workspace
 
 

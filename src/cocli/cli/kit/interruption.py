@@ -20,6 +20,16 @@ _WAITS = "Stopping: waiting for the answer to the request that is under way. Ctr
 _DRAINS = "Stopping: waiting for the tasks in hand, then their results are kept. Ctrl-C again ends it at once.\n"
 
 
+def heed_termination() -> None:
+    """Let SIGTERM end the first process of a container, as it ends any other.
+
+    The kernel spares process 1 what a signal does by default, so that a container would be stopped by force only.
+    Commands that drain first set their own handler afterwards.
+    """
+    if os.getpid() == 1 and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(ExitCode.TERMINATED))
+
+
 class Interruption:
     """Listens for Ctrl-C, from its beginning until `over`."""
 

@@ -38,7 +38,7 @@ _IMPORTED = (
     '"format", "encoding", "delimiter", "mapping": {field: column}, "unused", "further": {field: [column]}, "rows", '
     '"blank", "new", "changed", "unchanged", "moved", "excluded", "emails", "unread": {field: count}, "refused": '
     '[{"number", "reason", "text"}], "examples": [{"row", "emails", fields of a place}], "sheet", "named_by_domain", '
-    '"websites", "queued", "document"'
+    '"websites", "queued", "overlooked": {column: what it holds}, "closed", "document"'
 )
 
 _FIGURES = (
@@ -202,7 +202,8 @@ DOCUMENTS = {
     },
     "cocli enrich": '{"campaign", "sites": [{"domain", "url", "final_url", "status", "evidence", "retryable", '
     '"verdict", "title", "description", "primary_email", "emails": [{"email", "page", "method", "context", "label", '
-    '"name", "relation", "document"}], "phones": [{"raw", "e164", "page", "method", "kind", "document"}], "socials": '
+    '"name", "relation", "document", "delivered", "reason", "confidence"}], "phones": [{"raw", "e164", "page", '
+    '"method", "kind", "document", "relation", "conflict"}], "socials": '
     '[{"network", "profile"}], "contact_forms", "technologies", "pages_read", "problems": [{"url", "reason"}], '
     '"requests", "stop", "mx": [{"domain", "state", "hosts"}], "saved", "written": {"prospects", "emails", "domains"}, '
     '"document", "crawled_at"}]}',
@@ -243,6 +244,9 @@ DOCUMENTS = {
     '"problems"}',
     "cocli company edit": '{"company": {"slug", "path", "status": "changed" or "already_so"}}',
     "cocli company merge": '{"status": "merged", "kept", "gone", "files", "note"}',
+    "cocli company split": '{"status": "split", "campaign", "company_hash", "name", "part": {"company_hash", "name"}}; '
+    'with --dry-run {"status": "would_split", "company_hash", "name", "parts": [{"company_hash", "name", "address", '
+    '"website", "phone", "reason", "source_ids"}], "problems"}',
     "cocli company rm": '{"status": "removed" or "would_remove", "slug", "path", "files", "has_text"}',
     "cocli company restore": '{"company": {"slug", "status": "restored"}}',
     "cocli person ls": '{"people": [{"slug", "name", "role", "company", "email", "phone", "tags", "problem"}], '
@@ -268,7 +272,9 @@ DOCUMENTS = {
     '"ending", "nothing_new", "counts": {"rows", "businesses", "websites", "read", "unreadable": {reason: count}, '
     '"waiting", "with_email", "with_phone", "unread_phones"}, "notes", "seconds", "html"}, with --dry-run {"campaign", '
     '"is_new", "out", "import", "status": "would_run"}; of a campaign as of its older name, below',
-    "cocli import": f'{{"campaign", "status": "imported" or "would_import", {_IMPORTED}}}',
+    "cocli import": f'{{"campaign", "status": "imported" or "would_import", {_IMPORTED}}}, with --explain {{"file", '
+    '"format", "encoding", "rows", "status": "explained", "columns": [{"column", "field" or null, "why", "holds": '
+    '{what: count}, "examples"}]}',
     "cocli report": '{"schema", "campaign", "at", "version", '
     + _FIGURES
     + ', "prospects", "merged", "funnel": [{"name", "unit", '
@@ -285,7 +291,8 @@ DOCUMENTS = {
     '{"campaign", "company_hash", "name", "field", "value", "rule", "meaning", "moved_from", "merged", "written": '
     '{"key", "value", "file"} or null, "observations": [{"value", "source", "observed_at", '
     '"told_by", "kept", "weight", "reason", "document", "record"}], "emails": [{"email", "page", "method", '
-    '"context", "label", "name", "relation", "verification", "first_seen", "last_seen", "document"}], "documents": '
+    '"context", "label", "name", "relation", "reason", "chosen", "confidence", "verification", "first_seen", '
+    '"last_seen", "document"}], "documents": '
     '[{"uuid", "doc", "connector", "node", "uri", "fetched_at", "saved_at", "digest", "version", "kept_at", '
     '"command", "catalogued", "deleted_at", "made_of"}], "problems", "left_behind"}',
     "cocli sync push": _SYNC_RUN,
@@ -314,6 +321,8 @@ DOCUMENTS = {
     "cocli store put": '{"key", "etag", "bytes"}',
     "cocli store rm": '{"key", "status": "removed" or "would_remove", "objects", "bytes"}',
     "cocli store du": '{"folders": [{"key", "objects", "bytes"}], "total": {"objects", "bytes"}}',
+    "cocli web deploy": '{"place", "campaigns": [name], "written": [path], "unchanged", "removed": [path], "bytes", '
+    '"invalidation", "left_out": [field], "expires_at", "dry_run"}',
 }
 """The document of every command that has `--json`; a test runs each of them and compares."""
 OLDER_DOCUMENTS = {

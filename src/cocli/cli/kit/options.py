@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from dataclasses import replace
 from functools import update_wrapper
-from typing import Annotated, Any, Concatenate, NamedTuple, ParamSpec, get_args
+from typing import Annotated, Any, Concatenate, NamedTuple, ParamSpec, cast, get_args
 
 import typer
 from typer.core import TyperGroup
@@ -156,13 +157,22 @@ class _SharingCommand:
         defaulted = [name for name, kind in self._own_annotations() if kind is DefaultCampaign]
         if any(values[name] is None for name in defaulted):
             given[CAMPAIGN_ARGUMENT.name] = None
-        call = call_of(ctx).with_options(given)
+        call = replace(call_of(ctx).with_options(given), command=_words_of(ctx))
         values.update({name: call.needed_campaign() for name in defaulted if values[name] is None})
         self._function(call, **values)
 
     def _own_annotations(self) -> list[tuple[str, Any]]:
         parameters = inspect.signature(self._function, eval_str=True).parameters.values()
         return [(parameter.name, parameter.annotation) for parameter in parameters]
+
+
+def _words_of(ctx: typer.Context) -> str:
+    """The words by which a command was found, from the noun on."""
+    words, place = list[str](), cast("Any", ctx)
+    while place.parent is not None:
+        words.insert(0, place.info_name or "")
+        place = place.parent
+    return " ".join(words)
 
 
 def _check_values(ctx: typer.Context, values: dict[str, Any]) -> None:
