@@ -10,7 +10,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gen
 	--no-header --no-annotate pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint format types layers pytest browser scenarios soak chaos fuzz load pictures man wheel bench audit lock clean
+.PHONY: help demo test check lint format types layers pytest browser openid axe scenarios soak chaos fuzz load pictures man wheel bench audit lock clean
 
 help: ## Show what can be done here
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -40,7 +40,7 @@ layers: $(VENV)/.dev ## Check that dependencies point down only
 	@$(BIN)/lint-imports
 
 # The suite starts some hundred programs: where Python may not keep what it compiled, each would compile everything anew.
-pytest: $(VENV)/.dev browser ## Run the tests alone: make pytest ARGS='tests/store -k race'
+pytest: $(VENV)/.dev browser axe ## Run the tests alone: make pytest ARGS='tests/store -k race'
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 4 --dist worksteal -q $(ARGS)
 
 browser: ## Install Chromium for the tests that need one: as root by apt; else say how
@@ -50,8 +50,18 @@ browser: ## Install Chromium for the tests that need one: as root by apt; else s
 			apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes chromium >/dev/null; \
 		else false; fi || echo "no Chromium: the tests that need a browser are skipped; as root: apt-get install chromium"; }
 
-scenarios: $(VENV)/.dev browser ## Run every way through the program on a folder and on S3: takes minutes
-	@COCLI_TEST_EFFORT=2 PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 2 -q tests/scenarios tests/cli/test_editions.py $(ARGS)
+openid: ## Install the OpenID provider of npm for the test that logs in with it; needs node and npm
+	@test -d $(VENV)/openid/node_modules/oidc-provider || { mkdir -p $(VENV)/openid && echo '{"private": true}' >$(VENV)/openid/package.json && \
+		npm install --prefix $(VENV)/openid --no-audit --no-fund --silent oidc-provider@9; } || \
+		echo "no OpenID provider: one test is skipped; it needs node and npm"
+
+axe: ## Install axe-core, which judges the pages of the dashboard; where there is no npm, its judgements are left out
+	@test -f $(VENV)/axe/node_modules/axe-core/axe.min.js || { command -v npm >/dev/null && \
+		npm install --silent --no-audit --no-fund --prefix $(VENV)/axe axe-core@4.14.0 >/dev/null; } || \
+		echo "no axe-core: the pages are tested without it; npm installs it"
+
+scenarios: $(VENV)/.dev browser openid ## Run every way through the program on a folder and on S3: takes minutes
+	@COCLI_TEST_EFFORT=2 PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 2 -q tests/scenarios tests/cli/test_editions.py tests/web/test_map.py tests/service/web/test_openid.py $(ARGS)
 
 soak: $(VENV)/.dev ## Simulate 20,000 schedules: make soak SCENARIO=tests/index/index_scenario.py:IndexScenario SEEDS=20000
 	@$(BIN)/python -m tests.kit.simulator $(SCENARIO) --seeds $(SEEDS) --jobs 2
@@ -66,7 +76,7 @@ load: $(VENV)/.dev ## Services with bad callers, and a queue on S3 with faults: 
 	@$(BIN)/python -m tests.load --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) $(if $(ONLY),--only $(ONLY))
 
 pictures: $(VENV)/.dev browser demo ## Take the pictures of the documentation anew
-	@$(BIN)/python -m tests.kit.pictures
+	@$(BIN)/python -m tests.web.pictures
 
 wheel: $(VENV)/.dev ## Build the wheel, install it into an empty environment, and run the demo there: takes minutes
 	@rm -rf .wheel && mkdir .wheel

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from collections.abc import Iterator
@@ -27,6 +28,19 @@ settings.load_profile("suite")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A runner that was started in the background ignores Ctrl-C, and so would every program that a test starts.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+gc.disable()  # until the tests are known: nothing of what is collected is let go, and looking for it takes seconds
+
+
+def pytest_collection_finish() -> None:
+    """What there is now stays: no later look for garbage goes through thousands of tests and their modules."""
+    gc.freeze()
+    gc.enable()
+
+
+def pytest_unconfigure() -> None:
+    gc.unfreeze()  # at the end everything goes: libraries tell what stays
 
 
 @pytest.fixture(autouse=True, scope="session")

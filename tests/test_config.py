@@ -148,7 +148,8 @@ def test_an_unknown_key_names_file_line_key_and_the_nearest_key() -> None:
         (MINIMAL + "[cluster]\nid = 'intake'\n", 3, "cluster", "may not be called intake"),
         ("[prospecting]\n", 1, "campaign", "is missing"),
         ("aws = 3\n" + MINIMAL, 1, "aws", "expected a table, got a whole number"),
-        ("web = 3\n" + MINIMAL, 1, "web", "the dashboard is not part of this version"),
+        ("web = 3\n" + MINIMAL, 1, "web", "expected a table, got a whole number"),
+        (MINIMAL + "[auth]\nprovider = 'token'\n", 4, "auth.provider", "expected 'link' or 'oidc'"),
         (MINIMAL + "[fetch]\nuser_agent = ''\n", 4, "fetch.user_agent", "one line of text"),
     ],
 )
@@ -161,8 +162,6 @@ def test_a_value_that_does_not_fit_is_named(text: str, line: int, key: str, word
 @pytest.mark.parametrize(
     ("text", "line", "key", "words", "hint"),
     [
-        (MINIMAL + "[web]\nport = 80\n", 3, "web", "the dashboard is not part", "Remove the section [web]."),
-        (MINIMAL + "\n[auth]\nprovider = 'token'\n", 4, "auth", "the dashboard is not", "Remove the section [auth]."),
         (
             MINIMAL + "[queue]\nprovider = 'kafka'\n",
             4,
@@ -334,11 +333,24 @@ EXAMPLES = {
     "google_maps.tabs": "3",
     "google_maps.timeout_seconds": "2.5",
     "aws.account_id": "123456789012",
+    "web.url": "https://dash.example",
+    "web.allowed_hosts": '["dash.lan"]',
+    "web.behind_proxy": "true",
+    "web.session_hours": "2.5",
+    "web.max_upload_bytes": "4096",
+    "web.guard": "edge",
+    "web.distribution": "E2EXAMPLE123",
+    "auth.provider": "oidc",
+    "auth.issuer": "https://id.example",
+    "auth.scopes": '["openid"]',
+    "auth.viewers": '["*"]',
+    "auth.editors": '["ann@example.org"]',
+    "auth.admins": '["root"]',
     "workers": "{pi1 = {gm-list = 1}}",
 }
 NUMBERS = {
     *("prospecting.goal", "queue.lease_seconds", "queue.attempts", "fetch.concurrency"),
-    "google_maps.pages_per_day",
+    *("google_maps.pages_per_day", "web.port"),
     *("documents.inline_limit", "documents.grpc_port", "documents.http_port", "documents.max_upload_bytes"),
 }
 TOML_VALUES = {
@@ -356,6 +368,7 @@ TOML_VALUES = {
         "documents.max_connections_per_address",
     ),
     *("google_maps.pause_seconds", "google_maps.tabs", "google_maps.timeout_seconds"),
+    *("web.behind_proxy", "web.session_hours", "web.max_upload_bytes"),
 }
 
 

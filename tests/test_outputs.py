@@ -17,6 +17,7 @@ ALLOWED = {
     "index/queries/derived.py": "the cache",
     "index/replacement.py": "records of an index: no file is meant",
     "app/search/copy.py": "the cache",
+    "app/web/prospects/files.py": "the cache",
     "app/machines/supervisor.py": "the state home",
     "app/documents/tokens.py": "the state home",
     "pipeline/sources/open_places/library.py": "the library of places, which cocli keeps",

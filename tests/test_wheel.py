@@ -67,6 +67,8 @@ EXTRAS = {
     "confluent_kafka",
     "grpc",
     "grpc_health",
+    "jwt",
+    "mcp",
     "playwright",
     "psycopg",
     "ray",

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from tests.fleet.killed_loop_worker import as_many_as_may, opened_queue, work_off
+from tests.kit.effort import effort
 from tests.kit.faulty_store import Fault, FaultKind, FaultyStore, Operation
 from tests.kit.loop_thread import LoopThread
 
@@ -274,9 +275,13 @@ class HoldingServer:
         await self._listening.wait_closed()
 
 
+IN_FLIGHT = effort(100)
+"""500 with COCLI_TEST_EFFORT=5."""
+
+
 def test_killed_with_hundreds_in_flight_none_is_lost_and_only_those_are_repeated(tmp_path: Path) -> None:
     store = open_store(str(tmp_path), fsync="never")
-    tasks, at_once, most = 500, 100, 300
+    tasks, at_once, most = 2 * IN_FLIGHT, IN_FLIGHT // 3, IN_FLIGHT
     opened_queue(store, "putter").put_many(NewTask(f"t{number}") for number in range(tasks))
     server = HoldingServer(at_once)
     with LoopThread() as thread:

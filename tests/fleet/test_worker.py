@@ -16,7 +16,7 @@ from tests.kit.effort import effort
 from tests.kit.faulty_store import Fault, FaultKind, FaultyStore, Operation
 from tests.kit.loop_thread import LoopThread
 
-from cocli.errors import Denied, LeaseLost, ParserAlarm, SourceResting, StoreFull, WorkerGaveUp
+from cocli.errors import Denied, LeaseLost, ParserAlarm, SourceResting, StoreFull, TooCostly, WorkerGaveUp
 from cocli.fleet.drain import Drain
 from cocli.fleet.loop_worker import LoopWorker
 from cocli.fleet.task_worker import IdleSettings, TaskWorker
@@ -158,7 +158,7 @@ def test_what_a_task_queues_is_done_before_the_worker_ends(bench: Bench, queue: 
 
 
 @settings(max_examples=effort(15))
-@given(verdicts=st.lists(st.sampled_from(["ok", "empty", "blocked", "final", "retry", "bug"]), max_size=12))
+@given(verdicts=st.lists(st.sampled_from(["ok", "empty", "blocked", "final", "costly", "retry", "bug"]), max_size=12))
 def test_every_task_is_accounted_for(bench: Bench, verdicts: list[str]) -> None:
     store = MemoryStore()
     queue = a_queue(store)
@@ -176,12 +176,14 @@ def test_every_task_is_accounted_for(bench: Bench, verdicts: list[str]) -> None:
         verdict = task.task_id.partition("-")[2]
         if verdict == "bug":
             raise ZeroDivisionError("a mistake")
+        if verdict == "costly":
+            raise TooCostly(what="a page", reason="more than 10 s of processor time")
         return said[verdict]
 
     one = bench.worker(queue, work, timing=patient)
     one.run(Drain())
     expected = Counter(
-        {"ok": "completed", "empty": "completed", "blocked": "sidelined", "final": "sidelined"}.get(name, "waiting")
+        {"ok": "completed", "empty": "completed", "retry": "waiting", "bug": "waiting"}.get(name, "sidelined")
         for name in verdicts
     )
     assert one.tally.counts == dict(expected)
@@ -193,6 +195,20 @@ def test_every_task_is_accounted_for(bench: Bench, verdicts: list[str]) -> None:
         expected["waiting"],
     )
     assert stats.leased == 0
+
+
+def test_what_takes_too_much_to_read_is_set_aside_and_troubles_nobody(bench: Bench, queue: LeasedQueue) -> None:
+    """It is the fault of what a stranger wrote: tried again it would take as much, on every machine."""
+    put(queue, 20)
+
+    def work(_: Task, __: Work) -> Verdict:
+        raise TooCostly(what="maps-list/x", reason="more than 10 s of processor time")
+
+    one = bench.worker(queue, work)
+    one.run(Drain())
+    assert one.tally.counts == {"sidelined": 20}
+    assert one.tally.last_error is None
+    assert sum(queue.stats().sidelined.values()) == 20
 
 
 def test_what_is_wrong_with_this_machine_costs_the_task_nothing(bench: Bench, queue: LeasedQueue) -> None:

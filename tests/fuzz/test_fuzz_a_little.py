@@ -12,7 +12,7 @@ from tests.fuzz import growth, mutation
 from tests.fuzz.places import PLACES, try_place
 from tests.kit.effort import effort
 
-CASES, PAGES, SHORT = effort(100), effort(250), effort(1000)
+CASES, PAGES, SHORT = effort(50), effort(250), effort(1000)
 
 FOUND = (
     growth.Shape("script text", ("\\",)),

@@ -66,6 +66,7 @@ KEYS = {
     paths.MachineAccessKey: st.builds(paths.MachineAccessKey, TEXT),
     paths.EvictionKey: st.builds(paths.EvictionKey, TEXT),
     paths.ParserQualityKey: st.builds(paths.ParserQualityKey, TEXT, TEXT),
+    paths.ImportMappingKey: st.builds(paths.ImportMappingKey, TEXT, TEXT),
     paths.ExtractorQualityKey: st.builds(paths.ExtractorQualityKey, TEXT, TEXT),
     paths.ReportKey: st.builds(paths.ReportKey, TEXT),
     paths.UpkeepKey: st.builds(paths.UpkeepKey, TEXT),

@@ -9,13 +9,16 @@ from typing import Any
 import pytest
 
 from cocli.documents import Blob, Document, DocumentRepository, DocumentSource, open_catalog
-from cocli.documents.catalog.job_rows import JobState
+from cocli.documents.catalog.job_rows import DocumentOutcome, JobState
 from cocli.documents.graph.engine import Engine
 from cocli.documents.graph.node import INTAKE, Node
 from cocli.documents.graph.run import Ending
-from cocli.documents.replay.jobs import count_without_node, list_without_node, run_job
+from cocli.documents.reading.limits import ReadingLimits
+from cocli.documents.reading.room import ReadingRoom
+from cocli.documents.replay.jobs import count_without_node, list_outcomes, list_without_node, run_job
 from cocli.documents.replay.plan import ReplayPlan
 from cocli.documents.replay.replay import plan_replay
+from cocli.errors import TooCostly
 from cocli.keys.tile import Tile
 from cocli.models.place import Place
 from cocli.pipeline.nodes import pipeline_graph
@@ -23,7 +26,7 @@ from cocli.pipeline.sources.google_maps.documents import details_document, list_
 from cocli.pipeline.sources.google_maps.nodes import MAPS_LIST, MAPS_PLACE
 from cocli.pipeline.sources.open_places.node import OPEN_PLACES
 from cocli.pipeline.sources.place_states import places_in, with_places
-from cocli.pipeline.websites.page.document import PAGE, page_node
+from cocli.pipeline.websites.page.document import PAGE, facts_in, page_node
 from cocli.pipeline.websites.site.document import SITE, visit_document
 from cocli.pipeline.websites.site.record import SiteState
 from cocli.store.memory import MemoryStore
@@ -109,3 +112,35 @@ def test_a_document_that_no_node_takes_is_counted_and_named(repository: Document
         assert sum(count_without_node(repository, "acct", job.job).values()) == 1
         assert list_without_node(repository, "acct", job.job, 10) == ["fax/1"]
     assert [edge.source for edge in engine.graph.edges] == [INTAKE] * len(engine.graph.nodes)
+
+
+def test_a_page_that_takes_too_much_is_kept_and_says_so(
+    repository: DocumentRepository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A replay once read pages in its own process: one hostile page stood in its way for ever."""
+    monkeypatch.setattr("cocli.pipeline.websites.page.document.PAGES", ReadingRoom(ReadingLimits(seconds=0.001)))
+    page, rows = documents()[PAGE], documents()[OPEN_PLACES]
+    for document in (page, rows):
+        repository.save(document)
+    engine = Engine(pipeline_graph(), repository, edition="main", clock=lambda: NOON)
+    job = run_job(engine, "acct", plan_replay(engine, "acct", ReplayPlan.of(engine)).job)
+    assert (job.state, job.done, job.failed) == (JobState.DONE, 2, 0)
+    (failure,) = facts_in(repository.current("acct", page.doc, PAGE, "main")).failures
+    assert failure.reason == "too-costly: no end within 0.001 s"
+
+
+def test_a_capture_that_takes_too_much_is_kept_and_the_rest_goes_on(
+    repository: DocumentRepository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cocli.pipeline.sources.google_maps.nodes.PAGES", ReadingRoom(ReadingLimits(seconds=0.001)))
+    costly, rows = documents()[MAPS_LIST], documents()[OPEN_PLACES]
+    for document in (costly, rows):
+        repository.save(document)
+    engine = Engine(pipeline_graph(), repository, edition="main", clock=lambda: NOON)
+    job = run_job(engine, "acct", plan_replay(engine, "acct", ReplayPlan.of(engine)).job)
+    assert (job.state, job.done, job.failed) == (JobState.DONE, 1, 1)
+    (failed,) = list_outcomes(repository, "acct", job.job, outcome=DocumentOutcome.FAILED)
+    assert (failed.doc, failed.code) == (costly.doc, "too_costly")
+    assert repository.states("acct", costly.doc, cluster=None), "what came in is still there"
+    with pytest.raises(TooCostly):
+        engine.parse(costly)

@@ -24,7 +24,7 @@ from tests.kit.host_pages import HostPages, served_pages
 
 _MISTAKE = """
 import sys
-if "cocli.pipeline.websites.site.reader_process" in sys.orig_argv:
+if "cocli.documents.reading.reader_process" in sys.orig_argv:
     from cocli.pipeline.websites.facts import facts
 
     whole = facts.find_hours

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.scenarios.conftest import Machine, Machines, wait_until
+from tests.scenarios.conftest import Machine, Machines, looking, wait_until
 
 BUSINESSES = 24
 CAMPAIGNS = ("plumbers", "roofers")
@@ -85,7 +85,8 @@ def edit(laptop: Machine, slug: str, change: Callable[[str], str]) -> None:
 
 
 def cat(laptop: Machine, slug: str) -> str:
-    return laptop.cocli("store", "cat", f"companies/{slug}/_index.md").out
+    with looking(laptop, CAMPAIGNS[0]) as found:
+        return found.store.get(f"companies/{slug}/_index.md").data.decode()
 
 
 def person_lines(page: str) -> list[str]:

@@ -12,7 +12,9 @@ from python_calamine import CalamineWorkbook
 
 from cocli.demo.town import Truth
 from cocli.demo.town.truth import TrueBusiness, TrueSite
-from tests.scenarios.conftest import Machine, Machines, wait_until
+from cocli.errors import UnknownCampaign
+from cocli.queue.leased.queue import LeasedQueue
+from tests.scenarios.conftest import Machine, Machines, in_make_scenarios, looking, wait_until
 
 ROWS = 300
 SITES = 24
@@ -104,10 +106,11 @@ def killed_when_some_are_read(laptop: Machine, campaign: str, *words: str) -> No
 
 def completed(laptop: Machine, campaign: str = "my-leads") -> int:
     """Websites that are read; -1 as long as there is no campaign."""
-    told = laptop.cocli("queue", "status", campaign, "--queue", "enrichment", "--json", code=None)
-    if told.code:
+    try:
+        with looking(laptop, campaign) as found:
+            return LeasedQueue(found.store, campaign, "enrichment").stats().completed or 0
+    except UnknownCampaign:
         return -1
-    return int(told.json["queues"][0]["completed"] or 0)
 
 
 @pytest.mark.timeout(900)
@@ -128,6 +131,7 @@ def test_domains_alone_are_enough_though_the_power_fails(machine: Machines, plac
         assert business.name in row["found_name"]
 
 
+@in_make_scenarios
 @pytest.mark.timeout(900)
 def test_a_territory_and_a_list_are_one_campaign_though_the_power_fails(
     machine: Machines, place: str, truth: Truth
@@ -151,3 +155,33 @@ def test_a_territory_and_a_list_are_one_campaign_though_the_power_fails(
         names = sorted(row["name"] for row in csv.DictReader(file))
     expected = [*(business.name for business in planned), *(business.name for business, _ in others)]
     assert names == sorted(expected), "what both know is there once"
+
+
+def write_page(file: Path, businesses: Sequence[tuple[TrueBusiness, TrueSite]]) -> None:
+    """A page of a map, taken apart by the names of its styles: nobody says what the columns are."""
+    with file.open("w", encoding="utf-16", newline="") as opened:
+        writer = csv.writer(opened, delimiter="\t")
+        writer.writerow(["Taken 2026-11-01"])
+        writer.writerow(["hfpxzc href", "qBF1Pd", "MW4etd", "UY7F9", "W4Efsd 2", "lcr4fd href", "Cw1rxd"])
+        for business, _ in businesses:
+            link = f"https://www.google.com/maps/place/{business.name.replace(' ', '+')}/data=!4m2!3d1.5!4d2.5"
+            writer.writerow([link, business.name, "4.5", "(1,234)", "\ue934", business.website, "\ue89e"])
+
+
+@in_make_scenarios
+@pytest.mark.timeout(900)
+def test_a_page_of_class_names_becomes_the_enriched_list_though_the_power_fails(
+    machine: Machines, place: str, truth: Truth
+) -> None:
+    laptop = machine("laptop", store=place)
+    businesses = chosen(truth, FEW)
+    write_page(laptop.folder / "google.csv", businesses)
+    killed_when_some_are_read(laptop, "google", "run", "google.csv", "--quiet")
+    done = laptop.cocli("run", "google.csv", "--json").json
+    assert (done["counts"]["rows"], done["counts"]["read"]) == (FEW, FEW)
+    rows = sheet(laptop.folder / "google.enriched.xlsx")
+    assert [row["qBF1Pd"] for row in rows] == [business.name for business, _ in businesses]
+    check([{**row, "Firm": row["qBF1Pd"]} for row in rows], businesses)
+    once = (laptop.folder / "google.enriched.xlsx").read_bytes()
+    assert "Nothing is new since the last run." in laptop.cocli("run", "google.csv").err
+    assert (laptop.folder / "google.enriched.xlsx").read_bytes() == once

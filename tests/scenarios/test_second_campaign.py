@@ -8,11 +8,12 @@ import pytest
 
 from cocli.demo.town import Truth, WebsiteServer
 from cocli.exit_codes import ExitCode
-from tests.scenarios.conftest import Machine, Machines, has_businesses, wait_until
+from tests.scenarios.conftest import Machine, Machines, has_businesses, in_make_scenarios, wait_until
 
 FIRST, SECOND = "bakeries", "bakeries-again"
 
 
+@in_make_scenarios
 @pytest.mark.timeout(900)
 def test_a_second_campaign_is_served_by_the_first_though_the_power_fails(
     machine: Machines, place: str, truth: Truth, websites: WebsiteServer

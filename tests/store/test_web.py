@@ -29,6 +29,11 @@ def test_links_of_a_bucket(seaweedfs: servers.S3Server, monkeypatch: pytest.Monk
     assert (signed.status_code, signed.text) == (200, "<p>page</p>")
     assert signed.headers["content-type"] == "text/html; charset=utf-8"
     assert signed.headers["cache-control"] == "no-cache"
+    kept = web.put_typed("kept.js", b"1", "text/javascript", {"Cache-Control": "max-age=60, immutable"})
+    assert kept == store.head("kept.js").etag
+    assert (
+        httpx2.get(web.signed_link("kept.js", timedelta(minutes=5))).headers["cache-control"] == "max-age=60, immutable"
+    )
     assert "?" not in web.public_link(key)
     assert web.public_status(key) == httpx2.head(web.public_link(key)).status_code == 403
     with pytest.raises(InvalidKey):

@@ -50,6 +50,7 @@ EXAMPLES: list[tuple[object, kinds.SyncKind]] = [
     (paths.MachineAccessKey("pi"), kinds.MACHINE),
     (paths.EvictionKey("pi"), kinds.MACHINE),
     (paths.ExtractorQualityKey("c", "pi"), kinds.REPORT),
+    (paths.ImportMappingKey("c", "shape"), kinds.REPORT),
     (paths.ReportKey("c"), kinds.REPORT),
     (paths.UpkeepKey("c"), kinds.REPORT),
     ("campaigns/c/quality/google-maps.json", kinds.REPORT),

@@ -132,9 +132,6 @@ _EXPECTED_SHAPE: dict[Path, str] = {
 }
 _ONE_LINE = "one line of text, not blank"
 
-_DASHBOARD = "is refused: the dashboard is not part of this version"
-_UNAVAILABLE_SECTIONS = {"web": _DASHBOARD, "auth": _DASHBOARD}
-"""Sections that earlier versions took, and that nothing ever read."""
 _UNAVAILABLE_VALUES: dict[tuple[Path, object], str] = {
     (("queue", "provider"), "kafka"): "is refused: kafka does not carry tasks in this version",
 }
@@ -175,8 +172,6 @@ def _problem(detail: ErrorDetails, data: Mapping[str, Any]) -> SettingProblem:
 
 def _unavailable(path: Path, data: Mapping[str, Any]) -> SettingProblem | None:
     """What is planned and does not work yet is refused in words of its own: it is no mistake in spelling."""
-    if len(path) == 1 and (reason := _UNAVAILABLE_SECTIONS.get(str(path[0]))):
-        return SettingProblem(path, reason, f"Remove the section [{path[0]}].")
     value = _value_at(data, path)
     if isinstance(value, str) and (reason := _UNAVAILABLE_VALUES.get((path, value))):
         others = choices(tuple(map(str, path)))

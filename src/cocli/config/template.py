@@ -177,4 +177,30 @@ _SHARED = """\
 # region = "us-east-1"
 # account_id = "123456789012"
 # endpoint = "http://localhost:4566"   # a server that stands in for Amazon's SQS
+
+# [web]                          # the dashboard: cocli web
+# host = "127.0.0.1"             # beyond this machine it needs a login and a certificate
+# port = 8765
+# url = "https://dashboard.example.com"   # what people open, where a proxy stands in front
+# allowed_hosts = []             # names under which it may be asked for
+# behind_proxy = false           # a proxy in front ends TLS
+# tls_certificate = "/etc/cocli/web.pem"
+# tls_key = "/etc/cocli/web.key"
+# basemap = "map.pmtiles"        # or an address with {z}, {x}, {y}; without it, coasts and towns
+# session_hours = 12.0
+# max_upload_bytes = 33554432
+# deploy_to = "s3://dashboard"   # where cocli web deploy writes
+# guard = "none"                 # "edge": something in front of the bucket asks readers for a login
+# distribution = "E2EXAMPLE123"  # the CloudFront distribution in front of it
+
+# [auth]                         # who may see and change it
+# provider = "link"              # "oidc": a provider of OpenID Connect
+# issuer = "https://login.example.com"
+# client_id = "cocli"
+# client_secret_file = "/etc/cocli/client.secret"
+# scopes = ["openid", "email", "profile"]
+# role_claim = "groups"          # viewer, editor, admin; or CAMPAIGN:editor
+# viewers = []                   # e-mail addresses or subjects; "*" for all who can log in
+# editors = []
+# admins = []
 """

@@ -78,7 +78,8 @@ def _main(options: argparse.Namespace) -> int:
             shutil.rmtree(folder, ignore_errors=True)
     if kept:
         _say(f"\nLook at it yourself:\n  export {' '.join(_variables(folder))}")
-        _say(f"  cocli company ls -c {CAMPAIGN}\n  cocli campaign coverage {CAMPAIGN}\n")
+        _say(f"  cocli company ls -c {CAMPAIGN}\n  cocli campaign coverage {CAMPAIGN}")
+        _say(f"  cocli web -c {CAMPAIGN}     (the town in a browser)\n")
         for what, name in (("The report", REPORT), ("The spreadsheet", SPREADSHEET)):
             _say(f"{what}: {os.path.join(folder, name)}")
         _say(f"Next: cocli campaign retry {CAMPAIGN}")

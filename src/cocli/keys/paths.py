@@ -394,6 +394,14 @@ class ParserQualityKey(Key):
     parser: str
 
 
+class ImportMappingKey(Key):
+    """What a person said of the columns of files of one shape."""
+
+    TEMPLATE: ClassVar[str] = "campaigns/{campaign}/imports/{shape}.json"
+    campaign: str
+    shape: str
+
+
 class ExtractorQualityKey(Key):
     """How often the extractors of websites fail on a machine."""
 

@@ -283,6 +283,58 @@ class AwsSection(RecordPart):
     account_id: Annotated[str, StringConstraints(pattern=r"^[0-9]{12}$")] | None = None
 
 
+class WebSection(RecordPart):
+    """`[web]`: where the dashboard listens, and how it is reached."""
+
+    host: Label = "127.0.0.1"
+    """Where it listens. Beyond this machine it needs a login and a certificate, or `behind_proxy`."""
+    port: Annotated[int, Field(ge=0, le=65_535)] = 8765
+    """0 takes one that is free."""
+    url: Annotated[str, StringConstraints(pattern=r"^https?://[^/?#\s]+$")] | None = None
+    """The address that people open, where a proxy stands in front."""
+    allowed_hosts: Many[Label] = ()
+    """Names under which it may be asked for, beside the address that it listens on."""
+    behind_proxy: bool = False
+    """A proxy in front ends TLS: the dashboard may listen beyond this machine without a certificate."""
+    tls_certificate: Text | None = None
+    """A PEM file with the certificate and those above it."""
+    tls_key: Text | None = None
+    """The PEM file of its private key."""
+    basemap: Text | None = None
+    """Tiles for the map: a `.pmtiles` file, or an address with `{z}`, `{x}` and `{y}`. Without it, coasts and towns."""
+    session_hours: Annotated[float, Field(gt=0, le=720)] = 12.0
+    """After so long everybody logs in again."""
+    max_upload_bytes: Annotated[int, Field(ge=1024, le=268_435_456)] = 33_554_432
+    """The largest list or map that is uploaded."""
+    deploy_to: Text | None = None
+    """Where `web deploy` writes: a folder, or `s3://bucket/prefix`."""
+    guard: Literal["none", "edge"] = "none"
+    """Who may read what was deployed: `edge` says that something in front of the bucket asks for a login."""
+    distribution: Annotated[str, StringConstraints(pattern=r"^[A-Z0-9]{8,32}$")] | None = None
+    """The CloudFront distribution whose copies of changed files are made invalid."""
+
+
+class AuthSection(RecordPart):
+    """`[auth]`: who may look at the dashboard, and who may change something."""
+
+    provider: Literal["link", "oidc"] = "link"
+    """`link`: whoever starts the server gets a link for one login. `oidc`: a provider of OpenID Connect tells."""
+    issuer: Annotated[str, StringConstraints(pattern=r"^https?://[^?#\s]+$")] | None = None
+    """The address of the provider; everything else is found there."""
+    client_id: Label | None = None
+    client_secret_file: Text | None = None
+    """A file with the client's secret; none for a public client."""
+    scopes: Many[Label] = ("openid", "email", "profile")
+    role_claim: Label | None = None
+    """The claim that names roles: `viewer`, `editor`, `admin`, or `CAMPAIGN:editor` for one campaign."""
+    viewers: Many[Label] = ()
+    """E-mail addresses or subjects who may look; `*` for everybody who can log in."""
+    editors: Many[Label] = ()
+    """… who may change tags, notes, exclusions and phrases."""
+    admins: Many[Label] = ()
+    """… who may do everything."""
+
+
 def _left_out() -> Any:
     """A section that a file leaves out is an empty one: it is checked as if it stood there."""
     return {}
@@ -305,3 +357,5 @@ class CampaignConfig(Record):
     fetch: FetchSection = Field(default_factory=_left_out)
     google_maps: GoogleMapsSection = Field(default_factory=_left_out)
     aws: AwsSection = Field(default_factory=_left_out)
+    web: WebSection = Field(default_factory=_left_out)
+    auth: AuthSection = Field(default_factory=_left_out)

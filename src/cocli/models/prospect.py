@@ -86,6 +86,8 @@ class Prospect(Record):
     """What each value was read from; the merge rules need it to tell the better from the worse."""
     people: Many[StaffMember] = ()
     """Whom its website names, with their roles."""
+    split_from: Unordered[Hash16] = ()
+    """Companies that it was taken for, and that a person says it is not."""
 
     @property
     def address(self) -> str | None:

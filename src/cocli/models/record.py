@@ -65,6 +65,7 @@ Latitude = Annotated[float, Field(ge=-90, le=90)]
 Longitude = Annotated[float, Field(ge=-180, le=180)]
 Count = Annotated[int, Field(ge=0)]
 Rating = Annotated[float, Field(ge=0, le=5)]
+Confidence = Annotated[float, Field(ge=0, le=1)]
 
 _UTC_TEXT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,6})?Z")
 

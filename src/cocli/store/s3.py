@@ -199,11 +199,11 @@ class S3Store:
 
     # --- for browsers
 
-    def put_typed(self, key: str, data: bytes, content_type: str) -> None:
+    def put_typed(self, key: str, data: bytes, content_type: str, headers: Mapping[str, str] | None = None) -> str:
         check_key(key)
-        attributes: Any = {"Content-Type": content_type, "Cache-Control": "no-cache"}
-        with self._errors.mapped(key):
-            obstore.put(self._patient, key, data, attributes=attributes)
+        attributes: Any = {"Cache-Control": "no-cache", **(headers or {}), "Content-Type": content_type}
+        with self._errors.mapped(key):  # in one piece: then the etag of many servers is the MD5 of the content
+            return str(obstore.put(self._patient, key, data, attributes=attributes, use_multipart=False)["e_tag"])
 
     def signed_link(self, key: str, valid: timedelta) -> str:
         check_key(key)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import timedelta
 
     from cocli.store.base import Store
@@ -14,8 +15,9 @@ if TYPE_CHECKING:
 class WebStore(Protocol):
     """A store that answers browsers by itself."""
 
-    def put_typed(self, key: str, data: bytes, content_type: str) -> None:
-        """Write an object that a browser shows as what it is, and asks for again each time."""
+    def put_typed(self, key: str, data: bytes, content_type: str, headers: Mapping[str, str] | None = None) -> str:
+        """Write an object that a browser shows as what it is, and asks for again each time unless `headers`
+        (`Cache-Control`, `Content-Disposition`) say otherwise. Returns its etag."""
         ...
 
     def signed_link(self, key: str, valid: timedelta) -> str:

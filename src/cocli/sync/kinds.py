@@ -145,7 +145,7 @@ def _of_campaign(below: str) -> SyncKind:
         case "indexes":
             name, _, inside = rest.partition("/")
             return _of_index(name, inside) if inside else OTHER
-        case "exports" | "reports" | "quality":
+        case "exports" | "reports" | "quality" | "imports":
             return REPORT
     return OTHER
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from tests.kit.effort import effort
 
 from cocli.errors import Conflict
 from cocli.models.campaign import ExcludeSection
@@ -105,11 +106,14 @@ def forget(text: str, chooser: random.Random) -> str:
 EDITS: list[Callable[[str, random.Random], str]] = [edit_body, edit_above, edit_below, forget, forget]
 
 
-def test_a_thousand_updates_leave_a_persons_text_as_it_is() -> None:
+UPDATES = effort(300)
+
+
+def test_hundreds_of_updates_leave_a_persons_text_as_it_is() -> None:
     store, chooser = MemoryStore(), random.Random(20261116)
     refresh(store, prospect(0, chooser))
     written = 0
-    for number in range(1, 1001):
+    for number in range(1, UPDATES + 1):
         before = store.get(KEY).data
         if chooser.random() < 0.4:
             edited = chooser.choice(EDITS)(before.decode(), chooser).encode()
@@ -120,7 +124,7 @@ def test_a_thousand_updates_leave_a_persons_text_as_it_is() -> None:
         after = store.get(KEY).data
         assert without_program(after) == without_program(before), number
         written += report.changed
-    assert written > 500  # the program did have something to write
+    assert written > UPDATES / 2  # the program did have something to write
     assert b"\ncocli: not yours\n" in store.get(KEY).data
     assert [info.key for info in store.list("companies/")] == [KEY]
 

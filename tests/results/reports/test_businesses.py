@@ -7,6 +7,7 @@ import hashlib
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -102,10 +103,17 @@ def test_hostile_texts_are_texts() -> None:
 @settings(max_examples=50)
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=80))
 def test_any_name_and_town_leave_the_page_as_it_is(text: str) -> None:
-    plain = LexborHTMLParser(page_of(prospect(1, name="x", city="y", lat=1.0, lon=1.0)))
-    tried = LexborHTMLParser(page_of(prospect(1, name=text, city=f"y{text}", lat=1.0, lon=1.0)))
-    tags = [[node.tag for node in tree.css("*") if node.tag != "text"] for tree in (plain, tried)]
-    assert tags[0] == tags[1]
+    assert tags_of(text, f"y{text}") == plain_tags()
+
+
+@cache
+def plain_tags() -> list[str | None]:
+    return tags_of("x", "y")
+
+
+def tags_of(name: str, city: str) -> list[str | None]:
+    tree = LexborHTMLParser(page_of(prospect(1, name=name, city=city, lat=1.0, lon=1.0)))
+    return [node.tag for node in tree.css("*") if node.tag != "text"]
 
 
 def test_the_policy_allows_exactly_the_script_that_is_there() -> None:
