@@ -23,7 +23,6 @@ from cocli.app.web.prospects.fields import cells_of, chosen_fields
 from cocli.app.web.prospects.folding import fold_rules
 from cocli.app.web.prospects.lines import write_lines
 from cocli.app.web.prospects.matches import MOST_LINES
-from cocli.app.web.prospects.postings import write_index
 from cocli.app.web.prospects.tables import ProspectTable, table_of
 from cocli.app.web.prospects.view import SORTS
 from cocli.app.web.shell import IMMUTABLE
@@ -38,8 +37,8 @@ if TYPE_CHECKING:
     from cocli.app.workspace import Progress, Workspace
 
 MANIFEST = "manifest.json"
-SCHEMA = "cocli.web-prospects/1"
-_LAYOUT = 1
+SCHEMA = "cocli.web-prospects/2"
+_LAYOUT = 2
 """Grows when the same prospects would give other files."""
 _KEPT = 4
 _HASH = 20
@@ -157,10 +156,16 @@ def write_files(table: ProspectTable, campaign: str, folder: str, most_lines: in
         "sorts": [sort for sort in SORTS if sort == "best" or sort in table.names],
         "fold": fold_rules(),
         "lines": None if is_index else write_lines(table, files),
-        "index": write_index(table, files) if is_index else None,
+        "index": _written_index(table, files) if is_index else None,
     }
     with open(os.path.join(folder, MANIFEST), "wb") as file:
         file.write(json.dumps(manifest, sort_keys=True, ensure_ascii=True, separators=(",", ":")).encode() + b"\n")
+
+
+def _written_index(table: ProspectTable, files: NamedFiles) -> dict[str, Any]:
+    from cocli.app.web.prospects.postings import write_index  # here: it needs numpy, and few campaigns need it
+
+    return write_index(table, files)
 
 
 @contextmanager

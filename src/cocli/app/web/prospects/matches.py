@@ -147,8 +147,9 @@ def rating_of(cells: dict[str, str]) -> int:
 def _sorted(rows: list[Matched[T]], view: View, *, ranked: bool) -> list[Matched[T]]:
     """Rows without a value come last, in both directions. What is equal stays in the order of the names."""
     if view.sort in ("best", "name"):
-        if view.sort == "best" and ranked and (terms := terms_of(view.q)):
-            return sorted(rows, key=lambda row: name_rank(row.folded.partition("\t")[0], terms))
+        if view.sort == "best" and (terms := terms_of(view.q)):
+            rank = name_rank if ranked else _is_named_else
+            return sorted(rows, key=lambda row: rank(row.folded.partition("\t")[0], terms))
         return rows[::-1] if view.desc else rows
     with_value = [row for row in rows if row.cells.get(view.sort)]
     without = [row for row in rows if not row.cells.get(view.sort)]
@@ -168,6 +169,11 @@ def _sort_value(cells: dict[str, str], sort: str) -> tuple[bytes, ...] | int:
     if sort == "reviews":
         return int(cells["reviews"])
     return (cells["updated"].encode(),)
+
+
+def _is_named_else(name: str, terms: Sequence[str]) -> int:
+    """What an index knows of a name: whether it begins with the words."""
+    return 0 if name.startswith(" ".join(terms)) else 1
 
 
 def name_rank(name: str, terms: Sequence[str]) -> int:

@@ -1,327 +1,113 @@
-"""An index in three files that a browser reads by ranges: words, the rows of each, and the rows themselves.
+"""An index that a browser reads by ranges: a sorted dictionary, the rows of each term, and the rows themselves.
 
-`terms` is a sorted dictionary in blocks, `postings` the row numbers of each term in the same order, `rows` the lines in
-blocks of 64. Every block is deflated by itself, because ranges and `Content-Encoding` do not mix. A term is a word, or
+Every block is deflated by itself, because ranges and `Content-Encoding` do not mix. A search asks for
 
-- `\x01FACET=VALUE` and `\x01has=COLUMN`: the rows that a filter leaves;
-- `\x02BEGINNING`: the rows of all words that begin so, where those are too many to be read one by one.
+- the blocks of the dictionary that have the words which begin so: they lie side by side, so it is one range;
+- the row numbers of these words: in the order of the dictionary, so it is one range again;
+- the blocks of 64 rows that are shown.
 
-A block of terms: varint offset of its postings, varint count of chunks, for each chunk varint bytes (deflated) and
-varint terms; then for each term varint bytes shared with the one before, varint and bytes of the rest, varint rows,
-varint bytes of its postings. Postings are varints: each row's distance from the one before.
+`directory` is read when the search is opened. It says where the blocks of the dictionary are, and names the *heads*:
+lists of rows that are found without the dictionary. A head is `\x02BEGINNING`, the rows of all words that begin so where
+those are too many to be read one by one, or `\x01has=COLUMN`.
+
+A block of the dictionary is varints: offset of its postings, count of chunks, for each chunk its bytes (deflated) and its
+terms; for each term its rows; for each term the bytes of its postings. Then follow the terms as text, a line each. Postings
+are varints: of each row its distance from the one before.
 """
 
 from __future__ import annotations
 
 import os
 import tempfile
-import zlib
-from array import array
-from collections.abc import Iterator  # noqa: TC003  a NamedTuple's annotations are read when it is made
-from functools import cache
-from operator import sub
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Any
 
-from cocli.app.search.ranking import fold
-from cocli.app.web.prospects.folding import ordered, word_text
-from cocli.app.web.prospects.matches import rating_of, row_words
-from cocli.app.web.prospects.tables import seconds_of
-from cocli.app.web.prospects.view import FACETS, POSITION, PRESENCES
+import numpy as np
+
+from cocli.app.web.prospects.index_rows import write_columns, write_rows
+from cocli.app.web.prospects.terms import filter_term, sorted_terms
+from cocli.app.web.prospects.varints import deflated, distances, varint_bytes, varints
+from cocli.app.web.prospects.view import PRESENCES
 from cocli.formats import json_records
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
     from cocli.app.web.prospects.files import NamedFiles
     from cocli.app.web.prospects.tables import ProspectTable
+    from cocli.app.web.prospects.terms import SortedTerms
 
-ROWS_OF_A_BLOCK = 64
 _TERM_BLOCK = 40_000
 _CHUNK = 24_000
-_CROWD = 4_000
-"""A beginning that more words have than this gets postings of its own."""
-_LONGEST_BEGINNING = 6
-_LEVEL = 6
-_BETWEEN = "\x1f"
-_MEMORY = "700MB"
-_FETCHED = 20_000
-_SHORT = 0x4000
-"""Numbers below are varints of one or two bytes, and are looked up."""
-_BEGINNINGS = """
-INSERT INTO beginnings
-SELECT $length * 100000 + row_number() OVER (), beginning FROM (
-    SELECT left(term, $length) AS beginning FROM vocabulary WHERE length(term) >= $length
-    GROUP BY 1 HAVING count(*) > $crowd
-)
-"""
-_CROWDED = """
-INSERT INTO crowds
-SELECT DISTINCT number, beginnings.id
-FROM words JOIN beginnings ON left(words.term, $length) = beginnings.beginning AND length(words.term) >= $length
-WHERE length(beginnings.beginning) = $length
-"""
-_POSTINGS = """
-SELECT * FROM (
-    SELECT term, list(number ORDER BY number) FROM words GROUP BY term
-    UNION ALL
-    SELECT chr(2) || any_value(beginning), list(number ORDER BY number)
-    FROM crowds JOIN beginnings USING (id) GROUP BY id
-) ORDER BY 1
-"""
-
-
-class Posting(NamedTuple):
-    """A term with the rows that have it."""
-
-    term: str
-    rows: list[int]
 
 
 def write_index(table: ProspectTable, files: NamedFiles) -> dict[str, Any]:
     """Write the files; what the manifest says of them."""
     with tempfile.TemporaryDirectory(prefix="cocli-postings-") as folder:
-        dictionary = _Dictionary(folder)
-        for posting in _postings(table, folder):
-            dictionary.add(posting)
-        dictionary.finish()
+        terms_path, postings_path = os.path.join(folder, "terms"), os.path.join(folder, "postings")
+        with open(terms_path, "wb") as terms_file, open(postings_path, "wb") as postings_file:
+            writer = _IndexWriter(sorted_terms(table), terms_file, postings_file)
+            directory = {"heads": list(writer.heads()), "blocks": list(writer.blocks())}
         return {
-            "terms": {"file": files.take("terms", "bin", dictionary.terms_path), "blocks": dictionary.blocks},
-            "postings": files.take("postings", "bin", dictionary.postings_path),
-            "rows": _write_rows(table, files, folder),
-            "columns": _write_columns(table, files),
+            "directory": files.put("directory", "bin", deflated(json_records.text(directory).encode())),
+            "terms": files.take("terms", "bin", terms_path),
+            "postings": files.take("postings", "bin", postings_path),
+            "rows": write_rows(table, files, folder),
+            "columns": write_columns(table, files),
         }
 
 
-# --- postings
+@dataclass(frozen=True, slots=True)
+class _IndexWriter:
+    """Writes the dictionary and the postings side by side. Heads come before blocks: those of all blocks are in a row."""
+
+    terms: SortedTerms
+    terms_file: IO[bytes]
+    postings_file: IO[bytes]
+
+    def heads(self) -> Iterator[list[str | int]]:
+        """Each is told by its term, its rows, where it begins and how long it is."""
+        for name in PRESENCES:
+            term = filter_term("has", name)
+            if len(rows := self.terms.rows_of(term)):
+                yield [term, *self._head(rows)]
+        for crowd in self.terms.crowds():
+            yield [f"\x02{crowd.text}", *self._head(self.terms.rows_between(crowd.first, crowd.last))]
+
+    def _head(self, rows: NDArray[np.uint32]) -> tuple[int, int, int]:
+        encoded, _ = varints(distances(rows, np.zeros(1, np.int64)))
+        begin = self.postings_file.tell()
+        return len(rows), begin, self.postings_file.write(deflated(encoded.tobytes()))
+
+    def blocks(self) -> Iterator[list[str | int]]:
+        """Each is told by its first term, where it begins and how long it is."""
+        lengths = np.fromiter((len(term) + 1 for term in self.terms.terms), np.int64, len(self.terms.terms))
+        for first, last in _groups(lengths, _TERM_BLOCK):
+            begin = self.terms_file.tell()
+            yield [self.terms.terms[first], begin, self.terms_file.write(deflated(self._block(first, last)))]
+
+    def _block(self, first: int, last: int) -> bytes:
+        bounds = self.terms.bounds[first : last + 1]
+        starts = bounds[:-1] - bounds[0]
+        encoded, widths = varints(distances(self.terms.rows[bounds[0] : bounds[-1]], starts))
+        sizes = np.add.reduceat(widths, starts)
+        head, ends = [self.postings_file.tell(), 0], np.cumsum(sizes)
+        for begin, end in _groups(sizes, _CHUNK):
+            data = encoded[ends[begin] - sizes[begin] : ends[end - 1]].tobytes()
+            head += [self.postings_file.write(deflated(data)), end - begin]
+        head[1] = len(head) // 2 - 1
+        numbers = [np.diff(bounds), sizes]
+        told = [varints(column.astype(np.uint32))[0].tobytes() for column in numbers]
+        text = "\n".join(self.terms.terms[first:last]).encode("utf-8", "replace")
+        return b"".join([varint_bytes(head), *told, text])
 
 
-def _postings(table: ProspectTable, folder: str) -> Iterator[Posting]:
-    """Terms in the order of their bytes. DuckDB sorts: it needs no more memory than it is given."""
-    import duckdb
-
-    path = os.path.join(folder, "words.tsv")
-    with open(path, "w", encoding="utf-8", newline="\n") as file:
-        terms = _Terms(table)
-        for number, row in enumerate(table.rows):
-            file.write(f"{number}\t{_BETWEEN.join(terms.of(row))}\n")
-    with duckdb.connect(":memory:", config={"memory_limit": _MEMORY, "temp_directory": folder}) as connection:
-        connection.execute("SET enable_progress_bar = false")  # a terminal is not ours here
-        connection.execute(
-            "CREATE TABLE words AS SELECT number, unnest(string_split(terms, chr(31))) AS term FROM read_csv(?, "
-            "delim='\t', header=false, quote='', escape='', max_line_size=20000000, "
-            "columns={'number': 'UINTEGER', 'terms': 'VARCHAR'})",
-            [path],
-        )
-        connection.execute("CREATE TABLE vocabulary AS SELECT DISTINCT term FROM words WHERE term[1] > chr(2)")
-        connection.execute("CREATE TABLE beginnings (id UINTEGER, beginning VARCHAR)")
-        connection.execute("CREATE TABLE crowds (number UINTEGER, id UINTEGER)")
-        for length in range(1, _LONGEST_BEGINNING + 1):
-            connection.execute(_BEGINNINGS, {"length": length, "crowd": _CROWD})
-            connection.execute(_CROWDED, {"length": length})
-        answer = connection.execute(_POSTINGS)
-        while lot := answer.fetchmany(_FETCHED):
-            for term, rows in lot:
-                yield Posting(term, rows)
-
-
-class _Terms:
-    """The terms of each row. What many rows have in common is made once."""
-
-    def __init__(self, table: ProspectTable) -> None:
-        self._searched = table.searched
-        self._phone = table.names.index("phone") if "phone" in table.names else None
-        self._facets = [(facet, table.names.index(FACETS[facet])) for facet in table.facets()]
-        self._of_cell: dict[tuple[str, str], list[str]] = {}
-        needed = {name: ("lat", "lon") if name == POSITION else (name,) for name in PRESENCES}
-        self._of_filled: dict[tuple[bool, ...], list[str]] = {}
-        self._has = [
-            (filter_term("has", name), [table.names.index(column) for column in columns])
-            for name, columns in needed.items()
-            if set(columns) <= set(table.names)
-        ]
-
-    def of(self, row: list[str]) -> Iterator[str]:
-        """Folded as one text: words are the same as those of each cell."""
-        phone = {"phone": row[self._phone]} if self._phone is not None else {}
-        yield from row_words(phone, word_text("\t".join(row[: self._searched])))
-        for facet, place in self._facets:
-            if row[place]:
-                yield from self._filters(facet, row[place])
-        yield from self._presences(tuple(map(bool, row)))
-
-    def _presences(self, filled: tuple[bool, ...]) -> list[str]:
-        known = self._of_filled.get(filled)
-        if known is None:
-            known = [term for term, places in self._has if all(filled[place] for place in places)]
-            self._of_filled[filled] = known
-        return known
-
-    def _filters(self, facet: str, cell: str) -> list[str]:
-        known = self._of_cell.get((facet, cell))
-        if known is None:
-            known = [filter_term(facet, value) for value in dict.fromkeys(cell.split(_BETWEEN))]
-            self._of_cell[facet, cell] = known
-        return known
-
-
-def filter_term(name: str, value: str) -> str:
-    return f"\x01{name}={value}"
-
-
-class _Dictionary:
-    """Writes terms and postings side by side."""
-
-    def __init__(self, folder: str) -> None:
-        self.terms_path = os.path.join(folder, "terms")
-        self.postings_path = os.path.join(folder, "postings")
-        self.blocks: list[list[str | int]] = []
-        self._terms = open(self.terms_path, "wb")  # noqa: SIM115  closed by `finish`
-        self._postings = open(self.postings_path, "wb")  # noqa: SIM115
-        self._begin()
-
-    def _begin(self) -> None:
-        self._first: str | None = None
-        self._before = b""
-        self._entries = bytearray()
-        self._chunk = bytearray()
-        self._in_chunk = 0
-        self._chunks: list[tuple[int, int]] = []
-        self._offset = self._postings.tell()
-
-    def add(self, posting: Posting) -> None:
-        if self._first is None:
-            self._first = posting.term
-        word, encoded = posting.term.encode(), _encoded(posting.rows)
-        shared = _shared(self._before, word)
-        rest, rows = len(word) - shared, len(posting.rows)
-        if max(shared, rest, rows, len(encoded)) < 0x80:  # of most words: a varint is the byte itself
-            self._entries += b"%c%c%b%c%c" % (shared, rest, word[shared:], rows, len(encoded))
-        else:
-            self._entries += varint(shared) + varint(rest) + word[shared:] + varint(rows) + varint(len(encoded))
-        self._before = word
-        self._chunk += encoded
-        self._in_chunk += 1
-        if len(self._chunk) >= _CHUNK:
-            self._end_chunk()
-        if len(self._entries) >= _TERM_BLOCK:
-            self._end_block()
-
-    def _end_chunk(self) -> None:
-        if self._in_chunk:
-            self._chunks.append((self._postings.write(deflated(bytes(self._chunk))), self._in_chunk))
-            self._chunk, self._in_chunk = bytearray(), 0
-
-    def _end_block(self) -> None:
-        self._end_chunk()
-        if self._first is None:
-            return
-        head = varint(self._offset) + varint(len(self._chunks))
-        for size, terms in self._chunks:
-            head += varint(size) + varint(terms)
-        begin = self._terms.tell()
-        self.blocks.append([self._first, begin, self._terms.write(deflated(head + bytes(self._entries)))])
-        self._begin()
-
-    def finish(self) -> None:
-        self._end_block()
-        self._terms.close()
-        self._postings.close()
-
-
-def _shared(one: bytes, other: bytes) -> int:
-    """So many bytes both begin with."""
-    least = min(len(one), len(other))
-    for place in range(least):
-        if one[place] != other[place]:
-            return place
-    return least
-
-
-def _encoded(rows: list[int]) -> bytes:
-    """Distances as varints. Most are small: then a byte each, made in one call."""
-    if len(rows) == 1:
-        return varint(rows[0])
-    distances = [rows[0], *map(sub, rows[1:], rows)]
-    if max(distances) < 0x80:
-        return bytes(distances)
-    short = _short_varints()
-    return b"".join([short[distance] if distance < _SHORT else varint(distance) for distance in distances])
-
-
-@cache
-def _short_varints() -> list[bytes]:
-    return [varint(number) for number in range(_SHORT)]
-
-
-def varint(number: int) -> bytes:
-    if number < 0x80:
-        return bytes((number,))
-    made = bytearray()
-    while number >= 0x80:
-        made.append(number & 0x7F | 0x80)
-        number >>= 7
-    made.append(number)
-    return bytes(made)
-
-
-def deflated(data: bytes) -> bytes:
-    """Raw deflate, as `DecompressionStream("deflate-raw")` reads it."""
-    packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS)
-    return packer.compress(data) + packer.flush()
-
-
-# --- rows and columns
-
-
-def _write_rows(table: ProspectTable, files: NamedFiles, folder: str) -> dict[str, Any]:
-    path, lengths = os.path.join(folder, "rows"), array("I")
-    with open(path, "wb") as file:
-        for begin in range(0, len(table.rows), ROWS_OF_A_BLOCK):
-            lines = "\n".join(map(table.line, table.rows[begin : begin + ROWS_OF_A_BLOCK]))
-            lengths.append(file.write(deflated(lines.encode("utf-8", "replace"))))
-    return {
-        "file": files.take("rows", "bin", path),
-        "lengths": files.put("rows", "bin", deflated(_little(lengths))),
-        "block": ROWS_OF_A_BLOCK,
-    }
-
-
-def _write_columns(table: ProspectTable, files: NamedFiles) -> dict[str, Any]:
-    """Each column by which is counted or sorted: a number for each row, in a file of its own."""
-    made = {facet: _write_facet(table, facet, files) for facet in table.facets()}
-    for name, value in (("rating", rating_of), ("reviews", _reviews), ("updated", _updated)):
-        if name in table.names:
-            place = table.names.index(name)
-            numbers = {cell: value({name: cell}) + 1 for cell in {row[place] for row in table.rows}}  # 0: none
-            codes = array("I", (numbers[row[place]] for row in table.rows))
-            made[name] = {"codes": files.put("columns", "bin", deflated(_little(codes)))}
-    return made
-
-
-def _write_facet(table: ProspectTable, facet: str, files: NamedFiles) -> dict[str, Any]:
-    """A cell's number stands for all values of the cell. Numbers are in the order of the folded texts; 0 is none."""
-    place = table.names.index(FACETS[facet])
-    cells = sorted(
-        {row[place] for row in table.rows if row[place]}, key=lambda cell: (ordered(fold(cell)), ordered(cell))
-    )
-    numbers = {cell: number for number, cell in enumerate(cells, 1)} | {"": 0}
-    codes = array("I", (numbers[row[place]] for row in table.rows))
-    values = json_records.text(cells).encode("utf-8", "replace")
-    return {
-        "codes": files.put("columns", "bin", deflated(_little(codes))),
-        "values": files.put("columns", "bin", deflated(values)),
-    }
-
-
-def _reviews(cells: dict[str, str]) -> int:
-    return int(cells["reviews"] or -1)
-
-
-def _updated(cells: dict[str, str]) -> int:
-    return seconds_of(cells["updated"]) if cells["updated"] else -1
-
-
-def _little(numbers: array[int]) -> bytes:
-    import sys
-
-    if sys.byteorder == "big":
-        numbers.byteswap()
-    return numbers.tobytes()
+def _groups(sizes: NDArray[np.int64], most: int) -> Iterator[tuple[int, int]]:
+    """First and last of things that together have about so many bytes."""
+    if not len(sizes):
+        return
+    numbers = (np.cumsum(sizes) - sizes) // most
+    cuts = [0, *(np.flatnonzero(np.diff(numbers)) + 1).tolist(), len(sizes)]
+    yield from zip(cuts, cuts[1:], strict=False)

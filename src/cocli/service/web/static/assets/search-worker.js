@@ -1,6 +1,8 @@
 // The Worker behind the screen Prospects: questions come and answers go as messages (docs/web-data.md, The search index).
 
-import { openSearch, rowsOf } from "./search.js";
+import { firstAt, openSearch, rowsOf } from "./search.js";
+
+const PART = 4096; // so many rows are read at once
 
 let search = null;
 let ready = Promise.resolve();
@@ -28,26 +30,35 @@ async function opened({ base }, isSecond = false) {
 async function found({ view = {}, offset = 0, limit = 100, facets = [] }) {
   const began = performance.now();
   const numbers = await search.search(view);
-  const rows = rowsOf(search, await search.cells(Array.from(numbers.slice(offset, offset + limit))));
+  const rows = rowsOf(search, await search.cells(numbers.slice(offset, offset + limit)));
   const counted = await search.facets(facets, numbers);
   const complete = search.loaded === search.manifest.rows;
   return { total: numbers.length, rows, facets: counted, complete, ms: performance.now() - began };
 }
 
+async function facetsOf({ view = {}, facets = [] }) {
+  return { facets: await search.facets(facets, await search.search(view)) };
+}
+
+// In the order of the view, read in the order of the rows: so every block is read once.
 async function ids({ view = {} }) {
   await ready;
   const place = search.manifest.columns.indexOf("id");
-  return { ids: (await search.cells(Array.from(await search.search(view)))).map((row) => row[place]) };
+  const numbers = await search.search(view);
+  const rows = numbers.slice().sort();
+  const known = [];
+  for (let at = 0; at < rows.length; at += PART) for (const row of await search.cells(rows.subarray(at, at + PART))) known.push(row[place]);
+  return { ids: Array.from(numbers, (number) => known[firstAt(rows.length, (at) => rows[at] >= number)]) };
 }
 
 async function points({ view = {}, limit = 10000 }) {
   const numbers = await search.search({ ...view, has: [...(view.has || []), "position"] });
   const [lon, lat, id, name] = ["lon", "lat", "id", "name"].map((column) => search.manifest.columns.indexOf(column));
-  const cells = await search.cells(Array.from(numbers.slice(0, limit)));
+  const cells = await search.cells(numbers.slice(0, limit));
   return { total: numbers.length, points: cells.map((row) => [Number(row[lon]), Number(row[lat]), row[id], row[name]]) };
 }
 
-const answers = { open: opened, search: found, ids, points };
+const answers = { open: opened, search: found, facets: facetsOf, ids, points };
 
 addEventListener("message", async ({ data }) => {
   try {

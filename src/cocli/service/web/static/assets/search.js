@@ -10,6 +10,7 @@ const LETTER = /[\p{L}\p{N}]/u;
 const NUMBER = /^[+(]?[0-9][0-9().+/-]*$/;
 const LEAST_DIGITS = 5;
 const TOP = 50;
+const ROOM = 2 ** 20;
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
@@ -104,19 +105,35 @@ class Column {
   }
 }
 
-// Value and number of a row in one number: then they are sorted without a function for each pair. Rows are fewer than 2^21.
+// Rows that have no value come last, in both directions; equal ones stay as they are. Few different values are counted through;
+// else value and number of a row become one number, which is sorted without a function for each pair. Rows are fewer than 2^21.
 function sortedBy(numbers, keyOf, desc) {
+  const keys = new Uint32Array(numbers.length);
+  let most = 0;
+  for (let place = 0; place < keys.length; place++) if ((keys[place] = keyOf(numbers[place])) > most) most = keys[place];
+  return most < ROOM ? countedThrough(numbers, keys, most, desc) : packed(numbers, keys, desc);
+}
+
+function countedThrough(numbers, keys, most, desc) {
+  const from = new Uint32Array(most + 2);
+  const at = (key) => (key === 0 ? most : desc ? most - key : key - 1);
+  for (const key of keys) from[at(key) + 1]++;
+  for (let place = 1; place < from.length; place++) from[place] += from[place - 1];
+  const all = new Uint32Array(numbers.length);
+  for (let place = 0; place < keys.length; place++) all[from[at(keys[place])]++] = numbers[place];
+  return all;
+}
+
+function packed(numbers, keys, desc) {
   const room = 2 ** 21;
-  const packed = new Float64Array(numbers.length);
+  const values = new Float64Array(numbers.length);
   const all = new Uint32Array(numbers.length);
   let having = 0, without = 0;
-  for (const number of numbers) {
-    const key = keyOf(number);
-    if (key > 0) packed[having++] = (desc ? 2 ** 32 - key : key) * room + number;
-    else all[without++] = number;
-  }
+  for (let place = 0; place < keys.length; place++)
+    if (keys[place] > 0) values[having++] = (desc ? 2 ** 32 - keys[place] : keys[place]) * room + numbers[place];
+    else all[without++] = numbers[place];
   all.copyWithin(having, 0, without);
-  packed.subarray(0, having).sort().forEach((value, place) => (all[place] = value % room));
+  values.subarray(0, having).sort().forEach((value, place) => (all[place] = value % room));
   return all;
 }
 
@@ -313,7 +330,7 @@ class Lines {
   }
 
   async cells(numbers) {
-    return numbers.map((number) => {
+    return Array.from(numbers, (number) => {
       const block = this.blocks.find(({ first, count }) => number < first + count);
       const place = number - block.first;
       return decoder.decode(block.bytes.subarray(block.starts[place], block.starts[place + 1] - 1)).split("\t");
@@ -390,7 +407,11 @@ function numberOf(name, cell) {
   return Number(cell) + 1;
 }
 
-// --- index
+// --- index: what a search needs is read by ranges, and what was read is kept for the next letter.
+
+const KEPT_BLOCKS = 800;
+const GAP = 8_000; // so many bytes between two blocks are read along: they cost less than another request
+const MOST_BYTES = 400_000; // of one range of rows
 
 class Index {
   constructor(base, manifest) {
@@ -399,18 +420,27 @@ class Index {
     this.fold = folding(manifest.fold);
     this.loaded = manifest.rows;
     this.kept = new Map();
+    this.files = new Map();
+    this.heads = new Map();
+    this.blocks = [];
     this.starts = null;
+    this.last = { key: null, numbers: null };
   }
 
   async load() {
-    const { lengths } = this.manifest.index.rows;
-    const sizes = new Uint32Array((await this.file(lengths)).buffer);
-    this.starts = new Float64Array(sizes.length + 1);
-    sizes.forEach((size, number) => (this.starts[number + 1] = this.starts[number] + size));
+    const { rows, directory } = this.manifest.index;
+    const [sizes, told] = await Promise.all([this.file(rows.lengths), this.file(directory)]);
+    const lengths = new Uint32Array(sizes.buffer);
+    this.starts = new Float64Array(lengths.length + 1);
+    lengths.forEach((size, number) => (this.starts[number + 1] = this.starts[number] + size));
+    const { heads, blocks } = JSON.parse(decoder.decode(told));
+    this.heads = new Map(heads.map(([term, ...place]) => [term, place]));
+    this.blocks = blocks;
   }
 
-  async file(name) {
-    return inflated(new Uint8Array(await (await fetched(this.base + name)).arrayBuffer()), "deflate-raw");
+  // A file that is read whole, once.
+  file(name) {
+    return once(this.files, name, async () => inflated(new Uint8Array(await (await fetched(this.base + name)).arrayBuffer()), "deflate-raw"));
   }
 
   async range(name, start, length) {
@@ -420,97 +450,134 @@ class Index {
     return answer.status === 206 ? bytes : bytes.subarray(start, start + length);
   }
 
-  // What was read is kept, up to some hundred entries: typing on reads little.
-  async remembered(key, make) {
-    if (!this.kept.has(key)) {
-      if (this.kept.size > 200) this.kept.delete(this.kept.keys().next().value);
-      const made = make();
-      made.catch(() => this.kept.delete(key));
-      this.kept.set(key, made);
-    }
-    return this.kept.get(key);
+  // What was used last stays.
+  remembered(key, make) {
+    const known = this.kept.get(key);
+    if (known) this.kept.delete(key);
+    if (known) this.kept.set(key, known);
+    while (this.kept.size > KEPT_BLOCKS) this.kept.delete(this.kept.keys().next().value);
+    return known ?? once(this.kept, key, make);
   }
 
+  // --- words
+
+  // The block that a term is in, if it is anywhere.
   blockOf(term) {
-    const { blocks } = this.manifest.index.terms;
-    let low = 0, high = blocks.length - 1;
+    let low = 0, high = this.blocks.length - 1;
     while (low < high) {
       const middle = (low + high + 1) >> 1;
-      if (compareBytes(blocks[middle][0], term) <= 0) low = middle;
+      if (compareBytes(this.blocks[middle][0], term) <= 0) low = middle;
       else high = middle - 1;
     }
     return low;
   }
 
-  async terms(number) {
-    return this.remembered(`t${number}`, async () => {
-      const { file, blocks } = this.manifest.index.terms;
-      const [, start, length] = blocks[number];
-      return readTerms(await inflated(await this.range(file, start, length), "deflate-raw"));
+  // The blocks from one to another lie side by side: one range.
+  async terms(first, last) {
+    return this.remembered(`t${first}-${last}`, async () => {
+      const begin = this.blocks[first][1], [, start, length] = this.blocks[last];
+      const bytes = await this.range(this.manifest.index.terms, begin, start + length - begin);
+      const parts = this.blocks.slice(first, last + 1);
+      return Promise.all(parts.map(async ([, at, size]) => readTerms(await inflated(bytes.subarray(at - begin, at - begin + size), "deflate-raw"))));
     });
   }
 
-  // The rows of all terms from `low` up to, without, the first for which `isIn` is false.
+  // The rows of all terms that fit. Those that begin with `low` lie side by side, and so do their rows.
   async rowsOf(low, isIn) {
-    const { blocks } = this.manifest.index.terms;
-    const lists = [];
-    for (let number = this.blockOf(low); number < blocks.length; number++) {
-      if (lists.length && !isIn(blocks[number][0])) break;
-      const block = await this.terms(number);
-      const wanted = block.entries.filter((entry) => isIn(entry.term));
-      if (wanted.length) lists.push(...(await this.postings(number, block, wanted)));
-      const last = block.entries.at(-1).term;
-      if (!isIn(last) && compareBytes(last, low) >= 0) break;
-    }
-    return united(lists);
+    if (!this.blocks.length) return new Uint32Array();
+    const first = this.blockOf(low);
+    let last = first;
+    while (last + 1 < this.blocks.length && isIn(this.blocks[last + 1][0])) last++;
+    const wanted = (await this.terms(first, last)).flatMap((block) => block.wanted(isIn));
+    if (!wanted.length) return new Uint32Array();
+    const chunks = [...new Set(wanted.map(({ chunk }) => chunk))];
+    const texts = await this.remembered(`p${chunks[0].start}-${chunks.at(-1).start}`, () => this.postings(chunks));
+    return united(wanted.map((entry) => readPostings(texts.get(entry.chunk.start), entry)), this.manifest.rows);
   }
 
-  async postings(number, block, wanted) {
-    const from = wanted[0].chunk, to = wanted.at(-1).chunk;
-    const chunks = await this.remembered(`p${number}-${from}-${to}`, async () => {
-      const bytes = await this.range(this.manifest.index.postings, block.chunks[from].start, block.chunks[to].start + block.chunks[to].length - block.chunks[from].start);
-      const parts = block.chunks.slice(from, to + 1);
-      return Promise.all(parts.map(({ start, length }) => inflated(bytes.subarray(start - parts[0].start, start - parts[0].start + length), "deflate-raw")));
-    });
-    return wanted.map((entry) => readPostings(chunks[entry.chunk - from], entry));
+  async postings(chunks) {
+    const begin = chunks[0].start, end = chunks.at(-1).start + chunks.at(-1).length;
+    const bytes = await this.range(this.manifest.index.postings, begin, end - begin);
+    const read = async ({ start, length }) => [start, await inflated(bytes.subarray(start - begin, start - begin + length), "deflate-raw")];
+    return new Map(await Promise.all(chunks.map(read)));
+  }
+
+  async head(term) {
+    const [rows, start, length] = this.heads.get(term);
+    return this.remembered(`h${term}`, async () => readPostings(await inflated(await this.range(this.manifest.index.postings, start, length), "deflate-raw"), { offset: 0, rows }));
   }
 
   async exactly(term) {
-    if (!this.manifest.index.terms.blocks.length) return new Uint32Array();
-    return this.rowsOf(term, (other) => other === term);
+    return this.heads.has(term) ? this.head(term) : this.rowsOf(term, (other) => other === term);
   }
 
   async beginning(start) {
-    if (!this.manifest.index.terms.blocks.length) return new Uint32Array();
-    const crowd = await this.exactly("\x02" + start);
-    return crowd.length ? crowd : this.rowsOf(start, (other) => other.startsWith(start));
-  }
-
-  async search(view) {
-    const terms = termsOf(view.q, this.fold);
-    const sets = await Promise.all(terms.map((term) => this.ofTerm(term)));
-    for (const name of view.has || []) sets.push(await this.exactly(`\x01has=${name}`));
-    for (const facet in FACETS) {
-      const lists = await Promise.all((view[facet] || []).map((value) => this.exactly(`\x01${facet}=${value}`)));
-      if (facet === "tag") sets.push(...lists);
-      else if (lists.length) sets.push(united(lists));
-    }
-    let found = sets.length ? common(sets) : everyRow(this.manifest.rows);
-    for (const name of view.lacks || []) found = without(found, await this.exactly(`\x01has=${name}`));
-    if (view.min_rating != null) {
-      const column = await this.column("rating");
-      const least = Math.round(view.min_rating * 100) + 1;
-      found = found.filter((number) => column && column.codes[number] >= least);
-    }
-    return this.sorted(found, view);
+    return this.heads.has(`\x02${start}`) ? this.head(`\x02${start}`) : this.rowsOf(start, (other) => other.startsWith(start));
   }
 
   async ofTerm(term) {
     const words = term.match(WORDS) || [];
     const digits = digitsOf(term);
-    const lists = await Promise.all(words.map((word) => this.beginning(word)));
-    const found = lists.length ? common(lists) : everyRow(this.manifest.rows);
-    return digits ? united([found, await this.beginning(digits)]) : found;
+    const [other, ...lists] = await Promise.all([digits ? this.beginning(digits) : null, ...words.map((word) => this.beginning(word))]);
+    const found = lists.length ? common(lists) : this.everyRow();
+    return other ? united([found, other], this.manifest.rows) : found;
+  }
+
+  everyRow() {
+    return (this.all ??= everyRow(this.manifest.rows));
+  }
+
+  // --- views
+
+  async search(view) {
+    const key = JSON.stringify(view);
+    if (this.last.key !== key) {
+      const numbers = await this.found(view);
+      this.last = { key, numbers };
+      return numbers;
+    }
+    return this.last.numbers;
+  }
+
+  async found(view) {
+    const terms = termsOf(view.q, this.fold);
+    const isRanked = terms.length > 0 && (view.sort || "best") === "best";
+    const [sets, lacking, ratings, named] = await Promise.all([
+      Promise.all([...terms.map((term) => this.ofTerm(term)), ...this.filters(view)]),
+      Promise.all((view.lacks || []).map((name) => this.exactly(`\x01has=${name}`))),
+      view.min_rating != null ? this.column("rating") : null,
+      isRanked ? this.namedSo(terms.join(" ")) : null,
+    ]);
+    let found = sets.length ? common(sets) : this.everyRow();
+    for (const list of lacking) found = without(found, list);
+    if (view.min_rating != null) {
+      const least = Math.round(view.min_rating * 100) + 1;
+      found = found.filter((number) => ratings && ratings.codes[number] >= least);
+    }
+    return isRanked ? ahead(found, named) : this.sorted(found, view);
+  }
+
+  filters(view) {
+    const sets = (view.has || []).map((name) => this.exactly(`\x01has=${name}`));
+    for (const facet in FACETS) {
+      const lists = (view[facet] || []).map((value) => this.exactly(`\x01${facet}=${value}`));
+      if (facet === "tag") sets.push(...lists);
+      else if (lists.length) sets.push(Promise.all(lists).then((read) => united(read, this.manifest.rows)));
+    }
+    return sets;
+  }
+
+  // The rows whose name begins so: rows are in the order of their names, so they lie side by side, from one number up to another.
+  async namedSo(start) {
+    const { firsts, block } = this.manifest.index.rows;
+    this.firsts ??= decoder.decode(await this.file(firsts)).split("\n");
+    const begin = Math.max(0, firstAt(this.firsts.length, (place) => this.firsts[place] >= start) - 1);
+    const end = Math.max(begin, firstAt(this.firsts.length, (place) => this.firsts[place] > start && !this.firsts[place].startsWith(start)) - 1);
+    const [low, high] = await this.lines([begin, end]);
+    const name = this.manifest.columns.indexOf("name");
+    const names = (lines) => lines.map((line) => this.fold(line.split("\t")[name]));
+    const from = names(low), to = names(high);
+    return [begin * block + firstAt(from.length, (place) => from[place] >= start), end * block + firstAt(to.length, (place) => to[place] > start && !to[place].startsWith(start))];
   }
 
   async sorted(found, view) {
@@ -520,29 +587,41 @@ class Index {
     return column ? sortedBy(found, (number) => column.codes[number], view.desc) : found;
   }
 
+  // --- columns and rows
+
   async column(name) {
     const about = this.manifest.index.columns[name];
     if (!about) return null;
-    return this.remembered(`c${name}`, async () => {
-      const codes = new Uint32Array((await this.file(about.codes)).buffer);
-      const cells = about.values ? JSON.parse(decoder.decode(await this.file(about.values))) : [];
-      return new Column(codes, ["", ...cells]);
-    });
+    const [codes, values] = await Promise.all([this.file(about.codes), about.values ? this.file(about.values) : null]);
+    const Codes = { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array }[about.width];
+    return new Column(new Codes(codes.buffer), ["", ...(values ? JSON.parse(decoder.decode(values)) : [])]);
   }
 
   async cells(numbers) {
-    const { file, block } = this.manifest.index.rows;
-    const wanted = [...new Set(numbers.map((number) => Math.floor(number / block)))];
-    const texts = new Map();
-    await Promise.all(
-      wanted.map(async (place) => {
-        const lines = await this.remembered(`r${place}`, async () =>
-          decoder.decode(await inflated(await this.range(file, this.starts[place], this.starts[place + 1] - this.starts[place]), "deflate-raw")).split("\n"),
-        );
-        texts.set(place, lines);
-      }),
-    );
-    return numbers.map((number) => texts.get(Math.floor(number / block))[number % block].split("\t"));
+    const { block } = this.manifest.index.rows;
+    const wanted = [...new Set(Array.from(numbers, (number) => Math.floor(number / block)))];
+    const texts = new Map((await this.lines(wanted)).map((lines, place) => [wanted[place], lines]));
+    return Array.from(numbers, (number) => texts.get(Math.floor(number / block))[number % block].split("\t"));
+  }
+
+  // The lines of blocks. Those that lie close to each other come by one request.
+  async lines(places) {
+    const had = new Map(places.map((place) => [place, this.kept.get(`r${place}`)]));
+    const missing = [...had.keys()].filter((place) => !had.get(place)).sort((one, other) => one - other);
+    const ranges = [];
+    for (const place of missing) {
+      const range = ranges.at(-1), end = this.starts[place + 1];
+      const isNear = range && this.starts[place] - range.end <= GAP && end - range.start <= MOST_BYTES;
+      if (isNear) range.end = end;
+      else ranges.push({ start: this.starts[place], end, places: [] });
+      ranges.at(-1).places.push(place);
+    }
+    const coming = new Map(ranges.flatMap((range) => {
+      const bytes = this.range(this.manifest.index.rows.file, range.start, range.end - range.start);
+      return range.places.map((place) => [place, bytes.then((read) => inflated(read.subarray(this.starts[place] - range.start, this.starts[place + 1] - range.start), "deflate-raw"))]);
+    }));
+    const texts = places.map((place) => this.remembered(`r${place}`, () => had.get(place) ?? coming.get(place).then((bytes) => decoder.decode(bytes))));
+    return (await Promise.all(texts)).map((text) => text.split("\n"));
   }
 
   async facets(names, found) {
@@ -557,7 +636,39 @@ class Index {
   }
 }
 
-function reader(bytes) {
+// A promise for each key. One that fails is made anew when it is asked for again.
+function once(known, key, make) {
+  if (!known.has(key)) {
+    const made = make();
+    made.catch(() => known.delete(key));
+    known.set(key, made);
+  }
+  return known.get(key);
+}
+
+// The first place for which a test holds that holds for all after it.
+export function firstAt(length, test) {
+  let low = 0, high = length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (test(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+// Those between two numbers first, all in their order.
+function ahead(found, [from, to]) {
+  const first = firstAt(found.length, (place) => found[place] >= from), last = firstAt(found.length, (place) => found[place] >= to);
+  if (first === 0 || first === last) return found;
+  const all = new Uint32Array(found.length);
+  all.set(found.subarray(first, last));
+  all.set(found.subarray(0, first), last - first);
+  all.set(found.subarray(last), last);
+  return all;
+}
+
+function numberReader(bytes) {
   let place = 0;
   return {
     number() {
@@ -569,39 +680,38 @@ function reader(bytes) {
       } while (byte & 0x80);
       return value;
     },
-    take: (length) => bytes.subarray(place, (place += length)),
-    get ended() {
-      return place >= bytes.length;
-    },
+    rest: () => bytes.subarray(place),
   };
 }
 
+// The terms of a block, and where the rows of each are.
+class TermBlock {
+  constructor(chunks, counts, sizes, terms) {
+    Object.assign(this, { chunks, counts, sizes, terms });
+  }
+  wanted(isIn) {
+    const found = [];
+    let at = 0;
+    for (const chunk of this.chunks) {
+      let offset = 0;
+      for (const end = at + chunk.terms; at < end; offset += this.sizes[at++])
+        if (isIn(this.terms[at])) found.push({ chunk, offset, rows: this.counts[at] });
+    }
+    return found;
+  }
+}
+
 function readTerms(bytes) {
-  const from = reader(bytes);
+  const from = numberReader(bytes);
   let start = from.number();
   const chunks = Array.from({ length: from.number() }, () => {
     const chunk = { start, length: from.number(), terms: from.number() };
     start += chunk.length;
     return chunk;
   });
-  const entries = [];
-  let before = new Uint8Array(), chunk = 0, inChunk = 0, offset = 0;
-  while (!from.ended) {
-    const shared = from.number(), rest = from.take(from.number());
-    const word = new Uint8Array(shared + rest.length);
-    word.set(before.subarray(0, shared));
-    word.set(rest, shared);
-    if (inChunk === chunks[chunk].terms) {
-      chunk++;
-      inChunk = offset = 0;
-    }
-    const entry = { term: decoder.decode(word), rows: from.number(), length: from.number(), chunk, offset };
-    entries.push(entry);
-    offset += entry.length;
-    inChunk++;
-    before = word;
-  }
-  return { chunks, entries };
+  const total = chunks.reduce((sum, chunk) => sum + chunk.terms, 0);
+  const counts = Uint32Array.from({ length: total }, from.number), sizes = Uint32Array.from({ length: total }, from.number);
+  return new TermBlock(chunks, counts, sizes, decoder.decode(from.rest()).split("\n"));
 }
 
 function readPostings(bytes, { offset, rows }) {
@@ -618,9 +728,12 @@ function readPostings(bytes, { offset, rows }) {
   return numbers;
 }
 
-function united(lists) {
+// Each row once, in order. Of many rows by a mark for each that there is.
+function united(lists, rows) {
   if (lists.length < 2) return lists[0] || new Uint32Array();
-  const all = new Uint32Array(lists.reduce((sum, list) => sum + list.length, 0));
+  const length = lists.reduce((sum, list) => sum + list.length, 0);
+  if (length > rows / 32) return marked(lists, rows);
+  const all = new Uint32Array(length);
   let place = 0;
   for (const list of lists) {
     all.set(list, place);
@@ -628,6 +741,16 @@ function united(lists) {
   }
   all.sort();
   return all.filter((number, index) => !index || all[index - 1] !== number);
+}
+
+function marked(lists, rows) {
+  const marks = new Uint8Array(rows);
+  for (const list of lists) for (let place = 0; place < list.length; place++) marks[list[place]] = 1;
+  let total = 0;
+  for (let number = 0; number < rows; number++) total += marks[number];
+  const all = new Uint32Array(total);
+  for (let number = 0, place = 0; number < rows; number++) if (marks[number]) all[place++] = number;
+  return all;
 }
 
 function common(lists) {
@@ -649,7 +772,7 @@ function pick(found, list, wanted) {
 
 export async function openSearch(base) {
   const manifest = await (await fetched(base + "manifest.json", { cache: "no-cache" })).json();
-  if (manifest.schema !== "cocli.web-prospects/1") throw new Error(`This page does not know ${manifest.schema}. Load it again.`);
+  if (manifest.schema !== "cocli.web-prospects/2") throw new Error(`This page does not know ${manifest.schema}. Load it again.`);
   return manifest.mode === "index" ? new Index(base, manifest) : new Lines(base, manifest);
 }
 
