@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _WORD = re.compile(r"[^\W_]+")
 _NUMBER = re.compile(r"[+(]?[0-9][0-9().+/-]*")
+_BASIC = 0xFFFF
 _DIGITS = 5
 """So many digits of a number are looked for without what people write between them."""
 
@@ -45,13 +46,16 @@ def folded_cells(cells: Sequence[str]) -> str:
 def word_text(text: str) -> str:
     """A text with the words of the folded one, and with spaces as they were: faster where there are many."""
     if not text.isascii():
-        text = _marks().sub("", unicodedata.normalize("NFKD", text))
+        text = _marks(0, _BASIC).sub("", unicodedata.normalize("NFKD", text))
+        if max(text) > chr(_BASIC):
+            text = _marks(_BASIC + 1, sys.maxunicode).sub("", text)
     return text.casefold()
 
 
 @cache
-def _marks() -> re.Pattern[str]:
-    ranges = fold_rules()["marks"]
+def _marks(least: int, most: int) -> re.Pattern[str]:
+    """The marks of one part of the code points. Those of the basic plane alone are found by a table, and fast."""
+    ranges = [(first, last) for first, last in fold_rules()["marks"] if least <= first <= most]
     return re.compile("[" + "".join(f"{chr(first)}-{chr(last)}" for first, last in ranges) + "]+")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -25,6 +26,7 @@ T = TypeVar("T")
 MOST_LINES = 300_000
 """Up to so many rows a browser searches lines; above, it asks an index by ranges, which finds beginnings of words."""
 _NO_RATING = -1
+_NO_DIGITS = re.compile("[^0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +104,7 @@ def _begins_all(words: set[str], beginnings: Sequence[str]) -> bool:
 def row_words(cells: dict[str, str], folded: str) -> set[str]:
     """The words that an index knows a row by. A phone is known by its last ten digits, too."""
     words = set(words_of(folded))
-    digits = "".join(letter for letter in cells.get("phone", "") if letter in "0123456789")
+    digits = _NO_DIGITS.sub("", cells.get("phone", ""))
     if digits:
         words |= {digits, digits[-10:]}
     return words

@@ -57,6 +57,8 @@ class SortedTerms:
     terms: list[str]
     rows: NDArray[np.uint32]
     bounds: NDArray[np.int64]
+    count: int
+    """Of all rows."""
 
     def rows_of(self, term: str) -> NDArray[np.uint32]:
         place = bisect_left(self.terms, term)
@@ -66,7 +68,9 @@ class SortedTerms:
 
     def rows_between(self, first: int, last: int) -> NDArray[np.uint32]:
         """The rows of several terms, each row once."""
-        return np.unique(self.rows[self.bounds[first] : self.bounds[last]])
+        marks = np.zeros(self.count, np.bool_)
+        marks[self.rows[self.bounds[first] : self.bounds[last]]] = True
+        return np.flatnonzero(marks).astype(np.uint32)
 
     def crowds(self) -> Iterator[Beginning]:
         """The beginnings that many words have, however long they are."""
@@ -94,11 +98,11 @@ class SortedTerms:
 def sorted_terms(table: ProspectTable) -> SortedTerms:
     """Term and row are one number, so that all pairs are sorted at once: some hundred megabytes for a million rows."""
     numbers, found, counts = TermNumbers(), array("I"), array("I")
-    of_row = _RowTerms(table).of
+    of_row = _RowTerms(table, numbers).of
     for row in table.rows:
-        before = len(found)
-        found.extend(map(numbers.__getitem__, of_row(row)))
-        counts.append(len(found) - before)
+        terms = of_row(row)
+        found.fromlist(terms)
+        counts.append(len(terms))
     known = list(numbers)
     del numbers
     order = np.array(sorted(range(len(known)), key=known.__getitem__), np.int64)
@@ -111,46 +115,53 @@ def sorted_terms(table: ProspectTable) -> SortedTerms:
     pairs.sort()
     sizes = np.bincount(ids, minlength=len(known))[order]
     bounds = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])
-    return SortedTerms([known[place] for place in order], pairs.astype(np.uint32), bounds)
+    return SortedTerms([known[place] for place in order], pairs.astype(np.uint32), bounds, len(table.rows))
 
 
 class _RowTerms:
-    """The terms of each row. What many rows have in common is made once."""
+    """The numbers of each row's terms. What many rows have in common is made once."""
 
-    def __init__(self, table: ProspectTable) -> None:
+    def __init__(self, table: ProspectTable, numbers: TermNumbers) -> None:
+        self._numbers = numbers
         self._searched = table.searched
         self._phone = table.names.index("phone") if "phone" in table.names else None
-        self._facets = [(facet, table.names.index(FACETS[facet])) for facet in table.facets()]
-        self._of_cell: dict[tuple[str, str], list[str]] = {}
+        self._facets = [(table.names.index(FACETS[facet]), _CellTerms(facet, numbers)) for facet in table.facets()]
         needed = {name: ("lat", "lon") if name == POSITION else (name,) for name in PRESENCES}
-        self._of_filled: dict[tuple[bool, ...], list[str]] = {}
+        self._of_filled: dict[tuple[bool, ...], list[int]] = {}
         self._has = [
             (filter_term("has", name), [table.names.index(column) for column in columns])
             for name, columns in needed.items()
             if set(columns) <= set(table.names)
         ]
 
-    def of(self, row: list[str]) -> Iterator[str]:
+    def of(self, row: list[str]) -> list[int]:
         """Folded as one text: words are the same as those of each cell."""
         phone = {"phone": row[self._phone]} if self._phone is not None else {}
-        yield from row_words(phone, word_text("\t".join(row[: self._searched])))
-        for facet, place in self._facets:
-            if row[place]:
-                yield from self._filters(facet, row[place])
-        yield from self._presences(tuple(map(bool, row)))
+        words = row_words(phone, word_text("\t".join(row[: self._searched])))
+        found = list(map(self._numbers.__getitem__, words))
+        for place, cells in self._facets:
+            found += cells[row[place]]
+        return found + self._presences(tuple(map(bool, row)))
 
-    def _presences(self, filled: tuple[bool, ...]) -> list[str]:
+    def _presences(self, filled: tuple[bool, ...]) -> list[int]:
         known = self._of_filled.get(filled)
         if known is None:
-            known = [term for term, places in self._has if all(filled[place] for place in places)]
-            self._of_filled[filled] = known
+            has = [term for term, places in self._has if all(filled[place] for place in places)]
+            known = self._of_filled[filled] = [self._numbers[term] for term in has]
         return known
 
-    def _filters(self, facet: str, cell: str) -> list[str]:
-        known = self._of_cell.get((facet, cell))
-        if known is None:
-            known = [filter_term(facet, value) for value in dict.fromkeys(cell.split(BETWEEN))]
-            self._of_cell[facet, cell] = known
+
+class _CellTerms(dict[str, list[int]]):
+    """A facet's cell → the numbers of its values."""
+
+    def __init__(self, facet: str, numbers: TermNumbers) -> None:
+        super().__init__({"": []})
+        self._facet = facet
+        self._numbers = numbers
+
+    def __missing__(self, cell: str) -> list[int]:
+        values = dict.fromkeys(cell.split(BETWEEN))
+        known = self[cell] = [self._numbers[filter_term(self._facet, value)] for value in values]
         return known
 
 
