@@ -177,6 +177,7 @@ def open_reader(
     *,
     number: int | None = None,
     as_of: datetime | None = None,
+    empty_before: bool = False,
     fresh: bool = False,
     on_damaged: Callable[[DamagedShard], None] | None = None,
     on_rejected: Callable[[RejectedRow], None] | None = None,
@@ -184,12 +185,14 @@ def open_reader(
 ) -> IndexReader[R]:
     """A reader of the current version, of version `number`, or of the one that was current `as_of` a time.
 
+    `empty_before`: before its first version an index was empty; without it that is an `UnknownVersion`.
     `fresh` also lists and reads what is not packed yet, so it costs requests and memory by what waits; whoever opens
     one reader after the other passes a `memory`, and what waited before is not read again. `on_damaged` is told of
     shards that cannot be read, and the rest is served; without it the first one is an `IndexDamaged`.
     """
     if number is not None or as_of is not None:
-        return IndexReader(index, version(index, number, as_of=as_of), on_damaged=on_damaged)
+        manifest = version(index, number, as_of=as_of, empty_before=empty_before)
+        return IndexReader(index, manifest, on_damaged=on_damaged)
     if not fresh:
         return IndexReader(index, version(index), on_damaged=on_damaged)
     for _ in range(_TRIES):

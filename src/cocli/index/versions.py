@@ -62,15 +62,24 @@ def history(index: Index[Any], latest: Latest | None = None) -> Iterator[Manifes
             return  # collected as garbage: the chain is kept from here on only
 
 
-def version(index: Index[Any], number: int | None = None, *, as_of: datetime | None = None) -> Manifest:
-    """One version: the current one, that of a number, or the one that was current at a time."""
+def version(
+    index: Index[Any], number: int | None = None, *, as_of: datetime | None = None, empty_before: bool = False
+) -> Manifest:
+    """One version: the current one, that of a number, or the one that was current at a time.
+
+    `empty_before`: before its first version an index was empty. It is unknown where that version is not kept any more.
+    """
     if number is None and as_of is None:
         return current_version(index)[1]
     kept: list[int] = []
+    is_whole = True
     for manifest in history(index):
         if manifest.version == number or (as_of is not None and manifest.created_at <= as_of):
             return manifest
         kept.append(manifest.version)
+        is_whole = manifest.parent is None
+    if as_of is not None and empty_before and is_whole:
+        return empty_manifest(index.ref, index.spec.model.schema_id, as_of)
     wanted = f"of {as_of}" if number is None else number
     numbers = f"{kept[-1]} to {kept[0]}" if kept else "none"
     raise UnknownVersion(index=index.label, version=wanted, kept=numbers)

@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from cocli.app.campaigns.mission import DEFAULT_AGE, count_targets, micros, read_splits
-from cocli.app.indexes.query import QueryOptions, opened_query
+from cocli.app.indexes.query import opened_query, options_at
 from cocli.app.workspace import no_progress
 from cocli.errors import UsageError
 from cocli.formats.usv_sql import quote_text
@@ -73,15 +73,19 @@ def measure_coverage(
     phrase: str | None = None,
     limit: int = 50,
     progress: Progress = no_progress,
+    as_of: datetime | None = None,
 ) -> Covered:
-    """Go through every target and source. `limit` is how many of them are kept one by one; 0 keeps all."""
-    count_targets(indexes, campaign)
+    """Go through every target and source. `limit` is how many of them are kept one by one; 0 keeps all.
+
+    `as_of`: what was planned and read at that time. Which sources and phrases there are is that of now.
+    """
+    count_targets(indexes, campaign, as_of)
     known = campaign.settings.model().prospecting
     if phrase is not None and phrase not in known.queries:
         raise UsageError(reason=f'"{phrase}" is no query of {campaign.name}: {", ".join(known.queries)}')
-    sources, now = tuple(dict.fromkeys(known.sources)), campaign.store.now()
+    sources, now = tuple(dict.fromkeys(known.sources)), as_of or campaign.store.now()
     covered = Covered(campaign.name, sources, now, now - age, Coverage())
-    for number, pair in enumerate(_pairs(indexes, sources, now - age), start=1):
+    for number, pair in enumerate(_pairs(indexes, sources, now - age, as_of), start=1):
         if number % _TOLD_EVERY == 0:
             progress(number)
         if phrase is not None and pair.phrase != phrase:
@@ -91,18 +95,20 @@ def measure_coverage(
             covered.pairs.append(pair)
         else:
             covered.truncated = True
-    covered.overlaps = list(_overlaps(indexes, sources))
+    covered.overlaps = list(_overlaps(indexes, sources, as_of))
     return covered
 
 
-def _pairs(indexes: Indexes, sources: tuple[str, ...], since: datetime) -> Iterator[TargetSource]:
-    splits = read_splits(indexes, since)
+def _pairs(
+    indexes: Indexes, sources: tuple[str, ...], since: datetime, as_of: datetime | None
+) -> Iterator[TargetSource]:
+    splits = read_splits(indexes, since, as_of)
     sql = PASSES.format(sources=_listed(sources), open_data=_listed(file_names()))
-    with opened_query(indexes, sql, QueryOptions(fresh=True)) as query:
+    with opened_query(indexes, sql, options_at(as_of)) as query:
         yield from judged(map(Passed._make, query.result().rows()), splits)
 
 
-def _overlaps(indexes: Indexes, sources: tuple[str, ...]) -> Iterator[Overlap]:
+def _overlaps(indexes: Indexes, sources: tuple[str, ...], as_of: datetime | None) -> Iterator[Overlap]:
     for first, second in combinations(sources, 2):
         names = {
             "first": first,
@@ -111,7 +117,7 @@ def _overlaps(indexes: Indexes, sources: tuple[str, ...]) -> Iterator[Overlap]:
             "second_list": source_named(second).row_name,
         }
         sql = _BOTH.format(**{key: quote_text(name) for key, name in names.items()})
-        with opened_query(indexes, sql, QueryOptions(fresh=True)) as query:
+        with opened_query(indexes, sql, options_at(as_of)) as query:
             mine, theirs, both = next(query.result().rows())
         if mine and theirs:
             yield Overlap(first, second, mine, theirs, both, chapman(mine, theirs, both))

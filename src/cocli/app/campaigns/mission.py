@@ -12,7 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from cocli.app.campaigns.plan import TARGETS
-from cocli.app.indexes.query import QueryOptions, opened_query
+from cocli.app.indexes.query import QueryOptions, opened_query, options_at
 from cocli.app.queues.queues import ended_on_store, opened_queue
 from cocli.app.workspace import no_progress
 from cocli.errors import UsageError
@@ -126,9 +126,11 @@ def micros(at: datetime) -> int:
     return round((at - datetime(1970, 1, 1, tzinfo=UTC)) / timedelta(microseconds=1))
 
 
-def count_targets(indexes: Indexes, campaign: Campaign) -> int:
-    """How many targets there are; without any there is nothing to do, and it is said how to make some."""
-    reader = open_reader(indexes.open(indexes.ref(TARGETS)), fresh=True)
+def count_targets(indexes: Indexes, campaign: Campaign, as_of: datetime | None = None) -> int:
+    """How many targets there are, or were; without any there is nothing to do, and it is said how to make some."""
+    reader = open_reader(
+        indexes.open(indexes.ref(TARGETS)), as_of=as_of, empty_before=as_of is not None, fresh=as_of is None
+    )
     count = reader.manifest.rows
     if reader.overlaid:
         with opened_query(indexes, COUNT, QueryOptions(fresh=True)) as query:
@@ -147,9 +149,9 @@ def lacking_rows(indexes: Indexes, sources: tuple[str, ...], since: datetime) ->
         yield from map(Lacking._make, query.result().rows())
 
 
-def read_splits(indexes: Indexes, since: datetime) -> Splits:
+def read_splits(indexes: Indexes, since: datetime, as_of: datetime | None = None) -> Splits:
     splits = Splits(micros(since))
-    with opened_query(indexes, SPLIT, QueryOptions(fresh=True)) as query:
+    with opened_query(indexes, SPLIT, options_at(as_of)) as query:
         for tile, phrase, source, *found in query.result().rows():
             splits.add(tile, phrase, source, MissionPass(*found))
     return splits

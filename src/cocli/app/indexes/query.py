@@ -84,9 +84,18 @@ class QueryReport:
 class QueryOptions:
     fresh: bool = False
     as_of: AsOf = field(default_factory=AsOf)
+    empty_before: bool = False
+    """An index that had no version yet at the time of `as_of` was empty."""
     derived: bool = False
     """Build the derived copies of what is asked for, where they are not current."""
     skip_damaged: bool = False
+
+
+def options_at(moment: datetime | None) -> QueryOptions:
+    """For what was known at a time; None: for all that is known now."""
+    if moment is None:
+        return QueryOptions(fresh=True)
+    return QueryOptions(as_of=AsOf(time=moment), empty_before=True)
 
 
 @dataclass(slots=True)
@@ -132,6 +141,7 @@ class Query:
                 self.indexes.open(ref),
                 number=self._version(ref),
                 as_of=self.options.as_of.time,
+                empty_before=self.options.empty_before,
                 fresh=self.options.fresh,
                 on_damaged=self._on_damaged if self.options.skip_damaged else None,
                 on_rejected=self._on_rejected,

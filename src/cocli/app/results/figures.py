@@ -24,6 +24,7 @@ from cocli.results.reports.figures import counting_sql, figures_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from datetime import datetime
 
     from cocli.app.campaigns.coverage import Covered
     from cocli.app.indexes.indexes import Indexes
@@ -83,12 +84,13 @@ def _waiting(tasks: TasksByPlace) -> int:
 # --- searches
 
 
-def cover(indexes: Indexes, progress: Progress = no_progress) -> Covered | None:
+def cover(indexes: Indexes, progress: Progress = no_progress, as_of: datetime | None = None) -> Covered | None:
     """Every search that is planned, and how it stands. None where nothing is planned: whoever imports has no plan."""
-    targets = open_reader(indexes.open(indexes.ref("target-tiles")), fresh=True)
+    plan = indexes.open(indexes.ref("target-tiles"))
+    targets = open_reader(plan, as_of=as_of, empty_before=as_of is not None, fresh=as_of is None)
     if not targets.manifest.rows and not targets.overlaid:
         return None
-    return measure_coverage(indexes, needed_campaign(indexes), limit=0, progress=progress)
+    return measure_coverage(indexes, needed_campaign(indexes), limit=0, progress=progress, as_of=as_of)
 
 
 def search_figures(covered: Covered | None, tasks: TasksByPlace) -> SearchFigures:

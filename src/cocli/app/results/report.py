@@ -9,9 +9,9 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from cocli.app.indexes.indexes import campaign_indexes, needed_campaign
-from cocli.app.indexes.query import QueryOptions, opened_query
+from cocli.app.indexes.query import opened_query, options_at
 from cocli.app.queues.queues import queue_names, queue_status
-from cocli.app.queues.whereabouts import whereabouts
+from cocli.app.queues.whereabouts import TasksByPlace, whereabouts
 from cocli.app.results.figures import cover, put_together, search_figures, silent_sites
 from cocli.app.results.prospects import excluded_companies
 from cocli.app.whole_file import absolute, whole_file
@@ -32,12 +32,11 @@ from cocli.store.settled import create, swap
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from datetime import tzinfo
+    from datetime import datetime, tzinfo
 
     from cocli.app.campaigns.coverage import Covered
     from cocli.app.indexes.indexes import Indexes
     from cocli.app.queues.queues import QueueStatus
-    from cocli.app.queues.whereabouts import TasksByPlace
     from cocli.app.results.downloads import DownloadFile
     from cocli.app.workspace import Campaign, Progress, Workspace
     from cocli.models.report import TrendPoint
@@ -82,6 +81,18 @@ def make_report(workspace: Workspace, name: str, progress: Progress = no_progres
         made.report = made.report.with_changes(trend=_trend(indexes, store, key, made.report))
         made.problem = error.message
     return made
+
+
+def report_as_of(indexes: Indexes, moment: datetime) -> Report:
+    """What a report would have said at a time, counted from the versions of then; it is not kept.
+
+    Nobody knows any more what waited in the queues: what was not read counts as not queued. What is excluded, and
+    which sources and phrases there are, is that of now.
+    """
+    report = _counted(indexes, no_progress, moment).report
+    kept = _earlier(indexes.store, str(ReportKey(report.campaign)))[0]
+    before = [point for point in _before(indexes, kept) if point.at <= moment]
+    return report.with_changes(trend=trend_of(report, before))
 
 
 def read_report(store: Store, campaign: str) -> Report:
@@ -151,18 +162,18 @@ def write_folder(workspace: Workspace, made: MadeReport, folder: str, *, with_do
 # --- counting
 
 
-def _counted(indexes: Indexes, progress: Progress) -> MadeReport:
+def _counted(indexes: Indexes, progress: Progress, as_of: datetime | None = None) -> MadeReport:
     campaign = needed_campaign(indexes)
-    options = QueryOptions(fresh=True)
+    options = options_at(as_of)
     with opened_query(indexes, report_sql(excluded_companies(indexes, options)), options) as query:
         figures = figures_of(query.result().rows())
         seen = query.report
-    tasks = {name: whereabouts(campaign, name) for name in WORKED}
-    covered = cover(indexes, progress)
+    tasks = {name: TasksByPlace() if as_of else whereabouts(campaign, name) for name in WORKED}
+    covered = cover(indexes, progress, as_of)
     coverage = _coverage(covered) if covered else None
     report = Report(
         campaign=campaign.name,
-        at=indexes.store.now(),
+        at=as_of or indexes.store.now(),
         version=__version__,
         figures=put_together(figures, tasks, search_figures(covered, tasks["gm-list"])),
         prospects=figures.prospects,
@@ -174,7 +185,7 @@ def _counted(indexes: Indexes, progress: Progress) -> MadeReport:
         sources=figures.counted("source"),
         categories=figures.counted("category"),
         domains=_domains(figures, tasks["enrichment"]),
-        queues=_queues(campaign),
+        queues=() if as_of else _queues(campaign),
         versions=dict(seen.versions),
         unpacked={name: count for name, count in seen.unpacked.items() if count},
     )

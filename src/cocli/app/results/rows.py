@@ -58,7 +58,7 @@ def known_businesses(
     campaign = needed_campaign(indexes)
     where = zone(campaign.settings.model().campaign.timezone)
     written = sheets or read_sheets(indexes.store, DerivedFolder(os.path.join(indexes.cache, "derived", "sheets")))
-    reader = open_reader(indexes.open(indexes.ref("prospects")), as_of=as_of, fresh=as_of is None)
+    reader = open_reader(indexes.open(indexes.ref("prospects")), as_of=as_of, empty_before=True, fresh=as_of is None)
     for found in reader.scan():
         sheet = written.of(found.company_hash)
         whole, is_part = _joined(reader, found, sheet)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from cocli.app.campaigns.coverage import measure_coverage, render_file, totals_document
 from cocli.app.indexes.indexes import campaign_indexes, needed_campaign
-from cocli.app.indexes.query import QueryOptions, opened_query
+from cocli.app.indexes.query import opened_query, options_at
 from cocli.errors import PlanningError, UsageError
 from cocli.models.web.coverage import WebCoverage, WebTown
 from cocli.pipeline.plan.coverage import tile_state
@@ -16,6 +16,7 @@ from cocli.pipeline.plan.map_points import towns_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from datetime import datetime
 
     from cocli.app.campaigns.coverage import Covered
     from cocli.app.indexes.indexes import Indexes
@@ -26,17 +27,18 @@ _MIXED = "mixed"
 _EMPTY_MAP = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 400 60" role="img"><title>{title}</title></svg>\n'
 
 
-def measured(indexes: Indexes) -> Covered | None:
+def measured(indexes: Indexes, as_of: datetime | None = None) -> Covered | None:
     """The coverage; None where nothing is planned."""
     try:
-        return measure_coverage(indexes, needed_campaign(indexes), limit=0)
+        return measure_coverage(indexes, needed_campaign(indexes), limit=0, as_of=as_of)
     except (PlanningError, UsageError):  # a campaign without a plan has no coverage, and a page all the same
         return None
 
 
-def make_coverage(site: DataSite, name: str) -> WebCoverage:
+def make_coverage(site: DataSite, name: str, as_of: datetime | None = None) -> WebCoverage:
+    """What was read; now, or as it was."""
     indexes = campaign_indexes(site.workspace, name)
-    covered, now = measured(indexes), site.now()
+    covered, now = measured(indexes, as_of), as_of or site.now()
     prospecting = needed_campaign(indexes).settings.model().prospecting
     sources, phrases = tuple(dict.fromkeys(prospecting.sources)), prospecting.queries
     if covered is None:
@@ -50,7 +52,7 @@ def make_coverage(site: DataSite, name: str) -> WebCoverage:
         phrases=phrases,
         totals=totals_document(covered.coverage.totals, covered.at),
         features=tuple(features),
-        towns=tuple(_towns(indexes)),
+        towns=tuple(_towns(indexes, as_of)),
     )
 
 
@@ -87,8 +89,8 @@ def _box(features: Sequence[dict[str, Any]]) -> tuple[float, ...] | None:
     return (min(lons), min(lats), max(lons), max(lats))
 
 
-def _towns(indexes: Indexes) -> Iterable[WebTown]:
-    with opened_query(indexes, _TOWNS, QueryOptions(fresh=True)) as query:
+def _towns(indexes: Indexes, as_of: datetime | None) -> Iterable[WebTown]:
+    with opened_query(indexes, _TOWNS, options_at(as_of)) as query:
         places = [(str(city), float(lat), float(lon)) for city, lat, lon in query.result().rows()]
     for town in towns_of(places):
         yield WebTown(name=town.name, lat=town.lat, lon=town.lon)

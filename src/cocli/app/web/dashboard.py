@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from cocli.app.indexes.indexes import campaign_indexes, needed_campaign
 from cocli.app.machines.cluster import cluster_status
-from cocli.app.results.report import MadeReport, make_report, render_html, with_businesses
+from cocli.app.results.report import MadeReport, make_report, render_html, report_as_of, with_businesses
 from cocli.app.web.campaigns import last_report, web_problems
 from cocli.app.web.coverage import measured
 from cocli.app.web.downloads import list_downloads
@@ -16,6 +16,8 @@ from cocli.models.web.dashboard import WebDashboard, WebQueueLine
 from cocli.results.companies.times import zone
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from cocli.app.queues.queues import QueueStatus
     from cocli.app.web.site import DataSite
 
@@ -34,6 +36,21 @@ def make_dashboard(site: DataSite, name: str) -> WebDashboard:
         downloads=list_downloads(site, name),
         report_link=f"data/{name}/report.html",
         map_link=f"data/{name}/coverage.svg" if report and report.coverage else None,
+        refresh_command=f"cocli report -c {name}",
+    )
+
+
+def past_dashboard(site: DataSite, name: str, moment: datetime) -> WebDashboard:
+    """The figures of then. Problems, queues and downloads are of now, and are left out."""
+    indexes = campaign_indexes(site.workspace, name)
+    report = report_as_of(indexes, moment)
+    return WebDashboard(
+        campaign=name,
+        at=moment,
+        timezone=needed_campaign(indexes).settings.model().campaign.timezone,
+        problems=(),
+        report=json.loads(json_records.render(report)),
+        report_link=f"data/{name}/report.html",
         refresh_command=f"cocli report -c {name}",
     )
 

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import base64
-import re
 from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
 
-from cocli.app.indexes.query import parse_time
 from cocli.app.web.prospects.fields import cells_of, chosen_fields
 from cocli.app.web.prospects.view import View
 from cocli.app.web.view_export import export_view, view_rows
 from cocli.errors import UsageError
 from cocli.service.web.access import Role
+from cocli.service.web.moments import moment_of
 from cocli.service.web.routes import WebRoute, answer
 from cocli.service.web.wishes import ExportWish
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import datetime
 
     from cocli.app.web.site import DataSite
     from cocli.app.web.view_export import ExportedView
@@ -59,7 +57,7 @@ class ProspectRoutes:
 
     def rows(self, call: WebCall) -> Response:
         view, limit, start = _view(call.request.url.query), _limit(call.asked("limit")), _start(call.asked("after"))
-        rows = view_rows(self._site, call.campaign, view, as_of=_moment(call.asked("as_of")))
+        rows = view_rows(self._site, call.campaign, view, as_of=moment_of(call, self._site))
         names = chosen_fields()
         page = rows[start : start + limit]
         after = _cursor(start + limit) if start + limit < len(rows) else None
@@ -70,7 +68,7 @@ class ProspectRoutes:
 
     def export(self, call: WebCall) -> Response:
         view = _view(call.request.url.query)
-        moment = _moment(call.asked("as_of"))
+        moment = moment_of(call, self._site)
         return _file(export_view(self._site, call.campaign, view, call.asked("format", "csv"), as_of=moment))
 
     def export_some(self, call: WebCall) -> Response:
@@ -90,15 +88,6 @@ def _file(made: ExportedView) -> Response:
         "X-Cocli-Command": made.command.encode("ascii", "replace").decode(),
     }
     return Response(made.data, media_type=made.content_type, headers=headers)
-
-
-def _moment(text: str) -> datetime | None:
-    """A day means its end."""
-    if not text:
-        return None
-    if re.fullmatch(r"\d{4}-\d\d-\d\d", text):
-        text = f"{text}T23:59:59Z"
-    return parse_time(text, "as_of=")
 
 
 def _limit(text: str) -> int:

@@ -34,6 +34,7 @@ from cocli.service.web.events import EventHub
 from cocli.service.web.files import WebFiles
 from cocli.service.web.guard import WebGuard, WebOrigin
 from cocli.service.web.login import LinkToken, WebLogin
+from cocli.service.web.moments import PastRoutes
 from cocli.service.web.openapi import openapi_document
 from cocli.service.web.openid_login import OpenIdLogin, open_provider
 from cocli.service.web.prospects import ProspectRoutes
@@ -129,6 +130,7 @@ class WebApplication:
             *MachineRoutes(self.site, files).routes(),
             *CompanyRoutes(self.site, files).routes(),
             *ProspectRoutes(self.site).routes(),
+            *PastRoutes(self.site).routes(),
         )
         if self.settings.auth.provider == "oidc":
             more = (*self._openid().routes(), *more)

@@ -7,12 +7,12 @@ Every block is deflated by itself, because ranges and `Content-Encoding` do not 
 - the blocks of 64 rows that are shown.
 
 `directory` is read when the search is opened. It says where the blocks of the dictionary are, and names the *heads*:
-lists of rows that are found without the dictionary. A head is `\x02BEGINNING`, the rows of all words that begin so where
-those are too many to be read one by one, or `\x01has=COLUMN`.
+lists of rows that are found without the dictionary. A head is `\x02BEGINNING`, the rows of all words that begin so
+where those are too many to be read one by one, or `\x01has=COLUMN`.
 
-A block of the dictionary is varints: offset of its postings, count of chunks, for each chunk its bytes (deflated) and its
-terms; for each term its rows; for each term the bytes of its postings. Then follow the terms as text, a line each. Postings
-are varints: of each row its distance from the one before.
+A block of the dictionary is varints: offset of its postings, count of chunks, for each chunk its bytes (deflated) and
+its terms; for each term its rows; for each term the bytes of its postings. Then follow the terms as text, a line each.
+Postings are varints: of each row its distance from the one before.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from __future__ import annotations
 import os
 import tempfile
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
@@ -61,7 +62,7 @@ def write_index(table: ProspectTable, files: NamedFiles) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class _IndexWriter:
-    """Writes the dictionary and the postings side by side. Heads come before blocks: those of all blocks are in a row."""
+    """Writes the dictionary and the postings side by side. Heads come first: then the postings of all blocks follow."""
 
     terms: SortedTerms
     terms_file: IO[bytes]
@@ -110,4 +111,4 @@ def _groups(sizes: NDArray[np.int64], most: int) -> Iterator[tuple[int, int]]:
         return
     numbers = (np.cumsum(sizes) - sizes) // most
     cuts = [0, *(np.flatnonzero(np.diff(numbers)) + 1).tolist(), len(sizes)]
-    yield from zip(cuts, cuts[1:], strict=False)
+    yield from pairwise(cuts)

@@ -52,7 +52,7 @@ class Beginning:
 
 @dataclass(frozen=True, slots=True)
 class SortedTerms:
-    """Terms in the order of their bytes. The rows of the term at a place are `rows[bounds[place]:bounds[place + 1]]`."""
+    """Terms in the order of their bytes. Those of one place have `rows[bounds[place]:bounds[place + 1]]`."""
 
     terms: list[str]
     rows: NDArray[np.uint32]

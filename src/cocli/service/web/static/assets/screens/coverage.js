@@ -1,11 +1,12 @@
 // Coverage: where was looked, what is missing, and which tiles to queue again.
 import { html, useMemo, useState } from "../kit/dom.js";
 import { useData } from "../kit/data.js";
-import { api, isLive, may } from "../kit/server.js";
+import { AsOf, dayOf, pastPath, PastNotice } from "../kit/as_of.js";
+import { api, isLive, may, useAnswer } from "../kit/server.js";
 import { Card, Empty, Loaded, Parts, Since, State, tell } from "../kit/parts.js";
 import { Icon } from "../kit/icon.js";
 import { changed, go } from "../kit/route.js";
-import { count, percent, plain, plural, tenth, words } from "../kit/format.js";
+import { count, onDay, percent, plain, plural, tenth, words } from "../kit/format.js";
 import { act } from "../kit/act.js";
 import { boundsOf, shapesOf, STATES } from "./map/geo.js";
 import { GeoMap } from "./map/geo_map.js";
@@ -41,7 +42,7 @@ function Page({ campaign, read, route }) {
   const features = useMemo(() => read.features.map((feature) => (phrase ? { ...feature, properties: { ...feature.properties, state: feature.properties.phrases?.[phrase] ?? "unread" } } : feature)), [read, phrase]);
   const tiles = useMemo(() => features.filter((feature) => !states.length || states.includes(feature.properties.state)), [features, states.join()]);
   const sorted = useMemo(() => [...tiles].sort((left, right) => (right.properties.missing ?? -1) - (left.properties.missing ?? -1)), [tiles]);
-  const allowed = isLive() && may("editor", campaign);
+  const allowed = isLive() && may("editor", campaign) && !dayOf(route);
   const toggle = (id) => { const next = new Set(picked); if (!next.delete(id)) next.add(id); pick(next); };
   const drop = async (event) => {
     event.preventDefault();
@@ -62,7 +63,11 @@ function Page({ campaign, read, route }) {
 }
 
 export function Screen({ campaign, file, route }) {
-  const data = useData(file);
-  return html`<header><h1>Coverage</h1>${data.file && html`<span class="dim">counted <${Since} time=${data.file.at} />${data.file.sources.length ? `, from ${data.file.sources.map(words).join(", ")}` : ""}</span>`}</header>
-    <${Loaded} data=${data} what="the coverage">${(read) => (read.features.length ? html`<${Page} campaign=${campaign} read=${read} route=${route} />` : html`<div class="card"><${Empty} icon="coverage" title="Nothing is planned yet"><p>The map appears when the campaign has phrases and places.</p></${Empty}></div>`)}</${Loaded}>`;
+  const day = dayOf(route);
+  const now = useData(day ? null : file);
+  const past = useAnswer(pastPath(day, campaign, "coverage"));
+  const data = day ? past : now;
+  return html`<header><h1>Coverage</h1>${data.file && html`<span class="dim">${day ? html`as of ${onDay(day)}` : html`counted <${Since} time=${data.file.at} />`}${data.file.sources.length ? `, from ${data.file.sources.map(words).join(", ")}` : ""}</span>`}<span class="spacer" /><${AsOf} day=${day} /></header>
+    ${day && html`<${PastNotice} day=${day}>What was planned and read by then. Phrases and sources are those of now.</${PastNotice}>`}
+    <${Loaded} data=${data} what="the coverage">${(read) => (read.features.length ? html`<${Page} campaign=${campaign} read=${read} route=${route} />` : html`<div class="card"><${Empty} icon="coverage" title="Nothing is planned yet"><p>${day ? "On that day there was no plan." : "The map appears when the campaign has phrases and places."}</p></${Empty}></div>`)}</${Loaded}>`;
 }

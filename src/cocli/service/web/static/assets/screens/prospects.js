@@ -7,7 +7,8 @@ import { Search, viewAddress, viewOf } from "../kit/search.js";
 import { address, changed, go } from "../kit/route.js";
 import { count, plain, plural, tenth, words } from "../kit/format.js";
 import { csvOf, save } from "../kit/sheet.js";
-import { AsOf, PastRows } from "./prospects/past.js";
+import { AsOf, dayOf } from "../kit/as_of.js";
+import { PastRows } from "./prospects/past.js";
 import { Rows } from "./prospects/rows.js";
 import { Facets } from "./prospects/facets.js";
 import { Preview } from "./prospects/preview.js";
@@ -37,14 +38,22 @@ function useAnswer({ search, info, progress }, view) {
   useEffect(() => {
     if (!info) return undefined;
     let stays = true;
-    search.ask("search", { view, offset: 0, limit: 100, facets: Object.keys(info.facets ?? {}).length ? facetNames(info.facets) : ["city", "category", "tag", "status", "source"] })
-      .then((found) => stays && setAnswer({ ...found, key, problem: null }), (problem) => stays && setAnswer({ key, problem, total: 0, rows: [], facets: {} }));
+    const names = Object.keys(info.facets), byRanges = info.mode === "index";
+    const fail = (problem) => stays && setAnswer({ key, problem, total: 0, rows: [], facets: {} });
+    const hold = (found) => {
+      if (!stays) return;
+      setAnswer((last) => ({ ...found, key, problem: null, ...(byRanges ? { facets: last?.facets ?? {}, counting: true } : {}) }));
+      // Rows first: counting reads whole columns when it is first asked for.
+      if (byRanges) search.ask("facets", { view, facets: names }).then(({ facets }) => stays && setAnswer((last) => ({ ...last, facets, counting: false })), fail);
+    };
+    search.ask("search", { view, offset: 0, limit: pageOf(info), facets: byRanges ? [] : names }).then(hold, fail);
     return () => { stays = false; };
   }, [search, info, key, step, complete]);
   return answer;
 }
 
-const facetNames = (facets) => (Array.isArray(facets) ? facets : Object.keys(facets));
+// By ranges every row may be a request: only what is seen is asked for.
+const pageOf = (info) => (info.mode === "index" ? 40 : 100);
 
 function SearchBox({ view }) {
   const [text, type] = useState(view.q);
@@ -105,10 +114,14 @@ function Chips({ view }) {
   return html`<div class="line chips">${chips.map((chip) => html`<a class="chip on" href=${chip.to} aria-label=${`Remove ${chip.text}`}>${chip.text}<${Icon} name="close" size=${12} /></a>`)}<a class="chip" href=${changed({ city: null, region: null, country: null, category: null, tag: null, status: null, source: null, has: null, lacks: null, min_rating: null, sel: null })}>Clear all</a></div>`;
 }
 
+function Modes({ onMap }) {
+  return html`<div class="joined" role="group" aria-label="Show as"><a class="button" aria-current=${onMap ? undefined : "true"} aria-pressed=${onMap ? undefined : "true"} role="button" href=${changed({ show: null })}><${Icon} name="prospects" />List</a><a class="button" role="button" aria-pressed=${onMap ? "true" : undefined} href=${changed({ show: "map" })}><${Icon} name="coverage" />Map</a></div>`;
+}
+
 function Told({ answer, progress, info }) {
   if (!answer) return html`<span class="dim">Reading …</span>`;
   const loading = progress && progress.loaded < progress.rows;
-  return html`<span class="dim" role="status"><b class="strong">${count(answer.total)}</b> of ${count(info.rows)}${loading ? `, ${count(progress.loaded)} read so far` : ""}</span>`;
+  return html`<span class="dim" role="status"><b class="strong">${count(answer.total)}</b> of ${count(info.rows)}${info.mode === "index" ? ", words by their beginnings" : ""}${loading ? `, ${count(progress.loaded)} read so far` : ""}</span>`;
 }
 
 export function Screen({ campaign, route }) {
@@ -116,28 +129,29 @@ export function Screen({ campaign, route }) {
   const view = useMemo(() => viewOf(route), [route]);
   const answer = useAnswer(state, view);
   const [picked, pick] = useState(() => new Set());
-  const [Map, setMap] = useState(null);
+  const [maps, setMap] = useState(null);
   const { search, info, progress, problem } = state;
+  const sorts = SORTS.map(([name, label]) => (name === "best" && info?.mode === "index" ? [name, "Names that begin so"] : [name, label]));
   const onMap = route.get("show") === "map";
   const selected = route.get("sel");
-  const day = isLive() ? route.get("as_of") : null;
-  useEffect(() => { if (onMap) import("./map/points.js").then((module) => setMap(() => module.Points)); }, [onMap]);
+  const day = dayOf(route);
+  useEffect(() => { if (onMap) import("./map/points.js").then(setMap); }, [onMap]);
   useEffect(() => pick(new Set()), [campaign]);
-  if (day) return html`<${PastRows} campaign=${campaign} day=${day} view=${view} />`;
+  const modes = html`<${Modes} onMap=${onMap} />`;
+  if (day) return html`<${PastRows} campaign=${campaign} day=${day} view=${view} onMap=${onMap} Map=${maps?.RowPoints} modes=${modes} />`;
   if (problem) return html`<header><h1>Prospects</h1></header><div class="card"><${Problem} problem=${problem} what="the prospects" /></div>`;
   const choose = (id) => go(changed({ sel: id }), { replace: true, keepScroll: true });
   return html`<header><h1>Prospects</h1><${Told} answer=${answer} progress=${progress} info=${info} /><span class="spacer" />
-      <${AsOf} />
-      <div class="joined" role="group" aria-label="Show as"><a class="button" aria-current=${onMap ? undefined : "true"} aria-pressed=${onMap ? undefined : "true"} role="button" href=${changed({ show: null })}><${Icon} name="prospects" />List</a><a class="button" role="button" aria-pressed=${onMap ? "true" : undefined} href=${changed({ show: "map" })}><${Icon} name="coverage" />Map</a></div>
+      <${AsOf} />${modes}
       <${SavedViews} campaign=${campaign} view=${view} /><${Export} campaign=${campaign} view=${view} search=${search} info=${info} total=${answer?.total} /></header>
-    <div class="line find"><${SearchBox} view=${view} /><label class="line"><span class="dim">Sort</span><select class="slim" value=${view.sort} onChange=${(event) => go(changed({ sort: event.target.value === "best" ? null : event.target.value, desc: ["rating", "reviews", "updated"].includes(event.target.value) ? "1" : null }), { replace: true })}>${SORTS.map(([name, label]) => html`<option value=${name} selected=${view.sort === name}>${label}</option>`)}</select></label></div>
+    <div class="line find"><${SearchBox} view=${view} /><label class="line"><span class="dim">Sort</span><select class="slim" value=${view.sort} onChange=${(event) => go(changed({ sort: event.target.value === "best" ? null : event.target.value, desc: ["rating", "reviews", "updated"].includes(event.target.value) ? "1" : null }), { replace: true })}>${sorts.map(([name, label]) => html`<option value=${name} selected=${view.sort === name}>${label}</option>`)}</select></label></div>
     <${Chips} view=${view} />
     ${answer?.problem && html`<${Notice} tone="bad" title="This cannot be searched"><p>${plain(answer.problem.message)}</p></${Notice}>`}
     <div class=${`finding ${selected && !onMap ? "with-preview" : ""}`}>
       <${Facets} answer=${answer} view=${view} />
       <div class="card rows-card">
         ${!onMap && (!info || !answer) && html`<div class="pad"><${Bones} lines=${12} /></div>`}
-        ${onMap ? Map && answer && html`<${Map} search=${search} view=${view} campaign=${campaign} round=${`${answer.total} ${answer.complete}`} />` : info && answer && (answer.total ? html`<${Rows} search=${search} view=${view} answer=${answer} campaign=${campaign} picked=${picked} pick=${may("editor", campaign) ? pick : null} selected=${selected} choose=${choose} />` : html`<${Empty} icon="search" title=${info.rows ? "Nothing matches" : "No prospects yet"}><p>${info.rows ? "Fewer words or fewer filters find more." : "They appear here as soon as the first search is read."}</p></${Empty}>`)}
+        ${onMap ? maps && answer && html`<${maps.Points} search=${search} view=${view} campaign=${campaign} mode=${info.mode} round=${`${answer.total} ${answer.complete}`} />` : info && answer && (answer.total ? html`<${Rows} search=${search} view=${view} answer=${answer} page=${pageOf(info)} campaign=${campaign} picked=${picked} pick=${may("editor", campaign) ? pick : null} selected=${selected} choose=${choose} />` : html`<${Empty} icon="search" title=${info.rows ? "Nothing matches" : "No prospects yet"}><p>${info.rows ? info.mode === "index" ? "In a list this long a word is found by its beginning: “plumb” finds Plumbing, “umb” does not. Fewer words or fewer filters find more." : "Fewer words or fewer filters find more." : "They appear here as soon as the first search is read."}</p></${Empty}>`)}
       </div>
       ${selected && !onMap && search && info && html`<${Preview} key=${selected} search=${search} view=${view} campaign=${campaign} id=${selected} onClose=${() => choose(null)} />`}
     </div>

@@ -8,15 +8,26 @@ import { GeoMap } from "./geo_map.js";
 import { boundsOf } from "./geo.js";
 
 const MOST = 20000;
+const MOST_BY_RANGES = 2000; // each may be a request
 
-export function Points({ search, view, campaign, round }) {
+export function Points({ search, view, campaign, round, mode }) {
   const [found, setFound] = useState(null);
   const key = viewAddress(view);
   useEffect(() => {
     let stays = true;
-    search.ask("points", { view, limit: MOST }).then((answer) => stays && setFound(answer), () => stays && setFound({ total: 0, points: [] }));
+    search.ask("points", { view, limit: mode === "index" ? MOST_BY_RANGES : MOST }).then((answer) => stays && setFound(answer), () => stays && setFound({ total: 0, points: [] }));
     return () => { stays = false; };
   }, [search, key, round]);
+  return html`<${Shown} campaign=${campaign} found=${found} />`;
+}
+
+// Of rows that the server answered.
+export function RowPoints({ campaign, rows, total }) {
+  const points = rows.filter((row) => row.lat && row.lon).map((row) => [Number(row.lon), Number(row.lat), row.company_hash, row.name]);
+  return html`<${Shown} campaign=${campaign} found=${{ total: total - (rows.length - points.length), points }} />`;
+}
+
+function Shown({ campaign, found }) {
   if (!found) return html`<div class="pad"><${Bones} /></div>`;
   if (!found.points.length) return html`<${Empty} icon="coverage" title="None of these has a position" />`;
   const box = boundsOf(found.points.map(([lon, lat]) => ({ geometry: { coordinates: [lon, lat] } })));

@@ -31,6 +31,6 @@ function Have({ view }) {
 export function Facets({ answer, view }) {
   const [open, setOpen] = useState(false);
   const facets = answer?.facets ?? {};
-  return html`<aside class=${`facets ${open ? "open" : ""}`} aria-label="Filters"><button type="button" class="button facets-toggle" aria-expanded=${open ? "true" : "false"} onClick=${() => setOpen(!open)}>Filters<${Icon} name=${open ? "up" : "down"} size=${12} /></button>
+  return html`<aside class=${`facets ${open ? "open" : ""}`} aria-label="Filters" aria-busy=${answer?.counting ? "true" : undefined}><button type="button" class="button facets-toggle" aria-expanded=${open ? "true" : "false"} onClick=${() => setOpen(!open)}>Filters<${Icon} name=${open ? "up" : "down"} size=${12} /></button>
     <div class="facets-body"><${Have} view=${view} />${Object.entries(facets).map(([name, values]) => html`<${Facet} key=${name} name=${name} values=${values} chosen=${view[name] ?? []} />`)}</div></aside>`;
 }

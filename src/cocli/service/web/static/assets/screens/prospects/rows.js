@@ -5,7 +5,6 @@ import { address, changed, go } from "../../kit/route.js";
 import { count, plain, tenth, words } from "../../kit/format.js";
 import { viewAddress } from "../../kit/search.js";
 
-const PAGE = 100;
 const AROUND = 12;
 const MOST_PAGES = 40;
 const COLUMNS = [["name", "Name", "c-name", "name"], ["city", "Town", "c-city", "city"], ["categories", "Kind", "c-kind"], ["phone", "Phone", "c-phone"], ["email", "E-mail", "c-mail"], ["domain", "Website", "c-web"], ["rating", "Rating", "num c-rating", "rating"]];
@@ -14,7 +13,7 @@ const narrow = matchMedia("(max-width: 699px)");
 const listOf = (value) => (Array.isArray(value) ? value : value ? String(value).split("\u001f") : []);
 
 // Pages of rows, asked for when they come near, and forgotten when they are far.
-function usePages(search, view, answer) {
+function usePages(search, view, answer, size) {
   const store = useRef(new Map());
   const [, tick] = useState(0);
   const key = `${answer.key} ${answer.total} ${answer.complete}`;
@@ -26,13 +25,13 @@ function usePages(search, view, answer) {
     store.current.set(page, null);
     if (store.current.size > MOST_PAGES) for (const far of [...store.current.keys()].filter((each) => each && Math.abs(each - page) > MOST_PAGES / 3)) store.current.delete(far);
     const asked = shown.current;
-    search.ask("search", { view, offset: page * PAGE, limit: PAGE, facets: [] }).then((found) => {
+    search.ask("search", { view, offset: page * size, limit: size, facets: [] }).then((found) => {
       if (shown.current !== asked) return;
       store.current.set(page, found.rows);
       tick((value) => value + 1);
     }, () => store.current.delete(page));
   };
-  return (at) => { const page = Math.floor(at / PAGE); want(page); return store.current.get(page)?.[at % PAGE] ?? null; };
+  return (at) => { const page = Math.floor(at / size); want(page); return store.current.get(page)?.[at % size] ?? null; };
 }
 
 function Row({ row, at, height, campaign, picked, pick, isSelected, isFocus, choose }) {
@@ -57,14 +56,14 @@ function Head({ view, pick }) {
   })}</tr></thead>`;
 }
 
-export function Rows({ search, view, answer, campaign, picked, pick, selected, choose }) {
+export function Rows({ search, view, answer, page: size, campaign, picked, pick, selected, choose }) {
   const box = useRef();
   const [top, setTop] = useState(0);
   const [room, setRoom] = useState(600);
   const [focus, setFocus] = useState(0);
   const [isNarrow, setNarrow] = useState(narrow.matches);
   const height = isNarrow ? 52 : 28;
-  const rowAt = usePages(search, view, answer);
+  const rowAt = usePages(search, view, answer, size);
   const key = viewAddress(view);
   useEffect(() => { box.current.scrollTop = 0; setTop(0); setFocus(0); }, [key]);
   useLayoutEffect(() => {
