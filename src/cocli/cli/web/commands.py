@@ -37,6 +37,9 @@ def serve(
     only: Annotated[
         bool, typer.Option("--only", help="Show the chosen campaign alone, not the others of the store.")
     ] = False,
+    end_sessions: Annotated[
+        bool, typer.Option("--end-sessions", help="Everybody has to log in anew; else a restart ends no session.")
+    ] = False,
 ) -> None:
     """Show the campaigns in a browser until Ctrl-C. Prints a link that logs in whoever opens it first.
 
@@ -59,7 +62,8 @@ def serve(
         changes = {"host": host, "port": port}
         web = web.model_copy(update={name: value for name, value in changes.items() if value is not None})
         shown = (call.campaign,) if only and call.campaign else None
-        with serving_web(workspace, WebSettings(web, auth_section(settings), shown), log) as running:
+        chosen = WebSettings(web, auth_section(settings), shown, end_sessions)
+        with serving_web(workspace, chosen, log) as running:
             link = running.link()
             output.line(link)
             output.stdout.flush()

@@ -19,6 +19,7 @@ from cocli.app.web.kept.uploads import UploadShelf
 from cocli.app.web.kept.webhooks import WebhookBook
 from cocli.app.web.shell import WebShell
 from cocli.app.web.site import DataSite
+from cocli.app.workspace import location
 from cocli.config.places import state_home
 from cocli.errors import ConfigError
 from cocli.models.campaign import DocumentsSection
@@ -40,6 +41,7 @@ from cocli.service.web.openid_login import OpenIdLogin, open_provider
 from cocli.service.web.prospects import ProspectRoutes
 from cocli.service.web.routes import WebRoute, answer
 from cocli.service.web.runs import RunRoutes
+from cocli.service.web.session_files import SessionFiles
 from cocli.service.web.sessions import SessionBook
 from cocli.service.web.webhooks import WebhookRoutes
 
@@ -66,6 +68,8 @@ class WebSettings:
     auth: AuthSection
     campaigns: tuple[str, ...] | None = None
     """Those that are shown; None for all of the store."""
+    end_sessions: bool = False
+    """Whether everybody has to log in anew."""
 
 
 @dataclass(slots=True)
@@ -94,11 +98,13 @@ class WebApplication:
         is_secure = self.origin.scheme == "https"
         self.site = DataSite(self.workspace, campaigns=self.settings.campaigns, basemap=web.basemap)
         self.files = WebFiles(self.site, WebShell.installed())
-        self.sessions = SessionBook(lambda: datetime.now(UTC), timedelta(hours=web.session_hours))
+        folder = os.path.join(state_home(self.workspace.settings.environ), "web")
+        self.sessions = SessionBook(
+            lambda: datetime.now(UTC), timedelta(hours=web.session_hours), self._session_files(folder)
+        )
         # Cookies know no ports: two servers on one machine must not end each other's sessions.
         self.cookie = "__Host-cocli" if is_secure else f"cocli-{self.origin.port}"
         self.login = WebLogin(self.sessions, self.cookie, secure=is_secure, provider=self.settings.auth.provider)
-        folder = os.path.join(state_home(self.workspace.settings.environ), "web")
         self.tokens = TokenBook(folder, lambda: datetime.now(UTC))
         self.journal = WebJournal(folder, lambda: datetime.now(UTC))
         self.runs = RunBook(self.workspace, folder, lambda: datetime.now(UTC))
@@ -107,6 +113,14 @@ class WebApplication:
             WebhookBook(folder), self.workspace, self.runs, lambda: datetime.now(UTC), self.log
         )
         self.hub = EventHub(self.files, self.site.now, self.log)
+
+    def _session_files(self, folder: str) -> SessionFiles:
+        auth = self.settings.auth
+        files = SessionFiles(folder, location(self.workspace.store, ""), self.url, auth.provider, auth.issuer or "")
+        if self.settings.end_sessions:
+            files.clear()
+        files.sweep(datetime.now(UTC))
+        return files
 
     def close(self) -> None:
         """End everything that runs beside the requests."""

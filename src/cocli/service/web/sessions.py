@@ -1,4 +1,7 @@
-"""Sessions and one-time links: kept by the server alone. A browser has a random name, and the server its hash."""
+"""Sessions and one-time links: kept by the server alone. A browser has a random name, and the server its hash.
+
+Sessions outlive the server where it is given a place for them; links do not.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cocli.service.web.access import Principal
+    from cocli.service.web.session_files import SessionFiles
 
 MOST_SESSIONS = 10_000
 LINK_SECONDS = 600.0
@@ -31,6 +35,8 @@ class SessionBook:
 
     clock: Callable[[], datetime]
     lifetime: timedelta
+    files: SessionFiles | None = None
+    """Where sessions are kept beyond a restart; None: they end with the server."""
     _sessions: dict[str, Principal] = field(default_factory=dict)
     _links: dict[str, tuple[datetime, Principal]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -46,21 +52,28 @@ class SessionBook:
             self._sweep()
             if len(self._sessions) >= MOST_SESSIONS:
                 oldest = min(self._sessions, key=lambda known: self._sessions[known].expires_at or ends)
-                del self._sessions[oldest]
-            self._sessions[name] = replace(principal, session=name, expires_at=ends)
+                self._drop(oldest)
+            opened = self._sessions[name] = replace(principal, session=name, expires_at=ends)
+        if self.files is not None:
+            self.files.put(opened)
         return secret
 
     def find(self, secret: str) -> Principal | None:
         """Whose session it is; None where it is over, or never was."""
+        name = hashed(secret)
         with self._lock:
-            found = self._sessions.get(hashed(secret))
+            found = self._sessions.get(name)
+            if found is None and self.files is not None:
+                found = self.files.get(name)  # of a server that ran here before
+                if found is not None:
+                    self._sessions[name] = found
         if found is None or found.expires_at is None or found.expires_at <= self.clock():
             return None
         return found
 
     def close(self, principal: Principal) -> None:
         with self._lock:
-            self._sessions.pop(principal.session or "", None)
+            self._drop(principal.session or "")
 
     def __len__(self) -> int:
         return len(self._sessions)
@@ -86,7 +99,12 @@ class SessionBook:
 
     def _sweep(self) -> None:
         now = self.clock()
-        self._sessions = {
-            name: known for name, known in self._sessions.items() if known.expires_at is None or known.expires_at > now
-        }
+        for name, known in list(self._sessions.items()):
+            if known.expires_at is not None and known.expires_at <= now:
+                self._drop(name)
         self._links = {name: link for name, link in self._links.items() if link[0] > now}
+
+    def _drop(self, session: str) -> None:
+        known = self._sessions.pop(session, None)
+        if known is not None and self.files is not None:
+            self.files.remove(session)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _WORD = re.compile(r"[^\W_]+")
 _NUMBER = re.compile(r"[+(]?[0-9][0-9().+/-]*")
 _BASIC = 0xFFFF
+_BEYOND = re.compile("[\U00010000-\U0010ffff]")
 _DIGITS = 5
 """So many digits of a number are looked for without what people write between them."""
 
@@ -47,7 +48,7 @@ def word_text(text: str) -> str:
     """A text with the words of the folded one, and with spaces as they were: faster where there are many."""
     if not text.isascii():
         text = _marks(0, _BASIC).sub("", unicodedata.normalize("NFKD", text))
-        if max(text) > chr(_BASIC):
+        if _BEYOND.search(text):
             text = _marks(_BASIC + 1, sys.maxunicode).sub("", text)
     return text.casefold()
 
