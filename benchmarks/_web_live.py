@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gzip
 import statistics
 import threading
 import time
@@ -22,7 +21,7 @@ from starlette.routing import Route
 from tests.kit.cluster import Cluster
 from tests.kit.web import NAME, RunningWeb, company, running_web
 from tests.web.looking import AXE, live_reader
-from tests.web.test_budget import scripts
+from tests.web.test_budget import script_bytes
 from tests.web.test_screens import SCREENS
 
 from cocli.app.campaigns.campaign import new_campaign
@@ -39,7 +38,7 @@ _PAINT = "() => performance.getEntriesByName('first-contentful-paint')[0]?.start
 
 def script_kb() -> float:
     """All scripts but the map's, as they are sent."""
-    return sum(len(gzip.compress(path.read_bytes(), 9)) for path in scripts()) / 1000
+    return script_bytes() / 1000
 
 
 @contextmanager
@@ -161,10 +160,12 @@ def _seen_after(caller: httpx2.Client, text: str, phrase: str) -> float:
     return time.perf_counter() - began
 
 
-def violations(browser: Browser, running: RunningWeb) -> int | None:
-    """What axe-core finds wrong on all screens; None where it is not installed."""
-    if not AXE.is_file():
-        return None
+def has_axe() -> bool:
+    return AXE.is_file()
+
+
+def violations(browser: Browser, running: RunningWeb) -> int:
+    """What axe-core finds wrong on all screens."""
     reader, found = live_reader(browser, running, Role.ADMIN), 0
     for query, _, _ in SCREENS.values():
         reader.open(f"?campaign={NAME}{query}" if query else "")

@@ -6,12 +6,12 @@ import statistics
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Browser, Page
-from tests.kit.range_server import range_server
+from tests.kit.range_server import RangeServer, range_server
 
 import cocli
 from benchmarks._web_rows import made_rows
@@ -41,12 +41,18 @@ _OPEN = """async (base) => {
   await whole;
   return {mode: opened.mode, first, whole: performance.now() - began};
 }"""
-_SEARCH = """async (view) => {
+_SEARCH = """async ({view, limit, facets, apart}) => {
   const began = performance.now();
-  const answer = await window.ask({ask: 'search', view, limit: 50, facets: ['city', 'category']});
+  const answer = await window.ask({ask: 'search', view, limit, facets: apart ? [] : facets});
   if (!answer.ok) throw new Error(answer.error);
-  return {ms: performance.now() - began, total: answer.total};
+  const shown = performance.now();
+  const counted = apart ? await window.ask({ask: 'facets', view, facets}) : answer;
+  if (!counted.ok) throw new Error(counted.error);
+  return {rows: shown - began, all: performance.now() - began, total: answer.total};
 }"""
+_FACETS = ("city", "region", "country", "category", "tag", "status", "source")
+_SHOWN = {"lines": 100, "index": 40}
+"""So many rows the page asks for first."""
 VIEWS: tuple[dict[str, Any], ...] = (
     {"q": "s"},
     {"q": "sch"},
@@ -63,49 +69,66 @@ VIEWS: tuple[dict[str, Any], ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class SearchFigures:
     """Milliseconds of answers, and megabytes of the page."""
 
-    mode: str
-    first_ms: float
-    whole_ms: float
-    answers: list[float]
-    heap_mb: float
-    sent_mb: float
-    built_s: float
-    stored_mb: float
+    mode: str = ""
+    first_ms: float = 0.0
+    whole_ms: float = 0.0
+    rows: list[float] = field(default_factory=list)
+    """Until how many match is known, and the first of them are there: what the page shows first."""
+    facets: list[float] = field(default_factory=list)
+    """Until the facets are counted, too."""
+    heap_mb: float = 0.0
+    sent_mb: float = 0.0
+    requests: int = 0
+    """At most, of one answer."""
+    built_s: float = 0.0
+    stored_mb: float = 0.0
 
-    @property
-    def p95(self) -> float:
-        return statistics.quantiles(self.answers, n=20)[-1]
+
+def p95(answers: list[float]) -> float:
+    return statistics.quantiles(answers, n=20)[-1]
 
 
 def measure_search(browser: Browser, folder: Path, rows: int, rounds: int) -> SearchFigures:
-    """Every view, several times; for an index each time with a fresh Worker, so that nothing is remembered."""
-    data = folder / f"data-{rows}"
+    """Every view, several times, each time with a fresh Worker: nothing is remembered from the round before."""
+    data, found = folder / f"data-{rows}", SearchFigures()
+    found.built_s = _built(data, rows)
+    found.stored_mb = sum(path.stat().st_size for path in data.rglob("*") if path.is_file()) / 1e6
+    (folder / "index.html").write_text("<!doctype html><title>search</title>")
+    with range_server({"/": folder, "/assets/": STATIC / "assets", "/data/": data}) as server:
+        for number in range(rounds):
+            with _opened(browser, server.address) as (page, opened):
+                found.mode = opened["mode"]
+                if number == 0:
+                    found.first_ms, found.whole_ms = opened["first"], opened["whole"]
+                for view in VIEWS:
+                    _ask(page, server, view, found)
+                found.heap_mb = max(found.heap_mb, _heap(page))
+            if number == 0:
+                found.sent_mb = server.sent / 1e6
+    return found
+
+
+def _built(data: Path, rows: int) -> float:
+    """The files of so many rows; seconds of processor time."""
     data.mkdir()
     table = made_rows(rows)
     began = time.process_time()
     write_files(table, "plumbers", str(data))
-    built = time.process_time() - began
-    del table
-    (folder / "index.html").write_text("<!doctype html><title>search</title>")
-    with range_server({"/": folder, "/assets/": STATIC / "assets", "/data/": data}) as server:
-        answers: list[float] = []
-        for number in range(rounds):
-            with _opened(browser, server.address) as (page, opened):
-                sent = server.sent
-                if opened["mode"] == "lines" or number == 0:
-                    answers += [page.evaluate(_SEARCH, view)["ms"] for view in VIEWS for _ in range(2)]
-                else:
-                    answers += [page.evaluate(_SEARCH, view)["ms"] for view in VIEWS]
-                heap = _heap(page)
-            if number == 0:
-                figures = (opened["mode"], opened["first"], opened["whole"])
-                first_sent = server.sent if opened["mode"] == "lines" else server.sent - sent
-        stored = sum(path.stat().st_size for path in data.rglob("*") if path.is_file())
-    return SearchFigures(*figures, answers, heap, first_sent / 1e6, built, stored / 1e6)
+    return time.process_time() - began
+
+
+def _ask(page: Page, server: RangeServer, view: dict[str, Any], found: SearchFigures) -> None:
+    """As the page asks: with facets where lines are there, after the rows where an index is read."""
+    before = len(server.asked)
+    question = {"view": view, "limit": _SHOWN[found.mode], "facets": _FACETS, "apart": found.mode == "index"}
+    answer = page.evaluate(_SEARCH, question)
+    found.rows.append(answer["rows"])
+    found.facets.append(answer["all"])
+    found.requests = max(found.requests, len(server.asked) - before)
 
 
 @contextmanager

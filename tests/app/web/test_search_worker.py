@@ -15,7 +15,7 @@ import cocli.service.web
 from cocli.app.web.prospects.fields import chosen_fields
 from cocli.app.web.prospects.files import write_files
 from cocli.app.web.prospects.matches import Matched, matched, matching, values_of
-from cocli.app.web.prospects.tables import ProspectTable
+from cocli.app.web.prospects.tables import ProspectTable, table_of
 from cocli.app.web.prospects.view import FACETS, SORTS, View
 from cocli.pipeline.websites.fetch.browser import find_chromium
 from tests.app.web.search_rows import made_table
@@ -146,6 +146,56 @@ def test_the_browser_finds_what_python_finds_in_the_same_order(search: Opened) -
         assert dict(answer["facets"]["category"]) == _counted(expected, "category"), view
         found += bool(expected)
     assert found > len(views) / 4, "questions that find nothing compare nothing"
+
+
+# Their first letters are in no word's inside: then lines and an index find the same.
+_APART = ("bao", "CEI", "düa", "fóe", "göü", "Hia", "ŁOA", "ßeo", "東aoe", "7eia", "0oio", "Ǆeu", "𝔗oa", "b", "ba")
+
+
+@pytest.fixture(scope="module")
+def both(browser_page: Page, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ProspectTable, Any]]:
+    """One table, asked in both ways by two Workers."""
+    chance, names = random.Random(7), chosen_fields()
+    known = ("name", "city", "street", "tags")
+    made = [
+        [" ".join(chance.choices(_APART, k=chance.randint(1, 3))) if name in known else "" for name in names]
+        for _ in range(1_500)
+    ]
+    for number, row in enumerate(made):
+        row[names.index("id")] = "x" + "".join("aeiou"[number // 5**place % 5] for place in range(5))
+    table, folder = table_of(names, made), tmp_path_factory.mktemp("both")
+    (folder / "index.html").write_text("<!doctype html><title>both</title>")
+    for way, most in (("lines", 10**9), ("index", 0)):
+        (folder / way).mkdir()
+        write_files(table, "plumbers", str(folder / way), most_lines=most)
+    with range_server({"/": folder, "/assets/": STATIC / "assets"}) as server:
+        new_page, asks = browser_page.context.browser.new_page, {}  # type: ignore[union-attr]
+        for way in ("lines", "index"):
+            asks[way] = new_page()
+            asks[way].goto(f"{server.address}/")
+            asks[way].evaluate(_START, f"{server.address}/{way}/")
+
+        def ask(way: str, view: View) -> dict[str, Any]:
+            answer: dict[str, Any] = asks[way].evaluate(
+                "(view) => window.ask({ask: 'search', view, limit: 1500, facets: ['city', 'tag']})", browser_view(view)
+            )
+            return answer
+
+        yield table, ask
+
+
+def test_beginnings_of_words_are_counted_alike_by_lines_and_by_an_index(both: tuple[ProspectTable, Any]) -> None:
+    _, ask = both
+    chance, found = random.Random(8), 0
+    for _ in range(effort(60)):
+        words = chance.choices(_APART, k=chance.choice((1, 1, 2, 3)))
+        query = " ".join(word[: chance.randint(1, len(word))] for word in words)
+        view = View(q=chance.choice((query, query.upper())), sort=chance.choice(("best", "name", "city")))
+        lines, index = ask("lines", view), ask("index", view)
+        assert (index["total"], index["facets"]) == (lines["total"], lines["facets"]), view
+        assert {row["id"] for row in index["rows"]} == {row["id"] for row in lines["rows"]}, view
+        found += lines["total"]
+    assert found > 1_000
 
 
 def _as_lists(view: View) -> dict[str, list[str]]:

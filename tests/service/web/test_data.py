@@ -10,6 +10,7 @@ from jsonschema import Draft202012Validator
 from tests.kit.web import NAME, OTHER, RunningWeb, company
 
 from cocli.app.web.schemas import MODELS
+from cocli.app.web.shell import WebShell
 from cocli.service.web.access import Role
 
 HASH = company(1).company_hash
@@ -86,6 +87,21 @@ def test_parts_of_a_file(web: RunningWeb, asked: str, part: slice) -> None:
     assert beyond.status_code == 416
 
 
+def test_parts_of_the_search_are_read_where_they_lie(web: RunningWeb) -> None:
+    with web.caller(Role.VIEWER) as caller:
+        manifest = caller.get(f"/data/{NAME}/prospects/manifest.json").json()
+        path = f"/data/{NAME}/prospects/{manifest['lines'][0]['file']}"
+        whole = caller.get(path)
+        part = caller.get(path, headers={"Range": "bytes=3-9"})
+        unchanged = caller.get(path, headers={"If-None-Match": whole.headers["etag"]})
+    assert web.served.application.site.stored(path.removeprefix("/data/")) is not None
+    assert web.served.application.files.cache.fresh(path.removeprefix("/data/")) is None, "no copy in memory"
+    assert (part.status_code, part.content) == (206, whole.content[3:10])
+    assert part.headers["content-range"] == f"bytes 3-9/{len(whole.content)}"
+    assert unchanged.status_code == 304
+    assert "immutable" in whole.headers["cache-control"]
+
+
 @pytest.mark.parametrize(
     "path",
     [
@@ -134,6 +150,19 @@ def test_the_shell_names_its_assets_by_what_they_say(web: RunningWeb) -> None:
     assert script.headers["cache-control"] == "public, max-age=31536000, immutable"
     assert script.headers["content-type"].startswith("text/javascript")
     assert other.status_code == 404
+
+
+def test_scripts_are_sent_compressed_to_who_takes_it(web: RunningWeb) -> None:
+    shell = WebShell.installed()
+    path = f"/assets/{shell.tree_hash}/main.js"
+    with web.caller(Role.NOBODY) as caller:
+        zipped = caller.get(path, headers={"Accept-Encoding": "gzip"})
+        plain = caller.get(path, headers={"Accept-Encoding": "identity"})
+    assert zipped.headers["content-encoding"] == "gzip"
+    assert "content-encoding" not in plain.headers
+    assert zipped.content == plain.content == shell.asset("main.js").data
+    assert int(zipped.headers["content-length"]) < len(plain.content) / 2
+    assert zipped.headers["etag"] != plain.headers["etag"]
 
 
 def test_events_tell_what_a_page_should_read_again(web: RunningWeb) -> None:

@@ -63,9 +63,7 @@ def past(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PastWeb]:
         now = workspace.store.now
         before = now()
         fill(workspace, 2)
-        targets = [
-            TargetTile(tile=tile, phrase="plumber", campaign=NAME, planned_at=before) for tile in (NORTH, SOUTH)
-        ]
+        targets = [TargetTile(tile=tile, phrase="plumber", campaign=NAME, planned_at=before) for tile in (NORTH, SOUTH)]
         packed(workspace, "target-tiles", targets)
         packed(workspace, "scraped-tiles", [read_tile(NORTH, before, 2)])
         packed(workspace, "prospects", [])

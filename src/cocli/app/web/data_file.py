@@ -37,6 +37,30 @@ class DataFile:
     etag: str
     headers: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def size(self) -> int:
+        return len(self.data)
+
+    def part(self, start: int, end: int) -> bytes:
+        return self.data[start:end]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """One that lies on this machine and may be large: of which parts are read."""
+
+    path: str
+    source: str
+    size: int
+    content_type: str
+    etag: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    def part(self, start: int, end: int) -> bytes:
+        with open(self.source, "rb") as file:
+            file.seek(start)
+            return file.read(end - start)
+
 
 def record_file(path: str, record: Record, content_type: str = JSON) -> DataFile:
     """A record as a file."""

@@ -5,8 +5,10 @@ One hash is over the whole tree, because the modules name each other by relative
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import mimetypes
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -30,6 +32,10 @@ SHELL_POLICY = (
 SCRIPT_POLICY = "default-src 'none'; script-src 'self'; connect-src 'self'"
 """Of a script: a Worker has the policy of its own answer, not that of the page."""
 _FOLDER = "service/web/static"
+_VENDORED = "vendor/"
+_LEVEL = 9
+_COMMENT = re.compile(rb"(?:^\s*|\s)// .*$")
+"""To the end of a line. Behind code a space stands before and behind the slashes, which no text of ours has."""
 _TYPES = {
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
@@ -80,6 +86,19 @@ class WebShell:
             raise NotFound(key=f"assets/{path}")
         return file
 
+    def zipped(self, path: str) -> DataFile:
+        """The same for a browser that takes gzip; another content has another etag."""
+        if path not in self._zipped:
+            plain = self.asset(path)
+            headers = {**plain.headers, "Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
+            data = gzip.compress(plain.data, _LEVEL, mtime=0)
+            self._zipped[path] = bytes_file(path, data, plain.content_type, headers)
+        return self._zipped[path]
+
+    @cached_property
+    def _zipped(self) -> dict[str, DataFile]:
+        return {}
+
     def _page(self, name: str, reports: str) -> DataFile:
         text = self.folder.joinpath(name).read_text(encoding="utf-8")
         text = text.replace("{{assets}}", f"assets/{self.tree_hash}").replace("<!--reports-->", reports)
@@ -101,4 +120,12 @@ def _read(folder: Traversable, prefix: str) -> Iterator[tuple[str, bytes]]:
         if entry.is_dir():
             yield from _read(entry, f"{prefix}{entry.name}/")
         else:
-            yield f"{prefix}{entry.name}", entry.read_bytes()
+            data = entry.read_bytes()
+            is_ours = entry.name.endswith(".js") and not prefix.startswith(_VENDORED)
+            yield f"{prefix}{entry.name}", without_comments(data) if is_ours else data
+
+
+def without_comments(script: bytes) -> bytes:
+    """A script of ours as it is sent: comments and indents weigh, and no browser reads them. Lines stay lines."""
+    lines = (_COMMENT.sub(b"", line).strip() for line in script.splitlines())
+    return b"\n".join(line for line in lines if line) + b"\n"

@@ -23,6 +23,7 @@ from cocli.app.web.data_file import (
     PAGE_POLICY,
     SVG,
     DataFile,
+    StoredFile,
     bytes_file,
     record_file,
 )
@@ -96,6 +97,18 @@ class DataSite:
                 made: DataFile = maker(self, path, match)
                 return made
         raise NotFound(key=f"data/{path}", hint="docs/web-data.md lists the files.")
+
+    def stored(self, path: str) -> StoredFile | None:
+        """A file of a search that lies on this machine already; None for all others."""
+        match = _SEARCH.fullmatch(path)
+        if match is None:
+            return None
+        from cocli.app.web.prospects.files import search_home, stored_file
+
+        name = match["campaign"]
+        self._check(name)
+        home = self.remember(("search home", name), lambda: search_home(self.workspace, name))
+        return stored_file(home, path, match["file"])
 
     def paths(self, name: str) -> Iterator[str]:
         """Every file of a campaign but those of its search, its companies' reasons and its captured pages."""
@@ -177,6 +190,7 @@ def _of_campaign(make: Callable[[DataSite, str], Any], content_type: str = JSON)
 
 _CAMPAIGN = r"(?P<campaign>[a-z0-9][a-z0-9-]{0,51})"
 _HASH = r"[0-9a-f]{16}"
+_SEARCH = re.compile(rf"{_CAMPAIGN}/prospects/(?P<file>[A-Za-z0-9._/-]{{1,200}})")
 _FILES: list[tuple[re.Pattern[str], Any]] = [
     (re.compile(pattern), maker)
     for pattern, maker in (
@@ -201,7 +215,7 @@ _FILES: list[tuple[re.Pattern[str], Any]] = [
             lambda site, path, match: record_file(path, make_why(site, match["campaign"], match["company"])),
         ),
         (rf"{_CAMPAIGN}/pages/(?P<company>{_HASH})/(?P<document>[0-9a-f-]{{36}})\.html", _page),
-        (rf"{_CAMPAIGN}/prospects/(?P<file>[A-Za-z0-9._/-]{{1,200}})", _prospects),
+        (_SEARCH.pattern, _prospects),
         (rf"{_CAMPAIGN}/exports/(?P<file>[a-z0-9.-]{{1,80}})", _download),
     )
 ]

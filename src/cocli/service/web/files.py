@@ -14,7 +14,7 @@ from cocli.service.web.cache import FileCache
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from cocli.app.web.data_file import DataFile
+    from cocli.app.web.data_file import DataFile, StoredFile
     from cocli.app.web.shell import WebShell
     from cocli.app.web.site import DataSite
     from cocli.service.web.access import Principal
@@ -52,14 +52,15 @@ class WebFiles:
         tree, _, path = call.params["path"].partition("/")
         if tree != self._shell.tree_hash:
             raise NotFound(key=f"assets/{tree}", hint="The program was replaced: load the page again.")
-        return file_response(call, self._shell.asset(path))
+        takes_gzip = "gzip" in call.request.headers.get("accept-encoding", "")
+        return file_response(call, self._shell.zipped(path) if takes_gzip else self._shell.asset(path))
 
     def data(self, call: WebCall) -> Response:
         path = call.params["path"]
         if path in _SHARED:
             return file_response(call, self._cache_of(call.principal, self._names()).get(path))
         _check_seen(call.principal, path)
-        return file_response(call, self.cache.get(path))
+        return file_response(call, self._site.stored(path) or self.cache.get(path))
 
     def ready_data(self, call: WebCall) -> Response | None:
         """The same, where it was made just now; None where the store has to be asked."""
@@ -96,7 +97,7 @@ def _check_seen(principal: Principal, path: str) -> None:
         raise Forbidden(who=principal.name, reason=f"the campaign {first} is not theirs to see")
 
 
-def file_response(call: WebCall, file: DataFile) -> Response:
+def file_response(call: WebCall, file: DataFile | StoredFile) -> Response:
     """A file, the part of it that is asked for, or only that it did not change."""
     headers = {"ETag": file.etag, "Cache-Control": "no-cache", **file.headers}
     asked = call.request.headers
@@ -107,17 +108,17 @@ def file_response(call: WebCall, file: DataFile) -> Response:
     is_current = asked.get("if-range", file.etag) == file.etag
     if wanted is not None and is_current and call.request.method == "GET":
         return _part(file, wanted, headers)
-    return Response(file.data, headers=headers, media_type=file.content_type)
+    return Response(file.part(0, file.size), headers=headers, media_type=file.content_type)
 
 
-def _part(file: DataFile, wanted: re.Match[str], headers: dict[str, str]) -> Response:
-    size = len(file.data)
+def _part(file: DataFile | StoredFile, wanted: re.Match[str], headers: dict[str, str]) -> Response:
+    size = file.size
     first, last = wanted[1], wanted[2]
     if not first and not last:
-        return Response(file.data, headers=headers, media_type=file.content_type)
+        return Response(file.part(0, size), headers=headers, media_type=file.content_type)
     start = int(first) if first else max(0, size - int(last))
     end = min(int(last), size - 1) if first and last else size - 1
     if start >= size or start > end:
         return Response(status_code=416, headers={**headers, "Content-Range": f"bytes */{size}"})
     headers["Content-Range"] = f"bytes {start}-{end}/{size}"
-    return Response(file.data[start : end + 1], status_code=206, headers=headers, media_type=file.content_type)
+    return Response(file.part(start, end + 1), status_code=206, headers=headers, media_type=file.content_type)

@@ -11,13 +11,13 @@ import json
 import os
 import secrets
 import shutil
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cocli.app.indexes.indexes import campaign_indexes, needed_campaign
 from cocli.app.results.rows import wanted_businesses
-from cocli.app.web.data_file import JSON, DataFile, bytes_file
+from cocli.app.web.data_file import JSON, DataFile, StoredFile, bytes_file
 from cocli.app.web.downloads import data_basis
 from cocli.app.web.prospects.fields import cells_of, chosen_fields
 from cocli.app.web.prospects.folding import fold_rules
@@ -112,10 +112,31 @@ def prospect_file(workspace: Workspace, campaign: str, name: str, fields: tuple[
     return bytes_file(path, made.read(name), content_type(name))
 
 
+def stored_file(home: str, path: str, name: str) -> StoredFile | None:
+    """A file of a state that was made already, by where it lies; None where it has to be made, or is the manifest."""
+    if name == MANIFEST:
+        return None
+    for folder in _kept(home):
+        with suppress(NotFound, FileNotFoundError):  # of another state, or that state went away just now
+            source = ProspectFiles(folder).path(name)
+            return StoredFile(
+                path, source, os.path.getsize(source), content_type(name), _etag(name), {"Cache-Control": IMMUTABLE}
+            )
+    return None
+
+
+def search_home(workspace: Workspace, campaign: str) -> str:
+    """Where the states of a campaign's search lie on this machine."""
+    return _home(campaign_indexes(workspace, campaign))
+
+
 def _lasting(path: str, name: str, data: bytes) -> DataFile:
     """A file that is named by its content: it needs no other etag, and many megabytes need not be hashed again."""
-    etag = os.path.basename(name).partition(".")[0]
-    return DataFile(path, data, content_type(name), f'"{etag}"', {"Cache-Control": IMMUTABLE})
+    return DataFile(path, data, content_type(name), _etag(name), {"Cache-Control": IMMUTABLE})
+
+
+def _etag(name: str) -> str:
+    return f'"{os.path.basename(name).partition(".")[0]}"'
 
 
 def content_type(name: str) -> str:

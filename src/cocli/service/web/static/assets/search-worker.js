@@ -1,6 +1,7 @@
 // The Worker behind the screen Prospects: questions come and answers go as messages (docs/web-data.md, The search index).
 
-import { firstAt, openSearch, rowsOf } from "./search.js";
+import { openSearch, rowsOf } from "./search.js";
+import { firstAt } from "./search/columns.js";
 
 const PART = 4096; // so many rows are read at once
 
