@@ -94,7 +94,7 @@ function Report({ campaign, read }) {
     <${Card} title="Over time" small=${`${report.trend.length} reports and versions`} class="half">${trend.length ? html`<${Trend} points=${trend} series=${series} label="Prospects, and prospects with e-mail, over time" />` : html`<${Empty} title="The trend begins with the second report" />`}</${Card}>
     <${Card} title="What is filled in" small="a click shows the rows" class="third"><${Bars} rows=${fields} label="Fill rates" /></${Card}>
     <div class="third stack"><${Card} title="Coverage" actions=${html`<a href=${leads({ campaign, view: "coverage" })}>Map</a>`}><${Coverage} campaign=${campaign} coverage=${report.coverage} link=${read.map_link} /></${Card}><${Card} title="E-mail addresses" small="by whose they are"><${Bars} rows=${relations} label="E-mail addresses by relation" /></${Card}></div>
-    <div class="third stack"><${Card} title="Downloads"><${Downloads} downloads=${read.downloads} /></${Card}><${Card} title="Most frequent kinds"><${Bars} rows=${kinds} label="Categories" /></${Card}></div>
+    <div class="third stack">${!dayOf(here()) && html`<${Card} title="Downloads"><${Downloads} downloads=${read.downloads} /></${Card}>`}<${Card} title="Most frequent kinds"><${Bars} rows=${kinds} label="Categories" /></${Card}></div>
   </div>`;
 }
 

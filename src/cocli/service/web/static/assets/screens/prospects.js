@@ -21,6 +21,7 @@ const PAGE = 5000;
 function useSearch(campaign) {
   const [state, setState] = useState({ search: null, info: null, progress: null, problem: null });
   useEffect(() => {
+    if (!campaign) return undefined;
     const search = new Search(campaign, (progress) => setState((last) => ({ ...last, progress })));
     setState({ search, info: null, progress: null, problem: null });
     search.opened.then((info) => setState((last) => ({ ...last, info })), (problem) => setState((last) => ({ ...last, problem })));
@@ -125,7 +126,8 @@ function Told({ answer, progress, info }) {
 }
 
 export function Screen({ campaign, route }) {
-  const state = useSearch(campaign);
+  const day = dayOf(route);
+  const state = useSearch(day ? null : campaign); // the past is asked of the server
   const view = useMemo(() => viewOf(route), [route]);
   const answer = useAnswer(state, view);
   const [picked, pick] = useState(() => new Set());
@@ -134,7 +136,6 @@ export function Screen({ campaign, route }) {
   const sorts = SORTS.map(([name, label]) => (name === "best" && info?.mode === "index" ? [name, "Names that begin so"] : [name, label]));
   const onMap = route.get("show") === "map";
   const selected = route.get("sel");
-  const day = dayOf(route);
   useEffect(() => { if (onMap) import("./map/points.js").then(setMap); }, [onMap]);
   useEffect(() => pick(new Set()), [campaign]);
   const modes = html`<${Modes} onMap=${onMap} />`;
