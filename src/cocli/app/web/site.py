@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from cocli.app.web import campaigns as campaign_list
+from cocli.app.web.captured_room import CapturedRoom
 from cocli.app.web.cluster import make_machines, make_queues
 from cocli.app.web.companies import make_companies, shards_of
 from cocli.app.web.compare import make_compare
@@ -54,6 +55,7 @@ class DataSite:
     clock: Callable[[], datetime] | None = None
     """What `at` says; the store's clock where none is given."""
     basemap: str | None = None
+    captured: CapturedRoom = field(default_factory=CapturedRoom)
     _memory: dict[Hashable, tuple[float, Any]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
