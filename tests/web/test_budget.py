@@ -16,7 +16,7 @@ MOST_KB = 80
 
 def scripts() -> list[Path]:
     """Everything that a browser may load, apart from what only the map needs."""
-    of_map = {"maplibre", "map", "coverage.js"}
+    of_map = {"maplibre", "pmtiles", "map", "coverage.js"}
     return [path for path in ASSETS.rglob("*.js") if not of_map & set(path.parts)]
 
 

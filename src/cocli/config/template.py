@@ -187,6 +187,7 @@ _SHARED = """\
 # tls_certificate = "/etc/cocli/web.pem"
 # tls_key = "/etc/cocli/web.key"
 # basemap = "map.pmtiles"        # or an address with {z}, {x}, {y}; without it, coasts and towns
+# basemap_credits = "© OpenStreetMap contributors"
 # session_hours = 12.0
 # max_upload_bytes = 33554432
 # deploy_to = "s3://dashboard"   # where cocli web deploy writes

@@ -301,7 +301,10 @@ class WebSection(RecordPart):
     tls_key: Text | None = None
     """The PEM file of its private key."""
     basemap: Text | None = None
-    """Tiles for the map: a `.pmtiles` file, or an address with `{z}`, `{x}` and `{y}`. Without it, coasts and towns."""
+    """Tiles for the map: a `.pmtiles` file of this machine or its address, or an address with `{z}`, `{x}` and `{y}`.
+    Without it, coasts and towns."""
+    basemap_credits: Text | None = None
+    """Who made those tiles, as it is shown on the map: most of them want to be named."""
     session_hours: Annotated[float, Field(gt=0, le=720)] = 12.0
     """After so long everybody logs in again."""
     max_upload_bytes: Annotated[int, Field(ge=1024, le=268_435_456)] = 33_554_432

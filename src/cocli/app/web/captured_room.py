@@ -1,7 +1,7 @@
 """Where captured pages are made harmless: beside this process, some at a time, and each within limits.
 
-A page that was made to do harm takes the parser minutes or ends it. The parser lets no other thread run meanwhile, so one
-such page would keep everybody waiting.
+A page that was made to do harm takes the parser minutes or ends it. The parser lets no other thread run meanwhile, so
+one such page would keep everybody waiting.
 """
 
 from __future__ import annotations

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable, Iterator
     from datetime import datetime
 
+    from cocli.app.web.basemap.map_source import MapSource
     from cocli.app.workspace import Workspace
 
 _T = TypeVar("_T")
@@ -54,7 +55,10 @@ class DataSite:
     """Those that are shown; None for all of the store."""
     clock: Callable[[], datetime] | None = None
     """What `at` says; the store's clock where none is given."""
-    basemap: str | None = None
+    basemap: MapSource | None = None
+    """What is drawn below the map; None for the map that the program brings."""
+    credits: str | None = None
+    """Who made it."""
     captured: CapturedRoom = field(default_factory=CapturedRoom)
     _memory: dict[Hashable, tuple[float, Any]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -126,7 +130,8 @@ def make_site(site: DataSite) -> WebSite:
         live=is_live,
         version=__version__,
         campaigns=tuple(campaign_list.known_campaigns(site.workspace, site.campaigns)),
-        basemap=site.basemap,
+        basemap=site.basemap.address if site.basemap else None,
+        basemap_credits=site.credits,
     )
 
 

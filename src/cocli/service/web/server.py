@@ -12,6 +12,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
+from cocli.app.web.basemap.map_source import map_source
 from cocli.app.web.kept.journal import WebJournal
 from cocli.app.web.kept.runs import RunBook
 from cocli.app.web.kept.tokens import TokenBook
@@ -91,8 +92,11 @@ class WebApplication:
     def __post_init__(self) -> None:
         web = self.settings.web
         is_secure = self.origin.scheme == "https"
-        self.site = DataSite(self.workspace, campaigns=self.settings.campaigns, basemap=web.basemap)
-        self.files = WebFiles(self.site, WebShell.installed())
+        basemap = map_source(web.basemap)
+        self.site = DataSite(
+            self.workspace, campaigns=self.settings.campaigns, basemap=basemap, credits=web.basemap_credits
+        )
+        self.files = WebFiles(self.site, WebShell.installed(basemap.origin if basemap else None))
         self.sessions = SessionBook(lambda: datetime.now(UTC), timedelta(hours=web.session_hours))
         # Cookies know no ports: two servers on one machine must not end each other's sessions.
         self.cookie = "__Host-cocli" if is_secure else f"cocli-{self.origin.port}"
@@ -136,6 +140,7 @@ class WebApplication:
         return (
             WebRoute("GET", "/", Role.NOBODY, files.index, "The page of the dashboard", answers="text/html"),
             WebRoute("GET", "/index.html", Role.NOBODY, files.index, "The same", answers="text/html"),
+            WebRoute("GET", "/map.html", Role.NOBODY, files.map_page, "The same, for maps", answers="text/html"),
             WebRoute(
                 "GET", "/assets/{path:path}", Role.NOBODY, files.asset, "A file of the page", ready=files.asset,
                 answers="*/*",

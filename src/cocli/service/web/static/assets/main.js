@@ -7,7 +7,7 @@ import { Brand, Icon } from "./kit/icon.js";
 import { Help, useKeys } from "./kit/keys.js";
 import { Palette } from "./kit/palette.js";
 import { VIEWS, viewOf } from "./kit/views.js";
-import { address, changed, followLinks, useRoute } from "./kit/route.js";
+import { address, changed, followLinks, openRightPage, useRoute } from "./kit/route.js";
 import { undo } from "./kit/act.js";
 import { onDay, plain } from "./kit/format.js";
 
@@ -126,6 +126,7 @@ async function start() {
   viewOf(here, here.get("campaign")).load().catch(() => {}); // on its way while the server says who is here; told where it is shown
   try {
     site.write(await readData("site.json"));
+    if (openRightPage(site.read().basemap)) return undefined;
     if (isLive()) session.write(await fetchJson("api/session"));
   } catch (problem) {
     if (problem.status === 401) return login(root, problem);
