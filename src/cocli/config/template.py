@@ -193,6 +193,7 @@ _SHARED = """\
 # deploy_to = "s3://dashboard"   # where cocli web deploy writes
 # guard = "none"                 # "edge": something in front of the bucket asks readers for a login
 # distribution = "E2EXAMPLE123"  # the CloudFront distribution in front of it
+# webhook_networks = []          # private ranges whose addresses may be told of events
 
 # [auth]                         # who may see and change it
 # provider = "link"              # "oidc": a provider of OpenID Connect

@@ -41,6 +41,7 @@ from cocli.service.web.prospects import ProspectRoutes
 from cocli.service.web.routes import WebRoute, answer
 from cocli.service.web.runs import RunRoutes
 from cocli.service.web.sessions import SessionBook
+from cocli.service.web.webhook_caller import WebhookCaller
 from cocli.service.web.webhooks import WebhookRoutes
 
 if TYPE_CHECKING:
@@ -107,7 +108,12 @@ class WebApplication:
         self.runs = RunBook(self.workspace, folder, lambda: datetime.now(UTC))
         self.uploads = UploadShelf(folder)
         self.webhooks = WebhookRoutes(
-            WebhookBook(folder), self.workspace, self.runs, lambda: datetime.now(UTC), self.log
+            WebhookBook(folder),
+            self.workspace,
+            self.runs,
+            WebhookCaller(web.webhook_networks),
+            lambda: datetime.now(UTC),
+            self.log,
         )
         self.hub = EventHub(self.files, self.site.now, self.log)
 
