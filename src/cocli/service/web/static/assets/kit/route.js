@@ -32,7 +32,7 @@ const isMapPage = () => location.pathname.endsWith(`/${MAP_PAGE}`);
 // Another document for the route, or null where it belongs into this one.
 function otherPage(route) {
   if (!hasMapPage || showsMap(route) === isMapPage()) return null;
-  return `${isMapPage() ? "./" : MAP_PAGE}?${route}`;
+  return `${isMapPage() ? "index.html" : MAP_PAGE}?${route}`;
 }
 
 // True where the browser goes on to another document.
