@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from cocli.app.campaigns.campaign import edit_campaign
+from cocli.app.machines.cluster import read_beats
 from cocli.app.workspace import open_workspace
 from cocli.config.edit import parse_change
 from cocli.config.resolve import Flags
 from cocli.config.version import __version__
 from cocli.demo.town.campaign import TownHome
-from cocli.fleet.heartbeat import read_beats
 from cocli.formats import json_records
 from cocli.models.heartbeat import Heartbeat
 from cocli.service.web.access import Role

@@ -62,7 +62,7 @@ def test_a_list_is_brought_and_its_file_is_downloaded(ready: Ready, browser: Any
     page.get_by_label("Name").fill("leads")
     brought: Any = {"name": "leads.csv", "mimeType": "text/csv", "buffer": LIST}
     page.locator("input[type=file]").set_input_files(brought)
-    page.get_by_text("2 rows: name, city, phone").wait_for()
+    page.get_by_text("2 rows").wait_for(timeout=PATIENCE)
     page.get_by_role("button", name="Start").click()
     page.get_by_label("What was done").get_by_text("cocli run").wait_for()
     rows = downloaded(page, tmp_path / "leads.csv")

@@ -44,6 +44,16 @@ def hook_of(caller: Any) -> dict[str, Any]:
     return known
 
 
+def looked_until(web: RunningWeb, holds: Any) -> None:
+    """The server looks every 15 seconds; it is asked to look now."""
+
+    def looked() -> Any:
+        web.served.application.webhooks.look()
+        return holds()
+
+    wait_for(looked)
+
+
 def removed(caller: Any, hook: dict[str, Any]) -> dict[str, Any]:
     gone: dict[str, Any] = caller.delete(f"/api/webhooks/{hook['webhook']['id']}").json()["webhook"]
     return gone
@@ -74,14 +84,12 @@ def test_a_stall_is_told_once_and_again_when_it_comes_back(tmp_path: Path) -> No
         waits_since_an_hour(workspace, web.home.data)
         assert standing_events(workspace, NAME)["stall"][0]
         hook = hooked(caller, address, "stall")
-        look = web.served.application.webhooks.look
         wait_for(lambda: len(got) >= 3)
-        look()
         edit_campaign(workspace, NAME, [parse_change('queue.paused=["gm-list"]')])
-        wait_for(lambda: look() or hook_of(caller)["told"] == {"stall": False})
+        looked_until(web, lambda: hook_of(caller)["told"] == {"stall": False})
         assert len(got) == 3
         edit_campaign(workspace, NAME, [parse_change("queue.paused=[]")])
-        wait_for(lambda: look() or len(got) >= 4)
+        looked_until(web, lambda: len(got) >= 4)
         wait_for(lambda: not hook_of(caller)["waiting"])
         gone = removed(caller, hook)
     assert [json.loads(body)["event"] for _, body in got[:3]] == ["stall"] * 3
@@ -103,7 +111,7 @@ def test_a_run_that_ended_is_told_with_its_state(web: RunningWeb) -> None:
         begun = caller.post("/api/runs", json={"campaign": NAME}).json()
         caller.post(f"/api/runs/{begun['run']}/stop", json={})
         wait_for(lambda: caller.get(f"/api/runs/{begun['run']}").json()["state"] != "running")
-        wait_for(lambda: web.served.application.webhooks.look() or got)
+        looked_until(web, lambda: got)
         removed(caller, hook)
     ((headers, body),) = got
     assert_signed(hook["secret"], headers, body)

@@ -23,8 +23,8 @@ function Examples({ field, campaign }) {
   return html`<table class="both"><thead><tr><th scope="col">Business</th><th scope="col">Before</th><th scope="col">After</th></tr></thead><tbody>${field.examples.map((example) => html`<tr><th scope="row"><${Example} example=${example} field=${field} campaign=${campaign} /></th><td><del>${plain(example.before) || "nothing"}</del></td><td><ins>${plain(example.after) || "nothing"}</ins></td></tr>`)}</tbody></table>`;
 }
 
-function Fields({ fields, chosen, campaign }) {
-  return html`<div class="table" role="region" aria-label="Fields" tabindex="0"><table><thead><tr><th scope="col">Field</th>${KINDS.map((kind) => html`<th scope="col" class="num">${kind}</th>`)}<th scope="col" class="wide-only">Share</th></tr></thead><tbody>${fields.map((field) => {
+function Fields({ fields, chosen, campaign, title }) {
+  return html`<div class="table" role="region" aria-label=${`Fields of ${title}`} tabindex="0"><table><thead><tr><th scope="col">Field</th>${KINDS.map((kind) => html`<th scope="col" class="num">${kind}</th>`)}<th scope="col" class="wide-only">Share</th></tr></thead><tbody>${fields.map((field) => {
     const all = KINDS.reduce((sum, kind) => sum + field[kind], 0) || 1;
     const open = chosen === field.field;
     return html`<tr key=${field.field} data-row><td><a href=${changed({ field: open ? null : field.field })} aria-expanded=${open ? "true" : "false"}>${words(field.field)}</a></td>${KINDS.map((kind) => html`<td class=${`num ${kind !== "same" && field[kind] ? "strong" : ""}`}>${count(field[kind])}</td>`)}<td class="wide-only"><span class="parts">${KINDS.map((kind) => field[kind] > 0 && html`<i class=${`tone-${{ same: "ok", changed: "warn", gained: "wait", lost: "bad" }[kind]}`} style=${{ flexGrow: field[kind] / all }} />`)}</span></td></tr>
@@ -34,7 +34,7 @@ function Fields({ fields, chosen, campaign }) {
 
 function Side({ title, side, chosen, campaign }) {
   const parts = [{ state: "same", count: side.same }, { state: "changed", count: side.changed }, { state: "new", count: side.new }, { state: "gone", count: side.gone }];
-  return html`<${Card} title=${title} flush><div class="pad"><${Parts} parts=${parts} label=${title} /></div><${Fields} fields=${side.fields} chosen=${chosen} campaign=${campaign} />
+  return html`<${Card} title=${title} flush><div class="pad"><${Parts} parts=${parts} label=${title} /></div><${Fields} title=${title.toLowerCase()} fields=${side.fields} chosen=${chosen} campaign=${campaign} />
     ${(side.examples_new.length > 0 || side.examples_gone.length > 0) && html`<div class="pad dim">${side.examples_new.length > 0 && html`<p>New: ${side.examples_new.map(plain).join(", ")}</p>`}${side.examples_gone.length > 0 && html`<p>Gone: ${side.examples_gone.map(plain).join(", ")}</p>`}</div>`}</${Card}>`;
 }
 
