@@ -43,7 +43,7 @@ layers: $(VENV)/.dev ## Check that dependencies point down only
 	@$(BIN)/lint-imports
 
 # The suite starts some hundred programs: where Python may not keep what it compiled, each would compile everything anew.
-pytest: $(VENV)/.dev browser axe ## Run the tests alone: make pytest ARGS='tests/store -k race'
+pytest: $(VENV)/.dev browser axe openid ## Run the tests alone: make pytest ARGS='tests/store -k race'
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 4 --dist worksteal -q $(ARGS)
 
 browser: ## Install Chromium for the tests that need one: as root by apt; else say how
@@ -63,8 +63,8 @@ axe: ## Install axe-core, which judges the pages of the dashboard; where there i
 		npm install --silent --no-audit --no-fund --prefix $(VENV)/axe axe-core@4.14.0 >/dev/null; } || \
 		echo "no axe-core: the pages are tested without it; npm installs it"
 
-scenarios: $(VENV)/.dev browser openid ## Run every way through the program on a folder and on S3: takes minutes
-	@COCLI_TEST_EFFORT=2 PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 2 -q tests/scenarios tests/cli/test_editions.py tests/web/test_map.py tests/service/web/test_openid.py $(ARGS)
+scenarios: $(VENV)/.dev browser ## Run every way through the program on a folder and on S3: takes minutes
+	@COCLI_TEST_EFFORT=2 PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 2 -q tests/scenarios tests/cli/test_editions.py tests/web/test_map.py tests/web/test_base_maps.py tests/web/test_published.py tests/web/test_compare.py tests/web/test_machines.py tests/web/test_run.py $(ARGS)
 
 soak: $(VENV)/.dev ## Simulate 20,000 schedules: make soak SCENARIO=tests/index/index_scenario.py:IndexScenario SEEDS=20000
 	@$(BIN)/python -m tests.kit.simulator $(SCENARIO) --seeds $(SEEDS) --jobs 2

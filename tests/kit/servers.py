@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 ACCESS_KEY = "test-access-key"
 SECRET_KEY = "test-secret-key"
 REGION = "us-east-1"
+OPEN_BUCKET = "open-to-all"
+"""A bucket that SeaweedFS lets everybody read, where somebody makes it."""
 _START_SECONDS = 60.0
 
 
@@ -61,7 +63,8 @@ def seaweedfs(folder: Path) -> Iterator[S3Server]:
         "credentials": [{"accessKey": ACCESS_KEY, "secretKey": SECRET_KEY}],
         "actions": ["Admin", "Read", "Write", "List", "Tagging"],
     }
-    config.write_text(json.dumps({"identities": [identity]}))
+    everybody = {"name": "anonymous", "actions": [f"Read:{OPEN_BUCKET}"]}
+    config.write_text(json.dumps({"identities": [identity, everybody]}))
     data = folder / "data"
     data.mkdir()
     names = ("master", "volume", "filer", "s3")

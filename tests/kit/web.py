@@ -102,6 +102,6 @@ def running_web(folder: Path, count: int = 3, *, filled: bool = True, **auth: An
     with open_workspace(home.environ, Flags()) as workspace:
         if filled:
             fill(workspace, count)
-        web = WebSection(port=0, **auth.pop("web", {}))
+        web = WebSection(**{"port": 0, "webhook_networks": ("127.0.0.0/8",), **auth.pop("web", {})})
         with serving_web(workspace, WebSettings(web, AuthSection(**auth)), log.append) as served:
             yield RunningWeb(served, home, log)

@@ -23,15 +23,18 @@ def wait_for(what: Any) -> Any:
 
 
 @contextmanager
-def receiver() -> Iterator[tuple[str, list[tuple[dict[str, str], bytes]]]]:
-    """A server that takes what it is told; the first call fails."""
+def receiver(*statuses: int) -> Iterator[tuple[str, list[tuple[dict[str, str], bytes]]]]:
+    """A server that is told things. It answers with `statuses`, one after the other; then it takes everything."""
     got: list[tuple[dict[str, str], bytes]] = []
+    first = statuses or (500,)
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             got.append((dict(self.headers.items()), body))
-            self.send_response(500 if len(got) == 1 else 204)
+            self.send_response(first[len(got) - 1] if len(got) <= len(first) else 204)
+            self.send_header("Location", "http://127.0.0.1:1/elsewhere")
+            self.send_header("Content-Length", "0")
             self.end_headers()
 
         def log_message(self, *_: object) -> None:

@@ -161,7 +161,7 @@ def machine(town: Town, websites: WebsiteServer, tmp_path: Path) -> Iterator[Mac
         credentials = {**servers.credentials_environment(), "AWS_EC2_METADATA_DISABLED": "true"}
         home = TownHome(tmp_path / name, store, credentials | dict(variables or {}))
         files = write_files(home, town, websites)
-        (home.folder / "config.toml").write_text(_user_file(files), "utf-8")
+        (home.folder / "config.toml").write_text(user_file(files), "utf-8")
         made.append(Machine(home, files))
         return made[-1]
 
@@ -171,7 +171,7 @@ def machine(town: Town, websites: WebsiteServer, tmp_path: Path) -> Iterator[Mac
             computer.kill(process)
 
 
-def _user_file(files: Path) -> str:
+def user_file(files: Path) -> str:
     """How the town is reached. What fails once in the town fails always: a second try would only take time."""
     return (
         f"[fetch]\nhosts_file = {json.dumps(str(files / 'hosts.json'))}\n"

@@ -35,6 +35,9 @@ class Reader:
 
     page: Page
     address: str
+    """Of the site, without a slash at its end."""
+    file: str = ""
+    """Of the page, where a server does not know which file a folder means."""
     asked: list[Request] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
 
@@ -55,7 +58,7 @@ class Reader:
     def open(self, query: str = "") -> Page:
         """Go to a view as a link does, and wait for its heading."""
         self.asked.clear()
-        self.page.goto(f"{self.address}/{query}")
+        self.page.goto(f"{self.address}/{self.file}{query}")
         self.page.locator("main h1").first.wait_for()
         return self.page
 
@@ -66,7 +69,8 @@ class Reader:
 
     def data_files(self) -> list[str]:
         """The data that the screen asked for, by path."""
-        paths = [urlsplit(request.url).path.lstrip("/") for request in self.asked]
+        below = urlsplit(self.address).path + "/"
+        paths = [urlsplit(request.url).path.removeprefix(below) for request in self.asked]
         wanted = [path for path in paths if path.startswith("data/") and not path.endswith(BASE_FILES)]
         pictures = (".svg", ".tsv.gz")
         return [path for path in wanted if not path.endswith(pictures)]

@@ -139,6 +139,36 @@ def test_two_editors_at_once_see_both_versions_and_an_edit_can_be_undone(town: T
     assert first.complaints + second.complaints == []
 
 
+@pytest.mark.timeout(900)
+def test_two_who_change_one_note_see_both_texts(town: Town, browser: Any) -> None:
+    first, second = (town.reader(browser, "live", Role.EDITOR, **WIDE) for _ in range(2))
+    first.open(f"{AT}&view=prospects")
+    first.page.locator("tr[data-id]").first.wait_for()
+    query = f"{AT}&view=company&id={company_ids(first.page)[1]}"
+    first.open(query)
+    first.page.get_by_label("Title of the note").fill("A call")
+    first.page.get_by_label("New note").fill("Nobody answered.")
+    first.page.get_by_role("button", name="Add the note").click()
+    for reader in (first, second):
+        if reader is second:
+            reader.open(query)
+        reader.page.get_by_role("button", name="Edit the note A call").click()
+    first.page.get_by_label("Text of the note").fill("They want an offer.")
+    first.page.get_by_role("button", name="Save").click()
+    first.page.locator(".prose", has_text="They want an offer.").wait_for()
+    second.page.get_by_label("Text of the note").fill("They moved.")
+    second.page.get_by_role("button", name="Save").click()
+    conflict = second.page.get_by_role("alert")
+    conflict.get_by_text("Somebody else changed this note").wait_for()
+    assert conflict.locator("tbody td").all_inner_texts() == ["They want an offer.", "They moved."]
+    assert readable(second) == []
+    conflict.get_by_role("button", name="Write mine over it").click()
+    second.page.locator(".prose", has_text="They moved.").wait_for()
+    second.page.get_by_role("button", name="Undo").last.click()
+    second.page.locator(".prose", has_text="They want an offer.").wait_for()
+    assert first.complaints + second.complaints == []
+
+
 def write(page: Page, status: str) -> None:
     page.get_by_role("textbox", name="status").fill(status)
     page.get_by_role("button", name="Save").click()

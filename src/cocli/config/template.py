@@ -187,11 +187,13 @@ _SHARED = """\
 # tls_certificate = "/etc/cocli/web.pem"
 # tls_key = "/etc/cocli/web.key"
 # basemap = "map.pmtiles"        # or an address with {z}, {x}, {y}; without it, coasts and towns
+# basemap_credits = "© OpenStreetMap contributors"
 # session_hours = 12.0
 # max_upload_bytes = 33554432
 # deploy_to = "s3://dashboard"   # where cocli web deploy writes
 # guard = "none"                 # "edge": something in front of the bucket asks readers for a login
 # distribution = "E2EXAMPLE123"  # the CloudFront distribution in front of it
+# webhook_networks = []          # private ranges whose addresses may be told of events
 
 # [auth]                         # who may see and change it
 # provider = "link"              # "oidc": a provider of OpenID Connect

@@ -216,6 +216,16 @@ class DocumentsSection(RecordPart):
         return address
 
 
+def networks_checked(networks: tuple[str, ...]) -> tuple[str, ...]:
+    """`ValueError` for what is no range of addresses."""
+    for number, text in enumerate(networks, 1):
+        try:
+            ip_network(text)
+        except ValueError as error:
+            raise ValueError(f"entry {number} is not a range of addresses such as 10.20.0.0/16") from error
+    return networks
+
+
 class FetchSection(RecordPart):
     """`[fetch]`: how politely pages are read."""
 
@@ -247,15 +257,7 @@ class FetchSection(RecordPart):
     hosts_file: Text | None = None
     """A JSON file of host names with the address and port they lead to; all other names are looked up as always."""
 
-    @field_validator("allow_networks")
-    @classmethod
-    def _are_networks(cls, networks: tuple[str, ...]) -> tuple[str, ...]:
-        for number, text in enumerate(networks, 1):
-            try:
-                ip_network(text)
-            except ValueError as error:
-                raise ValueError(f"entry {number} is not a range of addresses such as 10.20.0.0/16") from error
-        return networks
+    _are_networks = field_validator("allow_networks")(networks_checked)
 
 
 class GoogleMapsSection(RecordPart):
@@ -301,7 +303,10 @@ class WebSection(RecordPart):
     tls_key: Text | None = None
     """The PEM file of its private key."""
     basemap: Text | None = None
-    """Tiles for the map: a `.pmtiles` file, or an address with `{z}`, `{x}` and `{y}`. Without it, coasts and towns."""
+    """Tiles for the map: a `.pmtiles` file of this machine or its address, or an address with `{z}`, `{x}` and `{y}`.
+    Without it, coasts and towns."""
+    basemap_credits: Text | None = None
+    """Who made those tiles, as it is shown on the map: most of them want to be named."""
     session_hours: Annotated[float, Field(gt=0, le=720)] = 12.0
     """After so long everybody logs in again."""
     max_upload_bytes: Annotated[int, Field(ge=1024, le=268_435_456)] = 33_554_432
@@ -312,6 +317,11 @@ class WebSection(RecordPart):
     """Who may read what was deployed: `edge` says that something in front of the bucket asks for a login."""
     distribution: Annotated[str, StringConstraints(pattern=r"^[A-Z0-9]{8,32}$")] | None = None
     """The CloudFront distribution whose copies of changed files are made invalid."""
+    webhook_networks: Many[Text] = ()
+    """Private ranges whose addresses may be told of events, such as `10.20.0.0/16`. Without it only addresses of the
+    public internet are."""
+
+    _are_networks = field_validator("webhook_networks")(networks_checked)
 
 
 class AuthSection(RecordPart):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cache, reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cocli.app.campaigns.settle import settle_campaign
 from cocli.app.documents.documents import opened_documents
@@ -49,6 +49,19 @@ class ProspectPart:
     record: Prospect
     reason: str | None
     """Why it was taken for the whole, where that was noted."""
+
+    def told(self) -> dict[str, Any]:
+        """For programs and pages."""
+        record = self.record
+        return {
+            "company_hash": record.company_hash,
+            "name": record.name,
+            "address": record.address,
+            "website": record.website,
+            "phone": record.phone,
+            "reason": self.reason,
+            "source_ids": list(record.source_ids),
+        }
 
 
 @dataclass(slots=True)

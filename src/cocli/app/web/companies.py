@@ -178,6 +178,8 @@ def _facts(prospect: Prospect, written: dict[str, str]) -> Iterator[WebFact]:
         if name in _UNSHOWN or name.partition(".")[0] in _UNSHOWN:
             continue
         is_address = "@" in name
+        if name == "all_emails" or name == prospect.primary_email:
+            continue  # each address has a line of its own, the first choice as `primary_email`
         value = name if is_address else value_of(prospect, name)
         origin = prospect.origin_of("primary_email" if name == prospect.primary_email else name)
         yield WebFact(
@@ -273,7 +275,7 @@ def _timeline(known: _Known, noted: list[CompanyEntry[Note]], met: list[CompanyE
     moments = [(prospect.first_seen.isoformat(), "first-seen", f"first seen, in {sources}")]
     seen = {(origin.observed_at.isoformat(), origin.source): len(origin.fields) for origin in prospect.origins}
     moments += [
-        (at, "visited" if source == "website" else "observed", f"{source} told {count} values")
+        (at, "visited" if source == "website" else "observed", f"{source} told {_values(count)}")
         for (at, source), count in seen.items()
     ]
     for record in known.merged:
@@ -288,6 +290,10 @@ def _timeline(known: _Known, noted: list[CompanyEntry[Note]], met: list[CompanyE
             moments.append((at, kind, titled))
     ordered = sorted(moments, reverse=True)
     return [WebMoment(at=at.replace("+00:00", "Z"), kind=kind, text=text) for at, kind, text in ordered]
+
+
+def _values(count: int) -> str:
+    return "1 value" if count == 1 else f"{count} values"
 
 
 def _merged(record: Prospect, whole: Prospect) -> WebMergedRecord:

@@ -10,7 +10,7 @@ from cocli.app.machines.command_listing import list_commands
 from cocli.app.machines.commands import listeners
 from cocli.app.workspace import location
 from cocli.errors import UsageError
-from cocli.fleet.commands import GRAMMAR, CommandRequest, parse_request
+from cocli.fleet.commands import GRAMMAR, WORKED, CommandRequest, parse_request
 from cocli.models.web.config import WebCommand, WebConfig, WebVerb
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def role_of(verb: str) -> str:
 def make_config(site: DataSite, name: str) -> WebConfig:
     campaign = site.workspace.campaign(name)
     config = campaign.settings.model()
-    known = config.prospecting
+    known, heard = config.prospecting, tuple(listeners(campaign))
     given = [key for key in ("locations", "locations_csv", "area") if getattr(known, key) not in ((), None)]
     verbs = (
         WebVerb(verb=verb, usage=rule.usage, takes_host=rule.takes_host, role=role_of(verb))
@@ -58,13 +58,19 @@ def make_config(site: DataSite, name: str) -> WebConfig:
         sources=tuple(known.sources),
         goal=known.goal,
         exclude=config.exclude,
-        workers={host: dict(counts) for host, counts in config.workers.items()},
+        workers=_workers(config, heard),
         paused=config.queue.paused,
         timezone=config.campaign.timezone,
-        listeners=tuple(listeners(campaign)),
+        listeners=heard,
         verbs=tuple(verbs),
         commands=tuple(web_command(campaign, row) for row in list_commands(campaign, MOST_COMMANDS)),
     )
+
+
+def _workers(config: CampaignConfig, heard: tuple[str, ...]) -> dict[str, dict[str, int]]:
+    """Host → queue → workers. A machine that listens and was given none yet has zeros: it can be given some."""
+    asked = {host: dict(counts) for host, counts in config.workers.items()}
+    return {host: dict.fromkeys(WORKED, 0) | asked.get(host, {}) for host in sorted({*asked, *heard})}
 
 
 def web_command(campaign: Campaign, row: CommandRow) -> WebCommand:

@@ -9,7 +9,7 @@ import gzip
 import hashlib
 import mimetypes
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
 from importlib.resources import files
@@ -24,11 +24,13 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
 IMMUTABLE = "public, max-age=31536000, immutable"
-SHELL_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; worker-src 'self'; frame-src 'self'; "
-    "img-src 'self' data: blob:; font-src 'self'; manifest-src 'self'; form-action 'none'; base-uri 'none'; "
-    "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types cocli"
+_SHELL_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'{tiles}; worker-src 'self'; "
+    "frame-src 'self'; img-src 'self' data: blob:{tiles}; font-src 'self'; manifest-src 'self'; form-action 'none'; "
+    "base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types cocli"
 )
+SHELL_POLICY = _SHELL_POLICY.format(tiles="")
+MAP_PAGE = "map.html"
 SCRIPT_POLICY = "default-src 'none'; script-src 'self'; connect-src 'self'"
 """Of a script: a Worker has the policy of its own answer, not that of the page."""
 _FOLDER = "service/web/static"
@@ -48,10 +50,17 @@ class WebShell:
     """The files of the pages, read once."""
 
     folder: Traversable
+    tiles: str | None = None
+    """The host of a configured base map: the page that shows maps may ask it, and no other page."""
 
     @classmethod
-    def installed(cls) -> WebShell:
-        return cls(files("cocli").joinpath(*_FOLDER.split("/")))
+    def installed(cls, tiles: str | None = None) -> WebShell:
+        return cls(files("cocli").joinpath(*_FOLDER.split("/")), tiles)
+
+    @property
+    def map_policy(self) -> str:
+        """What the page that shows maps may do."""
+        return _SHELL_POLICY.format(tiles=f" {self.tiles}" if self.tiles else "")
 
     @cached_property
     def assets(self) -> dict[str, bytes]:
@@ -74,6 +83,12 @@ class WebShell:
         """The one page; without script it leads to the reports of these campaigns."""
         links = [f'<li><a href="data/{quote(name)}/report.html">{escape(name)}</a></li>' for name in campaigns]
         return self._page("index.html", "\n".join(links))
+
+    def map_page(self) -> DataFile:
+        """The same page under another name and policy. The screens with a map are opened there, where another host
+        has the tiles: a policy holds for a document as long as it is open."""
+        made = self._page("index.html", "")
+        return replace(made, path=MAP_PAGE, headers={"Content-Security-Policy": self.map_policy})
 
     def auth(self) -> DataFile:
         """The page behind the one-time link."""

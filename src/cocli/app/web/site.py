@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from cocli.app.web import campaigns as campaign_list
+from cocli.app.web.captured_room import CapturedRoom
 from cocli.app.web.cluster import make_machines, make_queues
 from cocli.app.web.companies import make_companies, shards_of
 from cocli.app.web.compare import make_compare
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable, Iterator
     from datetime import datetime
 
+    from cocli.app.web.basemap.map_source import MapSource
     from cocli.app.workspace import Workspace
 
 _T = TypeVar("_T")
@@ -54,7 +56,11 @@ class DataSite:
     """Those that are shown; None for all of the store."""
     clock: Callable[[], datetime] | None = None
     """What `at` says; the store's clock where none is given."""
-    basemap: str | None = None
+    basemap: MapSource | None = None
+    """What is drawn below the map; None for the map that the program brings."""
+    credits: str | None = None
+    """Who made it."""
+    captured: CapturedRoom = field(default_factory=CapturedRoom)
     _memory: dict[Hashable, tuple[float, Any]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -137,7 +143,8 @@ def make_site(site: DataSite) -> WebSite:
         live=is_live,
         version=__version__,
         campaigns=tuple(campaign_list.known_campaigns(site.workspace, site.campaigns)),
-        basemap=site.basemap,
+        basemap=site.basemap.address if site.basemap else None,
+        basemap_credits=site.credits,
     )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from cocli.app.documents.documents import opened_documents
 from cocli.app.indexes.indexes import campaign_indexes
-from cocli.app.web.captured_page import render_captured, spots_of
+from cocli.app.web.captured_page import spots_of
 from cocli.app.web.companies import find_company, plain_value
 from cocli.app.why.prospect import find_prospect
 from cocli.app.why.trace import Tracer
@@ -104,7 +104,7 @@ def make_page(site: DataSite, name: str, company_hash: str, uuid: str) -> bytes:
         raise NotFound(
             key=f"page {uuid} of {company_hash}", hint=f"Look for it with: cocli why {company_hash} -c {name}"
         )
-    return render_captured(data, spots_of(_values(prospect)))
+    return site.captured.render(data, spots_of(_values(prospect)), what=uuid)
 
 
 def _values(prospect: Prospect) -> dict[str, Any]:

@@ -116,7 +116,7 @@ def split(call: Call, company: CompanyArgument, part: _Part = None) -> None:
     --dry-run lists the parts.
     """
     from cocli.app.companies.splitting import parts_of, split_prospect
-    from cocli.cli.companies.views import part_document, part_row, split_document
+    from cocli.cli.companies.views import part_row, split_document
     from cocli.cli.kit.confirm import confirm
 
     output = call.output
@@ -130,7 +130,7 @@ def split(call: Call, company: CompanyArgument, part: _Part = None) -> None:
                         "status": "would_split",
                         "company_hash": found.whole.company_hash,
                         "name": found.whole.name,
-                        "parts": [part_document(entry) for entry in found.parts],
+                        "parts": [entry.told() for entry in found.parts],
                         "problems": found.problems,
                     }
                 )

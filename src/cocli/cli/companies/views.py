@@ -211,19 +211,6 @@ def part_row(part: ProspectPart) -> tuple[str, ...]:
     )
 
 
-def part_document(part: ProspectPart) -> dict[str, Any]:
-    record = part.record
-    return {
-        "company_hash": record.company_hash,
-        "name": record.name,
-        "address": record.address,
-        "website": record.website,
-        "phone": record.phone,
-        "reason": part.reason,
-        "source_ids": list(record.source_ids),
-    }
-
-
 def split_document(done: SplitDone) -> dict[str, Any]:
     return {
         "status": "split",

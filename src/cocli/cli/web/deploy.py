@@ -119,6 +119,7 @@ def _published(
     workspace: Workspace, campaign: Campaign, fields: str | None, no_emails: bool, expires: str | None
 ) -> PublishedSite:
     from cocli.app.machines.workers import parse_duration
+    from cocli.app.web.basemap.map_source import map_source
     from cocli.app.web.deploy.published import PublishedSite
     from cocli.app.web.deploy.redaction import Redaction
     from cocli.app.web.shell import WebShell
@@ -126,11 +127,11 @@ def _published(
 
     names = tuple(part.strip() for part in (fields or "").split(",") if part.strip())
     until = None if expires is None else campaign.store.now() + timedelta(seconds=parse_duration(expires))
-    tiles = campaign.settings.model().web.basemap or ""
-    basemap = tiles if "{z}" in tiles else None  # a file of this machine means nothing to a browser elsewhere
-    site = DataSite(workspace, mode="static", campaigns=(campaign.name,), basemap=basemap)
+    web = campaign.settings.model().web
+    basemap = map_source(web.basemap)
+    site = DataSite(workspace, mode="static", campaigns=(campaign.name,), basemap=basemap, credits=web.basemap_credits)
     redaction = Redaction.of(names, emails=not no_emails)
-    return PublishedSite(site, WebShell.installed(), redaction, expires_at=until)
+    return PublishedSite(site, WebShell.installed(basemap.origin if basemap else None), redaction, expires_at=until)
 
 
 def _show(output: Output, report: DeployReport) -> None:

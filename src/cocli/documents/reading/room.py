@@ -153,5 +153,8 @@ PAGES = ReadingRoom(ReadingLimits())
 """For single pages: of websites, of Google Maps."""
 FILES = ReadingRoom(ReadingLimits(cpu_seconds=300, seconds=900.0, memory=4 << 30))
 """For files that a person brings: they may be large, and somebody waits."""
+SHOWN = ReadingRoom(ReadingLimits(cpu_seconds=4, seconds=30.0))
+"""For pages that somebody waits to see in a browser: what takes longer is shown in another way."""
 atexit.register(PAGES.close)
+atexit.register(SHOWN.close)
 atexit.register(FILES.close)

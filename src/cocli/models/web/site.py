@@ -20,7 +20,10 @@ class WebSite(Record):
     version: Label
     campaigns: Many[Label]
     basemap: Text | None = None
-    """A file of map tiles below `data/`, or a tile address; null for the base map that the program brings."""
+    """A `.pmtiles` file (`data/basemap.pmtiles`, or an address), or an address of tiles with `{z}`, `{x}` and `{y}`;
+    null for the base map that the program brings."""
+    basemap_credits: Text | None = None
+    """Who made it; shown on the map."""
     noindex: bool = True
     expires_at: UtcDatetime | None = None
     fields_left_out: Many[Label] = ()

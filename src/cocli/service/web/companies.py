@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from cocli.app.companies.companies import exclude_company
 from cocli.app.companies.notes import add_note, change_note, zone_of
 from cocli.app.companies.removal import remove_entry
+from cocli.app.companies.splitting import parts_of, split_prospect
 from cocli.app.indexes.indexes import campaign_indexes
 from cocli.app.web.companies import find_company, make_company
 from cocli.app.web.edits import NO_PAGE, CompanyChange, EditConflict, edit_company, page_for, tag_companies
@@ -17,7 +18,7 @@ from cocli.results.companies.entries import notes
 from cocli.service.statuses import told
 from cocli.service.web.access import Role
 from cocli.service.web.routes import WebRoute, answer
-from cocli.service.web.wishes import CompanyPatch, ExcludeWish, NewNote, NoteText, TagWish
+from cocli.service.web.wishes import CompanyPatch, ExcludeWish, NewNote, NoteText, SplitWish, TagWish
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,6 +49,10 @@ class CompanyRoutes:
             WebRoute("POST", f"{base}/notes", Role.EDITOR, self.add_note, "Write a note", takes=NewNote),
             WebRoute("PUT", note, Role.EDITOR, self.change_note, "Change a note", takes=NoteText),
             WebRoute("DELETE", note, Role.EDITOR, self.remove_note, "Remove a note"),
+            WebRoute("GET", f"{base}/parts", Role.VIEWER, self.parts, "What it was put together from"),
+            WebRoute(
+                "POST", f"{base}/split", Role.EDITOR, self.split, "Make a part a business of its own", takes=SplitWish
+            ),
             WebRoute("POST", f"{base}/exclude", Role.EDITOR, self.exclude, "Exclude it", takes=ExcludeWish),
             WebRoute("POST", "/api/{campaign}/tags", Role.EDITOR, self.tag, "Tag a selection", takes=TagWish),
         )
@@ -98,6 +103,32 @@ class CompanyRoutes:
         path = f"/api/{call.campaign}/companies/{company}/exclude"
         undo = {"method": "POST", "path": path, "body": {"by": wish.by, "undo": not wish.undo}}
         return answer({**asdict(done), "command": command, "undo": undo})
+
+    # --- merged records
+
+    def parts(self, call: WebCall) -> Response:
+        company = self._hash_of(call)
+        found = parts_of(self._site.workspace, call.campaign, company)
+        command = f"cocli company split {company} -c {call.campaign} --dry-run"
+        document = {"company_hash": company, "name": found.whole.name, "problems": found.problems, "command": command}
+        return answer({**document, "parts": [part.told() for part in found.parts]})
+
+    def split(self, call: WebCall) -> Response:
+        """Nothing undoes it: it is kept as what a person said, wherever the records go (decision 0045)."""
+        company, part = self._hash_of(call), call.body(SplitWish).part
+        done = split_prospect(self._site.workspace, call.campaign, company, part)
+        self._files.forget()
+        told = {"company_hash": done.part.company_hash, "name": done.part.name}
+        command = f"cocli company split {company} {part} -c {call.campaign} --yes"
+        return answer(
+            {"company_hash": company, "name": done.whole.name, "part": told, "command": command, "undo": None}
+        )
+
+    def _hash_of(self, call: WebCall) -> str:
+        """The company that is meant: a hash that was merged leads to the one that it was merged into."""
+        return find_company(
+            campaign_indexes(self._site.workspace, call.campaign), call.params["company_hash"]
+        ).company_hash
 
     # --- notes
 

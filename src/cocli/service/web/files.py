@@ -6,8 +6,9 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from starlette.responses import Response
+from starlette.responses import FileResponse, Response
 
+from cocli.app.web.basemap.map_source import PMTILES_PATH
 from cocli.errors import Forbidden, NotFound
 from cocli.service.web.cache import FileCache
 
@@ -45,6 +46,9 @@ class WebFiles:
         names = [name for name in self._names() if call.principal.sees(name)]
         return file_response(call, self._shell.index(names))
 
+    def map_page(self, call: WebCall) -> Response:
+        return file_response(call, self._shell.map_page())
+
     def auth_page(self, call: WebCall) -> Response:
         return file_response(call, self._shell.auth())
 
@@ -59,13 +63,24 @@ class WebFiles:
         path = call.params["path"]
         if path in _SHARED:
             return file_response(call, self._cache_of(call.principal, self._names()).get(path))
+        if path == PMTILES_PATH:
+            return self._map_tiles()
         _check_seen(call.principal, path)
         return file_response(call, self._site.stored(path) or self.cache.get(path))
+
+    def _map_tiles(self) -> Response:
+        """It may be larger than the memory: its parts are read from the disk when they are asked for."""
+        source = self._site.basemap
+        if source is None or source.file is None:
+            raise NotFound(key=f"data/{PMTILES_PATH}", hint="Name a file in [web] basemap.")
+        return FileResponse(source.file, media_type="application/vnd.pmtiles", headers={"Cache-Control": "no-cache"})
 
     def ready_data(self, call: WebCall) -> Response | None:
         """The same, where it was made just now; None where the store has to be asked."""
         path = call.params["path"]
         cache: FileCache | None = self.cache
+        if path == PMTILES_PATH:
+            return None
         if path in _SHARED:
             names = self._site.remembered(_NAMES)
             cache = None if names is None else self._cache_of(call.principal, names)

@@ -12,6 +12,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
+from cocli.app.web.basemap.map_source import map_source
 from cocli.app.web.kept.journal import WebJournal
 from cocli.app.web.kept.runs import RunBook
 from cocli.app.web.kept.tokens import TokenBook
@@ -43,6 +44,7 @@ from cocli.service.web.routes import WebRoute, answer
 from cocli.service.web.runs import RunRoutes
 from cocli.service.web.session_files import SessionFiles
 from cocli.service.web.sessions import SessionBook
+from cocli.service.web.webhook_caller import WebhookCaller
 from cocli.service.web.webhooks import WebhookRoutes
 
 if TYPE_CHECKING:
@@ -96,8 +98,11 @@ class WebApplication:
     def __post_init__(self) -> None:
         web = self.settings.web
         is_secure = self.origin.scheme == "https"
-        self.site = DataSite(self.workspace, campaigns=self.settings.campaigns, basemap=web.basemap)
-        self.files = WebFiles(self.site, WebShell.installed())
+        basemap = map_source(web.basemap)
+        self.site = DataSite(
+            self.workspace, campaigns=self.settings.campaigns, basemap=basemap, credits=web.basemap_credits
+        )
+        self.files = WebFiles(self.site, WebShell.installed(basemap.origin if basemap else None))
         folder = os.path.join(state_home(self.workspace.settings.environ), "web")
         self.sessions = SessionBook(
             lambda: datetime.now(UTC), timedelta(hours=web.session_hours), self._session_files(folder)
@@ -110,7 +115,12 @@ class WebApplication:
         self.runs = RunBook(self.workspace, folder, lambda: datetime.now(UTC))
         self.uploads = UploadShelf(folder)
         self.webhooks = WebhookRoutes(
-            WebhookBook(folder), self.workspace, self.runs, lambda: datetime.now(UTC), self.log
+            WebhookBook(folder),
+            self.workspace,
+            self.runs,
+            WebhookCaller(web.webhook_networks),
+            lambda: datetime.now(UTC),
+            self.log,
         )
         self.hub = EventHub(self.files, self.site.now, self.log)
 
@@ -152,6 +162,7 @@ class WebApplication:
         return (
             WebRoute("GET", "/", Role.NOBODY, files.index, "The page of the dashboard", answers="text/html"),
             WebRoute("GET", "/index.html", Role.NOBODY, files.index, "The same", answers="text/html"),
+            WebRoute("GET", "/map.html", Role.NOBODY, files.map_page, "The same, for maps", answers="text/html"),
             WebRoute(
                 "GET", "/assets/{path:path}", Role.NOBODY, files.asset, "A file of the page", ready=files.asset,
                 answers="*/*",

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from typing import TYPE_CHECKING, Any
-
-import httpx2
 
 from cocli.app.web.kept.webhooks import signature, standing_events
 from cocli.errors import CocliError
@@ -23,13 +20,14 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from cocli.app.web.kept.runs import RunBook
-    from cocli.app.web.kept.webhooks import Webhook, WebhookBook
+    from cocli.app.web.kept.webhooks import Webhook, WebhookBook, WebhookCall
     from cocli.app.workspace import Workspace
     from cocli.service.web.routes import WebCall
+    from cocli.service.web.webhook_caller import WebhookCaller
 
 _LOOK_SECONDS = 15.0
-_TIMEOUT_SECONDS = 10.0
-_TRIES = 3
+_LEAST_SECONDS = 0.2
+_CLOSE_SECONDS = 15.0
 _OVER = ("met", "unfinished", "stopped", "failed")
 
 
@@ -41,6 +39,7 @@ class WebhookRoutes:
         book: WebhookBook,
         workspace: Workspace,
         runs: RunBook,
+        caller: WebhookCaller,
         clock: Callable[[], datetime],
         log: Callable[[str], None],
     ) -> None:
@@ -49,7 +48,9 @@ class WebhookRoutes:
         self._runs = runs
         self._clock = clock
         self._log = log
-        self._over: dict[str, str] = {}
+        self._caller = caller
+        self._states: dict[str, str] | None = None
+        """Run → how it was at the last look."""
         self._stop = threading.Event()
         self._wake = threading.Event()
         self._thread = threading.Thread(target=self._run, name="web-webhooks", daemon=True)
@@ -68,6 +69,7 @@ class WebhookRoutes:
     def add(self, call: WebCall) -> Response:
         wish = call.body(WebhookWish)
         self._workspace.campaign(wish.campaign)
+        self._caller.check(wish.url)
         hook = self._book.add(wish.url, wish.campaign, wish.events, call.principal.name)
         self._wake.set()
         undo = {"method": "DELETE", "path": f"/api/webhooks/{hook.id}", "body": None}
@@ -83,7 +85,8 @@ class WebhookRoutes:
     def close(self) -> None:
         self._stop.set()
         self._wake.set()
-        self._thread.join(_TIMEOUT_SECONDS + 5)
+        self._thread.join(_CLOSE_SECONDS)
+        self._caller.close()
 
     # --- looking
 
@@ -92,21 +95,33 @@ class WebhookRoutes:
             try:
                 self._look_at_runs()
                 self._look_at_campaigns()
+                self._tell()
             except Exception as error:  # noqa: BLE001  the thread goes on: the next look may do better
                 self._log(f"webhooks: {type(error).__name__}: {error}")
-            self._wake.wait(_LOOK_SECONDS)
+            self._wake.wait(self._seconds_to_wait())
             self._wake.clear()
 
+    def _seconds_to_wait(self) -> float:
+        due = self._book.next_due()
+        if due is None:
+            return _LOOK_SECONDS
+        return min(_LOOK_SECONDS, max(_LEAST_SECONDS, due - self._now()))
+
+    def _now(self) -> float:
+        return self._clock().timestamp()
+
     def _look_at_runs(self) -> None:
-        for run in self._runs.all():
-            before = self._over.get(run["id"])
-            self._over[run["id"]] = run["state"]
-            if before != "running" or run["state"] not in _OVER:
+        """A run may begin and end between two looks; those that were over at the first look are no news."""
+        before, runs = self._states, self._runs.all()
+        self._states = {run["id"]: run["state"] for run in runs}
+        for run in runs:
+            is_news = before is not None and before.get(run["id"], "running") == "running"
+            if not is_news or run["state"] not in _OVER:
                 continue
             told = {name: run[name] for name in ("id", "state", "command", "file")}
             for hook in self._book.all():
                 if hook.campaign == run["campaign"] and "run-ended" in hook.events:
-                    self._tell(hook, "run-ended", {"run": told})
+                    self._put(hook, "run-ended", {"run": told})
 
     def _look_at_campaigns(self) -> None:
         hooks = self._book.all()
@@ -119,30 +134,35 @@ class WebhookRoutes:
             for hook in (hook for hook in hooks if hook.campaign == name):
                 for event, (holds, said) in events.items():
                     if event in hook.events and self._book.note(hook.id, event, holds=holds):
-                        self._tell(hook, event, said)
+                        self._put(hook, event, said)
 
     # --- telling
 
-    def _tell(self, hook: Webhook, event: str, said: dict[str, Any]) -> None:
+    def _put(self, hook: Webhook, event: str, said: dict[str, Any]) -> None:
         at = render_utc(self._clock())
-        body = json.dumps({"event": event, "campaign": hook.campaign, "at": at, **said}, sort_keys=True).encode()
-        for number in range(_TRIES):
-            stamp = str(int(time.time()))
-            headers = {
-                "Content-Type": "application/json",
-                "X-Cocli-Event": event,
-                "X-Cocli-Timestamp": stamp,
-                "X-Cocli-Signature": signature(hook.secret, stamp, body),
-            }
-            try:
-                answer_ = httpx2.post(
-                    hook.url, content=body, headers=headers, timeout=_TIMEOUT_SECONDS, follow_redirects=False
-                )
-                if answer_.is_success:
+        body = json.dumps({"event": event, "campaign": hook.campaign, "at": at, **said}, sort_keys=True)
+        self._book.put(hook.id, event, body, self._now())
+
+    def _tell(self) -> None:
+        """Everybody whose time has come. Who does not take it is told again later, and nobody waits for them."""
+        while due := self._book.due(self._now()):
+            for hook, call in due:
+                if self._stop.is_set():
                     return
-                problem = f"answered {answer_.status_code}"
-            except httpx2.HTTPError as error:
-                problem = type(error).__name__
-            if self._stop.wait(2.0**number):
-                break
-        self._log(f"webhook {hook.id} was not told of {event}: {problem}")
+                problem = self._call(hook, call)
+                if problem is None:
+                    self._book.told(hook.id, call.id)
+                else:
+                    self._log(f"webhook {hook.id} was not told of {call.event}: {problem}")
+                    self._book.failed(hook.id, call.id, problem, self._now())
+
+    def _call(self, hook: Webhook, call: WebhookCall) -> str | None:
+        body, stamp = call.body.encode(), str(int(self._now()))
+        headers = {
+            "Content-Type": "application/json",
+            "X-Cocli-Event": call.event,
+            "X-Cocli-Delivery": call.id,
+            "X-Cocli-Timestamp": stamp,
+            "X-Cocli-Signature": signature(hook.secret, stamp, body),
+        }
+        return self._caller.call(hook.url, body, headers)

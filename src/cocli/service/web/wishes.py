@@ -62,6 +62,12 @@ class TagWish(RequestBody):
     remove: list[Line] = Field(default_factory=list, max_length=100)
 
 
+class SplitWish(RequestBody):
+    """Which part of a company is another business."""
+
+    part: CompanyHash
+
+
 class TileWish(RequestBody):
     tiles: list[Line] = Field(min_length=1, max_length=10_000)
     again: bool = False

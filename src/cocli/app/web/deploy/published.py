@@ -13,16 +13,17 @@ from cocli.app.indexes.indexes import campaign_indexes
 from cocli.app.results.exports import ExportOptions, export_to_file
 from cocli.app.results.report import make_report, render_html
 from cocli.app.results.rows import wanted_businesses
+from cocli.app.web.basemap.map_source import PMTILES_PATH
 from cocli.app.web.campaigns import known_campaigns
 from cocli.app.web.companies import make_companies, shards_of
 from cocli.app.web.dashboard import make_dashboard
 from cocli.app.web.data_file import CAPTURED_POLICY, HTML, PAGE_POLICY, DataFile, bytes_file, record_file
 from cocli.app.web.downloads import KINDS
 from cocli.app.web.prospects.files import MANIFEST, content_type, prospect_files
-from cocli.app.web.shell import IMMUTABLE, SHELL_POLICY
+from cocli.app.web.shell import IMMUTABLE, MAP_PAGE, SHELL_POLICY
 from cocli.app.web.site import make_site
 from cocli.app.web.why import make_why
-from cocli.errors import NotFound
+from cocli.errors import ConfigError, NotFound
 from cocli.results.exports.filters import BusinessFilter
 from cocli.results.exports.kinds import kind_of
 
@@ -41,6 +42,7 @@ _COMPANIES = "companies/"
 _EXPORTS = "exports/"
 _TABLES = frozenset({"csv", "xlsx", "parquet", "geojson"})
 """The formats that hold the chosen columns and nothing else: a description in KML names contacts, too."""
+_MOST_TILES = 512 << 20
 
 
 class Phase(IntEnum):
@@ -92,17 +94,21 @@ class PublishedSite:
 
     def files(self) -> Iterator[SiteFile]:
         names = self.campaigns()
-        yield from _told(Phase.FIRST, [_headers(), bytes_file("robots.txt", b"User-agent: *\nDisallow: /\n", TEXT)])
+        yield from _told(
+            Phase.FIRST, [_headers(self.shell), bytes_file("robots.txt", b"User-agent: *\nDisallow: /\n", TEXT)]
+        )
         yield from _told(Phase.NAMED_BY_CONTENT, self._assets())
         for name in names:
             yield from _told(Phase.NAMED_BY_CONTENT, self._search(name, manifest=False))
         for name in names:
             yield from _told(Phase.DATA, self._data(name))
+        yield from _told(Phase.DATA, self._map_tiles())
         for name in names:
             yield from _told(Phase.LISTS, self._search(name, manifest=True))
             yield from _told(Phase.LISTS, [self._dashboard(name)])
         yield from _told(Phase.LISTS, self._shared())
-        yield from _told(Phase.LAST, [self.shell.index(names)])
+        pages = [self.shell.map_page()] if self.shell.tiles else []
+        yield from _told(Phase.LAST, [*pages, self.shell.index(names)])
 
     def _assets(self) -> Iterator[DataFile]:
         for path in sorted(self.shell.assets):
@@ -198,6 +204,20 @@ class PublishedSite:
         )
         return record_file(f"data/{name}/dashboard.json", made.with_changes(downloads=kept))
 
+    def _map_tiles(self) -> Iterator[DataFile]:
+        """The file of map tiles, where it is one of this machine."""
+        source = self.site.basemap
+        if source is None or source.file is None:
+            return
+        size = os.path.getsize(source.file)
+        if size > _MOST_TILES:
+            raise ConfigError(
+                reason=f"[web] basemap has {size >> 20} MB, and at most {_MOST_TILES >> 20} MB are deployed",
+                hint="Cut it to the campaign's area, or put it into a bucket and name its https address.",
+            )
+        with open(source.file, "rb") as file:
+            yield bytes_file(f"data/{PMTILES_PATH}", file.read(), "application/vnd.pmtiles")
+
     def _shared(self) -> Iterator[DataFile]:
         for path in self.site.shared_paths():
             if path != "site.json":
@@ -217,7 +237,7 @@ def _below_data(file: DataFile) -> DataFile:
     return replace(file, path=f"data/{file.path}")
 
 
-def _headers() -> DataFile:
+def _headers(shell: WebShell) -> DataFile:
     """What an object cannot carry, for the server in front, as static hosts read it: a path, and headers below it."""
     rules = {
         "/*": {
@@ -228,6 +248,7 @@ def _headers() -> DataFile:
         },
         "/": {"Content-Security-Policy": SHELL_POLICY},
         "/index.html": {"Content-Security-Policy": SHELL_POLICY},
+        f"/{MAP_PAGE}": {"Content-Security-Policy": shell.map_policy},
         "/assets/*": {"Cache-Control": IMMUTABLE},
         "/data/*/report.html": {"Content-Security-Policy": PAGE_POLICY},
         "/data/*/pages/*": {"Content-Security-Policy": CAPTURED_POLICY},

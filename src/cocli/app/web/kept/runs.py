@@ -85,6 +85,7 @@ class RunBook:
                 "by": by,
                 "at": render_utc(self._clock()),
                 "command": shlex.join(["cocli", *words]),
+                "goal": order.goal,
                 "out": out,
             }
             with open(os.path.join(place, "run.json"), "w", encoding="utf-8") as file:
@@ -157,13 +158,12 @@ class RunBook:
         else:  # of a server before this one
             state = str((result or {}).get("ending", "unknown"))
         out = said.pop("out")
-        has_file = bool(out) and os.path.isfile(str(out)) and state != "running"
         return {
             **said,
             "state": state,
             "result": result,
             "log": _last_lines(os.path.join(place, "log")),
-            "file": f"/api/runs/{name}/file" if has_file else None,
+            "file": None if state == "running" else _file_of(name, str(said["campaign"]), out, result),
             "view": f"/?campaign={said['campaign']}&view=dashboard",
         }
 
@@ -200,6 +200,14 @@ class RunBook:
         if said is None:
             raise NotFound(key=f"run {name[:40]}")
         return said
+
+
+def _file_of(name: str, campaign: str, out: str | None, result: dict[str, Any] | None) -> str | None:
+    """Where what came out is: the list, with what was found; of an area, the campaign's list of businesses."""
+    if out is not None:
+        return f"/api/runs/{name}/file" if os.path.isfile(out) else None
+    found = ((result or {}).get("figures") or {}).get("businesses")
+    return f"/data/{campaign}/exports/{campaign}.csv" if found else None
 
 
 def _harmless(name: str) -> str:

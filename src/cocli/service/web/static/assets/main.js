@@ -7,9 +7,9 @@ import { Brand, Icon } from "./kit/icon.js";
 import { Help, useKeys } from "./kit/keys.js";
 import { Palette } from "./kit/palette.js";
 import { VIEWS, viewOf } from "./kit/views.js";
-import { address, changed, followLinks, useRoute } from "./kit/route.js";
+import { address, changed, followLinks, openRightPage, useRoute } from "./kit/route.js";
 import { undo } from "./kit/act.js";
-import { onDay, plain } from "./kit/format.js";
+import { clockAhead, onDay, plain, seconds } from "./kit/format.js";
 
 const GROUPS = ["Campaign", "Work", "Settings"];
 const shownViews = () => VIEWS.filter((each) => !each.live || isLive());
@@ -53,7 +53,7 @@ function Top({ campaign, campaigns, openPalette }) {
     <a class="brand" href="?" aria-label="cocli: all campaigns"><${Brand} /><span>cocli</span></a>
     ${campaign && html`<div class="where"><${Menu} label=${campaign} kind="start" plain><p>Campaigns</p>${campaigns.slice(0, 12).map((name) => html`<a href=${changed({ campaign: name, id: null, task: null, why: null })}>${name}${name === campaign && html`<${Icon} name="check" />`}</a>`)}<a href="?">All campaigns …</a></${Menu}></div>`}
     <span class="spacer" />
-    <button type="button" class="finder" onClick=${openPalette}><${Icon} name="search" /><span>Go anywhere</span><kbd aria-hidden="true">⌘ K</kbd></button>
+    <button type="button" class="finder" onClick=${openPalette}><${Icon} name="search" /><span>Go anywhere</span><kbd aria-hidden="true">${/Mac|iP(hone|ad)/.test(navigator.platform) ? "⌘ K" : "Ctrl K"}</kbd></button>
     <${ThemeButton} /><${Who} />
   </header>`;
 }
@@ -62,6 +62,13 @@ function Away() {
   const away = storeAway.use();
   if (!away) return null;
   return html`<div class="screen"><${Notice} tone="warn" title="The store is away"><p>${plain(away.message)} ${plain(away.hint)} What you see was read before.</p></${Notice}></div>`;
+}
+
+const CLOCK_OFF = 120;
+function WrongClock() {
+  const off = clockAhead();
+  if (Math.abs(off) < CLOCK_OFF) return null;
+  return html`<p class="dim screen">The clock of this computer is ${seconds(Math.abs(off))} ${off > 0 ? "ahead" : "behind"}. Ages are counted by the clock of the server.</p>`;
 }
 
 // A screen that breaks says so; the shell around it stays.
@@ -107,7 +114,7 @@ function App() {
       <${Top} campaign=${campaign} campaigns=${here.campaigns} openPalette=${openPalette} />
       ${campaign && html`<nav class="side" aria-label="Screens"><${Links} campaign=${campaign} current=${view.view} /><div class="foot"><span>${here.mode === "static" ? "published copy" : "live"} · ${here.version}</span><br /><button type="button" class="link" onClick=${() => setOpen("help")}>Keys <kbd>?</kbd></button></div></nav>`}
       <main id="main" tabindex="-1">
-        <${Away} />${here.expires_at && html`<p class="dim screen">This copy expires on ${onDay(here.expires_at)}.</p>`}
+        <${Away} /><${WrongClock} />${here.expires_at && html`<p class="dim screen">This copy expires on ${onDay(here.expires_at)}.</p>`}
         <div class=${`screen ${view.wide ? "wide" : ""}`} key=${view.view}><${Guard} key=${`${view.view} ${campaign}`}><${Screen} view=${view} campaign=${campaign} route=${route} /></${Guard}></div>
       </main>
       ${campaign && html`<${FootBar} campaign=${campaign} current=${view.view} />`}
@@ -126,6 +133,7 @@ async function start() {
   viewOf(here, here.get("campaign")).load().catch(() => {}); // on its way while the server says who is here; told where it is shown
   try {
     site.write(await readData("site.json"));
+    if (openRightPage(site.read().basemap)) return undefined;
     if (isLive()) session.write(await fetchJson("api/session"));
   } catch (problem) {
     if (problem.status === 401) return login(root, problem);

@@ -1,5 +1,6 @@
 // Reading `data/…`: one request per screen, kept by its etag, marked where it is old.
 import { shared, useEffect, useState } from "./dom.js";
+import { noteServerTime } from "./format.js";
 
 const kept = new Map();
 const beat = shared(0);
@@ -24,6 +25,7 @@ export async function ask(path, options = {}) {
   } catch {
     throw new Failure(0, AWAY);
   }
+  noteServerTime(response.headers.get("date"));
   if (response.ok) return response;
   const body = await response.json().catch(() => null);
   throw new Failure(response.status, body?.error ?? { message: `The server answered ${response.status}.` }, body);

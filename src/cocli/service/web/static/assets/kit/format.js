@@ -38,7 +38,19 @@ export function seconds(value) {
   return `${whole.format(value / 86400)} days`;
 }
 
-export function since(time, now = Date.now()) {
+// A computer's clock may be wrong. The server says what time it is with every answer; ages are counted by that.
+let ahead = 0;
+const NOTED = 2000;
+export function noteServerTime(text) {
+  const told = Date.parse(text ?? "");
+  if (Number.isNaN(told)) return;
+  const off = Date.now() - told;
+  ahead = Math.abs(off) < NOTED ? 0 : off;
+}
+export const clockAhead = () => ahead / 1000;
+export const serverNow = () => Date.now() - ahead;
+
+export function since(time, now = serverNow()) {
   if (!time) return DASH;
   let value = (new Date(time).getTime() - now) / 1000;
   if (Number.isNaN(value)) return String(time);

@@ -23,7 +23,29 @@ export function changed(values) {
   return address({ ...all, ...values });
 }
 
+// Where another host has the tiles of the map, screens with a map are opened in a document that may ask it.
+const MAP_PAGE = "map.html";
+let hasMapPage = false;
+const showsMap = (route) => ["coverage", "run"].includes(route.get("view")) || (route.get("view") === "prospects" && route.get("show") === "map");
+const isMapPage = () => location.pathname.endsWith(`/${MAP_PAGE}`);
+
+// Another document for the route, or null where it belongs into this one.
+function otherPage(route) {
+  if (!hasMapPage || showsMap(route) === isMapPage()) return null;
+  return `${isMapPage() ? "index.html" : MAP_PAGE}?${route}`;
+}
+
+// True where the browser goes on to another document.
+export function openRightPage(basemap) {
+  hasMapPage = Boolean(basemap) && new URL(basemap, document.baseURI).origin !== location.origin;
+  const other = otherPage(current.read());
+  if (other) location.replace(other);
+  return Boolean(other);
+}
+
 export function go(search, { replace = false, keepScroll = false } = {}) {
+  const other = otherPage(new URLSearchParams(search));
+  if (other) { location[replace ? "replace" : "assign"](other); return; }
   const same = new URLSearchParams(search).toString() === current.read().toString();
   if (!same) history[replace ? "replaceState" : "pushState"](null, "", search);
   const before = current.read();

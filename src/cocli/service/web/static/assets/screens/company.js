@@ -5,9 +5,10 @@ import { api, isLive, may } from "../kit/server.js";
 import { Card, Command, Empty, Loaded, Notice } from "../kit/parts.js";
 import { Icon } from "../kit/icon.js";
 import { address, changed } from "../kit/route.js";
-import { atMoment, onDay, plain, safeLink, words } from "../kit/format.js";
+import { atMoment, plain, safeLink, words } from "../kit/format.js";
 import { act } from "../kit/act.js";
 import { Conflict, useEdits } from "./company/edits.js";
+import { Merged } from "./company/merged.js";
 import { Meetings, Notes } from "./company/notes.js";
 import { Written } from "./company/written.js";
 import { Why } from "./company/why.js";
@@ -37,10 +38,6 @@ function Timeline({ events }) {
   return html`<ol class="timeline">${events.slice(0, 100).map((event) => html`<li class=${`tone-${tones[event.kind] ?? "none"}`}><span>${plain(event.text)}</span><small>${atMoment(event.at)}</small></li>`)}</ol>`;
 }
 
-function Merged({ merged }) {
-  return html`<ul class="stack">${merged.map((record) => html`<li class="stack tight"><div><b>${plain(record.name)}</b> ${record.sources.map((source) => html`<span class="badge">${plain(source)}</span> `)}<span class="dim">first seen ${onDay(record.first_seen)}</span></div>${record.split_command && html`<${Command} line=${record.split_command} />`}</li>`)}</ul>`;
-}
-
 function Tags({ company, edit, allowed }) {
   const add = (event) => { event.preventDefault(); const name = event.target.elements.tag.value.trim(); event.target.reset(); if (name) edit({ add_tags: [name] }, `Tagged ${name}`); };
   return html`<div class="line">${company.tags.map((tag) => html`<span class="chip">${plain(tag)}${allowed && html`<button type="button" class="bare" aria-label=${`Remove the tag ${plain(tag)}`} onClick=${() => edit({ remove_tags: [tag] }, `Removed the tag ${tag}`)}><${Icon} name="close" size=${12} /></button>`}</span>`)}${!company.tags.length && html`<span class="dim">None</span>`}</div>
@@ -67,7 +64,7 @@ function Page({ campaign, read, route }) {
         <${Card} title="People"><${People} people=${company.people} /></${Card}>
         <${Notes} campaign=${campaign} company=${company} allowed=${allowed} />
         <${Meetings} meetings=${company.meetings} />
-        ${company.merged.length > 0 && html`<${Card} title="Merged records" small="seen as one business"><${Merged} merged=${company.merged} /></${Card}>`}
+        <${Merged} campaign=${campaign} company=${company} allowed=${allowed} />
       </div><div class="third stack">
         <${Written} company=${company} edit=${edit} allowed=${allowed} />
         <${Card} title="Tags"><div class="stack tight"><${Tags} company=${company} edit=${edit} allowed=${allowed} /></div></${Card}>

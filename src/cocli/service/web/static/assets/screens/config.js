@@ -36,7 +36,7 @@ function Place({ add }) {
 
 function WorkersTable({ read, add }) {
   const hosts = Object.entries(read.workers);
-  if (!hosts.length) return html`<p class="dim">No machine is configured.</p>`;
+  if (!hosts.length) return html`<p class="dim">No machine is configured, and none listens.</p>`;
   return html`<ul class="items">${hosts.flatMap(([host, queues]) => Object.entries(queues).map(([queue, many]) => html`<li><span>${plain(host)} · ${queue}</span><span class="line">${add && html`<button type="button" class="button plain small icon" aria-label=${`Fewer workers for ${queue} on ${plain(host)}`} disabled=${many < 1} onClick=${() => add(`scale ${queue}=${many - 1}`, host)}><${Icon} name="minus" /></button>`}<b>${count(many)}</b>${add && html`<button type="button" class="button plain small icon" aria-label=${`More workers for ${queue} on ${plain(host)}`} onClick=${() => add(`scale ${queue}=${many + 1}`, host)}><${Icon} name="plus" /></button>`}</span></li>`))}</ul>`;
 }
 
@@ -104,7 +104,7 @@ function Page({ campaign, read }) {
   const places = (place) => `${place.name}${place.radius_miles ? `, ${tenth(place.radius_miles)} miles` : ""}`;
   return html`<div class="grid"><div class="most stack">
       <${Card} title="Phrases" small="what is searched for"><div class="stack tight"><${Items} items=${read.queries} remove=${put && ((query) => put(`remove-query ${quote(query)}`))} />${put && html`<${Adder} label="New phrase" placeholder="emergency plumber" add=${(text) => put(`add-query ${quote(text)}`)} />`}</div></${Card}>
-      <${Card} title="Places" small=${read.locations_from && read.locations_from !== "locations" ? `from ${plain(read.locations_from)}` : "where it is searched"}><div class="stack tight"><${Items} items=${read.locations} text=${places} remove=${put && ((place) => put(`remove-location ${quote(place.name)}`))} />${put && html`<${Place} add=${put} />`}</div></${Card}>
+      <${Card} title="Places" small=${read.locations_from && read.locations_from !== "locations" ? `from ${plain(read.locations_from)}` : "where it is searched"}><div class="stack tight">${read.locations_from === "area" && html`<p class="dim">It is searched in the area that the configuration names; places come on top.</p>`}<${Items} items=${read.locations} text=${places} remove=${put && ((place) => put(`remove-location ${quote(place.name)}`))} />${put && html`<${Place} add=${put} />`}</div></${Card}>
       <${Card} title="Exclusions" small="never counted, never written to"><div class="stack">${Object.entries(read.exclude).map(([kind, list]) => html`<div class="stack tight"><h3>${words(kind)}</h3><${Items} items=${list} remove=${put && ((value) => put(`remove-exclude ${quote(`${PREFIXES[kind]}:${value}`)}`))} /></div>`)}${put && html`<${Adder} label="New exclusion" placeholder="chain.example" add=${(text) => put(`add-exclude ${quote(text)}`)} />`}</div></${Card}>
       <${Card} title="Workers" small=${read.listeners.length ? `${plural(read.listeners.length, "machine")} listening` : "no machine listens"}><${WorkersTable} read=${read} add=${may("admin", campaign) ? put : null} /></${Card}>
     </div><div class="third stack">

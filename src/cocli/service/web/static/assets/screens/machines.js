@@ -7,6 +7,7 @@ import { Icon } from "../kit/icon.js";
 import { LiveMark } from "./live_mark.js";
 import { bytes, count, plain, seconds, tenth, words } from "../kit/format.js";
 import { command } from "../kit/act.js";
+import { address } from "../kit/route.js";
 
 function Gauge({ label, value, unit = "%", share, warn = 0.85 }) {
   if (value === null || value === undefined) return null;
@@ -15,7 +16,7 @@ function Gauge({ label, value, unit = "%", share, warn = 0.85 }) {
 
 function Workers({ host, campaign }) {
   const queues = [...new Set([...Object.keys(host.workers), ...Object.keys(host.wanted)])].sort();
-  if (!queues.length) return html`<p class="dim">No workers.</p>`;
+  if (!queues.length) return html`<p class="dim">No workers.${may("admin", campaign) && html` <a href=${address({ campaign, view: "config" })}>Give it some.</a>`}</p>`;
   const scale = (queue, many) => command(`Scale ${queue} on ${host.host}`, campaign, `scale ${queue}=${many}`, host.host);
   return html`<div class="table" tabindex="0" role="region" aria-label=${`Workers of ${plain(host.host)}`}><table><thead><tr><th scope="col">Queue</th><th scope="col" class="num">Workers</th><th scope="col" class="num">Done</th><th scope="col" class="num">A minute</th><th scope="col" class="wide-only">Limited by</th></tr></thead><tbody>${queues.map((queue) => {
     const wanted = host.wanted[queue] ?? host.workers[queue] ?? 0;

@@ -43,19 +43,19 @@ function Start({ started }) {
     if (answer) started(answer.run);
   };
   return html`<form class="stack" onSubmit=${submit}>
-    <label class="field"><span>Name</span><input type="text" name="campaign" required pattern="[a-z0-9][a-z0-9_\\-]*" maxlength="60" placeholder="plumbers-springfield" /><small>Small letters, digits and hyphens. An existing name goes on with that campaign.</small></label>
+    <label class="field"><span>Name</span><input type="text" name="campaign" required pattern="[a-z0-9][a-z0-9_\\-]*" maxlength="60" placeholder="plumbers-springfield" /><small>Small letters, digits and hyphens. An existing name goes on with that campaign; a new area needs a new name.</small></label>
     <fieldset class="field"><legend>Where</legend><${Upload} upload=${upload} setUpload=${setUpload} /><${Area} area=${area} setArea=${setArea} />${area && html`<p class="dim">${plural(area.coordinates[0].length - 1, "corner")} drawn. <button type="button" class="link" onClick=${() => setArea(null)}>Remove</button></p>`}</fieldset>
     <label class="field"><span>Phrases, one a line</span><textarea name="queries" rows="3" placeholder=${"plumber\nemergency plumber"} /></label>
-    <label class="field"><span>Goal: e-mail addresses</span><input type="number" name="goal" min="1" max="10000000" placeholder="500" /><small>It stops when so many are found. Empty: when all is read.</small></label>
+    <label class="field"><span>Goal: businesses</span><input type="number" name="goal" min="1" max="10000000" placeholder="500" /><small>An area is read until so many are found; a list is read whole. Empty: until all is read.</small></label>
     <div><button class="button main" disabled=${!may("admin")}><${Icon} name="run" />Start</button></div></form>`;
 }
 
 function Run({ run, again }) {
   const over = run.state !== "running";
-  const found = run.result?.figures?.emails ?? null;
+  const found = run.result?.figures?.businesses ?? null;
   const stop = async () => { await act(`Stopped ${run.campaign}`, "POST", `api/runs/${encodeURIComponent(run.id)}/stop`, {}); again(); };
   return html`<li class="card"><div class="body stack tight"><div class="line"><h3><a href=${address({ campaign: run.campaign, view: "dashboard" })}>${plain(run.campaign)}</a></h3><${State} is=${run.state} /><span class="grow" /><span class="dim"><${Since} time=${run.at} prefix="started " /></span></div>
-    ${run.goal && found !== null && html`<${Meter} share=${found / run.goal} tone=${found >= run.goal ? "ok" : "accent"} label=${`${count(found)} of ${count(run.goal)} e-mail addresses`} /><p class="dim">${count(found)} of ${count(run.goal)} e-mail addresses</p>`}
+    ${run.goal && found !== null && html`<${Meter} share=${found / run.goal} tone=${found >= run.goal ? "ok" : "accent"} label=${`${count(found)} of ${count(run.goal)} businesses`} /><p class="dim">${count(found)} of ${count(run.goal)} businesses</p>`}
     ${run.log.length > 0 && html`<pre class="log" tabindex="0">${run.log.slice(-6).map(plain).join("\n")}</pre>`}
     ${run.command && html`<${Command} line=${run.command} />`}
     <div class="line">${run.file && html`<a class="button" href=${run.file.replace(/^\//, "")} download><${Icon} name="download" />Get the file</a>`}${!over && html`<button type="button" class="button bad" onClick=${stop}>Stop</button>`}</div></div></li>`;

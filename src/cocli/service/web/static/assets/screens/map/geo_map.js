@@ -15,6 +15,8 @@ export function GeoMap(props) {
   const base = useBase(props.campaign);
   const ready = !props.campaign || !base.loading;
   const [Made, setMade] = useState(null);
+  const [ground, setGround] = useState(null);
+  const credits = ground?.credits ?? base.file?.credits;
   useEffect(() => {
     let stays = true;
     const svg = () => stays && setMade(() => SvgMap);
@@ -22,5 +24,5 @@ export function GeoMap(props) {
     else import("./gl_map.js").then((module) => stays && setMade(() => module.GlMap), svg);
     return () => { stays = false; };
   }, []);
-  return html`<div class="map-box">${Made && ready ? html`<${Made} ...${props} base=${base.file} onBroken=${() => setMade(() => SvgMap)} />${base.file?.credits && html`<small class="credits">${plain(base.file.credits)}</small>`}` : html`<div class="pad"><${Bones} /></div>`}</div>`;
+  return html`<div class="map-box">${Made && ready ? html`<${Made} ...${props} base=${base.file} onGround=${setGround} onBroken=${() => { setGround(null); setMade(() => SvgMap); }} />${ground?.problem && html`<small class="map-problem" role="status">${plain(ground.problem)}</small>`}${credits && html`<small class="credits">${plain(credits)}</small>`}` : html`<div class="pad"><${Bones} /></div>`}</div>`;
 }

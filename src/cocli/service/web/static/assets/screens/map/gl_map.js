@@ -3,7 +3,7 @@ import { html, useEffect, useRef } from "../../kit/dom.js";
 import { Icon } from "../../kit/icon.js";
 import { scriptUrl } from "../../kit/trusted.js";
 import { site } from "../../kit/server.js";
-import { baseLayers, baseSources, townLayers } from "./base.js";
+import { groundOf } from "./base.js";
 import { colours, STATE_TONES } from "./geo.js";
 
 const WORKER = new URL("../../vendor/maplibre/maplibre-gl-worker.js", import.meta.url).href;
@@ -58,10 +58,10 @@ function layers(tones) {
 const pointFeature = ([lon, lat, id, name]) => ({ type: "Feature", properties: { id, name }, geometry: { type: "Point", coordinates: [lon, lat] } });
 const townFeature = (town) => ({ type: "Feature", properties: { name: town.name }, geometry: { type: "Point", coordinates: [town.lon, town.lat] } });
 
-function styleOf(tones, props) {
+function styleOf(tones, props, ground) {
   const own = (features, more = {}) => ({ type: "geojson", data: collection(features), ...more });
-  return { version: 8, sources: { ...baseSources(site.read(), props.base), tiles: own(props.tiles ?? []), shapes: own(props.shapes ?? []), points: own((props.points ?? []).map(pointFeature), { cluster: true, clusterMaxZoom: 9, clusterRadius: 44 }), towns: own((props.towns ?? []).map(townFeature)) },
-    layers: [{ id: "ground", type: "background", paint: { "background-color": props.base ? tones["wait-soft"] : tones.canvas } }, ...baseLayers(site.read(), tones, props.base), ...layers(tones), ...townLayers(site.read(), tones, props.base)] };
+  return { version: 8, sources: { ...ground.sources, tiles: own(props.tiles ?? []), shapes: own(props.shapes ?? []), points: own((props.points ?? []).map(pointFeature), { cluster: true, clusterMaxZoom: 9, clusterRadius: 44 }), towns: own((props.towns ?? []).map(townFeature)) },
+    layers: [{ id: "ground", type: "background", paint: { "background-color": props.base ? tones["wait-soft"] : tones.canvas } }, ...ground.below, ...layers(tones), ...ground.above] };
 }
 
 function clicked(map, event, props) {
@@ -72,10 +72,12 @@ function clicked(map, event, props) {
 }
 
 async function make(node, props, latest, onBroken) {
-  const { Map } = await loadLibrary();
+  const maplibre = await loadLibrary();
   const tones = colours();
+  const ground = await groundOf(maplibre, site.read(), tones, props.base);
+  props.onGround?.(ground);
   const [west, south, east, north] = props.box ?? [-170, -55, 175, 70];
-  const map = new Map({ container: node, style: styleOf(tones, props), attributionControl: false, bounds: [[west, south], [east, north]], fitBoundsOptions: { padding: 32 }, dragRotate: false, pitchWithRotate: false, fadeDuration: 0, canvasContextAttributes: { antialias: true, preserveDrawingBuffer: true } });
+  const map = new maplibre.Map({ container: node, style: styleOf(tones, props, ground), attributionControl: false, bounds: [[west, south], [east, north]], fitBoundsOptions: { padding: 32 }, dragRotate: false, pitchWithRotate: false, fadeDuration: 0, canvasContextAttributes: { antialias: true, preserveDrawingBuffer: true } });
   map.touchZoomRotate.disableRotation();
   for (const [state, tone] of Object.entries(STATE_TONES)) map.addImage(`state-${state}`, patternOf(state, tones[tone]), { pixelRatio: 2 });
   map.on("click", (event) => clicked(map, event, latest.current));
