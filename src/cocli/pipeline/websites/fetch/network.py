@@ -106,6 +106,8 @@ def _is_refusal(error: BaseException | None) -> bool:
 
 
 def _is_address(host: str) -> bool:
+    if ":" not in host and not host[-1:].isdigit():
+        return False  # nearly every host: an exception for each of them would cost more than looking it up
     try:
         ip_address(host)
     except ValueError:  # that is the question

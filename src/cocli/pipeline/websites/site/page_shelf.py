@@ -105,18 +105,19 @@ class PreparedShelf:
 
 
 def known_pages(repository: DocumentRepository, account: str, urls: Iterable[str]) -> dict[str, KnownPage | None]:
-    """What is kept of some addresses, and of what the home page among them may be kept under."""
-    wanted = {spelling: None for url in urls for spelling in (url, *_other_homes(url))}
+    """What is kept of some addresses; of a home page that is not, also of what it may be kept under instead."""
     datasource = datasource_id(account, CONNECTOR)
     found: dict[str, KnownPage | None] = {}
-    for url in wanted:
+    waiting = list(urls)[::-1]
+    while waiting:
+        url = waiting.pop()
+        if url in found:
+            continue
         kept = find_page(repository, account, document_id(url), datasource, blobs=False)
-        found[url] = KnownPage(validators_of(kept.document), kept.document.digest) if kept else None
+        found[url] = page = KnownPage(validators_of(kept.document), kept.document.digest) if kept else None
+        if is_root(url) and not (page and page.validators):
+            waiting += [spelling for spelling in other_spellings(url) if spelling.startswith("https:")]
     return found
-
-
-def _other_homes(url: str) -> list[str]:
-    return [spelling for spelling in other_spellings(url) if spelling.startswith("https:")] if is_root(url) else []
 
 
 def find_page(
