@@ -1,9 +1,9 @@
 """Crawlee in a process of its own: links and a plain regular expression on each page, as is common.
 
-One request per second and site by its own request manager for that, many requests at once. It is not told to keep to
-robots.txt, which spares it a request per site: it would ask for these files one after the other. Its client cannot be
-told where names lead, so each site has an address of loopback instead of its name; a name that does not exist is a
-refused connection here. It reads a task from its input and the pages that the task names.
+One request every `pause` seconds and site by its own request manager for that, many requests at once. It is not told
+to keep to robots.txt, which spares it a request per site: it would ask for these files one after the other. Its
+client cannot be told where names lead, so each site has an address of loopback instead of its name; a name that does
+not exist is a refused connection here. It reads a task from its input and the pages that the task names.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ async def crawl(task: dict[str, Any]) -> dict[str, int]:
     service_locator.set_storage_client(MemoryStorageClient())
     logging.disable(logging.CRITICAL)
     sites = [_by_address(pages, task["aliases"]) for pages in task["urls"].values()]
-    requests = await _throttled([pages[0] for pages in sites])
+    requests = await _throttled([pages[0] for pages in sites], task["pause"])
     crawler = ParselCrawler(
         request_manager=requests,
         http_client=ImpitHttpClient(browser=None, timeout=task["timeout"]),
@@ -65,11 +65,11 @@ def _by_address(pages: list[str], aliases: dict[str, str]) -> list[str]:
     return list(dict.fromkeys(url for url in found if not url.startswith("http:///")))
 
 
-async def _throttled(homes: list[str]) -> Any:
+async def _throttled(homes: list[str], pause: float) -> Any:
     queue = await RequestQueue.open()
     manager = ThrottlingRequestManager(queue, domains=homes, request_manager_opener=RequestQueue.open)
     for home in homes:
-        manager.set_crawl_delay(home, 1)
+        manager.set_crawl_delay(home, pause)
     return manager
 
 

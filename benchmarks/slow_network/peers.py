@@ -25,15 +25,14 @@ def is_installed(peer: str) -> bool:
     return find_spec(peer.partition("_")[0]) is not None
 
 
-def crawl(peer: str, server: NetworkServer, pages: dict[str, list[str]]) -> Spent:
+def crawl(peer: str, server: NetworkServer, pages: dict[str, list[str]], pause: float) -> Spent:
     """Read the sites with a peer, in two processes. `pages` are those that ours read: site → addresses."""
     library, _, manner = peer.partition("_")
-    reads_contacts = manner == "comparable"
     tasks: list[str] = []
     for number in range(PROCESSES):
-        keeps = f"kept-{number}" if manner else None
-        task = _task(server, pages, number) | {"keeps": keeps, "reads_contacts": reads_contacts}
-        tasks.append(json.dumps(task) + "\n")
+        keeps = f"kept-{number}" if manner == "keeping" else None
+        manners = {"keeps": keeps, "reads_contacts": manner != "plain", "pause": pause}
+        tasks.append(json.dumps(_task(server, pages, number) | manners) + "\n")
     command = [sys.executable, "-m", f"benchmarks.slow_network.{library}_peer"]
     root = str(Path(__file__).parents[2])
     environ = {**os.environ, "PYTHONPATH": os.pathsep.join([root, os.environ.get("PYTHONPATH", "")])}

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
     from cocli.queue.base import AckOutcome, Claim, Queue, Verdict
 
-_GATHER_SECONDS = 0.05
-_MOST = 64
+_GATHER_SECONDS = 0.25
+_MOST = 32
+"""Tasks that wait for no more."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,9 +39,9 @@ R = TypeVar("R")
 _THREADS = 6
 """For claims, ends and what is given back."""
 _NAP_SECONDS = 0.1
-_GATHER_SECONDS = 0.2
+_GATHER_SECONDS = 0.4
 """So long a claim waits for more room, while most places are taken: one for many costs what one for one does."""
-_FEW = 16
+_FEW = 12
 """… where less than this part of all places is free."""
 _LET_GO_SECONDS = 2.0
 _CLAIM_MOST = 64

@@ -262,6 +262,17 @@ def test_what_did_not_change_is_asked_for_again_and_not_read_again(town: Town, w
     ]
 
 
+def test_a_second_visit_shows_the_tags_of_the_first(town: Town, workshop: Workshop) -> None:
+    (site,) = some_sites(town, "ordinary")
+    statuses: list[list[int]] = []
+    for _ in range(2):
+        workshop.websites.requests.clear()
+        workshop.enrich(work(site))
+        statuses.append([request.status for request in workshop.websites.requests if request.path != "/robots.txt"])
+    assert 304 not in statuses[0]
+    assert statuses[1].count(304) == statuses[0].count(200)
+
+
 def test_what_is_known_of_a_site_serves_another_campaigns_prospect(town: Town, workshop: Workshop) -> None:
     (site,) = some_sites(town, "ordinary")
     workshop.enrich(work(site))

@@ -25,7 +25,7 @@ from cocli.pipeline.websites.page.url import given_url
 from cocli.pipeline.websites.site.document import site_uuid
 from cocli.pipeline.websites.site.known_visit import known_visit
 from cocli.pipeline.websites.site.look import look_here
-from cocli.pipeline.websites.site.page_shelf import PageShelf
+from cocli.pipeline.websites.site.page_shelf import PageShelf, PreparedShelf, known_pages
 from cocli.pipeline.websites.site.record import pages_of, state_of, website_of
 from cocli.pipeline.websites.site.site import SiteReading, SiteSettings, read_site
 from cocli.pipeline.websites.triage.triage import Expected, Triage
@@ -61,6 +61,17 @@ class Enriched:
     written: RecordCounts
     verdict: Verdict
     mx: Mapping[str, MxAnswer]
+
+
+@dataclass(frozen=True, slots=True)
+class _Before:
+    """What is known before a site is asked."""
+
+    prospects: list[Prospect]
+    shelf: Shelf
+    kept: Website | None = None
+    """The site, where what an earlier visit found will do."""
+    visit: KnownVisit | None = None
 
 
 class Enrichment:
@@ -106,20 +117,33 @@ class Enrichment:
 
         With `reuse`, one that was read lately for whichever campaign is not asked again: what is kept of it is taken.
         """
-        prospects = await self._prospects(work)
-        if reuse and (kept := await asyncio.to_thread(self._kept, work.domain)) is not None:
-            return await self._reused(work, prospects, kept)
+        before = await self._looked_up(work, reuse)
+        if before.kept is not None:
+            return await self._reused(work, before.prospects, before.kept)
         async with self._room.visit() as room:
-            known = await asyncio.to_thread(self._known, work.domain)
-            reading = self._unwanted(work, prospects) or await self._read(work, prospects, room, known)
-            return await self._enriched(work, prospects, reading, known if reading.stop == "unchanged" else None)
+            reading = self._unwanted(work, before.prospects) or await self._read(work, before, room)
+            known = before.visit if reading.stop == "unchanged" else None
+            return await self._enriched(work, before.prospects, reading, known)
 
-    def _known(self, domain: str) -> KnownVisit | None:
-        """The site as it was found last, where it was visited before."""
-        keeping = self._keeping
-        if keeping is None or self._render is not None or keeping.records.domain(domain) is None:
-            return None
-        return known_visit(keeping.repository, keeping.account, keeping.edition, domain)
+    async def _looked_up(self, work: EnrichmentWork, reuse: bool) -> _Before:
+        """All that is known beforehand, by one call that blocks: each takes a turn in a thread."""
+        if self._keeping is None:
+            return _Before([], self._shelf)
+        return await asyncio.to_thread(self._look_up, work, reuse, self._keeping)
+
+    def _look_up(self, work: EnrichmentWork, reuse: bool, keeping: SiteSinks) -> _Before:
+        prospects = keeping.records.prospects(work.prospects) if work.prospects else []
+        where = keeping.repository, keeping.account, keeping.edition
+        kept = kept_site(*where, keeping.records, work.domain, self._clock()) if reuse else None
+        if kept is not None:
+            return _Before(prospects, self._shelf, kept)
+        if keeping.records.domain(work.domain) is None:
+            return _Before(prospects, PreparedShelf(self._shelf, {}, is_first_visit=True))
+        visit = known_visit(*where, work.domain) if self._render is None else None
+        if visit is None:
+            return _Before(prospects, self._shelf)
+        pages = known_pages(keeping.repository, keeping.account, visit.trace.asked)
+        return _Before(prospects, PreparedShelf(self._shelf, pages), visit=visit)
 
     async def _enriched(
         self, work: EnrichmentWork, prospects: list[Prospect], reading: SiteReading, known: KnownVisit | None
@@ -143,9 +167,7 @@ class Enrichment:
         verdict = verdict_of(website, reading, kept.written, kept.documents)
         return Enriched(website, reading, kept.written, verdict, mx)
 
-    async def _read(
-        self, work: EnrichmentWork, prospects: list[Prospect], room: VisitRoom, known: KnownVisit | None
-    ) -> SiteReading:
+    async def _read(self, work: EnrichmentWork, before: _Before, room: VisitRoom) -> SiteReading:
         try:
             url = given_url(work.url)
         except UsageError as error:  # a source wrote something else there: that is what the record says
@@ -153,28 +175,21 @@ class Enrichment:
         return await read_site(
             url,
             fetch=self._fetch,
-            shelf=RoomyShelf(self._shelf, room),
+            shelf=RoomyShelf(before.shelf, room),
             render=self._render,
             settings=self._settings,
             country=work.country,
             expected=Expected(
-                names=tuple(dict.fromkeys(prospect.name for prospect in prospects)),
-                phones=tuple(prospect.phone_e164 for prospect in prospects if prospect.phone_e164),
+                names=tuple(dict.fromkeys(prospect.name for prospect in before.prospects)),
+                phones=tuple(prospect.phone_e164 for prospect in before.prospects if prospect.phone_e164),
             ),
             exclusions=self._exclusions,
             look=self._look,
             clock=room.clock,
-            known=known.trace if known else None,
+            known=before.visit.trace if before.visit else None,
         )
 
     # --- what was read before
-
-    def _kept(self, domain: str) -> Website | None:
-        keeping = self._keeping
-        if keeping is None:
-            return None
-        where = keeping.repository, keeping.account, keeping.edition
-        return kept_site(*where, keeping.records, domain, self._clock())
 
     async def _reused(self, work: EnrichmentWork, prospects: list[Prospect], website: Website) -> Enriched:
         """What is kept becomes records of this campaign. The time of the domain's last visit stays what it was."""
@@ -187,11 +202,6 @@ class Enrichment:
         return Enriched(website, reading, written, verdict_of(website, reading, written), mx)
 
     # --- whom it is for
-
-    async def _prospects(self, work: EnrichmentWork) -> list[Prospect]:
-        if self._keeping is None or not work.prospects:
-            return []
-        return await asyncio.to_thread(self._keeping.records.prospects, work.prospects)
 
     def _wanted(self, prospects: list[Prospect]) -> list[Prospect]:
         if not self._exclusions:

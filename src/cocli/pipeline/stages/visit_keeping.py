@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from cocli.pipeline.websites.site.record import SiteState
     from cocli.pipeline.websites.site.site import SiteReading
 
+_GATHER_SECONDS = 0.4
+"""So long an ended visit waits for others: nobody waits for it but its place."""
+
 
 @dataclass(frozen=True, slots=True)
 class SiteSinks:
@@ -86,7 +89,7 @@ class VisitKeeping:
     def __init__(self, sinks: SiteSinks, clock: Callable[[], datetime]) -> None:
         self._sinks = sinks
         self._clock = clock
-        self._group: Gathering[EndedVisit, KeptVisit] = Gathering(self._kept)
+        self._group: Gathering[EndedVisit, KeptVisit] = Gathering(self._kept, seconds=_GATHER_SECONDS)
 
     async def keep(self, visit: EndedVisit) -> KeptVisit:
         return await self._group.add(visit)

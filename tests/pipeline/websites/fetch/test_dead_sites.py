@@ -29,6 +29,7 @@ from cocli.pipeline.websites.fetch import (
 from cocli.pipeline.websites.fetch.limits import FetchLimits
 from cocli.pipeline.websites.fetch.resolver import SystemResolver
 from cocli.pipeline.websites.fetch.signals import Breakdown
+from cocli.pipeline.websites.fetch.wire.streams import SocketBackend
 from cocli.pipeline.websites.site.shelf import NoShelf
 from cocli.pipeline.websites.site.site import SiteReading, read_site
 
@@ -41,13 +42,13 @@ class Attempts:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.made: list[tuple[str, int, float]] = []
-        really = httpcore2.AnyIOBackend.connect_tcp
+        really = SocketBackend.connect_tcp
 
         async def connect(backend: Any, host: str, port: int, timeout: float, **options: Any) -> Any:  # noqa: ASYNC109
             self.made.append((host, port, timeout))
             return await really(backend, host, port, timeout=timeout, **options)
 
-        monkeypatch.setattr(httpcore2.AnyIOBackend, "connect_tcp", connect)
+        monkeypatch.setattr(SocketBackend, "connect_tcp", connect)
 
 
 @pytest.fixture
@@ -145,7 +146,7 @@ def test_an_address_that_takes_no_connection_is_waited_for_once(monkeypatch: pyt
         made.append((port, timeout))
         raise httpcore2.ConnectTimeout
 
-    monkeypatch.setattr(httpcore2.AnyIOBackend, "connect_tcp", connect)
+    monkeypatch.setattr(SocketBackend, "connect_tcp", connect)
 
     async def resolve(host: str, port: int) -> list[tuple[str, int]]:
         return [("127.0.0.1", port)]

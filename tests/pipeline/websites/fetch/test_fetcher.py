@@ -289,7 +289,7 @@ def test_a_machine_without_a_network_does_not_call_a_site_dead(monkeypatch: pyte
     async def unreachable(*_: object, **__: object) -> None:
         raise OSError(errno.ENETUNREACH, os.strerror(errno.ENETUNREACH))
 
-    monkeypatch.setattr("anyio.connect_tcp", unreachable)
+    monkeypatch.setattr("cocli.pipeline.websites.fetch.wire.streams._connected", unreachable)
     outcome = outcome_of("/", POLITE)
     assert isinstance(outcome, FetchFailed)
     assert (outcome.kind, outcome.retryable) == (Failure.CONNECT, True)

@@ -1,7 +1,7 @@
 """Connections that are kept: a few per origin, those of the least used origins closed when there are too many.
 
 The library's own pool looks at its connections before and after each request, which takes as long as the request. Here
-one request has a connection to itself, so there is nothing to look for; the pool only makes connections.
+one request has a connection to itself, so there is nothing to look for.
 """
 
 from __future__ import annotations
@@ -15,9 +15,13 @@ from typing import TYPE_CHECKING
 
 import httpcore2
 
+from cocli.pipeline.websites.fetch.wire.connection import DirectConnection, LibraryConnection
+
 if TYPE_CHECKING:
     import ssl
     from collections.abc import AsyncIterator
+
+    from cocli.pipeline.websites.fetch.wire.exchange import WireConnection
 
 _KEEP_SECONDS = 30.0
 _LEAST_KEPT = 128
@@ -32,7 +36,7 @@ Origin = tuple[str, str, int]
 class ConnectionLease:
     """A connection in use."""
 
-    connection: httpcore2.AsyncConnectionInterface
+    connection: WireConnection
     spoiled: bool = False
     """An answer was left half-read, or something broke: it must not be used again."""
 
@@ -42,7 +46,7 @@ class _Place:
     """The connections of one origin."""
 
     turns: asyncio.Semaphore
-    idle: list[httpcore2.AsyncConnectionInterface] = field(default_factory=list)
+    idle: list[WireConnection] = field(default_factory=list)
     users: int = 0
     used_at: float = 0.0
 
@@ -61,9 +65,14 @@ class Connections:
     ) -> None:
         self._per_origin = per_origin
         self._kept = kept
-        self._maker = httpcore2.AsyncConnectionPool(
-            ssl_context=tls, proxy=proxy, keepalive_expiry=_KEEP_SECONDS, http2=True, network_backend=network
-        )
+        self._network = network
+        self._tls = tls
+        self._proxied: httpcore2.AsyncConnectionPool | None = None
+        """Makes connections through a proxy; None where there is none."""
+        if proxy is not None:
+            self._proxied = httpcore2.AsyncConnectionPool(
+                ssl_context=tls, proxy=proxy, keepalive_expiry=_KEEP_SECONDS, http2=True, network_backend=network
+            )
         self._places: OrderedDict[Origin, _Place] = OrderedDict()
 
     @asynccontextmanager
@@ -92,9 +101,12 @@ class Connections:
             await _close_idle(place)
         self._places.clear()
 
-    def _made(self, origin: Origin) -> httpcore2.AsyncConnectionInterface:
+    def _made(self, origin: Origin) -> WireConnection:
+        if self._proxied is None:
+            return DirectConnection(self._network, self._tls, keep_seconds=_KEEP_SECONDS)
         scheme, host, port = origin
-        return self._maker.create_connection(httpcore2.Origin(scheme.encode("ascii"), host.encode("ascii"), port))
+        asked = httpcore2.Origin(scheme.encode("ascii"), host.encode("ascii"), port)
+        return LibraryConnection(self._proxied.create_connection(asked))
 
     async def _drop_surplus(self) -> None:
         """Close what nobody will use again, beginning with what was used first."""
@@ -120,23 +132,23 @@ def kept_connections(concurrency: int) -> int:
     return max(_LEAST_KEPT, wanted)
 
 
-async def _usable(place: _Place) -> httpcore2.AsyncConnectionInterface | None:
+async def _usable(place: _Place) -> WireConnection | None:
     """One that its server has not closed meanwhile."""
     while place.idle:
         connection = place.idle.pop()
-        if connection.is_available() and not connection.has_expired():
+        if connection.is_usable:
             return connection
-        await connection.aclose()
+        await connection.close()
     return None
 
 
 async def _put_back(place: _Place, lease: ConnectionLease) -> None:
-    if lease.spoiled or not lease.connection.is_available():
-        await lease.connection.aclose()
+    if lease.spoiled or not lease.connection.is_usable:
+        await lease.connection.close()
     else:
         place.idle.append(lease.connection)
 
 
 async def _close_idle(place: _Place) -> None:
     while place.idle:
-        await place.idle.pop().aclose()
+        await place.idle.pop().close()

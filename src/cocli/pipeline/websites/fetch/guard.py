@@ -6,6 +6,7 @@ exactly those that it permitted. So a name that answers differently the next tim
 
 from __future__ import annotations
 
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import TYPE_CHECKING
 
@@ -38,6 +39,7 @@ _NAT64 = IPv6Network("64:ff9b::/96")
 _COMPATIBLE = IPv6Network("::/96")
 _TRANSLATED = IPv6Network("::ffff:0:0:0/96")
 _LOW_32 = 0xFFFF_FFFF
+_REMEMBERED = 4_096
 
 
 def embedded(address: IPv6Address) -> IPv4Address | None:
@@ -69,6 +71,8 @@ class Guard:
 
     def __init__(self, allowed: Iterable[Network] = (), *, ports: Iterable[int] = ()) -> None:
         self._allowed = tuple(allowed)
+        self._permits_text = lru_cache(_REMEMBERED)(self._judged)
+        """The verdict over an address is always the same, and one is asked for twice a request."""
         self._ports = WEB_PORTS | frozenset(ports)
 
     def permits(self, address: Address) -> bool:
@@ -93,7 +97,7 @@ class Guard:
             raise Refusal(Reason.ADDRESS, f"{host} leads to {shown}, which is not on the public internet")
         return permitted
 
-    def _permits_text(self, text: str) -> bool:
+    def _judged(self, text: str) -> bool:
         try:
             return self.permits(ip_address(text))
         except ValueError:  # a resolver that answers with something else than an address is not followed

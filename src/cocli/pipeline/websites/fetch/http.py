@@ -13,7 +13,7 @@ import httpcore2
 from cocli.pipeline.websites.fetch.decoder import ACCEPTED, Unpacking
 from cocli.pipeline.websites.fetch.outcome import Failure
 from cocli.pipeline.websites.fetch.signals import Breakdown
-from cocli.pipeline.websites.fetch.urls import DEFAULT_PORTS
+from cocli.pipeline.websites.fetch.wire.exchange import WireRequest
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from cocli.pipeline.websites.fetch.connections import ConnectionLease, Connections
     from cocli.pipeline.websites.fetch.limits import FetchLimits
     from cocli.pipeline.websites.fetch.urls import Target
+    from cocli.pipeline.websites.fetch.wire.exchange import WireAnswer
 
 _MAX_VALUE = 8192
 _SIP = 4096
@@ -74,29 +75,24 @@ class HttpClient:
                 response = await self._send(lease, target, headers or {})
                 answered()
                 try:
-                    head = Head(response.status, _headers(response), _version(response))
+                    head = Head(response.status, _headers(response), response.version)
                     body, whole = await self._body(response, head, appetite)
                 finally:
-                    await response.aclose()
+                    await response.close()
             lease.spoiled |= not whole
             return HttpAnswer(head.status, head.headers, head.http_version, body, truncated=not whole)
 
-    async def _send(self, lease: ConnectionLease, target: Target, headers: Mapping[str, str]) -> httpcore2.Response:
-        port = None if target.port == DEFAULT_PORTS[target.scheme] else target.port
-        request = httpcore2.Request(
-            "GET",
-            httpcore2.URL(scheme=target.scheme, host=target.host, port=port, target=target.path),
-            headers=[("Host", target.netloc), *self._headers.items(), *headers.items()],
-            extensions={"timeout": {"connect": self._limits.connect, "write": self._limits.connect}},
-        )
+    async def _send(self, lease: ConnectionLease, target: Target, headers: Mapping[str, str]) -> WireAnswer:
+        named = [("Host", target.netloc), *self._headers.items(), *headers.items()]
+        request = WireRequest(target.scheme, target.host, target.port, target.path, named, self._limits.connect)
         try:
             async with asyncio.timeout(self._limits.first_byte):
-                return await lease.connection.handle_async_request(request)
+                return await lease.connection.ask(request)
         except TimeoutError:
             raise Breakdown(Failure.TIMEOUT, "no answer in time") from None
 
     async def _body(
-        self, response: httpcore2.Response, head: Head, appetite: Callable[[Head], int | None]
+        self, response: WireAnswer, head: Head, appetite: Callable[[Head], int | None]
     ) -> tuple[bytes, bool]:
         """The body, and whether that is all of it."""
         wanted = appetite(head)
@@ -113,7 +109,7 @@ class HttpClient:
         except TimeoutError:
             raise Breakdown(Failure.TIMEOUT, "the body did not come in time") from None
 
-    async def _read(self, response: httpcore2.Response, head: Head, wanted: int) -> tuple[bytes, bool]:
+    async def _read(self, response: WireAnswer, head: Head, wanted: int) -> tuple[bytes, bool]:
         unpacking = Unpacking(head.headers.get("content-encoding", ""))
         body, taken = bytearray(), 0
         try:
@@ -136,14 +132,15 @@ class HttpClient:
             raise Breakdown(Failure.TOO_LARGE, f"{packed} bytes unpack to more than {unpacked}")
 
 
-async def _chunks(response: httpcore2.Response) -> AsyncGenerator[bytes, None]:
+async def _chunks(response: WireAnswer) -> AsyncGenerator[bytes, None]:
     """In sips, so that a ratio of packed to unpacked can be told from the first few of them."""
-    async for chunk in response.aiter_stream():
-        for start in range(0, len(chunk), _SIP):
-            yield chunk[start : start + _SIP]
+    async with aclosing(response.chunks()) as chunks:
+        async for chunk in chunks:
+            for start in range(0, len(chunk), _SIP):
+                yield chunk[start : start + _SIP]
 
 
-def _headers(response: httpcore2.Response) -> dict[str, str]:
+def _headers(response: WireAnswer) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, value in response.headers:
         if len(value) <= _MAX_VALUE:
@@ -156,10 +153,6 @@ def _text(value: bytes) -> str:
         return value.decode("utf-8")
     except UnicodeDecodeError:  # headers are Latin-1 by the book, whatever else they hold
         return value.decode("latin-1")
-
-
-def _version(response: httpcore2.Response) -> str:
-    return str(response.extensions.get("http_version", b""), "latin-1")
 
 
 @asynccontextmanager

@@ -6,7 +6,6 @@ was looked up. The library asks for a connection by name and keeps that name for
 
 from __future__ import annotations
 
-import asyncio
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
@@ -16,9 +15,9 @@ from cocli.pipeline.websites.fetch.known.closed_doors import ClosedDoors
 from cocli.pipeline.websites.fetch.outcome import Failure
 from cocli.pipeline.websites.fetch.resolver import Endpoint
 from cocli.pipeline.websites.fetch.signals import Breakdown
+from cocli.pipeline.websites.fetch.wire.streams import SocketBackend
 
 if TYPE_CHECKING:
-    import ssl
     from collections.abc import Iterable, Sequence
 
     from cocli.pipeline.websites.fetch.clock import Time
@@ -35,9 +34,8 @@ class GuardedNetwork(httpcore2.AsyncNetworkBackend):
         self._guard = guard
         self._lookups = lookups
         self._limits = limits
-        self._sockets = httpcore2.AnyIOBackend()
+        self._sockets = SocketBackend(sessions.keep)
         self._closed = ClosedDoors(time)
-        self._sessions = sessions
 
     async def address_of(self, host: str, port: int) -> str:
         """Where a request is going to: the first permitted address of its host."""
@@ -62,7 +60,7 @@ class GuardedNetwork(httpcore2.AsyncNetworkBackend):
                 try:
                     stream = await self._sockets.connect_tcp(*endpoint, timeout=wait, socket_options=socket_options)
                     self._closed.opened(host, endpoint)
-                    return ClosingStream(stream, self._sessions)
+                    return stream
                 except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
                     failure, problem = _failure(error), str(error)  # the name may have another address
                     self._closed.note(host, endpoint, failure)
@@ -78,43 +76,6 @@ class GuardedNetwork(httpcore2.AsyncNetworkBackend):
         if _is_address(host):
             return [Endpoint(host, port)]
         return await self._lookups(host, port)
-
-
-class ClosingStream(httpcore2.AsyncNetworkStream):
-    """A stream that is closed when its handshake is cancelled: the library closes it after its own errors only.
-
-    When it ends, its session of TLS is kept for the next one.
-    """
-
-    def __init__(self, stream: httpcore2.AsyncNetworkStream, sessions: TlsSessions) -> None:
-        self._stream = stream
-        self._sessions = sessions
-
-    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109  the library's
-        return await self._stream.read(max_bytes, timeout)
-
-    async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109  the library's
-        await self._stream.write(buffer, timeout)
-
-    async def aclose(self) -> None:
-        self._sessions.keep(self._stream.get_extra_info("ssl_object"))
-        await self._stream.aclose()
-
-    async def start_tls(
-        self,
-        ssl_context: ssl.SSLContext,
-        server_hostname: str | None = None,
-        timeout: float | None = None,  # noqa: ASYNC109  the library's
-    ) -> httpcore2.AsyncNetworkStream:
-        try:
-            encrypted = await self._stream.start_tls(ssl_context, server_hostname, timeout)
-            return ClosingStream(encrypted, self._sessions)
-        except asyncio.CancelledError:
-            await self._stream.aclose()
-            raise
-
-    def get_extra_info(self, info: str) -> object:
-        return self._stream.get_extra_info(info)
 
 
 def _breakdown(host: str, failures: list[Failure], problem: str, *, settled: bool) -> Breakdown:
@@ -145,6 +106,8 @@ def _is_refusal(error: BaseException | None) -> bool:
 
 
 def _is_address(host: str) -> bool:
+    if ":" not in host and not host[-1:].isdigit():
+        return False  # nearly every host: an exception for each of them would cost more than looking it up
     try:
         ip_address(host)
     except ValueError:  # that is the question
