@@ -53,6 +53,9 @@ class Put(NamedTuple):
     data: bytes
     if_absent: bool = False
     if_match: str | None = None
+    durable: bool = True
+    """False: a power cut may undo it, or leave a file without content. For what says something of living processes
+    only. Stores that are not a disk of this machine keep it all the same."""
 
 
 @runtime_checkable
