@@ -8,7 +8,8 @@ so that an older program that rewrites a newer program's file loses nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from datetime import UTC, date, datetime
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Self, TypeVar
@@ -197,7 +198,7 @@ class Record(RecordPart):
         return changed.with_extras(self.extras) if self.extras else changed
 
     @classmethod
-    def of_checked(cls, values: dict[str, Any], given: Set[str]) -> Self:
+    def of_checked(cls, values: dict[str, Any], given: AbstractSet[str]) -> Self:
         """A record of values that fit, one for each field: nothing is looked at. `given` are those of its file.
 
         For readers that know by the form of a text what is in it. `model_construct` checks as little, and takes five

@@ -54,8 +54,7 @@ class Put(NamedTuple):
     if_absent: bool = False
     if_match: str | None = None
     durable: bool = True
-    """False: a power cut may undo it, or leave a file without content. For what says something of living processes
-    only. Stores that are not a disk of this machine keep it all the same."""
+    """False: a power cut may undo it, as a whole. For what only says something of processes that a power cut ends."""
 
 
 @runtime_checkable
