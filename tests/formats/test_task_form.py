@@ -21,6 +21,7 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
     max_leaves=8,
 )
+DAMAGE = (b"", b"\x00", b'"', b"}", b'"a":1,', b"\xff", b"NaN", b'},"payload":{', b"13", b" ")
 
 
 def task(task_id: str = "t1", **values: object) -> Task:

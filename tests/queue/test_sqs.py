@@ -29,6 +29,7 @@ from cocli.queue.sqs.connection import SqsConnection
 from cocli.queue.sqs.queue import SqsQueue, queue_name
 from cocli.retries import Backoff
 from cocli.store import Store, open_store
+from cocli.store.base import Put
 from cocli.store.counting import CountingStore
 from cocli.store.memory import MemoryStore
 

@@ -146,8 +146,7 @@ class LocalStore:
         with store_errors(self._root, put.key):
             staged = self._stage(put, keep_open=True)
             try:
-                if self._fsync:
-                    self._sync_contents([staged])
+                self._sync_contents([staged])
                 self._publish(put, staged)
                 if self._fsync and staged.durable:
                     self._sync_names([staged])
@@ -397,8 +396,7 @@ class LocalStore:
         self._beneath.forbid_unnamed()
         staged = self._stage(put, keep_open=True)
         try:
-            if self._fsync:
-                self._sync_contents([staged])
+            self._sync_contents([staged])
             self._publish(put, staged)
         finally:
             staged.close()
@@ -477,11 +475,11 @@ class LocalStore:
 
     def _sync_contents(self, written: Sequence[_Staged]) -> None:
         """Before any of them gets its name: of what a power cut may undo, too, it leaves all or nothing. If it fails,
-        nothing of them stays."""
+        nothing of them stays. Nobody writes to a file afterwards: what has a temporary name is closed."""
         try:
-            if len(written) >= _MANY:
+            if self._fsync and len(written) >= _MANY:
                 sync_file_system(self._root)
-            else:
+            elif self._fsync:
                 for staged in written:
                     staged.sync()
         except BaseException:
