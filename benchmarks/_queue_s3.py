@@ -74,6 +74,22 @@ def _requests(bench: Bench, store: Store, tasks: int) -> None:
     bench.measure("s3_puts_per_task", per_task["put"], peer="limit", peer_value=2, conditions=conditions)
     bench.measure("s3_lists_per_claim", per_task["list"], peer="limit", peer_value=0.005, conditions=conditions)
     bench.measure("s3_usd_per_million", usd, unit="USD", conditions="public prices of S3 Standard, us-east-1")
+    _requests_of_groups(bench, counting)
+
+
+def _requests_of_groups(bench: Bench, counting: CountingStore) -> None:
+    """What is left, sixteen at a time, by one worker beside the server."""
+    counting.reset()
+    queue, done, started = LeasedQueue(counting, "bench", "tasks"), 0, time.perf_counter()
+    while claims := queue.claim_many(AT_A_TIME):
+        done += len(queue.ack_many([(claim, Ok()) for claim in claims]))
+    queue.close()
+    seconds = time.perf_counter() - started
+    per_task = {kind: counting.counts[kind] / done for kind in ("put", "get", "list", "delete_requests")}
+    shown = ", ".join(f"{kind} {count:.3f}" for kind, count in per_task.items())
+    conditions = f"{done:,} tasks, {AT_A_TIME} at a time, SeaweedFS: {shown}"
+    bench.measure("s3_group16_requests_per_task", sum(per_task.values()), conditions=conditions)
+    bench.measure("s3_group16_near_s", done / seconds, unit="tasks/s", conditions=f"{conditions}; no latency added")
 
 
 # --- far from the bucket

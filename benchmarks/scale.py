@@ -1,7 +1,7 @@
 """What looking at a queue costs: requests of status, cluster, progress and worker, by listing and by count and tallies.
 
     make bench NAME=scale                       10,000, 100,000 and 1,000,000 tasks in memory; 10,000 on an S3 server
-    python -m benchmarks scale largest=100000 s3=0
+    python -m benchmarks scale largest=100000 s3=100000
 
 Four tenths of the tasks wait, one in a hundred was set aside, the others are completed. Eight processes work on them.
 Of each view: what it asks for by listing, what the first look ever costs, and what a look after so many changes does.
@@ -75,12 +75,12 @@ def main(bench: Bench) -> None:
     for tasks in (size for size in (10_000, 100_000, 1_000_000) if size <= largest):
         with _scene(MemoryStore(), tasks) as scene:
             _measure(bench, scene, changes, _word(tasks))
-    if bench.size("s3", 1):
+    for tasks in (size for size in (10_000, 100_000, 1_000_000) if size <= bench.size("s3", 10_000)):
         os.environ.update(servers.credentials_environment())
         with tempfile.TemporaryDirectory() as folder, servers.seaweedfs(Path(folder)) as server:
             servers.create_bucket(server, "cocli-bench")
-            with _scene(open_store(server.url("cocli-bench", "scale")), 10_000) as scene:
-                _measure(bench, scene, changes, "10k_s3")
+            with _scene(open_store(server.url("cocli-bench", "scale")), tasks) as scene:
+                _measure(bench, scene, changes, f"{_word(tasks)}_s3")
 
 
 def _word(tasks: int) -> str:

@@ -29,6 +29,8 @@ from cocli.queue.sqs.connection import SqsConnection
 from cocli.queue.sqs.queue import SqsQueue, queue_name
 from cocli.retries import Backoff
 from cocli.store import Store, open_store
+from cocli.store.base import Put
+from cocli.store.counting import CountingStore
 from cocli.store.memory import MemoryStore
 
 NAME = "gm-details"
@@ -165,6 +167,25 @@ def test_what_has_ended_is_not_sent_again(place: Place, many: int) -> None:
         PutOutcome.ALREADY_SIDELINED: 1,
         PutOutcome.QUEUED: many,
     }
+
+
+def test_counting_does_not_list_what_has_ended(place: Place) -> None:
+    """After the first look, a look costs what has changed, however many have ended."""
+    place.store.put_many(Put(place.places.completion(f"old{n}", batch=False), b"{}\n") for n in range(6_000))
+    counting = CountingStore(place.store)
+    place.store = counting
+    queue, looker = place.worker(counted=True), place.worker("looker", counted=True)
+    assert looker.stats().completed == 6_000
+    queue.put_many([NewTask("done"), NewTask("aside")])
+    for _ in range(2):
+        claim = claimed(queue)
+        queue.ack(claim, Ok() if claim.task.task_id == "done" else Blocked(reason="captcha"))
+    assert queue.stats().completed == 6_001
+    counting.reset()
+    told = looker.stats()
+    assert (told.completed, told.sidelined, told.pending) == (6_001, {"blocked": 1}, 0)
+    assert counting.counts["list"] == 1
+    assert counting.counts["get"] <= 2
 
 
 def test_any_text_survives(place: Place) -> None:

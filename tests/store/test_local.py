@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
+import stat
 import subprocess
 import sys
 import threading
@@ -16,6 +17,7 @@ from tests.kit.effort import effort
 from cocli.errors import AlreadyExists, Denied, InvalidKey, NotFound, StoreError, StoreFull, Unavailable
 from cocli.store import Put
 from cocli.store.disk.stripes import StripedLocks, StripesTimeout
+from cocli.store.disk.unnamed import can_link_unnamed
 from cocli.store.local import LocalStore
 
 KILL_LOOP = Path(__file__).with_name("kill_loop.py")
@@ -318,3 +320,49 @@ def test_who_may_only_read_is_told_the_time(store: LocalStore, folder: Path) -> 
     (folder / ".clock#").mkdir()
     with pytest.raises(StoreError):
         LocalStore(folder).now()  # who may write must have the file system's clock
+
+
+def test_each_object_is_on_the_disk_before_it_has_its_name_and_before_the_put_returns(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a power cut may undo is whole, too, and only its name is not waited for."""
+    store, happened = LocalStore(folder, fsync="always"), list[str]()
+    link, fsync = os.link, os.fsync
+
+    def recorded_link(source: str, name: str, **how: object) -> None:
+        happened.append(f"named {name.rpartition('/')[2]}")
+        link(source, name, **how)  # type: ignore[arg-type]
+
+    def recorded_fsync(descriptor: int) -> None:
+        happened.append("folder" if stat.S_ISDIR(os.fstat(descriptor).st_mode) else "content")
+        fsync(descriptor)
+
+    store.put("a/there", b"0")
+    store.put("b/there", b"0")
+    monkeypatch.setattr(os, "link", recorded_link)
+    monkeypatch.setattr(os, "fsync", recorded_fsync)
+    store.put_many([Put("a/kept", b"1", if_absent=True), Put("b/passing", b"2", if_absent=True, durable=False)])
+    assert happened == ["content", "content", "named kept", "named passing", "folder"]
+    happened.clear()
+    store.put_many([Put("b/passing2", b"2", if_absent=True, durable=False)])
+    assert happened == ["content", "named passing2"]
+    happened.clear()
+    store.put("a/new", b"3", if_absent=True)
+    assert happened == ["content", "named new", "folder"]
+
+
+@pytest.mark.skipif(not can_link_unnamed(), reason="this system has no files without a name")
+def test_who_dies_before_the_name_leaves_nothing(
+    store: LocalStore, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Died(BaseException):
+        pass
+
+    def die(*_: object, **__: object) -> None:
+        raise Died
+
+    store.put("a/there", b"0")
+    monkeypatch.setattr(os, "link", die)
+    with pytest.raises(Died):
+        store.put("a/new", b"1", if_absent=True)
+    assert [path.name for path in (folder / "a").iterdir()] == ["there"]

@@ -6,6 +6,7 @@ The bytes are those that `json_records.render` would give; what does not change 
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 from cocli.errors import RecordError
@@ -30,9 +31,9 @@ class JsonForm:
             )
         texts = {name: json_records.text(value).replace("%", "%%") for name, value in values.items()}
         texts |= {name: f"%({name})s" for name in gaps}
-        members = ",".join(f'"{name}":{texts[name]}' for name in sorted(texts))
         self._model = type(example).__name__
-        self._template = f"{{{members}}}\n"
+        self._template = _members(texts)
+        self._fixed = {name: json_records.text(value) for name, value in values.items() if name not in gaps}
 
     def fill(self, **texts: str) -> bytes:
         """The bytes of a record. Each gap is given as JSON text, as `json_records.text` makes it."""
@@ -40,3 +41,17 @@ class JsonForm:
             return (self._template % texts).encode()
         except UnicodeEncodeError as error:
             raise RecordError(model=self._model, reason=json_records.LONE_SURROGATE) from error
+
+    def pattern(self, **gaps: str) -> re.Pattern[bytes]:
+        """What such a text looks like, each gap given as an expression with one group: its value, whole.
+
+        A text that fits is a record that was written here, if what is found in each gap is one JSON value.
+        """
+        fixed = {name: re.escape(text) for name, text in self._fixed.items()}
+        return re.compile(_members(fixed | gaps).encode(), re.DOTALL)
+
+
+def _members(texts: dict[str, str]) -> str:
+    """A JSON object of these members, in the order in which records are written."""
+    members = ",".join(f'"{name}":{texts[name]}' for name in sorted(texts))
+    return f"{{{members}}}\n"

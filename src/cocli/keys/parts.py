@@ -26,6 +26,9 @@ _AS_IT_IS = re.compile(rf"(?!\.\.?\Z)[A-Za-z0-9._@+=,-]{{1,{_KEPT_BYTES}}}\Z")
 LONGEST_PART = MAX_PART_BYTES + _LONGEST_ENDING
 _GOOD_PART = rf"(?!\.\.?(?:/|\Z))(?=[^/]{{1,{LONGEST_PART}}}(?:/|\Z))(?:[A-Za-z0-9._~@+=,-]++|%[0-9A-F]{{2}})++"
 _GOOD_KEY = re.compile(rf"(?=.{{1,{MAX_KEY_BYTES}}}\Z){_GOOD_PART}(?:/{_GOOD_PART})*\Z")
+_PLAIN_PART = rf"[A-Za-z0-9_~@+=,-][A-Za-z0-9._~@+=,-]{{0,{_KEPT_BYTES}}}+"
+_plain_key = re.compile(rf"(?:{_PLAIN_PART}/)*+{_PLAIN_PART}\Z").match
+"""Most keys: no part begins with a dot, none has an escape. In half of the time."""
 
 
 class ShortenedPart(str):
@@ -81,7 +84,7 @@ def decode_part(part: str) -> str:
 
 def check_key(key: str) -> None:
     """Refuse whatever could leave the store's root or mean two things. Every store calls this before any I/O."""
-    if not _GOOD_KEY.match(key):
+    if (len(key) > MAX_KEY_BYTES or not _plain_key(key)) and not _GOOD_KEY.match(key):
         _explain_key(key)
 
 

@@ -138,10 +138,14 @@ class HoldingQueue(ABC, Generic[C]):
         self._check(claim)
         # More than once, because the renewal itself may take longer than a lease (a closed lid, a store that hangs).
         for _ in range(RENEWALS):
-            if self._runtime.monotonic() - claim.written_at <= self._seconds * _SAFE_SHARE:
+            if self._is_young(claim):
                 return
             self._renew(claim)
         raise self._lost(claim, f"the store takes longer to answer than a lease lasts ({self._seconds:g} s)")
+
+    def _is_young(self, claim: C) -> bool:
+        """Whether nobody can have taken it over: by our own clock."""
+        return self._runtime.monotonic() - claim.written_at <= self._seconds * _SAFE_SHARE
 
     def _is_ours(self, claim: C) -> bool:
         """Whether a fresh claim is worth handing out: the way here may have taken longer than the lease."""

@@ -118,6 +118,7 @@ def _open_sqs(request: QueueRequest) -> SqsQueue:
         poll_seconds=POLL_SECONDS if commands else min(POLL_SECONDS, int(lease_seconds) // 3),
         listed=commands,
         gate=request.gate,
+        counted=not commands,
     )
     queue.connect()
     return queue

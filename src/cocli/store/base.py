@@ -53,6 +53,8 @@ class Put(NamedTuple):
     data: bytes
     if_absent: bool = False
     if_match: str | None = None
+    durable: bool = True
+    """False: a power cut may undo it, as a whole. For what only says something of processes that a power cut ends."""
 
 
 @runtime_checkable

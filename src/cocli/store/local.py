@@ -1,8 +1,9 @@
 """A store in a folder: one file per object, under the key as its path, readable with `ls`, `rg` and an editor.
 
-- Content is complete before its name appears: a temporary file beside the target (its name holds a character that
-  no key may contain, so it can never be taken for an object), then `link` to create or `rename` to replace. A swap
-  exchanges the two files and looks at what came out (`exchange`): editors take no locks.
+- Content is complete before its name appears. A new object is a file without a name that is linked to its own
+  (`unnamed`). Elsewhere, and to replace, it is a temporary file beside the target (its name holds a character that no
+  key may contain, so it can never be taken for an object), then `link` or `rename`. A swap exchanges the two files and
+  looks at what came out (`exchange`): editors take no locks.
 - Swaps, replacements and deletions hold a lock file for that moment only; whoever dies lets go of it.
 - A power cut: with `fsync="always"` an object is on the disk before `put` returns; `put_many` pays two
   synchronisations for the whole batch instead of two per file. With `fsync="never"` the kernel decides, and a power cut
@@ -23,20 +24,19 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from operator import itemgetter
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from cocli import logs
 from cocli.config.private import make_private
 from cocli.errors import AlreadyExists, Conflict, InvalidKey, NotFound, StoreError, Unavailable
 from cocli.keys.parts import MAX_KEY_BYTES, check_key, check_prefix
-from cocli.store.base import ObjectInfo, StoredObject
-from cocli.store.bulk import answer, put_one
+from cocli.store.base import ObjectInfo, Put, StoredObject
+from cocli.store.bulk import answer
 from cocli.store.conditions import check_put
 from cocli.store.disk.beneath import Beneath, read_whole, sync_file_system
 from cocli.store.disk.errors import store_errors, translated
 from cocli.store.disk.exchange import Exchange
 from cocli.store.disk.own_names import named_entries, place_of
-from cocli.store.disk.rounds import SyncRounds
 from cocli.store.disk.side_by_side import do_all
 from cocli.store.disk.stripes import StripedLocks
 from cocli.store.etag import content_etag
@@ -44,10 +44,11 @@ from cocli.store.etag import content_etag
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from cocli.store.base import Put
+    from cocli.store.disk.unnamed import UnnamedFile
 
 _LOG = logs.get_logger(__name__)
 
+Result = TypeVar("Result")
 Fsync = Literal["always", "never"]
 
 _TEMPORARY = ".tmp#"
@@ -60,31 +61,47 @@ _CLOCK = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK
 _FOLDER_TRIES = 100
 _BATCH_FILES = 1000
 _first = itemgetter(0)
-_MANY = 4  # from so many on, the file system is synchronised, and nothing has to be open for that
+_MANY = 4  # from so many on, the file system is synchronised: that is quicker than one after the other
+_NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK, errno.EXDEV)
+_OPEN = 64  # so many files of a `put_many` are kept open; of more, each is closed when it is written
 
 
 @dataclass(slots=True)
 class _Staged:
-    """An object whose content is written under a temporary name."""
+    """An object whose content is written: under a temporary name, or as a file that has none yet."""
 
     path: str
-    temporary: str
     folder: str
-    """Where both lie, relative to the root."""
+    """Where it lies, relative to the root."""
     etag: str
-    folders: Sequence[str]
+    durable: bool
+    folders: Sequence[str] = ()
     """Those that were made for it, outermost first: their names have to reach the disk as well."""
+    temporary: str = ""
+    unnamed: UnnamedFile | None = None
     descriptor: int | None = None
-    """Of the file, as long as it is to be synchronised."""
+    """Of the file with the temporary name, as long as it is to be synchronised."""
+
+    def sync(self) -> None:
+        descriptor = self.unnamed.descriptor if self.unnamed else self.descriptor
+        if descriptor is not None:
+            os.fsync(descriptor)
 
     def close(self) -> None:
+        """After its name was given, or could not be."""
+        if self.unnamed is not None:
+            self.unnamed.close()
+        self.close_temporary()
+
+    def close_temporary(self) -> None:
         descriptor, self.descriptor = self.descriptor, None
         if descriptor is not None:
             os.close(descriptor)
 
     def discard(self) -> None:
         self.close()
-        _remove(self.temporary)
+        if self.temporary:
+            _remove(self.temporary)
 
 
 class LocalStore:
@@ -97,7 +114,6 @@ class LocalStore:
         self._root = os.path.realpath(path)
         self._fsync = fsync == "always"
         self._beneath = Beneath(self._root)
-        self._rounds = SyncRounds(lambda: sync_file_system(self._root))
         self._clock: int | None = None
         self._locks = StripedLocks(f"{self._root}/{_LOCKS_FOLDER}")
         self._nonce = secrets.token_hex(4)
@@ -123,14 +139,19 @@ class LocalStore:
         return ObjectInfo(key, len(stored.data), stored.modified, stored.etag)
 
     def put(self, key: str, data: bytes, *, if_absent: bool = False, if_match: str | None = None) -> str:
-        check_put(key, if_absent=if_absent, if_match=if_match)
-        with store_errors(self._root, key):
-            staged = self._stage(key, data, keep_open=self._fsync)
-            if self._fsync:
+        return self._put(Put(key, data, if_absent, if_match))
+
+    def _put(self, put: Put) -> str:
+        check_put(put.key, if_absent=put.if_absent, if_match=put.if_match)
+        with store_errors(self._root, put.key):
+            staged = self._stage(put, keep_open=True)
+            try:
                 self._sync_contents([staged])
-            self._publish(key, staged, if_absent=if_absent, if_match=if_match)
-            if self._fsync:
-                self._sync_names([staged])
+                self._publish(put, staged)
+                if self._fsync and staged.durable:
+                    self._sync_names([staged])
+            finally:
+                staged.close()
         return staged.etag
 
     def delete(self, key: str, *, if_match: str | None = None) -> None:
@@ -209,7 +230,7 @@ class LocalStore:
             if self._fsync and len(batch) > 1:
                 answers += self._put_batch(batch)
             else:
-                answers += [answer(partial(put_one, self), put) for put in batch]
+                answers += [answer(self._put, put) for put in batch]
         return answers
 
     def delete_many(
@@ -269,31 +290,40 @@ class LocalStore:
 
     # --- writing
 
-    def _stage(self, key: str, data: bytes, *, keep_open: bool) -> _Staged:
-        place = place_of(self._root, key)
+    def _stage(self, put: Put, *, keep_open: bool) -> _Staged:
+        place = place_of(self._root, put.key)
         folder, slash, _ = place.rpartition("/")
-        name = f"{folder}{slash}{self._temporary()}"
-        descriptor, made = self._create(key, folder, name)
-        temporary = f"{self._root}/{name}"
-        staged = _Staged(f"{self._root}/{place}", temporary, folder, content_etag(data), made, descriptor)
+        staged = _Staged(f"{self._root}/{place}", folder, content_etag(put.data), put.durable)
+        if keep_open and put.if_absent and self._beneath.allows_unnamed:
+            staged.unnamed, staged.folders = self._in_folder(put.key, folder, self._beneath.create_unnamed)
+        descriptor = staged.unnamed.descriptor if staged.unnamed else None
+        if descriptor is None:
+            name = f"{folder}{slash}{self._temporary()}"
+            staged.temporary = f"{self._root}/{name}"
+            descriptor, staged.folders = self._in_folder(put.key, folder, partial(self._create, name))
+            staged.descriptor = descriptor
         try:
-            _write_all(descriptor, data)
+            _write_all(descriptor, put.data)
         except BaseException:  # whatever ends the write, nothing of it stays
             staged.discard()
             raise
         if not keep_open:
-            staged.close()
+            staged.close_temporary()
         return staged
+
+    def _create(self, name: str, _: str) -> int:
+        return self._beneath.open(name, _WRITE)
 
     def _temporary(self) -> str:
         # The process id as well: a forked child has its parent's nonce and counter.
         return f"{_TEMPORARY}{self._nonce}-{os.getpid()}-{next(self._counter)}"
 
-    def _create(self, key: str, folder: str, temporary: str) -> tuple[int, Sequence[str]]:
+    def _in_folder(self, key: str, folder: str, action: Callable[[str], Result]) -> tuple[Result, Sequence[str]]:
+        """Do something in the folder of a key, and say which folders had to be made for it."""
         made: Sequence[str] = ()
         for _ in range(_FOLDER_TRIES):
             try:
-                return self._beneath.open(temporary, _WRITE), made
+                return action(folder or "."), made
             except FileNotFoundError:
                 # The folder is not there yet, or was removed as empty between making it and using it: again.
                 made = self._make_folders(folder)
@@ -323,13 +353,22 @@ class LocalStore:
             os.close(descriptor)
         return [*made, folder]
 
-    def _publish(self, key: str, staged: _Staged, *, if_absent: bool, if_match: str | None) -> None:
+    def _publish(self, put: Put, staged: _Staged) -> None:
         """Give the content its name, if the condition holds. The temporary name is gone afterwards in any case."""
-        if if_match is not None:
-            self._swap(key, staged, if_match)
+        key = put.key
+        if put.if_match is not None:
+            self._swap(key, staged, put.if_match)
+            return
+        if staged.unnamed is not None:
+            try:
+                self._name(key, staged, staged.unnamed)
+            except OSError as error:
+                if error.errno not in _NO_LINKS:
+                    raise
+                self._publish_named(put)
             return
         try:
-            if if_absent:
+            if put.if_absent:
                 self._link(key, staged)
             else:
                 with self._locks.hold(key):
@@ -337,6 +376,34 @@ class LocalStore:
         except BaseException:  # whatever ends the write, nothing of it stays
             _remove(staged.temporary)
             raise
+
+    def _name(self, key: str, staged: _Staged, unnamed: UnnamedFile) -> None:
+        """Nothing lies in its folder meanwhile, so that may be removed as empty: then it is made again."""
+        name = staged.path.rpartition("/")[2]
+        try:
+            unnamed.link(name)
+        except FileExistsError:
+            raise AlreadyExists(key=key) from None
+        except FileNotFoundError:
+            reopen = partial(self._relink, unnamed, name)
+            try:
+                _, staged.folders = self._in_folder(key, staged.folder, reopen)
+            except FileExistsError:
+                raise AlreadyExists(key=key) from None
+
+    def _publish_named(self, put: Put) -> None:
+        """Where a file without a name can be made, and cannot be given one: write it again under a temporary name."""
+        self._beneath.forbid_unnamed()
+        staged = self._stage(put, keep_open=True)
+        try:
+            self._sync_contents([staged])
+            self._publish(put, staged)
+        finally:
+            staged.close()
+
+    def _relink(self, unnamed: UnnamedFile, name: str, folder: str) -> None:
+        unnamed.move(self._beneath.open(folder, _FOLDER))
+        unnamed.link(name)
 
     def _swap(self, key: str, staged: _Staged, if_match: str) -> None:
         """The lock keeps other processes of ours away, the exchange sees what editors do: they take no lock."""
@@ -364,7 +431,7 @@ class LocalStore:
         except FileExistsError:
             raise AlreadyExists(key=key) from None
         except OSError as error:
-            if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK):
+            if error.errno not in _NO_LINKS:
                 raise
             # A file system without hard links (exFAT, some network shares): the lock has to do.
             with self._locks.hold(key):
@@ -374,17 +441,22 @@ class LocalStore:
 
     def _put_batch(self, batch: Sequence[Put]) -> Sequence[str | StoreError]:
         """Write all, sync once, name all, sync once: as safe as one by one, at the price of two."""
-        keep_open = len(batch) < _MANY
+        keep_open = len(batch) <= _OPEN
         staged = [answer(partial(self._stage_put, keep_open=keep_open), put) for put in batch]
         written = [content for content in staged if isinstance(content, _Staged)]
-        failed = _failure(self._root, partial(self._sync_contents, written))
-        if failed is not None:
-            return [failed] * len(batch)
-        answers = [
-            content if isinstance(content, StoreError) else answer(partial(self._publish_put, put), content)
-            for put, content in zip(batch, staged, strict=True)
-        ]
-        failed = _failure(self._root, partial(self._sync_names, written))
+        try:
+            failed = _failure(self._root, partial(self._sync_contents, written))
+            if failed is not None:
+                return [failed] * len(batch)
+            answers = [
+                content if isinstance(content, StoreError) else answer(partial(self._publish_put, put), content)
+                for put, content in zip(batch, staged, strict=True)
+            ]
+            durable = [content for content in written if content.durable]
+            failed = _failure(self._root, partial(self._sync_names, durable))
+        finally:
+            for content in written:
+                content.close()
         if failed is None:
             return answers
         return [etag if isinstance(etag, StoreError) else failed for etag in answers]
@@ -392,26 +464,30 @@ class LocalStore:
     def _stage_put(self, put: Put, *, keep_open: bool) -> _Staged:
         check_put(put.key, if_absent=put.if_absent, if_match=put.if_match)
         with store_errors(self._root, put.key):
-            return self._stage(put.key, put.data, keep_open=keep_open)
+            return self._stage(put, keep_open=keep_open)
 
     def _publish_put(self, put: Put, staged: _Staged) -> str:
         with store_errors(self._root, put.key):
-            self._publish(put.key, staged, if_absent=put.if_absent, if_match=put.if_match)
+            self._publish(put, staged)
         return staged.etag
 
     # --- reaching the disk
 
     def _sync_contents(self, written: Sequence[_Staged]) -> None:
-        """Before any of them gets its name. Their files are closed afterwards; if it fails, nothing of them stays."""
-        descriptors = [staged.descriptor for staged in written if staged.descriptor is not None]
+        """Before any of them gets its name: of what a power cut may undo, too, it leaves all or nothing. If it fails,
+        nothing of them stays. Nobody writes to a file afterwards: what has a temporary name is closed."""
         try:
-            self._rounds.sync(descriptors if len(descriptors) == len(written) else None)
+            if self._fsync and len(written) >= _MANY:
+                sync_file_system(self._root)
+            elif self._fsync:
+                for staged in written:
+                    staged.sync()
         except BaseException:
             for staged in written:
                 staged.discard()
             raise
         for staged in written:
-            staged.close()
+            staged.close_temporary()
 
     def _sync_names(self, written: Sequence[_Staged]) -> None:
         folders: dict[str, None] = {}
@@ -422,17 +498,15 @@ class LocalStore:
 
     def _sync_folders(self, folders: Sequence[str]) -> None:
         if len(folders) >= _MANY:
-            self._rounds.sync(None)
+            sync_file_system(self._root)
             return
-        descriptors = []
-        try:
-            for folder in folders:
-                with suppress(FileNotFoundError):  # removed as empty meanwhile: then there is no name in it to keep
-                    descriptors.append(self._beneath.open(folder or ".", _FOLDER))
-            self._rounds.sync(descriptors)
-        finally:
-            for descriptor in descriptors:
-                os.close(descriptor)
+        for folder in folders:
+            with suppress(FileNotFoundError):  # removed as empty meanwhile: then there is no name in it to keep
+                descriptor = self._beneath.open(folder or ".", _FOLDER)
+                try:
+                    os.fsync(descriptor)
+                finally:
+                    os.close(descriptor)
 
     def _remove_empty_folders(self, folders: Iterable[str]) -> None:
         above: dict[str, None] = {}

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from cocli.store.base import Put
 
 
-def _utc_now() -> datetime:
-    return datetime.now(UTC)
+_utc_now = partial(datetime.now, UTC)
 
 
 class MemoryStore:
@@ -82,7 +81,7 @@ class MemoryStore:
 
     def put_many(self, puts: Iterable[Put]) -> Sequence[str | StoreError]:
         answers: list[str | StoreError] = []
-        for key, data, if_absent, if_match in puts:
+        for key, data, if_absent, if_match, _ in puts:
             try:
                 answers.append(self.put(key, data, if_absent=if_absent, if_match=if_match))
             except StoreError as error:
@@ -92,8 +91,9 @@ class MemoryStore:
     def delete_many(
         self, keys: Iterable[str], *, if_match: Mapping[str, str] | None = None
     ) -> Sequence[StoreError | None]:
-        etags = if_match or {}
-        return [answer(partial(self.delete, if_match=etags.get(key)), key) for key in keys]
+        if not if_match:
+            return [answer(self.delete, key) for key in keys]
+        return [answer(partial(self.delete, if_match=if_match.get(key)), key) for key in keys]
 
     def now(self) -> datetime:
         return self._clock()

@@ -18,7 +18,7 @@ from cocli.formats.json_form import JsonForm
 from cocli.keys.paths import task_files, task_id_of
 from cocli.models.lease import Lease
 from cocli.models.record import render_utc
-from cocli.models.task import Attempt, Task
+from cocli.models.task import Attempt
 from cocli.queue.base import Category
 from cocli.queue.custody import HISTORY, RENEWALS, HoldingQueue
 from cocli.queue.leased.claim import LeasedClaim
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from abc import abstractmethod
     from collections.abc import Sequence
 
+    from cocli.formats.task_form import TaskForm
+    from cocli.models.task import Task
     from cocli.queue.leased.discovery import Discovery, TaskCandidate
     from cocli.queue.leased.leftovers import Leftovers
     from cocli.queue.leased.removal import Cleaner
@@ -57,6 +59,9 @@ class ClaimingQueue(HoldingQueue[LeasedClaim]):
     _lock: threading.Lock
     """For what is remembered between claims, not while leases are written: threads do not wait in line for that."""
     _margin: timedelta
+    _length: timedelta
+    """Of a lease."""
+    _task_form: TaskForm
     _places: Places
     _discovery: Discovery
     _cleaner: Cleaner
@@ -183,10 +188,11 @@ class ClaimingQueue(HoldingQueue[LeasedClaim]):
         written_at, now = self._runtime.monotonic(), self._store.now()
         data = self._first_lease.fill(
             task_id=json_records.text(task_id),
-            expires=f'"{render_utc(self._expiry(now))}"',
+            expires=f'"{render_utc(now + self._length)}"',
             nonce=f'"{self._nonce()}"',
         )
-        return Leasing(folder, task_id, task_key, Put(lease_key, data, if_absent=True), written_at, now)
+        put = Put(lease_key, data, if_absent=True, durable=False)
+        return Leasing(folder, task_id, task_key, put, written_at, now)
 
     @cached_property
     def _first_lease(self) -> JsonForm:
@@ -196,11 +202,17 @@ class ClaimingQueue(HoldingQueue[LeasedClaim]):
         return JsonForm(example, "task_id", "expires", "nonce")
 
     def _take_new(self, leasing: Leasing) -> LeasedClaim | None:
-        etag = settled.create(self._store, leasing.put.key, leasing.put.data)
-        if etag is None:
+        (created,) = settled.create_many(self._store, [leasing.put])
+        return self._read_one(leasing, created)
+
+    def _read_one(self, leasing: Leasing, created: str | StoreError | None) -> LeasedClaim | None:
+        """Its lease has been asked for: read the task if we got it."""
+        if created is None:
             self._lost_race(leasing.task_id)
             return None
-        return self._leased(leasing, etag, answer(self._store.get, leasing.task_key))
+        if isinstance(created, StoreError):
+            raise created
+        return self._leased(leasing, created, answer(self._store.get, leasing.task_key))
 
     def _read_leased(self, leasings: list[Leasing], answers: Sequence[str | StoreError | None]) -> list[LeasedClaim]:
         """Their leases have been asked for: read the tasks of those that we got."""
@@ -323,7 +335,7 @@ class ClaimingQueue(HoldingQueue[LeasedClaim]):
         """The task and its etag."""
         if isinstance(stored, StoreError):
             raise stored
-        task = json_records.read(Task, stored.data, file=stored.key)
+        task = self._task_form.read(stored.data, file=stored.key)
         if self._places.folder(task.task_id) != folder:
             raise FormatError(
                 file=stored.key, line=1, reason=f'it holds the task "{task.task_id}", which belongs elsewhere'
@@ -353,7 +365,7 @@ class ClaimingQueue(HoldingQueue[LeasedClaim]):
         return lease.with_changes(worker=self.worker, expires=self._expiry(now), not_before=None, error=None)
 
     def _expiry(self, now: datetime) -> datetime:
-        return now + timedelta(seconds=self._seconds)
+        return now + self._length
 
     def _set_aside_malformed(self, folder: str, error: FormatError) -> None:
         """A task or lease that cannot be read: kept as it is on the sideline, if it is still the same afterwards."""

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Literal
 from cocli import logs
 from cocli.errors import CocliError, HostEvicted, LeaseLost, StoreError
 from cocli.formats import json_records
+from cocli.formats.task_form import TaskForm
 from cocli.keys.paths import task_files
 from cocli.models.campaign import LEASE_SECONDS
 from cocli.models.completion import Empty, Ok
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from cocli.models.task import TaskError
     from cocli.queue.base import Claim, QueueStats, Verdict
     from cocli.queue.leased.claim import LeasedClaim
+    from cocli.queue.leased.claimer import Leasing
     from cocli.queue.leased.tally import QueueChange
     from cocli.queue.runtime import Runtime
     from cocli.store.base import Store
@@ -92,11 +94,13 @@ class LeasedQueue(ClaimingQueue):
         self._attempts = attempts
         self._seconds = lease_seconds
         self._margin = timedelta(seconds=margin)
+        self._length = timedelta(seconds=lease_seconds)
+        self._task_form = TaskForm(campaign, name)
         self._runtime = runtime or ThreadRuntime()
         self._random = rng or random.Random(secrets.randbits(64))  # noqa: S311 - for spreading, not for secrets
         self._lock = threading.Lock()
         self._places = Places(campaign, name)
-        expiry = timedelta(seconds=lease_seconds) + self._margin
+        expiry = self._length + self._margin
         self._discovery = Discovery(store, self._places.pending, self._random, expiry=expiry)
         self._keeper = LeaseKeeper(self._runtime, self._renew, lease_seconds=lease_seconds, renew_many=self._renew_many)
         self._cleaner = Cleaner(store, self._runtime, lease_seconds=lease_seconds)
@@ -197,6 +201,8 @@ class LeasedQueue(ClaimingQueue):
         self, change: QueueChange, claims: Iterable[LeasedClaim], created: Sequence[str | CocliError | None]
     ) -> None:
         """Who is late cannot tell what the task was before: another may have ended it. Nor can who finds it ended."""
+        if not self._tally.counts:
+            return
         change.complete(sum(isinstance(etag, str) for etag in created))
         since = self._runtime.monotonic() - self._seconds
         if any(claim.written_at <= since or claim.task.recoveries for claim in claims):
@@ -225,7 +231,7 @@ class LeasedQueue(ClaimingQueue):
             for number, (claim, verdict) in enumerate(ended)
             if isinstance(verdict, (Ok, Empty))
         }
-        outcomes, _ = self._complete_all(list(results.values()), [])
+        outcomes = self._complete_all(list(results.values()))
         by_number = dict(zip(results, outcomes, strict=True))
         return [
             by_number[number] if number in by_number else self._ack_or_error(claim, verdict)
@@ -237,29 +243,47 @@ class LeasedQueue(ClaimingQueue):
         if not isinstance(verdict, (Ok, Empty)):
             return super().ack_and_claim(claim, verdict)
         mine = self._ours(claim)
-        self._check(mine)  # before the next lease is asked for: who may not end this takes no other
-        with self._lock:
-            following = self._discovery.next_new()
-        leasing = None if following is None else self._leasing(following.folder)
-        if leasing is None:
+        with mine.writing:
+            self._make_sure(mine)  # before the next lease is asked for: who may not end this takes no other
+            leasing = self._next_leasing()
+            ended = None if leasing is None else self._complete_beside(mine, verdict, leasing)
+        if leasing is None or ended is None:
             return super().ack_and_claim(claim, verdict)
-        (outcome,), leases = self._complete_all([(mine, verdict)], [leasing.put])
-        if isinstance(outcome, CocliError):
-            with suppress(CocliError):  # a lease that cannot be given back runs out
-                for unwanted in self._read_leased([leasing], leases):
-                    self.release(unwanted)
-            raise outcome
+        outcome, leased = ended
         try:
-            taken = self._still_ours(self._read_leased([leasing], leases))
-            self._tally.hold(taken)
-            return outcome, taken[0] if taken else self.claim()
+            taken = self._read_one(leasing, leased)
+            if taken is None or not (self._is_young(taken) or self._still_ours([taken])):
+                return outcome, self.claim()
+            self._tally.hold((taken,))
         except (StoreError, HostEvicted):
             return outcome, None  # the result is kept, and must be told; the next claim meets the error again
+        return outcome, taken
 
-    def _complete_all(
-        self, ended: list[tuple[LeasedClaim, Ok | Empty]], beside: list[Put]
-    ) -> tuple[list[AckOutcome | CocliError], list[str | StoreError | None]]:
-        """Complete claims that are still ours, and create other objects on the same way: what came of each."""
+    def _next_leasing(self) -> Leasing | None:
+        """The lease of the next task, if one is known that nobody had."""
+        with self._lock:
+            following = self._discovery.next_new()
+        return None if following is None else self._leasing(following.folder)
+
+    def _complete_beside(
+        self, claim: LeasedClaim, verdict: Ok | Empty, leasing: Leasing
+    ) -> tuple[AckOutcome, str | StoreError | None]:
+        """End a claim that is ours while the lease of another task is created: what came of each."""
+        put = Put(self._completion_key(claim, batch=False), self._completion(claim, verdict), if_absent=True)
+        with self._tally.change() as change:
+            created, leased = settled.create_many(self._store, [put, leasing.put])
+            self._count(change, (claim,), (created,))
+        if isinstance(created, StoreError):
+            with suppress(CocliError):  # a lease that cannot be given back runs out
+                unwanted = self._read_one(leasing, leased)
+                if unwanted is not None:
+                    self.release(unwanted)
+            raise created
+        claim.over = True
+        return self._completed(claim, created), leased
+
+    def _complete_all(self, ended: list[tuple[LeasedClaim, Ok | Empty]]) -> list[AckOutcome | CocliError]:
+        """Complete claims that are still ours: what came of each."""
         claims = [claim for claim, _ in ended]
         with _all_writing(claims):
             lost = self._make_all_sure(claims)
@@ -269,17 +293,16 @@ class LeasedQueue(ClaimingQueue):
                 if claim.folder not in lost
             ]
             with self._tally.change() as change:
-                answers = settled.create_many(self._store, [*puts, *beside])
-                self._count(change, (claim for claim, _ in ended), answers[: len(puts)])
-            created = iter(answers[: len(puts)])
+                answers = settled.create_many(self._store, puts)
+                self._count(change, claims, answers)
+            created = iter(answers)
             created_by = [lost.get(claim.folder) or next(created) for claim, _ in ended]
             for (claim, _), created_or_error in zip(ended, created_by, strict=True):
                 claim.over = claim.over or not isinstance(created_or_error, CocliError)
-        outcomes = [
+        return [
             etag if isinstance(etag, CocliError) else self._completed(claim, etag)
             for (claim, _), etag in zip(ended, created_by, strict=True)
         ]
-        return outcomes, answers[len(puts) :]
 
     def _give_back(
         self, claim: LeasedClaim, outcome: Literal["failed", "released"], error: TaskError | None, seconds: float

@@ -38,11 +38,12 @@ class Cleaner:
 
     def done(self, folder: str) -> None:
         """A task ended: remove it soon."""
+        now = self._runtime.monotonic()
         with self._lock:
             if not self._done:
-                self._since = self._runtime.monotonic()
+                self._since = now
             self._done[folder] = None
-            due = len(self._done) >= _BATCH or self._runtime.monotonic() - self._since > self._wait
+            due = len(self._done) >= _BATCH or now - self._since > self._wait
         if due:
             try:
                 self.flush()

@@ -13,6 +13,7 @@ from cocli.errors import AlreadyExists, NotFound, StoreError
 from cocli.formats import json_records
 from cocli.models.task import Task
 from cocli.queue.base import NewTask, PutOutcome, PutReport
+from cocli.queue.leased.ended import EndedTasks
 from cocli.queue.leased.tally import NoTally
 from cocli.store import settled
 from cocli.store.base import Put, StoredObject
@@ -29,8 +30,10 @@ _LOG = logs.get_logger(__name__)
 _AT_ONCE = timedelta(seconds=0.5)
 """What was looked at so shortly before has not ended since."""
 _CHUNK = 5000
+_LOOKED_UP = 500
+"""Fewer, where each is looked for: what was looked for is to be put at once."""
 _LIST_FROM = 20
-"""From this many tasks on, one listing of what has ended is cheaper than a look for each."""
+"""From this many tasks on, what has ended is listed, if it is little."""
 
 
 class Putter:
@@ -69,28 +72,23 @@ class Putter:
         if len(first) < _LIST_FROM:
             counts.update(self.put(task) for task in first)
             return self._report(counts)
-        looked_at = self._store.now()
-        completed, sidelined = self._completed_spots(), self._sidelined_spots()
-        chunk = first + list(islice(remaining, _CHUNK))
+        ended = EndedTasks(self._store, self._places)
+        chunk = first + list(islice(remaining, _LOOKED_UP))
         while chunk:
-            fresh = []
-            for task in chunk:
-                spot = self._places.spot(task.task_id)
-                if spot in completed:
-                    counts[PutOutcome.ALREADY_COMPLETED] += 1
-                elif spot in sidelined:
-                    counts[PutOutcome.ALREADY_SIDELINED] += 1
-                else:
-                    fresh.append(task)
-            with self._tally.change() as change:
-                outcomes = self._create(fresh)
-                change.put(outcomes.count(PutOutcome.QUEUED))
-                counts.update(outcomes)
-                is_first = not (completed or sidelined) and set(counts) <= {PutOutcome.QUEUED}
-                if not is_first and self._store.now() - looked_at > _AT_ONCE:
-                    change.doubt()  # some may have ended since, and then they do not wait
-            chunk = list(islice(remaining, _CHUNK))
+            counts.update(self._put_chunk(chunk, ended, is_first=set(counts) <= {PutOutcome.QUEUED}))
+            chunk = list(islice(remaining, _CHUNK if ended.lists else _LOOKED_UP))
         return self._report(counts)
+
+    def _put_chunk(self, chunk: list[NewTask], ended: EndedTasks, *, is_first: bool) -> list[PutOutcome]:
+        ends = ended.among([task.task_id for task in chunk])
+        known = [end for end in ends if end is not None]
+        with self._tally.change() as change:
+            outcomes = self._create([task for task, end in zip(chunk, ends, strict=True) if end is None])
+            change.put(outcomes.count(PutOutcome.QUEUED))
+            is_first = is_first and ended.are_none and set(outcomes) <= {PutOutcome.QUEUED}
+            if not is_first and self._store.now() - ended.looked_at > _AT_ONCE:
+                change.doubt()  # some may have ended since, and then they do not wait
+        return known + outcomes
 
     def _report(self, counts: Counter[PutOutcome]) -> PutReport:
         if _LOG.isEnabledFor(logging.DEBUG):
@@ -126,13 +124,6 @@ class Putter:
             if not isinstance(answer, NotFound):
                 raise answer
         return None
-
-    def _completed_spots(self) -> set[str | None]:
-        return {self._places.spot_of_completion(info.key) for info in self._store.list(self._places.completed)}
-
-    def _sidelined_spots(self) -> set[str]:
-        found = (self._places.spot_of_sidelined(info.key) for info in self._store.list(self._places.sideline))
-        return {category_and_spot[1] for category_and_spot in found if category_and_spot is not None}
 
     def _render(self, new: NewTask, now: datetime) -> bytes:
         return json_records.render(

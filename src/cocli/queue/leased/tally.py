@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import secrets
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
@@ -25,6 +25,7 @@ from cocli.store import settled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
     from datetime import datetime
 
     from cocli.queue.leased.claim import LeasedClaim
@@ -76,12 +77,18 @@ class QueueChange:
         return not (self.waiting or self.completed or self.aside or self.doubtful)
 
 
+_UNHEARD = nullcontext(QueueChange())
+"""Of queues that nobody counts: whatever is written into it, nobody reads it."""
+
+
 class NoTally:
     """For queues that nobody counts but by listing."""
 
-    @contextmanager
-    def change(self) -> Iterator[QueueChange]:
-        yield QueueChange()
+    counts = False
+    """Whether anybody wants to know what was changed."""
+
+    def change(self) -> AbstractContextManager[QueueChange]:
+        return _UNHEARD
 
     def hold(self, claims: Sequence[LeasedClaim]) -> None:
         """Claims that somebody works on now."""
@@ -109,6 +116,8 @@ class Tally(NoTally):
         self._activity: Activity | None = None
         self._denied = False
         self._begin_life()
+
+    counts = True
 
     def _begin_life(self) -> None:
         self._writer = f"{self._worker}-{self._nonce()[:8]}"

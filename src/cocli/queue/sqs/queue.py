@@ -31,9 +31,11 @@ from cocli.models.task import Task, TaskError
 from cocli.queue.base import AckOutcome, Category, NewTask, PutOutcome, PutReport, TaskPlace
 from cocli.queue.custody import HISTORY, HoldingQueue, always_open
 from cocli.queue.keeper import LeaseKeeper
+from cocli.queue.leased.census import QueueCensus
 from cocli.queue.leased.queue import default_worker
 from cocli.queue.leased.sideline import Sideline
 from cocli.queue.leased.statistics import Statistics
+from cocli.queue.leased.tally import NoTally, Tally
 from cocli.queue.places import Places
 from cocli.queue.runtime import ThreadRuntime
 from cocli.queue.sqs.connection import LONGEST_POLL, LONGEST_VISIBILITY, ReceiptExpired, SqsConnection
@@ -87,7 +89,9 @@ class SqsQueue(HoldingQueue[SqsClaim]):
         runtime: Runtime | None = None,
         rng: random.Random | None = None,
         gate: Callable[[], None] = always_open,
+        counted: bool = False,
     ) -> None:
+        """`counted`: what has ended is told in a tally, so that whoever counts need not list it."""
         if lease_seconds > LONGEST_VISIBILITY:
             reason = f"queue.lease_seconds is {lease_seconds:g}, and SQS allows {LONGEST_VISIBILITY} (12 hours) at most"
             raise QueueUnusable(provider="sqs", reason=reason, hint="Set lease_seconds under [queue] to less.")
@@ -108,8 +112,14 @@ class SqsQueue(HoldingQueue[SqsClaim]):
         self._notes = Notes(store, self._places, self._nonce)
         expiry = timedelta(seconds=self._seconds)
         self._outbox = ListedOutbox(connection, store, self._places) if listed else Outbox(connection)
-        self._sideline = Sideline(store, self._places, self._nonce, settled_after=expiry, requeue=self._send_again)
-        self._statistics = Statistics(store, self._places, name, expiry)
+        self._tally, census = NoTally(), None
+        if counted:
+            self._tally = Tally(store, campaign, name, self.worker, self._runtime, self._nonce)
+            census = QueueCensus(store, self._places, campaign, name, expiry, self._nonce, self._runtime.monotonic)
+        self._sideline = Sideline(
+            store, self._places, self._nonce, settled_after=expiry, requeue=self._send_again, tally=self._tally
+        )
+        self._statistics = Statistics(store, self._places, name, expiry, census)
         self._putter = SqsPutter(
             store, self._places, campaign, name, self._nonce, outbox=self._outbox, runtime=self._runtime
         )
@@ -256,10 +266,13 @@ class SqsQueue(HoldingQueue[SqsClaim]):
 
     def _complete(self, claim: SqsClaim, data: bytes, *, batch: bool) -> AckOutcome:
         self._make_sure(claim)
-        created = settled.create(self._store, self._places.completion(claim.task.task_id, batch=batch), data)
-        if claim.token > 1:
-            # Others may have given up what we finished: a result is worth more than their reason.
-            self._store.delete_many(self._places.sidelines(claim.task.task_id))
+        with self._tally.change() as change:
+            created = settled.create(self._store, self._places.completion(claim.task.task_id, batch=batch), data)
+            change.complete(created is not None)
+            if claim.token > 1:
+                # Others may have given up what we finished: a result is worth more than their reason.
+                change.doubt()
+                self._store.delete_many(self._places.sidelines(claim.task.task_id))
         self._end(claim)
         outcome = AckOutcome.ALREADY_COMPLETED if created is None else AckOutcome.COMPLETED
         self._tell(_LOG, "task ended", claim.task.task_id, outcome=outcome, token=claim.token, attempt=claim.attempt)
@@ -322,12 +335,13 @@ class SqsQueue(HoldingQueue[SqsClaim]):
         return "recovered"
 
     def stats(self) -> QueueStats:
-        """Messages as SQS counts them, which it does approximately; what has ended as the store lists it."""
+        """Messages as SQS counts them, approximately; what has ended as tallies tell, or a listing shows."""
         visible, taken, delayed = self._connection.numbers(
             "ApproximateNumberOfMessages",
             "ApproximateNumberOfMessagesNotVisible",
             "ApproximateNumberOfMessagesDelayed",
         )
+        self._tally.tell()
         ended = self._statistics.stats()
         return replace(ended, pending=visible + taken + delayed, leased=taken, expired=None, oldest=None)
 
@@ -341,4 +355,7 @@ class SqsQueue(HoldingQueue[SqsClaim]):
 
     def close(self) -> None:
         self._keeper.close()
-        self._connection.close()
+        try:
+            self._tally.close()
+        finally:
+            self._connection.close()

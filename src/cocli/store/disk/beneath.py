@@ -10,11 +10,15 @@ import sys
 from functools import cache
 from typing import Any
 
+from cocli.store.disk.unnamed import UnnamedFile, can_link_unnamed
+
 _OPENAT2 = 437  # the same number on every architecture
 _HOW_SIZE = 24
 _RESOLVE_NO_SYMLINKS = 0x04
 _RESOLVE_BENEATH = 0x08
 _NEW_FILE = 0o644
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_NO_UNNAMED = (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.EPERM)
 
 
 def real_path(descriptor: int) -> str:
@@ -59,6 +63,7 @@ class Beneath:
         self._hows: dict[int, Any] = {}
         self._descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self._syscall = _openat2_syscall()
+        self._unnamed = can_link_unnamed()
 
     def open(self, path: str, flags: int) -> int:
         """The descriptor of what lies at a path relative to the root; `OSError` with ELOOP where a link is met."""
@@ -73,6 +78,26 @@ class Beneath:
                 return self._open_and_ask(path, flags)
             raise error
         return descriptor
+
+    @property
+    def allows_unnamed(self) -> bool:
+        """Whether files can be made that have no name yet."""
+        return self._unnamed and self._syscall is not None
+
+    def create_unnamed(self, folder: str) -> UnnamedFile | None:
+        """A new file in a folder, without a name; None where the file system knows no such thing."""
+        descriptor = self.open(folder, _FOLDER)
+        try:
+            return UnnamedFile(descriptor)
+        except OSError as error:
+            os.close(descriptor)
+            if error.errno not in _NO_UNNAMED:
+                raise
+            self.forbid_unnamed()
+            return None
+
+    def forbid_unnamed(self) -> None:
+        self._unnamed = False
 
     def close(self) -> None:
         if self._descriptor >= 0:
