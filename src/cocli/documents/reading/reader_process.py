@@ -15,9 +15,10 @@ import resource
 import signal
 import struct
 import sys
+import time
 from collections import ChainMap
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
 
@@ -33,6 +34,8 @@ class ReaderAnswer:
 
     kind: Literal["ready", "read", "costly", "raised"]
     value: Any = None
+    seconds: float = 0.0
+    """Of processor time."""
 
 
 def framed(message: object) -> bytes:
@@ -71,7 +74,9 @@ def main(arguments: Sequence[str]) -> int:
     _write(answers, ReaderAnswer("ready"))
     while (data := _read(requests)) is not None:
         _limit(seconds)
+        began = time.process_time()
         answer = _answered(data, memory)
+        answer = replace(answer, seconds=time.process_time() - began)
         _write(answers, answer)
         if answer.kind == "costly":
             return 1  # what is left of the memory is in pieces

@@ -18,7 +18,15 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, BinaryIO, TypeVar, cast
 
 from cocli import logs
-from cocli.documents.reading.limits import TRIES, OverrunError, ReaderKilledError, ReadingLimits, why_ended
+from cocli.documents.reading.limits import (
+    TRIES,
+    OverrunError,
+    ReaderKilledError,
+    ReadingLimits,
+    ReadingPatience,
+    processor_seconds,
+    why_ended,
+)
 from cocli.documents.reading.reader_process import HEAD, ReaderAnswer, framed
 from cocli.errors import PageReaderLost, TooCostly
 
@@ -91,6 +99,8 @@ class _RoomReader:
     def __init__(self, limits: ReadingLimits) -> None:
         self._limits = limits
         self._late = False
+        self._ending = threading.Lock()
+        self._is_over = True
         try:
             self._process = subprocess.Popen(  # noqa: S603  this program
                 limits.command(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=1 << 16
@@ -109,9 +119,9 @@ class _RoomReader:
         return True
 
     def ask(self, message: bytes) -> ReaderAnswer:
-        timer = threading.Timer(self._limits.seconds, self._expire)
-        timer.daemon = True
-        timer.start()
+        patience = ReadingPatience(self._limits, processor_seconds(self._process.pid))
+        self._is_over = False
+        self._arm(patience)
         try:
             if not self._is_ready:
                 self._answer()
@@ -122,10 +132,10 @@ class _RoomReader:
         except (EOFError, OSError) as error:
             code = self._process.wait()
             if self._late:
-                raise OverrunError(f"no end within {self._limits.seconds:g} s") from error
+                raise patience.why() from error
             raise why_ended(code, self._limits) from error
         finally:
-            timer.cancel()
+            self._disarm()
 
     def end(self) -> None:
         self._process.kill()
@@ -134,9 +144,26 @@ class _RoomReader:
             with suppress(OSError):  # what was not written yet is of no use to anybody
                 pipe.close()
 
-    def _expire(self) -> None:
-        self._late = True
-        self._process.kill()
+    def _arm(self, patience: ReadingPatience) -> None:
+        timer = threading.Timer(self._limits.seconds, self._expire, (patience,))
+        timer.daemon = True
+        self._timer = timer
+        timer.start()
+
+    def _disarm(self) -> None:
+        with self._ending:
+            self._is_over = True
+            self._timer.cancel()
+
+    def _expire(self, patience: ReadingPatience) -> None:
+        with self._ending:
+            if self._is_over:
+                return
+            if patience.goes_on(processor_seconds(self._process.pid)):
+                self._arm(patience)
+                return
+            self._late = True
+            self._process.kill()
 
     def _answer(self) -> ReaderAnswer:
         head = self._answers.read(HEAD.size)
