@@ -48,12 +48,21 @@ class ReadingRoom:
         self._idle: deque[_RoomReader] = deque()
         self._owner = os.getpid()
 
-    def call(self, function: Callable[..., T], *arguments: object, what: str) -> T:
-        """Call a function of a module, by its name. Arguments and answer are sent as pickles."""
+    def call(
+        self,
+        function: Callable[..., T],
+        *arguments: object,
+        what: str,
+        progress: Callable[[int], None] = lambda _done: None,
+    ) -> T:
+        """Call a function of a module, by its name. Arguments and answer are sent as pickles.
+
+        `progress` hears what the function says by `tell_progress`.
+        """
         message, reason = framed((function, arguments)), ""
         for _ in range(TRIES):
             try:
-                return cast("T", self._read(message))
+                return cast("T", self._read(message, progress))
             except ReaderKilledError as error:
                 reason = str(error)
             except OverrunError as error:
@@ -74,12 +83,12 @@ class ReadingRoom:
             return self._idle.pop()
         return None
 
-    def _read(self, message: bytes) -> object:
+    def _read(self, message: bytes, progress: Callable[[int], None]) -> object:
         reader = self._waiting()
         if reader is None or reader.is_gone():
             reader = _RoomReader(self._limits)
         try:
-            answer = reader.ask(message)
+            answer = reader.ask(message, progress)
         except BaseException:  # overrun, or Ctrl-C: what it would still answer belongs to nobody
             reader.end()
             raise
@@ -118,7 +127,7 @@ class _RoomReader:
         self.end()
         return True
 
-    def ask(self, message: bytes) -> ReaderAnswer:
+    def ask(self, message: bytes, progress: Callable[[int], None]) -> ReaderAnswer:
         patience = ReadingPatience(self._limits, processor_seconds(self._process.pid))
         self._is_over = False
         self._arm(patience)
@@ -128,7 +137,9 @@ class _RoomReader:
                 self._is_ready = True
             self._requests.write(message)
             self._requests.flush()
-            return self._answer()
+            while (answer := self._answer()).kind == "progress":
+                progress(answer.value)
+            return answer
         except (EOFError, OSError) as error:
             code = self._process.wait()
             if self._late:
@@ -180,5 +191,7 @@ PAGES = ReadingRoom(ReadingLimits())
 """For single pages: of websites, of Google Maps."""
 FILES = ReadingRoom(ReadingLimits(cpu_seconds=300, seconds=900.0, memory=4 << 30))
 """For files that a person brings: they may be large, and somebody waits."""
-atexit.register(PAGES.close)
-atexit.register(FILES.close)
+PLACES = ReadingRoom(ReadingLimits(cpu_seconds=24 * 3600, seconds=900.0, memory=4 << 30))
+"""For files of open places: they may be as large as a disk, so what they may take is said with each."""
+for _room in (PAGES, FILES, PLACES):
+    atexit.register(_room.close)
