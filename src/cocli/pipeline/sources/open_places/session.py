@@ -21,6 +21,8 @@ _CONFIG = {
 SORT_MEMORY = "1GB"
 """For sorting a file by tile: a small machine has it, and what does not fit is spilled."""
 QUERY_MEMORY = "512MB"
+MOST_SPILLED = 64 << 30
+"""Bytes that may lie in the folder, where nothing else is known of the size of the data."""
 _THREADS = 8
 """Each needs memory of its own, and the process has a limit."""
 _LOOKED_EVERY = 0.2
@@ -40,7 +42,7 @@ def reading_connection(files: Sequence[str]) -> duckdb.DuckDBPyConnection:
 
 
 @contextmanager
-def sorting_connection(spill: str, most_bytes: int) -> Iterator[duckdb.DuckDBPyConnection]:
+def sorting_connection(spill: str, most_bytes: int = MOST_SPILLED) -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection for making a copy: it may spill so much into a folder, and its memory has a limit."""
     connection = _connect()
     try:
