@@ -18,6 +18,10 @@ from tests.kit.town_records import TownOutcome
 from cocli.demo.town.trades import PHRASES
 
 SECONDS = 3000.0
+LEFT_OUT = ("hair salon", "restaurant", "dentist", "florist", "plumber")
+LASTING = tuple(phrase for phrase in PHRASES if phrase not in LEFT_OUT)
+"""The demo without phrases whose goal cannot be met: some of their websites are behind a wall or need a browser, others
+fail each time in a way that may pass, and with as many attempts as a storm needs they would be tried for hours."""
 LEASE = 5.0 + 2.0
 """As configured, and what a lease must be overdue."""
 pytestmark = pytest.mark.timeout(3 * SECONDS)
@@ -32,13 +36,13 @@ def the_same(after: TownOutcome, undisturbed: TownOutcome) -> None:
 @pytest.fixture(scope="module")
 def calm(a_field: Any, tmp_path_factory: pytest.TempPathFactory) -> TownOutcome:
     """The whole demo, undisturbed."""
-    outcome: TownOutcome = replace(a_field, folder=tmp_path_factory.mktemp("calm"), phrases=PHRASES).undisturbed()
+    outcome: TownOutcome = replace(a_field, folder=tmp_path_factory.mktemp("calm"), phrases=LASTING).undisturbed()
     return outcome
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_the_demo_on_a_folder(field_of: Any, calm: TownOutcome, seed: int) -> None:
-    field_of.phrases, field_of.workers = PHRASES, 8
+    field_of.phrases, field_of.workers = LASTING, 8
     home = field_of.machine("home")
     storm = field_of.storm(field_of.goal(home), seed=seed)
     assert storm.rage(SECONDS), storm.log_of("goal")
@@ -51,7 +55,7 @@ def test_the_demo_on_three_machines_and_one_s3_server(
     field_of: Any, calm: TownOutcome, seaweedfs: servers.S3Server, seed: int
 ) -> None:
     """Two of them run supervisors, the third has workers of its own; whoever is killed is started again."""
-    field_of.phrases = PHRASES
+    field_of.phrases = LASTING
     field_of.store = seaweedfs.url("cocli-data-test", f"chaos-{seed}")
     workers = [f"workers.{host}.{queue}=1" for host in ("pi1", "pi2") for queue in ("gm-list", "enrichment")]
     field_of.settings = (*field_of.settings, *workers)

@@ -7,7 +7,7 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import anyio
 import httpx2
@@ -15,12 +15,13 @@ import pytest
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
+from mcp.server.mcpserver.exceptions import ToolError
 
 from cocli.app.web.site import DataSite
 from cocli.app.workspace import open_workspace
 from cocli.config.resolve import Flags
-from cocli.errors import UsageError
-from cocli.service.mcp.server import READING, WRITING, make_server, serving_http
+from cocli.errors import HostEvicted, UsageError
+from cocli.service.mcp.server import READING, WRITING, _told, make_server, serving_http
 
 
 @pytest.fixture
@@ -131,3 +132,24 @@ def test_over_http_with_a_token(filled: Any, home: Path) -> None:
             assert httpx2.post(running.address, json=ask, headers=rebound).status_code in (400, 403, 421)
         with pytest.raises(UsageError), serving_http(server, "0.0.0.0", 0):
             pass
+
+
+def test_a_tool_that_changes_something_asks_the_gate_first() -> None:
+    """A server that began before its machine was evicted."""
+    called: list[str] = []
+
+    class Site:
+        campaigns = None
+
+    def tool(campaign: str) -> str:
+        called.append(campaign)
+        return "done"
+
+    def closed() -> None:
+        raise HostEvicted(hostname="pi1", evicted_at="today", evicted_by="ann", because="")
+
+    site = cast("DataSite", Site())
+    with pytest.raises(ToolError, match="pi1 was evicted"):
+        _told(site, tool, closed)(campaign="plumbers")
+    assert called == []
+    assert _told(site, tool)(campaign="plumbers") == "done"

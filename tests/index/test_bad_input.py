@@ -12,6 +12,7 @@ from cocli.formats import usv
 from cocli.formats.rejected import RejectedRow
 from cocli.index import pending
 from cocli.index.cache import MemoryCache
+from cocli.index.care.audit import audit
 from cocli.index.care.repair import repair
 from cocli.index.care.verification import verify
 from cocli.index.compaction import Compactor
@@ -268,6 +269,21 @@ def test_repair_of_a_lost_manifest_once_dropped_half_of_the_records_and_said_rep
     assert sum(1 for _ in after.scan()) == before.rows == versions * 50
     assert (after.manifest.key_sum, report.lost) == (before.key_sum, 0)
     assert verify(cold(index)).ok
+
+
+def test_what_only_the_cache_has_is_a_problem_before_it_is_repaired(prospects: Index[Prospect], prospect: Any) -> None:
+    """The machine that had the manifest in its cache called the index well, which no other machine could read."""
+    index = prospects
+    IndexWriter(index).append([prospect(number) for number in range(5)])
+    Compactor(index).compact()
+    assert open_reader(index).manifest.rows == 5
+    (manifest,) = [info.key for info in index.store.list(f"{index.ref.folder}manifests/")]
+    index.store.delete(manifest)
+    assert not verify(index).ok
+    assert not audit(index).ok
+    assert repair(index).restored == [manifest]
+    assert verify(index).ok
+    assert audit(index).ok
 
 
 def objects_of(index: Index[Prospect]) -> list[str]:

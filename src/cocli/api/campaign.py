@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from cocli.api.answer import Answer, options_of
 from cocli.api.company import read_editable
 from cocli.api.documents import DocumentAccess
+from cocli.api.guarded_queue import GuardedQueue
 from cocli.api.table import Table, index_table
 from cocli.app.campaigns.coverage import measure_coverage
 from cocli.app.campaigns.mission import DEFAULT_AGE
@@ -26,7 +27,7 @@ from cocli.app.sources.imports import ImportOptions, import_file
 from cocli.results.exports.filters import BusinessFilter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from contextlib import ExitStack
     from os import PathLike
 
@@ -50,10 +51,11 @@ if TYPE_CHECKING:
 class CampaignData:
     """One campaign of a store. Made by `data.campaign(name)`; closed with the data."""
 
-    def __init__(self, workspace: Workspace, name: str, opened: ExitStack) -> None:
+    def __init__(self, workspace: Workspace, name: str, opened: ExitStack, gate: Callable[[], None]) -> None:
         self.name = name
         self._workspace = workspace
         self._opened = opened
+        self._gate = gate
         self._queues: dict[str, Queue] = {}
         self._documents: DocumentAccess | None = None
         self._chosen()  # a campaign that is not there is said at once
@@ -137,6 +139,8 @@ class CampaignData:
 
         `visit` queues their websites, for workers to read.
         """
+        if not dry_run:
+            self._gate()
         brought = brought_file(path)
         said = tuple(mapping)
         options = ImportOptions(brought.name, mapping=said, country=country, sheet=sheet, visit=visit, dry_run=dry_run)
@@ -144,6 +148,7 @@ class CampaignData:
 
     def settle(self) -> Settled:
         """Pack what workers wrote, and make one record of what is one business."""
+        self._gate()
         return settle_campaign(self._workspace, self.name)
 
     def export(
@@ -161,6 +166,7 @@ class CampaignData:
         wanted = BusinessFilter(with_email=with_email, tags=tuple(tags))
         options = ExportOptions(format, tuple(columns), where, wanted, limit)
         if path is None:
+            self._gate()
             return export_to_store(self._indexes(), options)
         return export_to_file(self._indexes(), options, os.fspath(path))
 
@@ -170,6 +176,7 @@ class CampaignData:
 
     def report(self, *, html: str | PathLike[str] | None = None) -> Report:
         """Count everything now, and keep the figures in the store; with `html` also as a page in a file."""
+        self._gate()
         made = make_report(self._workspace, self.name)
         if html is not None:
             write_html(with_businesses(self._workspace, made), os.fspath(html))
@@ -186,10 +193,11 @@ class CampaignData:
 
     def company(self, name: str) -> EditableCompany:
         """A company of the campaign's store, by slug, hash, domain, address or name."""
-        return read_editable(self._chosen().store, name)
+        return read_editable(self._chosen().store, name, self._gate)
 
     def refresh_companies(self) -> Refreshed:
         """Make and refresh the pages of the campaign's prospects."""
+        self._gate()
         return refresh_companies(self._workspace, self.name)
 
     def queues(self) -> list[str]:
@@ -200,14 +208,16 @@ class CampaignData:
         if name not in self._queues:
             campaign = self._chosen()
             check_queue(campaign, name, create=create)
-            self._queues[name] = self._opened.enter_context(opened_queue(campaign, name))
+            queue = self._opened.enter_context(opened_queue(campaign, name))
+            self._queues[name] = cast("Queue", GuardedQueue(queue, self._gate))
         return self._queues[name]
 
     @property
     def documents(self) -> DocumentAccess:
         """Every page that was fetched for the campaign's account."""
         if self._documents is None:
-            self._documents = DocumentAccess(self._opened.enter_context(opened_documents(self._workspace, self.name)))
+            documents = self._opened.enter_context(opened_documents(self._workspace, self.name))
+            self._documents = DocumentAccess(documents, self._gate)
         return self._documents
 
     # --- plumbing

@@ -8,6 +8,8 @@ from cocli.app.companies.companies import show_company
 from cocli.app.companies.saving import person_values, save_company
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from cocli.app.companies.companies import Changed, CompanyView
     from cocli.models.company import CompanyFacts
     from cocli.models.note import Meeting, Note
@@ -24,8 +26,9 @@ class EditableCompany:
     body: str
     """The text below the front matter."""
 
-    def __init__(self, store: Store, view: CompanyView) -> None:
+    def __init__(self, store: Store, view: CompanyView, gate: Callable[[], None]) -> None:
         self._store = store
+        self._gate = gate
         self._take(view)
 
     def __repr__(self) -> str:
@@ -78,6 +81,7 @@ class EditableCompany:
 
     def save(self) -> Changed:
         """As `data.save(company)`."""
+        self._gate()
         changed = save_company(self._store, self._view.page, self.values, self.body)
         self._take(show_company(self._store, self.slug))
         return changed
@@ -88,6 +92,6 @@ class EditableCompany:
         self.body = view.page.body
 
 
-def read_editable(store: Store, name: str) -> EditableCompany:
-    """The company that a person means, by slug, hash, domain, address or name."""
-    return EditableCompany(store, show_company(store, name))
+def read_editable(store: Store, name: str, gate: Callable[[], None]) -> EditableCompany:
+    """The company that a person means, by slug, hash, domain, address or name. `gate` is asked before it is saved."""
+    return EditableCompany(store, show_company(store, name), gate)

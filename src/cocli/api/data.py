@@ -19,6 +19,7 @@ from cocli.app.companies.notes import add_note, zone_of
 from cocli.app.companies.people import list_people, person
 from cocli.app.documents.documents import opened_documents
 from cocli.app.indexes.indexes import campaign_indexes
+from cocli.app.machines.refusal import eviction_gate
 from cocli.app.sync import open_sync
 from cocli.app.workspace import open_workspace
 from cocli.config.places import CACHE_HOME_VARIABLE, STATE_HOME_VARIABLE
@@ -50,11 +51,15 @@ C = TypeVar("C", bound=StrEnum)
 
 
 class Data:
-    """An opened store. Close it, or use it in a `with` block; relations, queues and documents end with it."""
+    """An opened store. Close it, or use it in a `with` block; relations, queues and documents end with it.
+
+    On a machine that was evicted, whatever writes raises `HostEvicted`.
+    """
 
     def __init__(self, workspace: Workspace, opened: ExitStack) -> None:
         self._workspace = workspace
         self._opened = opened
+        self._gate = eviction_gate(workspace)
         self._documents: DocumentAccess | None = None
 
     def __enter__(self) -> Self:
@@ -90,10 +95,11 @@ class Data:
 
     def campaign(self, name: str) -> CampaignData:
         """A campaign by its name. `UnknownCampaign` if there is none."""
-        return CampaignData(self._workspace, name, self._opened)
+        return CampaignData(self._workspace, name, self._opened, self._gate)
 
     def new_campaign(self, name: str, *, queries: Sequence[str] = (), places: Sequence[str] = ()) -> CampaignData:
         """Make a campaign. A place is `"Springfield,39.80,-89.65,25"`: name, latitude, longitude, miles."""
+        self._gate()
         new_campaign(self._workspace, name, queries, [parse_place(text) for text in places])
         return self.campaign(name)
 
@@ -118,10 +124,11 @@ class Data:
 
     def company(self, name: str) -> EditableCompany:
         """A company by slug, hash, domain, address or name. `NotFound` if there is none."""
-        return read_editable(self.store, name)
+        return read_editable(self.store, name, self._gate)
 
     def new_company(self, name: str, *, tags: Sequence[str] = (), **values: str) -> EditableCompany:
         """Make a page for a company: `website`, `phone`, `email`, `status` and other keys as keywords."""
+        self._gate()
         made = make_company(self.store, name, tags, dict(values))
         return self.company(made.slug)
 
@@ -139,6 +146,7 @@ class Data:
 
     def add_note(self, company: str, text: str, *, title: str | None = None, tags: Sequence[str] = ()) -> Added:
         """Write a note about a company. Its title is its first line where none is given."""
+        self._gate()
         _name, where = zone_of(self._workspace, None)
         return add_note(self.store, company, text, where, title=title, tags=tags)
 
@@ -149,7 +157,8 @@ class Data:
         if campaign is not None:
             return self.campaign(campaign).documents
         if self._documents is None:
-            self._documents = DocumentAccess(self._opened.enter_context(opened_documents(self._workspace, None)))
+            documents = self._opened.enter_context(opened_documents(self._workspace, None))
+            self._documents = DocumentAccess(documents, self._gate)
         return self._documents
 
     @overload
@@ -200,6 +209,8 @@ class Data:
         The report says what was moved and what failed; a file that fails does not stop the others. A dry run gives a
         forecast. `TooManyDeletions` unless they are said to be meant.
         """
+        if not dry_run:
+            self._gate()
         options = SyncOptions(_choice(Direction, direction), delete=delete, restore=restore)
         parts = [_choice(SyncPart, name) for name in only]
         with open_sync(self._workspace, campaign, parts=parts, include=include, exclude=exclude) as sync:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from cocli.app.documents import documents as use
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from cocli.app.documents.documents import Documents
     from cocli.documents.document import Document
@@ -21,8 +21,9 @@ _PAGE = 1000
 class DocumentAccess:
     """The documents of a campaign's account, or of the user's own."""
 
-    def __init__(self, documents: Documents) -> None:
+    def __init__(self, documents: Documents, gate: Callable[[], None]) -> None:
         self._documents = documents
+        self._gate = gate
 
     @property
     def account(self) -> str:
@@ -65,6 +66,7 @@ class DocumentAccess:
 
     def save(self, document: Document, *, publish: Sequence[str] = ()) -> Receipt:
         """Save a state. The same content again writes nothing; other content is a new version."""
+        self._gate()
         return use.save_document(self._documents, document, publish)
 
     def upload(
@@ -77,5 +79,6 @@ class DocumentAccess:
         filename: str | None = None,
     ) -> Receipt:
         """Save bytes as a document that came in."""
+        self._gate()
         file = use.Upload(data, doc, uri=uri, mime_type=mime_type, filename=filename)
         return use.upload(self._documents, file)

@@ -26,6 +26,7 @@ from cocli.index.writer import IndexWriter
 from cocli.keys.identities import company_hash, datasource_id
 from cocli.keys.paths import IndexRef
 from cocli.models.campaign import ExcludeSection
+from cocli.models.completion import Failed, Ok
 from cocli.models.prospect import Prospect
 from cocli.models.task import Task
 from cocli.models.work import EnrichmentWork
@@ -34,6 +35,7 @@ from cocli.pipeline.indexes import open_index
 from cocli.pipeline.merge.site_records import SiteRecords
 from cocli.pipeline.stages.enrichment import Enriched, Enrichment
 from cocli.pipeline.stages.enrichment_loop import EnrichmentStage
+from cocli.pipeline.stages.enrichment_verdict import verdict_of
 from cocli.pipeline.stages.visit_keeping import SiteSinks
 from cocli.pipeline.websites.fetch.capture import page_of
 from cocli.pipeline.websites.fetch.fetcher import Fetcher
@@ -501,3 +503,14 @@ def test_a_site_that_was_read_lately_serves_another_task_without_a_request(town:
 
 def test_addresses_of_the_town_are_addresses(town: Town) -> None:
     assert all(given_url(site.url) for site in town.sites.values())
+
+
+def test_a_visit_that_waited_for_too_long_is_not_finished_and_comes_back(town: Town, workshop: Workshop) -> None:
+    """A busy machine once made a poorer result of it, and nobody knew."""
+    (site,) = some_sites(town, "ordinary")
+    (enriched,) = workshop.enrich(work(site))
+    assert isinstance(enriched.verdict, Ok)
+    enriched.reading.stop = "busy"
+    verdict = verdict_of(enriched.website, enriched.reading, enriched.written)
+    assert isinstance(verdict, Failed)
+    assert (verdict.error.code, verdict.retryable) == ("machine_busy", True)

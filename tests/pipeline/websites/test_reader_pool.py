@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import psutil
 import pytest
 
-from cocli.documents.reading.limits import ReadingLimits
+from cocli.documents.reading.limits import OverrunError, ReadingLimits, ReadingPatience
 from cocli.errors import PageReaderLost
 from cocli.pipeline.websites.fetch.pace.visit_clock import VisitClock
 from cocli.pipeline.websites.site import reader_pool
@@ -195,6 +195,42 @@ def test_a_visit_does_not_pay_for_the_start_of_a_reader_and_the_pages_of_others(
             assert other.done()
 
     run(work())
+
+
+@pytest.mark.usefixtures("costly")
+def test_a_busy_machine_is_no_slow_site() -> None:
+    """Under load the time of a site ended while its page waited for the processor, and an address was missing."""
+
+    async def work() -> None:
+        # Half a second by the clock is over again and again, as on a machine that has little time for the process.
+        limits = ReadingLimits(seconds=0.5)
+        async with ReaderPool(ReaderSettings(processes=1, slow_pages=0)) as pool:
+            visit = VisitClock()
+            with visit.running():
+                began = time.monotonic()
+                assert (await pool(request(b"pause" + HTML))).facts.emails
+                counted = time.monotonic() - began - visit.waited
+            assert counted < 1.5, "it took two seconds, and no processor"
+        async with ReaderPool(ReaderSettings(processes=1, slow_pages=0, limits=limits)) as pool:
+            visit = VisitClock()
+            with visit.running():
+                began = time.monotonic()
+                assert (await pool(request(b"labour" + HTML))).facts.emails
+                counted = time.monotonic() - began - visit.waited
+            assert counted > 1.0, "processor time is the site's own"
+
+    run(work())
+
+
+def test_who_waits_for_a_process_that_moves_does_not_blame_the_page() -> None:
+    patience = ReadingPatience(ReadingLimits(seconds=60.0), used=1.0)
+    looks = [patience.goes_on(1.0 + 0.1 * number) for number in range(1, 11)]
+    assert looks == [True] * 9 + [False]
+    assert isinstance(patience.why(), PageReaderLost)
+    assert "within 600 s" in str(patience.why())
+    asleep = ReadingPatience(ReadingLimits(seconds=60.0), used=1.0)
+    assert not asleep.goes_on(1.01)
+    assert isinstance(asleep.why(), OverrunError)
 
 
 @pytest.mark.usefixtures("costly")

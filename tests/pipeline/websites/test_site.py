@@ -25,6 +25,7 @@ from cocli.pipeline.websites.fetch.outcome import (
     Refused,
     Validators,
 )
+from cocli.pipeline.websites.fetch.pace import visit_clock
 from cocli.pipeline.websites.page.document import for_country, parse_document, read_document
 from cocli.pipeline.websites.site.record import pages_of, state_of, website_of
 from cocli.pipeline.websites.site.shelf import Kept, NoShelf
@@ -87,6 +88,24 @@ def test_home_then_contact_then_it_stops() -> None:
     assert [(one.e164, one.kind) for one in record.phones] == [("+16205552345", "phone")]
     assert record.contact_pages == ("https://firm.com/contact",)
     assert record.title == "Firm Plumbing"
+
+
+def test_whoever_waited_for_too_long_is_not_finished(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine a visit's time ran out, and what it had found was taken for all that there is."""
+    monkeypatch.setattr(visit_clock, "LONGEST_WAIT", 0.05)
+    site = RecordedSite({"https://firm.com/": HOME, "https://firm.com/contact": CONTACT})
+    now = [0.0]
+
+    async def late(url: str, *, validators: Validators | None = None) -> Outcome:
+        with visit_clock.waiting_for_others():
+            await asyncio.sleep(0.3)
+        now[0] += 99
+        return await site(url, validators=validators)
+
+    reading = asyncio.run(
+        read_site("https://firm.com/", fetch=late, shelf=NoShelf(), country="US", clock=lambda: now[0])
+    )
+    assert (len(reading.pages), reading.stop, reading.trace) == (1, "busy", None)
 
 
 def test_without_what_it_came_for_it_reads_on() -> None:

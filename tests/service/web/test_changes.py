@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import socket
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -11,6 +15,9 @@ from cocli.app.campaigns.campaign import edit_campaign
 from cocli.app.workspace import open_workspace
 from cocli.config.edit import parse_change
 from cocli.config.resolve import Flags
+from cocli.formats import json_records
+from cocli.keys.paths import EvictionKey
+from cocli.models.heartbeat import Eviction
 from cocli.service.web.access import Role
 
 FIRST = f"/api/{NAME}/companies/{company(1).company_hash}"
@@ -188,3 +195,32 @@ def test_a_new_report_is_counted_here(web: RunningWeb) -> None:
         cards = caller.get("/data/campaigns.json").json()["campaigns"]
     assert report["at"] == made["at"]
     assert next(card for card in cards if card["name"] == NAME)["prospects"] == 3
+
+
+def test_a_server_that_runs_on_an_evicted_machine_changes_nothing_more(web: RunningWeb) -> None:
+    """It began before the eviction. It shows what there is, and each change is refused."""
+    here, wish = socket.gethostname(), {"add_tags": ["late"]}
+    record = Eviction(hostname=here, evicted_at=datetime(2026, 11, 15, tzinfo=UTC), evicted_by="ann@desk",
+                      reason="stolen", sequence=0, nonce="0" * 24)  # fmt: skip
+    with web.caller(Role.EDITOR) as caller, open_workspace(web.home.environ, Flags()) as workspace:
+        workspace.store.put(str(EvictionKey(here)), json_records.render(record))
+        try:
+            refused = _until(lambda: caller.patch(THIRD, json=wish, headers={"If-Match": "*"}), _is_refused)
+            assert "was evicted" in refused.json()["error"]["message"]
+            assert caller.get(THIRD).status_code == 200
+        finally:
+            workspace.store.delete(str(EvictionKey(here)))
+        _until(lambda: caller.patch(THIRD, json=wish, headers={"If-Match": "*"}), lambda done: not _is_refused(done))
+
+
+def _is_refused(done: Any) -> bool:
+    return bool(done.json().get("error", {}).get("code") == "host_evicted")
+
+
+def _until(ask: Callable[[], Any], holds: Callable[[Any], bool]) -> Any:
+    """What was seen holds for two seconds."""
+    deadline = time.monotonic() + 60
+    while not holds(done := ask()):
+        assert time.monotonic() < deadline, done.text
+        time.sleep(0.2)
+    return done

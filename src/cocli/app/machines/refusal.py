@@ -9,6 +9,8 @@ from cocli.errors import FormatError, NotFound
 from cocli.keys.paths import EVICTIONS_FOLDER, EvictionKey
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from cocli.app.workspace import Workspace
 
 
@@ -26,3 +28,10 @@ def refuse_evicted(workspace: Workspace) -> None:
     except FormatError:
         list(workspace.store.list(EVICTIONS_FOLDER))  # where a page answers in place of the store, this says so
         raise
+
+
+def eviction_gate(workspace: Workspace) -> Callable[[], None]:
+    """To be called before each write of a program: it looks now and then, and raises `HostEvicted`."""
+    from cocli.fleet.eviction import Gate
+
+    return Gate(workspace.store, socket.gethostname())

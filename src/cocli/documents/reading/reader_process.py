@@ -15,9 +15,10 @@ import resource
 import signal
 import struct
 import sys
+import time
 from collections import ChainMap
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
 
@@ -29,10 +30,32 @@ HEAD = struct.Struct(">Q")
 
 @dataclass(frozen=True, slots=True)
 class ReaderAnswer:
-    """What came of a request. The first one is there before any request: the process is ready."""
+    """What came of a request. The first one is there before any request: the process is ready.
 
-    kind: Literal["ready", "read", "costly", "raised"]
+    Any number of answers may say how far it is (`progress`), before the one that counts.
+    """
+
+    kind: Literal["ready", "progress", "read", "costly", "raised"]
     value: Any = None
+    seconds: float = 0.0
+    """Of processor time."""
+
+
+@dataclass(slots=True)
+class _Told:
+    """Whom this process answers."""
+
+    stream: BinaryIO | None = None
+
+
+_TOLD = _Told()
+"""One per process, as stdout is."""
+
+
+def tell_progress(done: int) -> None:
+    """For a function that is called here: say how far it is. Elsewhere nobody listens."""
+    if _TOLD.stream is not None:
+        _write(_TOLD.stream, ReaderAnswer("progress", done))
 
 
 def framed(message: object) -> bytes:
@@ -67,11 +90,14 @@ def main(arguments: Sequence[str]) -> int:
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever prints something does not print into an answer
     with suppress(ValueError, OSError):  # not every system has this limit
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    _TOLD.stream = answers
     _warm(warm_up)
     _write(answers, ReaderAnswer("ready"))
     while (data := _read(requests)) is not None:
         _limit(seconds)
+        began = time.process_time()
         answer = _answered(data, memory)
+        answer = replace(answer, seconds=time.process_time() - began)
         _write(answers, answer)
         if answer.kind == "costly":
             return 1  # what is left of the memory is in pieces

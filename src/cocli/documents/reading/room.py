@@ -18,7 +18,15 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, BinaryIO, TypeVar, cast
 
 from cocli import logs
-from cocli.documents.reading.limits import TRIES, OverrunError, ReaderKilledError, ReadingLimits, why_ended
+from cocli.documents.reading.limits import (
+    TRIES,
+    OverrunError,
+    ReaderKilledError,
+    ReadingLimits,
+    ReadingPatience,
+    processor_seconds,
+    why_ended,
+)
 from cocli.documents.reading.reader_process import HEAD, ReaderAnswer, framed
 from cocli.errors import PageReaderLost, TooCostly
 
@@ -40,12 +48,21 @@ class ReadingRoom:
         self._idle: deque[_RoomReader] = deque()
         self._owner = os.getpid()
 
-    def call(self, function: Callable[..., T], *arguments: object, what: str) -> T:
-        """Call a function of a module, by its name. Arguments and answer are sent as pickles."""
+    def call(
+        self,
+        function: Callable[..., T],
+        *arguments: object,
+        what: str,
+        progress: Callable[[int], None] = lambda _done: None,
+    ) -> T:
+        """Call a function of a module, by its name. Arguments and answer are sent as pickles.
+
+        `progress` hears what the function says by `tell_progress`.
+        """
         message, reason = framed((function, arguments)), ""
         for _ in range(TRIES):
             try:
-                return cast("T", self._read(message))
+                return cast("T", self._read(message, progress))
             except ReaderKilledError as error:
                 reason = str(error)
             except OverrunError as error:
@@ -66,12 +83,12 @@ class ReadingRoom:
             return self._idle.pop()
         return None
 
-    def _read(self, message: bytes) -> object:
+    def _read(self, message: bytes, progress: Callable[[int], None]) -> object:
         reader = self._waiting()
         if reader is None or reader.is_gone():
             reader = _RoomReader(self._limits)
         try:
-            answer = reader.ask(message)
+            answer = reader.ask(message, progress)
         except BaseException:  # overrun, or Ctrl-C: what it would still answer belongs to nobody
             reader.end()
             raise
@@ -91,6 +108,8 @@ class _RoomReader:
     def __init__(self, limits: ReadingLimits) -> None:
         self._limits = limits
         self._late = False
+        self._ending = threading.Lock()
+        self._is_over = True
         try:
             self._process = subprocess.Popen(  # noqa: S603  this program
                 limits.command(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=1 << 16
@@ -108,24 +127,26 @@ class _RoomReader:
         self.end()
         return True
 
-    def ask(self, message: bytes) -> ReaderAnswer:
-        timer = threading.Timer(self._limits.seconds, self._expire)
-        timer.daemon = True
-        timer.start()
+    def ask(self, message: bytes, progress: Callable[[int], None]) -> ReaderAnswer:
+        patience = ReadingPatience(self._limits, processor_seconds(self._process.pid))
+        self._is_over = False
+        self._arm(patience)
         try:
             if not self._is_ready:
                 self._answer()
                 self._is_ready = True
             self._requests.write(message)
             self._requests.flush()
-            return self._answer()
+            while (answer := self._answer()).kind == "progress":
+                progress(answer.value)
+            return answer
         except (EOFError, OSError) as error:
             code = self._process.wait()
             if self._late:
-                raise OverrunError(f"no end within {self._limits.seconds:g} s") from error
+                raise patience.why() from error
             raise why_ended(code, self._limits) from error
         finally:
-            timer.cancel()
+            self._disarm()
 
     def end(self) -> None:
         self._process.kill()
@@ -134,9 +155,26 @@ class _RoomReader:
             with suppress(OSError):  # what was not written yet is of no use to anybody
                 pipe.close()
 
-    def _expire(self) -> None:
-        self._late = True
-        self._process.kill()
+    def _arm(self, patience: ReadingPatience) -> None:
+        timer = threading.Timer(self._limits.seconds, self._expire, (patience,))
+        timer.daemon = True
+        self._timer = timer
+        timer.start()
+
+    def _disarm(self) -> None:
+        with self._ending:
+            self._is_over = True
+            self._timer.cancel()
+
+    def _expire(self, patience: ReadingPatience) -> None:
+        with self._ending:
+            if self._is_over:
+                return
+            if patience.goes_on(processor_seconds(self._process.pid)):
+                self._arm(patience)
+                return
+            self._late = True
+            self._process.kill()
 
     def _answer(self) -> ReaderAnswer:
         head = self._answers.read(HEAD.size)
@@ -155,6 +193,7 @@ FILES = ReadingRoom(ReadingLimits(cpu_seconds=300, seconds=900.0, memory=4 << 30
 """For files that a person brings: they may be large, and somebody waits."""
 SHOWN = ReadingRoom(ReadingLimits(cpu_seconds=4, seconds=30.0))
 """For pages that somebody waits to see in a browser: what takes longer is shown in another way."""
-atexit.register(PAGES.close)
-atexit.register(SHOWN.close)
-atexit.register(FILES.close)
+PLACES = ReadingRoom(ReadingLimits(cpu_seconds=24 * 3600, seconds=900.0, memory=4 << 30))
+"""For files of open places: they may be as large as a disk, so what they may take is said with each."""
+for _room in (PAGES, FILES, SHOWN, PLACES):
+    atexit.register(_room.close)

@@ -7,13 +7,14 @@ changed. Every kind of finding is counted, and some of each are kept as examples
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from cocli.errors import FormatError, IdentityError, IndexDamaged
 from cocli.formats import usv
+from cocli.index.cache import MemoryCache
 from cocli.index.consumed import read_consumed
 from cocli.index.pending import list_pending, read_pending
 from cocli.index.rows import render_header, standard_header
@@ -88,7 +89,7 @@ def audit(index: Index[Any], *, progress: Callable[[int], None] | None = None) -
     """Read everything: the current version and what waits. `progress` gets the rows so far."""
     auditor = _Auditor(index, progress)
     try:
-        manifest = version(index)
+        manifest = version(replace(index, cache=MemoryCache()))  # as every other machine would find it
     except IndexDamaged as error:
         auditor.report.add(AuditFinding.DAMAGED, "LATEST", error.message)
         return auditor.report

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from cocli.errors import FormatError, IndexDamaged
 from cocli.formats import usv
+from cocli.index.cache import MemoryCache
 from cocli.index.consumed import read_consumed
 from cocli.index.keys import KeySum
 from cocli.index.objects import DamagedShard
@@ -44,10 +45,11 @@ def verify(
 ) -> VerifyReport:
     """Read all of a version. A pointer or manifest that cannot be read is a problem, not an error."""
     report = VerifyReport()
+    stored = replace(index, cache=MemoryCache())  # what only the cache has is lost for every other machine
     try:
-        manifest = version(index, number)
+        manifest = version(stored, number)
         report.version = manifest.version
-        read_consumed(index, manifest)
+        read_consumed(stored, manifest)
     except IndexDamaged as error:
         report.problems.append(error.message)
         return report

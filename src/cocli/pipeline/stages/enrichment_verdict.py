@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from cocli.queue.base import Verdict
 
 MAX_EVIDENCE = 1_000
+_BUSY = "the visit waited for this machine or for others for too long, and is not finished"
 
 
 def verdict_of(
@@ -27,6 +28,9 @@ def verdict_of(
     """`ok` with counts; `empty` where the site was read and has nothing; `blocked`; `failed`, for good or for now."""
     evidence = "; ".join((website.status, *website.evidence))[:MAX_EVIDENCE]
     retryable = reading.triage.retryable if reading.triage else False
+    if reading.stop == "busy":
+        error = TaskError(code="machine_busy", message=_BUSY, retryable=True)
+        return Failed(error=error)
     if website.status == "alive":
         return _alive(website, reading, written, documents)
     if website.status == "dead" or retryable:

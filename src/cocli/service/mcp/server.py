@@ -17,6 +17,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import ToolAnnotations
 from starlette.responses import JSONResponse
 
+from cocli.app.machines.refusal import eviction_gate
 from cocli.config.version import __version__
 from cocli.errors import CocliError, NotFound, UsageError
 from cocli.service.mcp.reading import ReadingTools
@@ -43,17 +44,21 @@ def make_server(site: DataSite, *, write: bool = False) -> MCPServer[Any]:
     """The tools that read, and those that change something where that was allowed."""
     server: MCPServer[Any] = MCPServer("cocli", version=__version__, instructions=_INSTRUCTIONS, log_level="WARNING")
     reading, writing = ReadingTools(site), WritingTools(site)
+    gate = eviction_gate(site.workspace)
     for name in READING:
         marks = ToolAnnotations(read_only_hint=True, open_world_hint=False)
         server.add_tool(_told(site, getattr(reading, name)), name=name, annotations=marks)
     for name in WRITING if write else ():
         marks = ToolAnnotations(read_only_hint=False, destructive_hint=name == "exclude", open_world_hint=False)
-        server.add_tool(_told(site, getattr(writing, name)), name=name, annotations=marks)
+        server.add_tool(_told(site, getattr(writing, name), gate), name=name, annotations=marks)
     return server
 
 
-def _told(site: DataSite, tool: Callable[..., Any]) -> Callable[..., Any]:
-    """The tool, for the campaigns that are shown; an error of ours becomes its answer, with the remedy."""
+def _told(site: DataSite, tool: Callable[..., Any], gate: Callable[[], None] = lambda: None) -> Callable[..., Any]:
+    """The tool, for the campaigns that are shown; an error of ours becomes its answer, with the remedy.
+
+    `gate` is asked before: on a machine that was evicted nothing is changed.
+    """
 
     @functools.wraps(tool)
     def answered(**given: Any) -> Any:
@@ -61,6 +66,7 @@ def _told(site: DataSite, tool: Callable[..., Any]) -> Callable[..., Any]:
         try:
             if campaign is not None and site.campaigns is not None and campaign not in site.campaigns:
                 raise NotFound(key=f"campaign {campaign}")
+            gate()
             return tool(**given)
         except CocliError as error:
             raise ToolError(" ".join(filter(None, (error.message, error.hint)))) from error

@@ -43,13 +43,16 @@ class WebDoor:
         cookie: str,
         noted: Callable[[Principal, WebRoute, str, int], None],
         log: Callable[[str], None],
+        gate: Callable[[], None],
     ) -> None:
+        """`gate` is asked before anything is changed: a machine that was evicted changes nothing."""
         self._sessions = sessions
         self._by_token = by_token
         self._places = places
         self.cookie = cookie
         self._noted = noted
         self._log = log
+        self._gate = gate
         self._guesses = RateLimit(_GUESSES_PER_MINUTE, time.monotonic)
 
     def endpoint(self, route: WebRoute) -> Callable[[Request], Awaitable[Response]]:
@@ -59,6 +62,8 @@ class WebDoor:
                 principal = await self._who(request)
                 self._check(route, principal, request.path_params)
                 note_caller(request.scope)
+                if route.changes and route.role not in (Role.NOBODY, Role.VIEWER):
+                    await run_in_threadpool(self._gate)
                 response = await self._done(route, request, principal)
             except ClientDisconnect:
                 return Response(status_code=400)  # nobody is there to read it

@@ -12,6 +12,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
+from cocli.app.machines.refusal import eviction_gate
 from cocli.app.web.basemap.map_source import map_source
 from cocli.app.web.kept.journal import WebJournal
 from cocli.app.web.kept.runs import RunBook
@@ -197,7 +198,13 @@ class WebApplication:
 
     def starlette(self) -> Starlette:
         door = WebDoor(
-            self.sessions, self._by_token, RequestPlaces(AT_ONCE), cookie=self.cookie, noted=self._noted, log=self.log
+            self.sessions,
+            self._by_token,
+            RequestPlaces(AT_ONCE),
+            cookie=self.cookie,
+            noted=self._noted,
+            log=self.log,
+            gate=eviction_gate(self.workspace),
         )
         paths = [Route(route.path, door.endpoint(route), methods=[route.method]) for route in self.routes()]
         handlers: dict[Any, Any] = {404: _not_here, 405: _not_here}

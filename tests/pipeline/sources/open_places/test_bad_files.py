@@ -11,6 +11,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -21,6 +22,7 @@ from cocli.keys.tile import Tile
 from cocli.pipeline.sources.open_places import Box, Claims, Library, parse_rows
 from cocli.pipeline.sources.open_places.json_rows import read_rows
 from cocli.pipeline.sources.open_places.kind import FileSighting
+from cocli.pipeline.sources.open_places.limited_copy import CopyAllowance, copy_with_limits
 from cocli.pipeline.sources.registry import file_kind, file_kinds, parse
 
 TILE = Tile(47000, 8400)
@@ -320,3 +322,50 @@ def test_a_document_of_garbage_gives_no_places(opened: Any, write_json: Any) -> 
     parsed = parse_rows(document.with_blob("rows", Blob.of(garbage)), file_kind(document.connector))
     assert [place.name for place in parsed.places] == ["Good"]
     assert [row for row, _ in parsed.problems] == [1, 2, 3, 4, 5]
+
+
+# --- files that take too much
+
+
+def copied(path: Path, folder: Path, allowance: CopyAllowance | None = None) -> Any:
+    folder.mkdir()
+    return copy_with_limits([str(path)], file_kinds(), None, str(folder), lambda _: None, allowance)
+
+
+def test_rows_that_take_no_room_are_refused(tmp_path: Path) -> None:
+    """A few kilobytes of Parquet can say the same row millions of times: sorting them filled the disk."""
+    path = tmp_path / "rows.parquet"
+    duckdb.sql(
+        "COPY (SELECT 'a' AS id, {'primary': 'x'} AS names, {'primary': 'y'} AS categories, 'p'::BLOB AS geometry"
+        f" FROM range(1000000)) TO '{path}' (FORMAT parquet, ROW_GROUP_SIZE 1000000)"
+    )
+    assert path.stat().st_size < 1_000_000
+    with pytest.raises(SourceRefused, match=r"1,000,000 rows in [\d,]+ bytes"):
+        copied(path, tmp_path / "copy")
+
+
+def test_a_file_that_takes_too_long_is_refused_and_the_next_one_is_read(tmp_path: Path, write_json: Any) -> None:
+    path = write_json("long.ndjson", lines(GOOD) * 250_000)
+    allowed = CopyAllowance(seconds=1, most_bytes=1 << 30)
+    with pytest.raises(SourceRefused, match="takes too much to read: more than 1 s of processor time"):
+        copied(path, tmp_path / "long", allowed)
+    assert copied(write_json("short.ndjson", lines(GOOD)), tmp_path / "short").places == 1
+
+
+def test_a_file_that_takes_too_much_of_the_disk_is_refused(tmp_path: Path, write_json: Any) -> None:
+    path = write_json("wide.ndjson", lines(GOOD) * 20_000)
+    with pytest.raises(SourceRefused, match="takes too much to read: more than 1 MiB on the disk"):
+        copied(path, tmp_path / "wide", CopyAllowance(seconds=60, most_bytes=1 << 20))
+    assert copied(path, tmp_path / "again").places == 20_000
+
+
+def test_one_value_for_many_rows_does_not_fill_the_memory(tmp_path: Path) -> None:
+    """A tenth of a megabyte that stands in the file once, and in every row."""
+    path = tmp_path / "swell.parquet"
+    duckdb.sql(
+        "COPY (SELECT CAST(number AS VARCHAR) AS id, {'primary': 'x'} AS names, {'primary': 'y'} AS categories,"
+        " repeat('z', 100000) AS note, 'p'::BLOB AS geometry FROM range(2000) AS t(number))"
+        f" TO '{path}' (FORMAT parquet, COMPRESSION zstd)"
+    )
+    with pytest.raises(SourceRefused, match="Out of Memory"):
+        copied(path, tmp_path / "copy")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import time as time_of_machine
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from itertools import pairwise
@@ -283,6 +284,27 @@ def test_a_visit_does_not_pay_for_the_queue_at_its_address() -> None:
     told, waited = asyncio.run(main())
     assert told == ["first is slow", *(f"s{number}" for number in range(8))]
     assert waited[0] < 0.2 <= waited[1] < waited[-1]
+
+
+def test_a_visit_does_not_pay_for_a_loop_that_comes_late() -> None:
+    """The answer is there, but nobody had the processor to look at it: that is no slow site."""
+
+    async def late(seconds: float) -> tuple[str, float]:
+        clock = VisitClock()
+        try:
+            with clock.running():
+                async with asyncio.timeout(0.8) as limit:
+                    with clock.limiting(limit):
+                        await asyncio.sleep(0.3)
+                        time_of_machine.sleep(seconds)  # noqa: ASYNC251  that is the point
+                        await asyncio.sleep(0.3)
+        except TimeoutError:
+            return "slow", clock.waited
+        return "answered", clock.waited
+
+    verdict, waited = asyncio.run(late(2.0))
+    assert verdict == "answered"
+    assert waited > 1.5
 
 
 def test_nobody_overtakes_at_an_address() -> None:

@@ -22,7 +22,7 @@ from pydantic import ValidationError
 from cocli.config.private import make_private
 from cocli.errors import SourceError, SourceRefused, UsageError
 from cocli.pipeline.sources.capture import FileEdition
-from cocli.pipeline.sources.open_places.sorted_copy import BuiltCopy, build_copy
+from cocli.pipeline.sources.open_places.limited_copy import copy_with_limits
 from cocli.pipeline.sources.open_places.source_file import AddedFile, SourceFile
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from cocli.keys.tile import Tile
     from cocli.pipeline.sources.open_places.kind import OpenFileKind
+    from cocli.pipeline.sources.open_places.sorted_copy import BuiltCopy
     from cocli.pipeline.sources.open_places.tiles import Box
 
 _ABOUT = "source.json"
@@ -96,7 +97,7 @@ class Library:
         make_private(self.folder)
         self._clear_abandoned()
         with _unfinished(self.folder) as folder:
-            built = build_copy([path], self.kinds, claims.source, folder, progress)
+            built = copy_with_limits([path], self.kinds, claims.source, folder, progress)
             about = _about(path, digest, size, built, claims, now)
             return Addition(self._publish(folder, about), created=True)
 
@@ -161,7 +162,7 @@ def checked_copy(
     _content_exists(path)
     make_private(folder)
     with _unfinished(folder) as scratch:
-        yield build_copy([path], kinds, source, scratch, progress)
+        yield copy_with_limits([path], kinds, source, scratch, progress)
 
 
 @contextmanager

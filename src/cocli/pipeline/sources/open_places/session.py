@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -20,6 +21,10 @@ _CONFIG = {
 SORT_MEMORY = "1GB"
 """For sorting a file by tile: a small machine has it, and what does not fit is spilled."""
 QUERY_MEMORY = "512MB"
+MOST_SPILLED = 64 << 30
+"""Bytes that may lie in the folder, where nothing else is known of the size of the data."""
+_THREADS = 8
+"""Each needs memory of its own, and the process has a limit."""
 _LOOKED_EVERY = 0.2
 
 
@@ -37,11 +42,13 @@ def reading_connection(files: Sequence[str]) -> duckdb.DuckDBPyConnection:
 
 
 @contextmanager
-def sorting_connection(spill: str) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A connection for making a copy: it may spill into a folder, and its memory has a limit."""
+def sorting_connection(spill: str, most_bytes: int = MOST_SPILLED) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection for making a copy: it may spill so much into a folder, and its memory has a limit."""
     connection = _connect()
     try:
         connection.execute("SET temp_directory = ?", [spill])
+        connection.execute(f"SET max_temp_directory_size = '{most_bytes}B'")
+        connection.execute(f"SET threads = {min(_THREADS, os.cpu_count() or 1)}")
         connection.execute(f"SET memory_limit = '{SORT_MEMORY}'")
         connection.execute("SET preserve_insertion_order = false")
         connection.execute("SET enable_progress_bar = true")  # counted for `watched`, not drawn

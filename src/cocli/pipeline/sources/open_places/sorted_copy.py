@@ -68,17 +68,23 @@ class BuiltCopy:
 
 
 def build_copy(
-    files: Sequence[str], kinds: Kinds, wanted: str | None, folder: str, progress: Callable[[int], None]
+    files: Sequence[str],
+    kinds: Kinds,
+    wanted: str | None,
+    folder: str,
+    progress: Callable[[int], None],
+    most_bytes: int,
 ) -> BuiltCopy:
     """Read a file (or the parts of one, in Parquet) and write `places.parquet` into a folder.
 
-    `kinds` are the sources that it may be of; `wanted` is the one of them that a person named."""
+    `kinds` are the sources that it may be of; `wanted` is the one of them that a person named. `most_bytes` may lie
+    on the disk meanwhile."""
     import duckdb  # here, as in `session`
 
     scratch = os.path.join(folder, "scratch")
     os.makedirs(scratch, exist_ok=True)
     target = os.path.join(folder, "places.parquet")
-    with sorting_connection(scratch) as connection:
+    with sorting_connection(scratch, most_bytes) as connection:
         try:
             if is_parquet(files[0]):
                 built = _copy_parquet(connection, files, kinds, wanted, target, progress)
@@ -115,6 +121,7 @@ def _copy_parquet(
     _refuse_other(files[0], kind.name, wanted)
     rows = parquet_rows.select_rows(parquet, columns, files)
     total = _parquet_count(connection, files)
+    _refuse_empty_rows(files, total)
     usable = (
         f"SELECT CAST({parquet_rows.TILE} AS INTEGER) AS tile, lat, lon, coalesce(id, 'row-' || md5(raw)) AS id,"  # noqa: S608
         f" name, terms, raw FROM ({rows}) WHERE problem IS NULL AND trim(name) <> ''"
@@ -140,6 +147,13 @@ def _recognise_parquet(path: str, columns: dict[str, str], kinds: Kinds) -> tupl
     needs = "; ".join(f"{kind.source.title} needs {', '.join(parquet.needed)}" for kind, parquet in described)
     reason = f"its columns are those of no source that is known here: {', '.join(list(columns)[:12])}"
     raise SourceRefused(file=path, reason=reason, hint=f"{needs}.")
+
+
+def _refuse_empty_rows(files: Sequence[str], rows: int) -> None:
+    """A column of which all values are the same takes a few bytes for a billion of them; a business takes more."""
+    size = sum(map(os.path.getsize, files))
+    if rows > size:
+        raise SourceRefused(file=files[0], reason=f"it says that there are {rows:,} rows in {size:,} bytes")
 
 
 def _parquet_count(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) -> int:

@@ -22,8 +22,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
-import psutil
-
 from cocli import logs
 from cocli.documents.reading.limits import (
     TOO_COSTLY,
@@ -31,11 +29,13 @@ from cocli.documents.reading.limits import (
     OverrunError,
     ReaderKilledError,
     ReadingLimits,
+    ReadingPatience,
+    processor_seconds,
     why_ended,
 )
 from cocli.documents.reading.reader_process import HEAD, framed
 from cocli.errors import PageReaderLost
-from cocli.pipeline.websites.fetch.pace.visit_clock import waiting_for_others
+from cocli.pipeline.websites.fetch.pace.visit_clock import spend_on_visit, waiting_for_others
 from cocli.pipeline.websites.site.look import look_at, unread
 
 if TYPE_CHECKING:
@@ -102,10 +102,12 @@ class ReaderPool:
         reason = ""
         for _ in range(TRIES):
             try:
-                return await self._read(request)
+                with waiting_for_others():  # a site is not slow because this machine is busy: see `ask`
+                    return await self._read(request)
             except ReaderKilledError as error:
                 reason = str(error)
             except OverrunError as error:
+                spend_on_visit(self._settings.limits.cpu_seconds)
                 reason = str(error)
                 break
         _LOG.warning("page too costly", extra={"page": request.uri, "reason": reason})
@@ -121,12 +123,10 @@ class ReaderPool:
 
     async def _read(self, request: LookRequest) -> PageLook:
         turn = _Turn(self._slow if self._looks_slow(request) else self._quick)
-        with waiting_for_others():  # a site is not slow because this machine is busy
-            await turn.places.get()
+        await turn.places.get()
         reader: _Reader | None = None
         try:
-            with waiting_for_others():
-                reader = await self._taken(is_slow=turn.places is self._slow)
+            reader = await self._taken(is_slow=turn.places is self._slow)
             self._watch(turn, reader)
             look = await reader.ask(request)
         except BaseException:  # overrun, cancelled or broken: what it would still answer belongs to nobody
@@ -232,6 +232,7 @@ class _Reader:
     process: Process
     limits: ReadingLimits
     is_patient: bool = False
+    _looks: asyncio.TimerHandle | None = None
 
     @classmethod
     async def start(cls, limits: ReadingLimits) -> _Reader:
@@ -256,15 +257,21 @@ class _Reader:
 
     async def ask(self, request: LookRequest) -> PageLook:
         stdin = cast("StreamWriter", self.process.stdin)
+        patience = ReadingPatience(self.limits, self.processor_seconds())
         try:
-            async with asyncio.timeout(self.limits.seconds):
+            async with asyncio.timeout(None) as limit:
+                self._wait_on(limit, patience)
                 stdin.write(framed((look_at, (request,))))
                 await stdin.drain()
                 answer = await self._answer()
         except TimeoutError as error:
-            raise OverrunError(f"no end within {self.limits.seconds:g} s") from error
+            raise patience.why() from error
         except (EOFError, ConnectionError) as error:
             raise why_ended(await self.process.wait(), self.limits) from error
+        finally:
+            if self._looks is not None:
+                self._looks.cancel()
+        spend_on_visit(answer.seconds)
         if answer.kind == "costly":
             raise OverrunError(answer.value)
         if answer.kind == "raised":
@@ -277,12 +284,18 @@ class _Reader:
         data = await stdout.readexactly(HEAD.unpack(head)[0])
         return cast("ReaderAnswer", pickle.loads(data))  # noqa: S301  from our own program
 
+    def _wait_on(self, limit: asyncio.Timeout, patience: ReadingPatience) -> None:
+        loop = asyncio.get_running_loop()
+        self._looks = loop.call_later(self.limits.seconds, self._look_again, limit, patience)
+
+    def _look_again(self, limit: asyncio.Timeout, patience: ReadingPatience) -> None:
+        if patience.goes_on(self.processor_seconds()):
+            self._wait_on(limit, patience)
+        else:
+            limit.reschedule(0.0)
+
     def processor_seconds(self) -> float:
-        try:
-            times = psutil.Process(self.process.pid).cpu_times()
-        except psutil.Error:  # it has just ended
-            return 0.0
-        return float(times.user + times.system)
+        return processor_seconds(self.process.pid)
 
     def stand_back(self) -> None:
         """From now on it takes what others leave."""

@@ -45,8 +45,9 @@ MAX_FORWARDS = 2
 MAX_SITEMAPS = 2
 _PAGES = frozenset({None, "text/html", "application/xhtml+xml", "text/plain", "application/xml", "text/xml"})
 
-Stop = Literal["enough", "pages", "time", "nothing-left", "triage", "kept", "unchanged"]
-"""Why no further page was read. Kept: none was, because what an earlier visit found will do. Unchanged: all that the
+Stop = Literal["enough", "pages", "time", "busy", "nothing-left", "triage", "kept", "unchanged"]
+"""Why no further page was read. Busy: it had to wait for others or for this machine for too long, and is not finished.
+Kept: none was, because what an earlier visit found will do. Unchanged: all that the
 earlier visit asked for was asked for, and is what it was."""
 
 
@@ -214,7 +215,7 @@ class _Reader:
         # Where an address leads elsewhere, what is known of the company decides as well, and that changes.
         is_moved = site_of_url(self.reading.final_url or self.reading.asked) != self.reading.site
         trace = VisitTrace(self._basis(), self.asked)
-        if self.is_traced and trace.is_whole and not is_moved and self.reading.stop != "time":
+        if self.is_traced and trace.is_whole and not is_moved and self.reading.stop not in ("time", "busy"):
             self.reading.trace = trace
 
     async def _read_all(self) -> None:
@@ -283,7 +284,7 @@ class _Reader:
 
     def _may_go_on(self) -> bool:
         if self._left() <= 0:
-            self.reading.stop = "time"
+            self.reading.stop = "busy" if self.visit.gave_up_waiting else "time"
         elif self.reading.requests >= self.settings.pages:
             self.reading.stop = "pages"
         else:
@@ -404,7 +405,7 @@ class _Reader:
             if isinstance(outcome, (FetchFailed, Refused)):
                 self._note(shell.url, outcome)
             return None
-        kept = await self.shelf.keep(outcome, self.country)
+        kept = await self._shelved(outcome)
         return await self._entered(shell.asked, outcome.final_url, shell.status, kept)
 
     async def _kept(self, url: str, outcome: Fetched | NotModified) -> Kept | str:
@@ -412,14 +413,19 @@ class _Reader:
         if isinstance(outcome, Fetched):
             if outcome.mime not in _PAGES:
                 return f"not a page, but {outcome.mime}"
-            return await self.shelf.keep(outcome, self.country)
+            return await self._shelved(outcome)
         kept = await self._again(outcome.final_url, outcome.url, url)
         if kept is None:  # somebody else's tag fits, or the page went meanwhile: then it is asked for as a new one
             fresh = await self._ask(url, known=False)
             return await self._kept(url, fresh) if isinstance(fresh, Fetched) else "not modified, but not kept either"
         if self.country is not None and country_asked(kept.document) != self.country:
-            return await self.shelf.keep(page_of(kept.document), self.country)
+            return await self._shelved(page_of(kept.document))
         return kept
+
+    async def _shelved(self, page: Fetched) -> Kept:
+        """How long our own disk or bucket takes is not the site's time."""
+        with self.visit.standing():
+            return await self.shelf.keep(page, self.country)
 
     async def _again(self, *urls: str) -> Kept | None:
         for url in dict.fromkeys(urls):

@@ -1,7 +1,11 @@
-"""The time that a visit may take, without the time that it waits for others.
+"""The time that a visit may take, without the time that it waits for others or for a busy machine.
 
 A visit of a site has so many seconds. Where hundreds of sites lie at one address, or another process asks the site,
 it waits for turns that are not its own to give; the site is not slow because of that. Whoever waits says so here.
+
+A busy machine is no slow site either. A page that is read counts with the processor time that it takes, and not with
+the time until the processor is free. And when the event loop comes late to its own appointments, everybody in it
+waited for that long: a beat tells.
 """
 
 from __future__ import annotations
@@ -17,6 +21,11 @@ if TYPE_CHECKING:
 LONGEST_WAIT = 600.0
 """Seconds in a row that do not count. Beyond, the visit's own time runs again, and its task comes back another day."""
 
+_BEAT = 0.25
+"""Seconds between two appointments of a visit with its event loop."""
+_PUNCTUAL = 0.005
+"""A delay that every loop has now and then."""
+
 _VISIT: ContextVar[VisitClock | None] = ContextVar("visit", default=None)
 """Of the visit that this task is at. It belongs to the task and its calls, like the time-outs of asyncio."""
 
@@ -27,15 +36,23 @@ class VisitClock:
     def __init__(self) -> None:
         self.waited = 0.0
         """Seconds that do not count."""
+        self.gave_up_waiting = False
+        """It waited for so long that its own time ran meanwhile."""
         self._limit: asyncio.Timeout | None = None
+        self._beats: asyncio.TimerHandle | None = None
+        self._is_standing = False
+        self._stood_until = 0.0
 
     @contextmanager
     def running(self) -> Iterator[None]:
         """What is asked for in this block is asked for on behalf of this visit."""
         token = _VISIT.set(self)
+        self._arm()
         try:
             yield
         finally:
+            if self._beats is not None:
+                self._beats.cancel()
             _VISIT.reset(token)
 
     @contextmanager
@@ -50,18 +67,43 @@ class VisitClock:
     @contextmanager
     def standing(self) -> Iterator[None]:
         """The visit's time stands still."""
+        if self._is_standing:
+            yield
+            return
         loop = asyncio.get_running_loop()
         began, limit = loop.time(), self._limit
+        self._is_standing = True
         ends = limit.when() if limit is not None else None
         if limit is not None and ends is not None:
             limit.reschedule(ends + LONGEST_WAIT)
         try:
             yield
         finally:
-            waited = min(loop.time() - began, LONGEST_WAIT)
+            self._is_standing, self._stood_until = False, loop.time()
+            waited = min(self._stood_until - began, LONGEST_WAIT)
             self.waited += waited
+            self.gave_up_waiting |= waited >= LONGEST_WAIT
             if limit is not None and ends is not None and not limit.expired():
                 limit.reschedule(ends + waited)
+
+    def spend(self, seconds: float) -> None:
+        """Time that counts, though the clock stood still."""
+        self.waited -= seconds
+
+    def _arm(self) -> None:
+        loop = asyncio.get_running_loop()
+        due = loop.time() + _BEAT
+        self._beats = loop.call_at(due, self._beat, due)
+
+    def _beat(self, due: float) -> None:
+        """The loop had something else to do, or no processor: answers may lie there that nobody has looked at."""
+        late = asyncio.get_running_loop().time() - max(due, self._stood_until)
+        if late > _PUNCTUAL and not self._is_standing:
+            self.waited += late
+            ends = self._limit.when() if self._limit is not None else None
+            if self._limit is not None and ends is not None and not self._limit.expired():
+                self._limit.reschedule(ends + late)
+        self._arm()
 
 
 @contextmanager
@@ -73,3 +115,10 @@ def waiting_for_others() -> Iterator[None]:
         return
     with visit.standing():
         yield
+
+
+def spend_on_visit(seconds: float) -> None:
+    """Whatever visit this is: so much processor time was taken for it, while its time stood still."""
+    visit = _VISIT.get()
+    if visit is not None:
+        visit.spend(seconds)
