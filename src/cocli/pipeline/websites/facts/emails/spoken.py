@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from cocli.pipeline.websites.facts.emails.address import Address, read_address
 from cocli.pipeline.websites.facts.emails.around import label_before, read_around
 from cocli.pipeline.websites.facts.emails.candidate import EmailCandidate
+from cocli.pipeline.websites.facts.emails.own_domain import at_own_domain
 from cocli.pipeline.websites.facts.emails.words import (
     AT_WORDS,
     BARE_AT_WORDS,
@@ -33,14 +34,14 @@ def _either(words: tuple[str, ...]) -> str:
     return "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
 
 
-_OPEN, _CLOSE = r"[\[({<⟨【（「*]", r"[\])}>⟩】）」*]"
+_OPEN, _CLOSE = r"[\[({<⟨‹【（「*]", r"[\])}>⟩›】）」*]"
 _AT = re.compile(
     rf"{_OPEN}{{1,2}} ?(?:{_either(AT_WORDS)}) ?{_CLOSE}{{1,2}}|_at_(?=\w)| (?:{_either(BARE_AT_WORDS)}) |"
     r"[|#\"'“‘~=:+!^«] ?at ?[|#\"'”’~=:+!^»]|[/\\–—-] ?at ?[/\\–—-]|&#0{0,4}64;|&#x0{0,3}40;|&commat;",
     re.IGNORECASE,
 )
 _BEGINNINGS = (
-    *("[", "(", "{", "<", "⟨", "【", "（", "「", "*", "_at_", "&#", "&commat;"),
+    *("[", "(", "{", "<", "⟨", "‹", "【", "（", "「", "*", "_at_", "&#", "&commat;"),
     *(f" {word} " for word in BARE_AT_WORDS),
     *(f"{mark}{space}at" for mark in "|#\"'“‘~=:+!^«/\\–—-" for space in ("", " ")),
 )
@@ -63,6 +64,7 @@ def in_spoken_text(page: Page) -> Iterator[EmailCandidate]:
     for address, start, end in spoken(page.text, page.own_domains, page.lowered):
         yield EmailCandidate(str(address), "spoken", "text", start, end)
     yield from _with_another_sign(page)
+    yield from at_own_domain(page)
 
 
 def _with_another_sign(page: Page) -> Iterator[EmailCandidate]:
@@ -172,7 +174,7 @@ def _evident(text: str, sign: str, address: Address, start: int, dot_spoken: boo
         return dot_spoken or _mailbox(address, own_domains) or label_before(text, start)
     if any(mark in word for mark in _BRACKETS):
         inner = word.strip(_BRACKETS + " ").lower()
-        return inner not in ("a", "et") or _mailbox(address, own_domains) or label_before(text, start)
+        return inner not in _AMBIGUOUS or _mailbox(address, own_domains) or label_before(text, start)
     if word.strip("_-").lower() != "at":
         return True
     if address.local in NO_MAILBOX:
@@ -194,7 +196,9 @@ def _mailbox(address: Address, own_domains: frozenset[str]) -> bool:
     return address.local in GENERAL_ROLES or address.local in SPECIAL_ROLES or address.registrable in own_domains
 
 
+_AMBIGUOUS = frozenset("a et ет pri ad in ở 在 את ات eta att hjá snabel aron ets".split())
+"""Words that stand in brackets for other reasons as well."""
 _STROKES = "/\\-–—"
 _QUOTES = "\"'“‘=:+!^«"
 """Signs that stand between words as well: more than the sign has to say that it is an address."""
-_BRACKETS = "[](){}<>⟨⟩【】（）「」*|#\"'“”‘’~;"
+_BRACKETS = "[](){}<>⟨⟩‹›【】（）「」*|#\"'“”‘’~;"
