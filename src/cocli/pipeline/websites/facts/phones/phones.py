@@ -73,6 +73,8 @@ _AREA_DIGITS = 3
 _AFTER_AREA = (")", ".", "-")
 _BEFORE_AREA = len("1-(")
 _DIGITS = re.compile(r"\d{3}")
+_NUMBER_OF = re.compile(r"\W{0,3}(?:nr|no|num|nº|n°|№|n|br|num[eé]r[oau]?|number|nummer|#)\W{0,2}", re.IGNORECASE)
+"""`Tel. Nr.`: a word that other numbers have, too, said of this one."""
 _ANOTHER_WORD = re.compile(rf"\d{{3}}[^\w\n]{{1,4}}(?!(?:{either('phone.next')})\b)[^\W\d_]{{2,}}", re.IGNORECASE)
 
 
@@ -274,6 +276,8 @@ def _is_phone(text: str, raw: str, start: int, region: str | None) -> bool:
     said = _last_end(PHONE, line)
     other = _last_end(OTHER, line)
     if said > other or (said >= 0 and said == other):
+        return True
+    if said >= 0 and _NUMBER_OF.fullmatch(line, said, other):
         return True
     if other >= 0 and other > len(line) - 25:
         return False
