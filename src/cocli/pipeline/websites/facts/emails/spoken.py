@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from cocli.pipeline.websites.facts.emails.address import Address, read_address
-from cocli.pipeline.websites.facts.emails.around import label_before, read_around
+from cocli.pipeline.websites.facts.emails.around import label_before, local_start, read_around
 from cocli.pipeline.websites.facts.emails.candidate import EmailCandidate
 from cocli.pipeline.websites.facts.emails.own_domain import at_own_domain
 from cocli.pipeline.websites.facts.emails.words import (
@@ -62,9 +62,20 @@ _LOCAL_DOT_BEFORE = re.compile(
 
 def in_spoken_text(page: Page) -> Iterator[EmailCandidate]:
     for address, start, end in spoken(page.text, page.own_domains, page.lowered):
-        yield EmailCandidate(str(address), "spoken", "text", start, end)
+        begins = _after_label(page, address, start)
+        value = str(address)[begins - start :]
+        yield EmailCandidate(value, "spoken", "text", begins, end)
     yield from _with_another_sign(page)
     yield from at_own_domain(page)
+
+
+def _after_label(page: Page, address: Address, start: int) -> int:
+    """Where the mailbox begins, if the element before is glued to it: `<b>E-Mail</b><span>info (at) firm.de</span>`."""
+    end = start + len(address.local)
+    edges = page.boundaries_within(start, end)
+    if edges and page.lowered[start:end] == address.local:
+        return local_start(page.text, start, end, edges)
+    return start
 
 
 def _with_another_sign(page: Page) -> Iterator[EmailCandidate]:
