@@ -1,4 +1,4 @@
-"""Names and addresses as they are compared, never as they are stored: two spellings of one thing give one text.
+"""Names, phones and postcodes as they are compared, never as they are stored: two spellings of one thing give one text.
 
 Built on `identities.normalised`, whose result is frozen because hashes depend on it; what is here may be improved.
 """
@@ -7,58 +7,54 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import TYPE_CHECKING
 
 from cocli.keys.identities import normalised
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 _LEGAL_FORMS = frozenset([
-    "ab", "ag", "aps", "as", "asi", "bhd", "bt", "bv", "co", "company", "corp", "corporation", "doo", "dooel", "ehf",
-    "eirl", "ek", "eood", "epe", "ev", "fop", "gbr", "gmbh", "ike", "inc", "incorporated", "kda", "kft", "kg", "kk",
-    "lda", "limited", "llc", "llp", "lp", "ltd", "ltda", "mbh", "mei", "nv", "ofi", "ohg", "ood", "ooo", "oy", "oyj",
-    "plc", "pte", "pty", "pvt", "sa", "sarl", "sas", "sca", "sdn", "sia", "sl", "slu", "snc", "sp", "sprl", "srl",
-    "srls", "sro", "sti", "tov", "uab", "ug",
-    "vof", "zao", "zrt", "ао", "ад", "зао", "еоод", "оод", "ооо", "тов", "фоп", "αε", "επε", "ικε",
+    "ab", "ag", "aps", "as", "asa", "asi", "bhd", "bt", "bv", "bvba", "cie", "co", "company", "corp", "corporation",
+    "ccm", "coop", "cvba", "doo", "dooel", "dba", "eg", "ehf", "ei", "eirl", "eireli", "ek", "enk", "eood", "epe",
+    "epp", "eurl", "ev", "fop", "gbr", "gesbr", "gesmbh", "gmbh", "hb", "ike", "inc", "incorporated", "ivs", "jdoo",
+    "jsc", "kb", "kda", "kft", "kg", "kgaa", "kk", "kt", "ks", "ky", "lda", "limitada", "limited", "llc", "llp", "lp",
+    "ltd", "ltda", "mb", "mbb", "mbh", "me", "mei", "nv", "nyrt", "obrt", "oe", "ofi", "ohg", "ood", "ooo", "ou", "oy",
+    "oyj", "pllc", "partg", "partgmbb", "pc", "plc", "pte", "pty", "pvt", "sa", "sagl", "sarl", "sas",
+    "sasu", "sca", "scop", "scs", "sdn", "sf", "sia", "sirketi", "sl", "slne", "slp", "slu", "snc", "sp", "spj",
+    "spk", "spol", "spolka", "spzoo", "sprl", "srl", "srls", "sro", "sti", "szk", "tbk", "tmi", "tov", "uab", "ug",
+    "unipessoal", "vof", "vos", "zao", "zrt", "ао", "ад", "ет", "зао", "еоод", "ип", "оао", "оод", "ооо", "тов", "тоо",
+    "фоп", "αε", "βε", "εε", "επε", "ικε", "οε", "मर्यादित", "लिमिटेड", "प्राइवेट", "จํากัด",
 ])  # fmt: skip
 """Words that a source writes behind a name, or does not. Dropped at the end of a name only: "AG Hairdressers" stays."""
 
-_DOTTED_FORMS = (" s a r l", " sp z o o", " ε π ε", " ι κ ε", " d o o", " l l c", " s n c", " s p a", " s r l",
-                 " s r o", " v o s", " ltd sti", " a s", " b v", " e k", " e u", " e v", " n v", " s a", " s l", " α ε",
-                 " בע מ")  # fmt: skip
+_DOTTED_FORMS = tuple(sorted((
+    " s a r l", " sp z o o", " spolka z o o", " spolka z ograniczona odpowiedzialnoscia", " spolka jawna", " społka jawna", " społka cywilna", " społka komandytowa",
+    " społka z o o", " społka z ograniczona odpowiedzialnoscia",
+    " spolka komandytowa", " spolka cywilna", " sp j", " sp k", " s c", " ε π ε", " ι κ ε", " ο ε", " ε ε", " d o o",
+    " j d o o", " d d", " l l c", " l l p", " p c", " p a", " p l l c", " s n c", " s a s", " s p a", " s r l",
+    " s r l s", " s r l u", " s r o", " spol s r o", " v o s", " o p s", " ltd sti", " san ve tic ltd sti",
+    " san tic ltd sti", " sanayi ve ticaret ltd sti", " sanayi ve ticaret limited sirketi", " san ve tic a s",
+    " sanayi ve ticaret a s", " tic ltd sti", " ve ticaret ltd sti", " limited sirketi", " anonim sirketi", " ltd sirketi",
+    " s a de c v", " s de r l de c v", " sa de cv", " sapi de cv", " s a p i de c v", " de r l de c v", " s c p", " s c",
+    " s l u", " s l p", " c b", " s a u", " ges m b h", " m b h", " e g", " e gen", " e v", " e k", " e kfm", " e kfr",
+    " e u", " o u", " i s", " a s", " b v", " v o f", " n v", " s a", " s l", " s p", " s f", " α ε", " a d", " e o o d",
+    " o o d", " private limited", " pvt ltd", " pty ltd", " pte ltd", " sdn bhd", " p t", " zártkörűen működő rt",
+    " בע מ", " ח פ",
+), key=len, reverse=True))  # fmt: skip
 """Legal forms with dots, as they come out. A single letter at the end is no legal form: it may tell two halls apart."""
 
-_LEADING_FORMS = ("cong ty tnhh ", "cong ty co phan ", "cong ty ", "pt ", "cv ", "uab ", "sia ", "тов ", "ооо ", "оао ",
-                  "зао ", "пао ", "фоп ", "ип ", "ет ", "شركة ", "주식회사 ")  # fmt: skip
+_LEADING_FORMS = ("cong ty tnhh mtv ", "cong ty tnhh ", "cong ty co phan ", "cong ty cp ", "cong ty ", "doanh nghiep tu nhan ",
+                  "pt ", "cv ", "ud ", "uab ", "mb ", "ij ", "sia ", "as ", "ik ", "sarl ", "eurl ", "sasu ", "sas ", "scop ",
+                  "sc ", "s c ", "pfa ", "p p h u ", "pphu ", "phu ", "fhu ", "f h u ", "тов ", "тоо ", "ооо ", "оао ",
+                  "зао ", "пао ", "фоп ", "чп ", "пп ", "прат ", "ип ", "ет ", "еад ", "شركة ", "مؤسسة ", "شركه ", "موسسة ",
+                  "مجموعة ", "주식회사 ", "유한회사 ", "บริษัท ", "หจก ", "ห้างหุ้นส่วนจำกัด ", "m s ")  # fmt: skip
 """What stands before the name in some languages."""
 
-_INNER_FORMS = ("股份有限公司", "有限公司", "株式会社", "有限会社", "合同会社", "주식회사", "(주)", "㈜", "㈱")
+_INNER_FORMS = ("股份有限公司", "有限责任公司", "有限公司", "株式会社", "有限会社", "合同会社", "合資会社", "医療法人", "주식회사", "유한회사",
+                "(주)", "（주）", "(유)", "㈜", "㈱", "㈲", "（株）", "(株)", "（有）", "(有)")  # fmt: skip
 """What is written onto the name, before or behind it, where words are not parted."""
 
-_STREET_WORDS: Mapping[str, str] = {
-    # English
-    "st": "street", "str": "street", "rd": "road", "ave": "avenue", "av": "avenue", "blvd": "boulevard", "dr": "drive",
-    "ln": "lane", "hwy": "highway", "pkwy": "parkway", "sq": "square", "ct": "court", "pl": "place", "ste": "suite",
-    "n": "north", "s": "south", "e": "east", "w": "west",
-    # French, Spanish, Italian, Portuguese
-    "bd": "boulevard", "avda": "avenida", "c": "calle", "v": "via", "pza": "plaza", "pzza": "piazza", "r": "rua",
-    # Romanian, Hungarian, Indonesian
-    "strada": "street", "u": "utca", "jl": "jalan", "jln": "jalan",
-}  # fmt: skip
-"""An abbreviation and its word. Either side of a comparison is expanded, so a wrong expansion hurts nobody."""
-
-_STREET_NOISE = frozenset([
-    "ul", "ulica", "ulice", "ulitsa", "ул", "улица", "вул", "вулиця", "g", "gatve", "duong", "đuong", "no", "nr",
-    "شارع", "רחוב", "רח",
-])  # fmt: skip
-"""What some countries write before a street's name or its number, and others leave out."""
-
-_STREET_ENDINGS: Mapping[str, str] = {"straat": "strasse", "str": "strasse", "pl": "platz", "wg": "weg"}
-"""German and Dutch write them onto the name: `Hauptstr.` is `Hauptstraße`, which case folding makes `hauptstrasse`."""
-
-_UNIT_WORDS = frozenset(["suite", "unit", "apt", "apartment", "floor", "fl", "room", "rm"])
-
+_ALWAYS_BEHIND = frozenset(
+    ["inh", "inhaber", "inhaberin", "owner", "titolare", "propietario", "eigenaar", "wlasciciel"]
+)
+"""Words after which a name says whose it is."""
 
 _SHORTEST_PHONE = 6
 """Digits of a number that somebody may share by chance, if there are fewer."""
@@ -66,21 +62,52 @@ _SHORTEST_PHONE = 6
 
 def comparable_name(name: str) -> str:
     """`Müller & Söhne GmbH` and `MULLER + SOHNE` compare alike. The empty text compares with nothing."""
-    text = normalised(_without_marks(_without_inner_forms(name).replace("'", "").replace("\u2019", "")))
+    bare = _without_inner_forms(name).replace("'", "").replace("\u2019", "")
+    text = _letters(_without_marks(_with_whole_abbreviations(bare)))
+    text = _without_form(text)
+    words = [word for word in text.split() if word not in ("and", "und", "et")]
+    owned = next((place for place, word in enumerate(words) if place and word in _ALWAYS_BEHIND), len(words))
+    words = words[:owned]
+    while len(words) > 1 and words[-1] in _LEGAL_FORMS:
+        words.pop()
+    if len(words) > 1 and words[0] == "the":
+        words = words[1:]
+    return " ".join(words)
+
+
+_ABBREVIATION = re.compile(r"\b([^\W\d_]{1,4})\.([^\W\d_]{2,4})\b")
+_BRANCH = re.compile(r"[(（][^()（）]{1,12}[店점][)）]\s*\Z")
+
+
+def _with_whole_abbreviations(name: str) -> str:
+    """`Dott.ssa` and `F.lli` are one word each; `firm.de` alone is a domain."""
+    if "." in name and " " in name:
+        return _ABBREVIATION.sub(r"\1\2", name)
+    return name
+
+
+def _letters(text: str) -> str:
+    """As `normalised`, but Thai and the scripts of India keep the marks that their vowels are."""
+    if not any("\u0900" <= letter <= "\u0fff" for letter in text):
+        return normalised(text)
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return " ".join("".join(letter if is_letter(letter) else " " for letter in folded).split())
+
+
+def is_letter(letter: str) -> bool:
+    """A letter, a digit, or a mark that belongs to one."""
+    return letter.isalnum() or unicodedata.category(letter) in ("Mn", "Mc")
+
+
+def _without_form(text: str) -> str:
     for form in _DOTTED_FORMS:
         if text.endswith(form):
             text = text.removesuffix(form)
             break
     for form in _LEADING_FORMS:
         if text.startswith(form):
-            text = text.removeprefix(form)
-            break
-    words = [word for word in text.split() if word not in ("and", "und", "et")]
-    while len(words) > 1 and words[-1] in _LEGAL_FORMS:
-        words.pop()
-    if len(words) > 1 and words[0] == "the":
-        words = words[1:]
-    return " ".join(words)
+            return text.removeprefix(form)
+    return text
 
 
 def _without_inner_forms(name: str) -> str:
@@ -89,6 +116,7 @@ def _without_inner_forms(name: str) -> str:
     bare = name
     for form in _INNER_FORMS:
         bare = bare.replace(form, " ")
+    bare = _BRANCH.sub("", bare)
     return bare if bare.strip() else name
 
 
@@ -104,43 +132,6 @@ def is_same_phone(phone: str, other: str) -> bool:
     return shorter >= _SHORTEST_PHONE and (phone.endswith(other) or other.endswith(phone))
 
 
-_SHORTEST_ABBREVIATION = 4
-_NUMBER_ON_STREET = re.compile(r"(?<=[^\W\d_\x00-\x7f])(?=\d)|(?<=\d)(?=[^\W\d_\x00-\x7f])")
-"""Where a number stands onto a word of a script that parts words by nothing: `중앙로21`."""
-
-
-def comparable_street(street: str | None) -> str:
-    """`12 Main St., Suite 4` and `12 main street` compare alike: sources differ in whether they name the unit."""
-    parted = _NUMBER_ON_STREET.sub(" ", _without_marks(street or ""))
-    words = [_street_word(word) for word in normalised(parted).split()]
-    words = [word for word in words if word not in _STREET_NOISE] or words
-    for position, word in enumerate(words):
-        if word in _UNIT_WORDS and position >= 2:
-            words = words[:position]
-            break
-    # A number stands before the street's name in some countries and behind it in others.
-    return " ".join(sorted(words, key=lambda word: not word[0].isdigit()))
-
-
-def is_one_street(street: str, other: str) -> bool:
-    """Whether two comparable streets are one: the same numbers, and every word of either is, or begins, one of both."""
-    if street == other:
-        return True
-    words, others = street.split(), other.split()
-    if len(words) != len(others):
-        return False
-    return all(_is_one_word(word, there) for word, there in zip(words, others, strict=True))
-
-
-def _is_one_word(word: str, other: str) -> bool:
-    """`storg` is short for `storgatan`; a number is short for nothing."""
-    if word == other:
-        return True
-    shorter = min(len(word), len(other))
-    is_number = word[0].isdigit() or other[0].isdigit()
-    return not is_number and shorter >= _SHORTEST_ABBREVIATION and (word.startswith(other) or other.startswith(word))
-
-
 def comparable_postcode(postcode: str | None) -> str:
     """`1011 AB`, `1011AB` and `90001-1234` (whose tail says which side of the street) compare as they should."""
     text = (postcode or "").strip()
@@ -148,15 +139,6 @@ def comparable_postcode(postcode: str | None) -> str:
     if dash and len(head) == 5 and head.isdigit() and len(tail) == 4 and tail.isdigit():
         text = head
     return normalised(text).replace(" ", "")
-
-
-def _street_word(word: str) -> str:
-    if word in _STREET_WORDS:
-        return _STREET_WORDS[word]
-    for ending, whole in _STREET_ENDINGS.items():
-        if word.endswith(ending) and len(word) > len(ending) + 2:
-            return word[: -len(ending)] + whole
-    return word
 
 
 def _without_marks(text: str) -> str:

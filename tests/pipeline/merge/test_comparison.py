@@ -11,7 +11,8 @@ from pydantic import TypeAdapter
 
 from cocli.keys.slugs import distinct_slug, slug_of
 from cocli.models.record import Label
-from cocli.pipeline.comparison import comparable_name, comparable_postcode, comparable_street
+from cocli.pipeline.comparison import comparable_name, comparable_postcode
+from cocli.pipeline.streets import comparable_street, is_one_street
 from cocli.pipeline.websites.hosts.shared import own_domain, social_network
 from cocli.pipeline.websites.hosts.table import hosts_of
 
@@ -53,14 +54,43 @@ def test_two_names(one: str, other: str) -> None:
         ("Hauptstr. 1", "1, HAUPTSTRASSE"),
         ("5 N Elm Ave", "5 North Elm Avenue"),
         ("Avda. del Sol 3", "Avenida del Sol 3"),
+        ("Bahnhofstr. 21 a", "Bahnhofstraße 21a"),
+        ("V.le S. Sisto 31", "Viale San Sisto 31, int. 4"),
+        ("18 av. du Mal Foch", "18 avenue du Maréchal Foch"),
+        ("Storgt. 55", "Storgata 55"),
+        ("Sdr.gade 14, 2. th", "Søndergade 14"),
+        ("бул. Христо Ботев 45", "Христо Ботев 45, ет. 2"),
+        ("Av. Afonso Pena, 1500 - Sala 902", "Avenida Afonso Pena 1500"),
+        ("片町1丁目3-20", "片町1-3-20"),
+        ("88 ถ.นิมมานเหมินท์", "88 ถนนนิมมานเหมินท์"),
+        ("Str. N. Bălcescu nr. 16", "Strada Nicolae Bălcescu 16"),
     ],
 )
 def test_two_spellings_of_a_street(one: str, other: str) -> None:
-    assert comparable_street(one) == comparable_street(other) != ""
+    assert comparable_street(one) != ""
+    assert is_one_street(comparable_street(one), comparable_street(other))
+    assert is_one_street(comparable_street(other), comparable_street(one))
 
 
-def test_two_streets() -> None:
-    assert comparable_street("12 Main St") != comparable_street("21 Main St")
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("12 Main St", "21 Main St"),
+        ("12 1st Ave", "12 1st St"),
+        ("12 Main St", "12 Main Rd"),
+        ("12 S Main", "12 N Main"),
+        ("Lange Gasse 14", "Lange Straße 14"),
+        ("Marktstr. 5", "Marktplatz 5"),
+        ("Burgstr. 4", "Bergstr. 4"),
+        ("12 rue Pierre et Marie Curie", "12 rue Pierre"),
+        ("Via Roma 3", "Viale Roma 3"),
+    ],
+)
+def test_two_streets(one: str, other: str) -> None:
+    assert not is_one_street(comparable_street(one), comparable_street(other))
+
+
+def test_a_street_of_nothing() -> None:
     assert comparable_street(None) == comparable_street(" . ") == ""
 
 

@@ -17,17 +17,15 @@ from cocli.pipeline.comparison import (
     comparable_name,
     comparable_phone,
     comparable_postcode,
-    comparable_street,
-    is_one_street,
     is_same_phone,
 )
 from cocli.pipeline.merge.kinds import families_of_categories
-from cocli.pipeline.merge.names import NameRelation, name_parts, relation
-from cocli.pipeline.merge.romanisation import skeleton
+from cocli.pipeline.merge.names import NameRelation, name_parts, relation, without_towns
 from cocli.pipeline.merge.rules import DOMAIN_ITSELF, WEBSITE
 from cocli.pipeline.merge.transformations import DISTINCT_IDS, is_named_by_site, place_identity, source_id_of
 from cocli.pipeline.plan.geography import cell_of, cells_around, distance_m
 from cocli.pipeline.sources.imports import IMPORT
+from cocli.pipeline.streets import comparable_street, has_number, is_one_street
 from cocli.pipeline.websites.hosts.shared import is_shared, own_domain
 
 if TYPE_CHECKING:
@@ -94,6 +92,40 @@ class Known(NamedTuple):
     """What its categories say that it is."""
 
 
+class TownIndex:
+    """Businesses by their town, for rows that know a street and neither position nor postcode.
+
+    Few rows are so. A town is put in order when the first of them asks; until then a list costs next to nothing.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, list[Known]] = {}
+        self._ordered: dict[str, dict[int, list[Known]]] = {}
+
+    def add(self, known: Known) -> None:
+        if not known.city or not known.street:
+            return
+        if (ordered := self._ordered.get(known.city)) is not None:
+            _put(ordered, known)
+        else:
+            self._waiting.setdefault(known.city, []).append(known)
+
+    def find(self, known: Known) -> Iterator[Known]:
+        """Who has its name, phone or domain in its town."""
+        ordered = self._ordered.get(known.city)
+        if ordered is None:
+            ordered = self._ordered[known.city] = {}
+            for waiting in self._waiting.pop(known.city, ()):
+                _put(ordered, waiting)
+        for key in _keys_at(known, [known.city]):
+            yield from ordered.get(key, ())
+
+
+def _put(ordered: dict[int, list[Known]], known: Known) -> None:
+    for key in _keys_at(known, [known.city]):
+        ordered.setdefault(key, []).append(known)
+
+
 class Matcher:
     """Finds the prospect of an observation among those it was told of."""
 
@@ -106,6 +138,8 @@ class Matcher:
         self._entries: dict[int, Known | list[Known]] = {}
         # By the hash of a domain, and of a domain with a name: of all that have it the first by its company.
         self._firsts: dict[int, Known] = {}
+        self._several: set[int] = set()
+        self._towns = TownIndex()
         self._distinct: dict[str, set[str]] = {}
         self._apart: dict[str, set[str]] = {}
         for prospect in prospects:
@@ -238,8 +272,11 @@ class Matcher:
             elif there != known:
                 self._entries[key] = [there, known]
 
+        self._towns.add(known)
         for key in _keys_of_domain(known):
             first = self._firsts.get(key)
+            if first is not None and first.company != known.company:
+                self._several.add(key)
             if first is None or known.company < first.company:
                 self._firsts[key] = known
 
@@ -247,8 +284,8 @@ class Matcher:
         """For who has no place of its own: whoever has its domain, and its name if it has one; the first of several."""
         if not known.is_placeless or not known.domain:
             return None
-        first = self._firsts.get(_key_of_domain(known, with_name=not known.is_bare))
-        if first is None or first.domain != known.domain or not (known.is_bare or first.name == known.name):
+        first = self._first_of_domain(known)
+        if first is None:
             return None
         company = self._current(first.company)
         if known.company and self.are_apart(known.company, company):
@@ -257,6 +294,20 @@ class Matcher:
             return None
         return Match(company, f"same domain {known.domain}, no place of its own")
 
+    def _first_of_domain(self, known: Known) -> Known | None:
+        """Who has its domain and its name; without that, the only one who has its domain, if the names allow it."""
+        if not known.is_bare:
+            named = self._firsts.get(_key_of_domain(known, with_name=True))
+            if named is not None and named.domain == known.domain and named.name == known.name:
+                return named
+        key = _key_of_domain(known, with_name=False)
+        first = self._firsts.get(key)
+        if first is None or first.domain != known.domain:
+            return None
+        if known.is_bare or (key not in self._several and _is_one_of_domain(known, first)):
+            return first
+        return None
+
     def _candidates(self, known: Known) -> Iterator[Known]:
         for key in _keys_to_look_at(known):
             there = self._entries.get(key)
@@ -264,6 +315,8 @@ class Matcher:
                 yield from there
             elif there is not None:
                 yield there
+        if known.lat is None and known.street and known.city:
+            yield from self._towns.find(known)
 
     def _nearest(self, known: Known, candidates: Iterable[Known], distinct: set[str] | None = None) -> Match | None:
         best: tuple[int, bool, float, str, str] | None = None
@@ -422,9 +475,8 @@ def _keys_to_look_at(known: Known) -> Iterator[int]:
 
 def _keys_at(known: Known, places: list[object]) -> Iterator[int]:
     # One name is written in several orders and scripts: it is kept under the words that tell, sorted.
-    towns = {skeleton(word) for word in known.city.split()}
-    every = name_parts(known.name).words
-    words = [word for word in every if word not in towns] or every
+    every = list(name_parts(known.name).words)
+    words = without_towns(every, known.city) or every
     names = {"".join(words), "".join(sorted(words))} if words else {known.name}
     for place in places:
         if known.domain:
@@ -435,6 +487,15 @@ def _keys_at(known: Known, places: list[object]) -> Iterator[int]:
             yield hash((2, known.phone[-_PHONE_KEY_DIGITS:], place))
 
 
+def _is_one_of_domain(known: Known, other: Known) -> bool:
+    """Whether names let a row without a place be the one business of its domain."""
+    city = known.city if known.city == other.city else f"{known.city} {other.city}"
+    names = relation(known.name, other.name, city, (known.kinds, other.kinds))
+    if names is NameRelation.PART:
+        return _is_longer_form(known.name, other.name, same_phone=False)
+    return names in (NameRelation.EQUAL, NameRelation.FOREIGN)
+
+
 def _distinct_ids(source_ids: Iterable[str]) -> set[str]:
     return {source_id for source_id in source_ids if source_id.startswith(DISTINCT_IDS)}
 
@@ -442,12 +503,7 @@ def _distinct_ids(source_ids: Iterable[str]) -> set[str]:
 def _compare(known: Known, other: Known) -> tuple[int, float | None, str] | None:
     """The number of the rule by which two are the same business, how far apart they are, and the reason in words."""
     distance = _distance(known, other)
-    same_address = (
-        bool(known.postcode)
-        and known.postcode == other.postcode
-        and bool(known.street)
-        and is_one_street(known.street, other.street)
-    )
+    same_address = _is_one_address(known, other)
     if not _is_near(distance, same_address):
         return None
     city = known.city if known.city == other.city else f"{known.city} {other.city}"
@@ -465,6 +521,20 @@ def _compare(known: Known, other: Known) -> tuple[int, float | None, str] | None
     if same_phone and not has_other_domain and _is_named_alike(known, other, names):
         return 3, distance, f"same phone, {_apart(distance)}"
     return None
+
+
+def _is_one_address(known: Known, other: Known) -> bool:
+    """The same street, and the same postcode; where one does not know it, the same house in the same town."""
+    if not known.street or not other.street:
+        return False
+    if known.postcode and other.postcode:
+        return known.postcode == other.postcode and is_one_street(known.street, other.street)
+    return (
+        bool(known.city)
+        and known.city == other.city
+        and has_number(known.street)
+        and is_one_street(known.street, other.street)
+    )
 
 
 def _is_named_alike(known: Known, other: Known, names: NameRelation) -> bool:

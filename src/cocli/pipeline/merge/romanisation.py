@@ -15,7 +15,17 @@ _CYRILLIC |= {"є": "ie", "ж": "zh", "х": "kh", "ц": "ts", "ч": "ch", "ш": 
 _CYRILLIC |= {"ђ": "d", "ј": "j", "љ": "lj", "њ": "nj", "ћ": "c", "џ": "dz", "ѓ": "g", "ќ": "k", "ў": "u"}
 _GREEK = dict(zip("αβγδεζηικλμνξοπρσςτυφω", "avgdeziiklmnxoprsstifo", strict=True)) | {"θ": "th", "χ": "ch", "ψ": "ps"}
 _LATIN = {"ø": "o", "æ": "a", "œ": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "t", "ı": "i", "ß": "ss", "ə": "a"}
-_LETTERS = str.maketrans({**_CYRILLIC, **_GREEK, **_LATIN, "'": ""})
+_ARABIC = {"ة": "ه", "ى": "ي", "ی": "ي", "ک": "ك", "ـ": "", "ٱ": "ا", "ؤ": "و", "ئ": "ي"}
+"""One letter that is written in two ways, by country or by haste."""
+_HAN = dict(
+    zip(
+        "陽國東華龍園館麵廳飯藥醫電車門馬鳳銀貿業豐興萬億聯廣義樂書學號樓區縣灣島賓鳥魚鮮雞豬湯鍋燒鐵鋼機械動運輸車輪氣報會務務師傅話網絡設計裝飾傢閣寶愛兒童護齒療養髮藝術畫紅綠藍黃眼鏡開關專賣場連鎖記點龜錢幣財產險證導遊覽",
+        "阳国东华龙园馆面厅饭药医电车门马凤银贸业丰兴万亿联广义乐书学号楼区县湾岛宾鸟鱼鲜鸡猪汤锅烧铁钢机械动运输车轮气报会务务师傅话网络设计装饰家阁宝爱儿童护齿疗养发艺术画红绿蓝黄眼镜开关专卖场连锁记点龟钱币财产险证导游览",
+        strict=True,
+    )
+)
+"""Characters that are simplified in one country and not in another."""
+_LETTERS = str.maketrans({**_CYRILLIC, **_GREEK, **_LATIN, **_ARABIC, **_HAN, "'": ""})
 
 _SPELLINGS = tuple(
     (re.compile(pattern), short)
@@ -23,6 +33,7 @@ _SPELLINGS = tuple(
         (r"shch|sch|sh", "s"),
         (r"tch|tsch|ch|cz|ts|tz", "c"),
         (r"zh", "z"),
+        (r"dj", "d"),
         (r"kh|gh", "h"),
         (r"ph", "f"),
         (r"th", "t"),

@@ -10,9 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cocli.keys.identities import normalised
-from cocli.pipeline.comparison import comparable_postcode, comparable_street
+from cocli.pipeline.comparison import comparable_postcode
 from cocli.pipeline.merge.rules import WEBSITE
 from cocli.pipeline.sources.imports.countries import country_of
+from cocli.pipeline.streets import comparable_street, is_one_street
 
 if TYPE_CHECKING:
     from cocli.models.prospect import Prospect
@@ -60,11 +61,17 @@ def _known(prospect: Prospect) -> dict[str, str | None]:
 
 def _agrees(address: FoundAddress, known: dict[str, str | None]) -> bool:
     answers = [
-        _same(comparable_street(address.street), comparable_street(known.get("street"))),
+        _is_same_street(address.street, known.get("street")),
         _same(comparable_postcode(address.postcode), comparable_postcode(known.get("postcode"))),
         _same(normalised(address.city or ""), normalised(known.get("city") or "")),
     ]
     return True in answers and False not in [*answers, _same(_country(address), known.get("country"))]
+
+
+def _is_same_street(mine: str | None, theirs: str | None) -> bool | None:
+    if not mine or not theirs:
+        return None
+    return is_one_street(comparable_street(mine), comparable_street(theirs))
 
 
 def _same(mine: str | None, theirs: str | None) -> bool | None:

@@ -87,9 +87,13 @@ def _goes_on(text: str, end: int) -> bool:
 
 
 def _local_start(text: str, start: int, at: int, boundaries: Sequence[int], visible: bool) -> int:
+    if visible:
+        return local_start(text, start, at, boundaries)
+    return start
+
+
+def local_start(text: str, start: int, at: int, boundaries: Sequence[int]) -> int:
     """Where the local part begins, without the word, the label or the number that is glued to it."""
-    if not visible:
-        return start
     here = [boundary for boundary in boundaries if start < boundary < at]
     if here and _parted(text[start : here[-1]], text[here[-1] : at].lower()):
         return here[-1]

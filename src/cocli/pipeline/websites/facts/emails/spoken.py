@@ -6,8 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 from cocli.pipeline.websites.facts.emails.address import Address, read_address
-from cocli.pipeline.websites.facts.emails.around import label_before, read_around
+from cocli.pipeline.websites.facts.emails.around import label_before, local_start, read_around
 from cocli.pipeline.websites.facts.emails.candidate import EmailCandidate
+from cocli.pipeline.websites.facts.emails.own_domain import at_own_domain
 from cocli.pipeline.websites.facts.emails.words import (
     AT_WORDS,
     BARE_AT_WORDS,
@@ -33,14 +34,14 @@ def _either(words: tuple[str, ...]) -> str:
     return "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
 
 
-_OPEN, _CLOSE = r"[\[({<⟨【（「*]", r"[\])}>⟩】）」*]"
+_OPEN, _CLOSE = r"[\[({<⟨‹【（「*]", r"[\])}>⟩›】）」*]"
 _AT = re.compile(
     rf"{_OPEN}{{1,2}} ?(?:{_either(AT_WORDS)}) ?{_CLOSE}{{1,2}}|_at_(?=\w)| (?:{_either(BARE_AT_WORDS)}) |"
     r"[|#\"'“‘~=:+!^«] ?at ?[|#\"'”’~=:+!^»]|[/\\–—-] ?at ?[/\\–—-]|&#0{0,4}64;|&#x0{0,3}40;|&commat;",
     re.IGNORECASE,
 )
 _BEGINNINGS = (
-    *("[", "(", "{", "<", "⟨", "【", "（", "「", "*", "_at_", "&#", "&commat;"),
+    *("[", "(", "{", "<", "⟨", "‹", "【", "（", "「", "*", "_at_", "&#", "&commat;"),
     *(f" {word} " for word in BARE_AT_WORDS),
     *(f"{mark}{space}at" for mark in "|#\"'“‘~=:+!^«/\\–—-" for space in ("", " ")),
 )
@@ -61,8 +62,20 @@ _LOCAL_DOT_BEFORE = re.compile(
 
 def in_spoken_text(page: Page) -> Iterator[EmailCandidate]:
     for address, start, end in spoken(page.text, page.own_domains, page.lowered):
-        yield EmailCandidate(str(address), "spoken", "text", start, end)
+        begins = _after_label(page, address, start)
+        value = str(address)[begins - start :]
+        yield EmailCandidate(value, "spoken", "text", begins, end)
     yield from _with_another_sign(page)
+    yield from at_own_domain(page)
+
+
+def _after_label(page: Page, address: Address, start: int) -> int:
+    """Where the mailbox begins, if the element before is glued to it: `<b>E-Mail</b><span>info (at) firm.de</span>`."""
+    end = start + len(address.local)
+    edges = page.boundaries_within(start, end)
+    if edges and page.lowered[start:end] == address.local:
+        return local_start(page.text, start, end, edges)
+    return start
 
 
 def _with_another_sign(page: Page) -> Iterator[EmailCandidate]:
@@ -172,7 +185,7 @@ def _evident(text: str, sign: str, address: Address, start: int, dot_spoken: boo
         return dot_spoken or _mailbox(address, own_domains) or label_before(text, start)
     if any(mark in word for mark in _BRACKETS):
         inner = word.strip(_BRACKETS + " ").lower()
-        return inner not in ("a", "et") or _mailbox(address, own_domains) or label_before(text, start)
+        return inner not in _AMBIGUOUS or _mailbox(address, own_domains) or label_before(text, start)
     if word.strip("_-").lower() != "at":
         return True
     if address.local in NO_MAILBOX:
@@ -194,7 +207,9 @@ def _mailbox(address: Address, own_domains: frozenset[str]) -> bool:
     return address.local in GENERAL_ROLES or address.local in SPECIAL_ROLES or address.registrable in own_domains
 
 
+_AMBIGUOUS = frozenset("a et ет pri ad in ở 在 את ات eta att hjá snabel aron ets".split())
+"""Words that stand in brackets for other reasons as well."""
 _STROKES = "/\\-–—"
 _QUOTES = "\"'“‘=:+!^«"
 """Signs that stand between words as well: more than the sign has to say that it is an address."""
-_BRACKETS = "[](){}<>⟨⟩【】（）「」*|#\"'“”‘’~;"
+_BRACKETS = "[](){}<>⟨⟩‹›【】（）「」*|#\"'“”‘’~;"

@@ -49,11 +49,13 @@ _CREDIT_CHARS = 100
 _REACH = 80
 _BEFORE = 45
 _LETTER = r"A-Za-z0-9_\u00c0-\u024f"
+_REST_OF_RUN = rf"\+?[\d ()./\-\u2010-\u2015\u2212·•∙]{{5,70}}\d(?:(?![{_LETTER}@])|(?=x ?\d|ext|[A-Z][a-z]))"
 _RUN = re.compile(
-    rf"[+(\d](?:(?<![{_LETTER}@./#-].)|(?<=[Tt]el.)|(?<=TEL.)|(?<=[Ff]ax.)|(?<=FAX.))"
-    rf"\+?[\d ()./\-\u2010-\u2015\u2212·•∙]{{5,70}}\d(?:(?![{_LETTER}@])|(?=x ?\d|ext|[A-Z][a-z]))"
+    rf"[+(\d](?:(?<![{_LETTER}@./#-].)|(?<=[Tt]el.)|(?<=TEL.)|(?<=[Ff]ax.)|(?<=FAX.)){_REST_OF_RUN}"
 )
 """Letters of other scripts may stand right beside a number, those of ours do not."""
+_RUN_OF_ELEMENT = re.compile(rf"[+(\d]{_REST_OF_RUN}")
+"""… unless an element begins between them: `<b>Telefon</b><span>030 23125042</span>`."""
 _BETWEEN = "+ ()./-\u2010\u2011\u2012\u2013\u2014\u2015\u2212·•∙"
 """All that may stand between the digits of a run, and before the first of them."""
 _FEWEST_DIGITS = 4
@@ -73,6 +75,8 @@ _AREA_DIGITS = 3
 _AFTER_AREA = (")", ".", "-")
 _BEFORE_AREA = len("1-(")
 _DIGITS = re.compile(r"\d{3}")
+_NUMBER_OF = re.compile(r"\W{0,3}(?:nr|no|num|nº|n°|№|n|br|num[eé]r[oau]?|number|nummer|#)\W{0,2}", re.IGNORECASE)
+"""`Tel. Nr.`: a word that other numbers have, too, said of this one."""
 _ANOTHER_WORD = re.compile(rf"\d{{3}}[^\w\n]{{1,4}}(?!(?:{either('phone.next')})\b)[^\W\d_]{{2,}}", re.IGNORECASE)
 
 
@@ -226,8 +230,20 @@ def _in_text(page: Page, region: str | None) -> Iterator[PhoneFinding]:
 
 def _runs(page: Page) -> Iterator[re.Match[str]]:
     """What `_RUN` finds in a text, as far as it has the digits of a number: they are looked for first, and fast."""
-    for start, end in groups_of_digits(page.text, page.digits, _BETWEEN, _FEWEST_DIGITS):
-        yield from _RUN.finditer(page.text, start, end + _LOOKS_AHEAD)
+    text = page.text
+    for start, end in groups_of_digits(text, page.digits, _BETWEEN, _FEWEST_DIGITS):
+        reach = end + _LOOKS_AHEAD
+        if text[end : end + 1].isalpha() and _is_edge(page, end):
+            reach = end
+        if text[start - 1 : start].isalpha() and _is_edge(page, start):
+            yield from _RUN_OF_ELEMENT.finditer(text, start, reach)
+        else:
+            yield from _RUN.finditer(text, start, reach)
+
+
+def _is_edge(page: Page, position: int) -> bool:
+    """Whether an element begins or ends here."""
+    return bool(page.boundaries_within(position - 1, position + 1))
 
 
 def _finding(page: Page, raw: str, value: str, at: int) -> PhoneFinding:
@@ -274,6 +290,8 @@ def _is_phone(text: str, raw: str, start: int, region: str | None) -> bool:
     said = _last_end(PHONE, line)
     other = _last_end(OTHER, line)
     if said > other or (said >= 0 and said == other):
+        return True
+    if said >= 0 and _NUMBER_OF.fullmatch(line, said, other):
         return True
     if other >= 0 and other > len(line) - 25:
         return False
