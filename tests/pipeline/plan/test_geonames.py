@@ -6,11 +6,11 @@ import gzip
 from importlib import resources
 
 import pytest
+from tests.kit import geonames_files
+from tests.kit.effort import effort
 
 from cocli.pipeline.plan import geonames
 from cocli.pipeline.plan.geonames import LARGER, SMALLER, GeoNames
-from tests.kit import geonames_files
-from tests.kit.effort import effort
 
 _COLUMNS = ("name", "latitude", "longitude", "countrycode", "admin1code", "population")
 
