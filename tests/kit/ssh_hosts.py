@@ -17,6 +17,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.kit.namespaces import HostNetworks
+
 _PATIENCE = 60.0
 
 
@@ -34,6 +36,9 @@ class SshdHost:
     name: str
     folder: Path
     port: int
+    address: str = "127.0.0.1"
+    inside: tuple[str, ...] = ()
+    """The words that run a program on this host, where it has a network of its own."""
     process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
 
     @property
@@ -55,13 +60,13 @@ class SshdHost:
 
     def start(self) -> None:
         program = sshd_program()
-        log = (self.folder / "sshd.log").open("ab")
-        words = [program, "-D", "-e", "-f", str(self.folder / "sshd_config")]
-        self.process = subprocess.Popen(words, stdout=log, stderr=log)
+        words = [*self.inside, program, "-D", "-e", "-f", str(self.folder / "sshd_config")]
+        with (self.folder / "sshd.log").open("ab") as log:
+            self.process = subprocess.Popen(words, stdout=log, stderr=log)
         until = time.monotonic() + _PATIENCE
         while True:
             with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
+                if probe.connect_ex((self.address, self.port)) == 0:
                     return
             assert self.process.poll() is None, (self.folder / "sshd.log").read_text()
             assert time.monotonic() < until, "sshd does not listen"
@@ -77,11 +82,12 @@ class SshdHost:
 class SshdHosts:
     """Hosts, the key that opens them, and the file that ssh reads."""
 
-    def __init__(self, folder: Path, *names: str) -> None:
+    def __init__(self, folder: Path, *names: str, networks: HostNetworks | None = None) -> None:
         sshd_program()
         if os.geteuid() == 0:
             Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)  # sshd of root wants it, and leaves it empty
         self.folder = folder
+        self.networks = networks
         _new_key(folder / "id")
         self.hosts = {name: self._make(name) for name in names}
         self.config = folder / "ssh_config"
@@ -96,12 +102,14 @@ class SshdHosts:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
+        address = self.networks.addresses[name] if self.networks else "127.0.0.1"
+        inside = self.networks.inside(name) if self.networks else ()
         shutil.copy(self.folder / "id.pub", folder / "authorized_keys")
         (folder / "authorized_keys").chmod(0o600)
         path = f"{folder / 'bin'}:{os.environ.get('PATH', '/usr/bin:/bin')}"
         lines = [
             f"Port {port}",
-            "ListenAddress 127.0.0.1",
+            f"ListenAddress {address}",
             f"HostKey {folder / 'hostkey'}",
             f"AuthorizedKeysFile {folder / 'authorized_keys'}",
             "UsePAM no",
@@ -111,7 +119,7 @@ class SshdHosts:
             f"SetEnv HOME={folder / 'home'} PATH={path}",
         ]
         (folder / "sshd_config").write_text("\n".join(lines) + "\n")
-        host = SshdHost(name, folder, port)
+        host = SshdHost(name, folder, port, address, inside)
         host.script("python3", f'exec "{os.path.realpath(sys.executable)}" "$@"')
         return host
 
@@ -120,12 +128,12 @@ class SshdHosts:
         shared = f"  User {_user()}\n  IdentityFile {self.folder / 'id'}\n  IdentitiesOnly yes\n"
         known = f"  UserKnownHostsFile {self.known}\n  GlobalKnownHostsFile /dev/null\n"
         blocks = [
-            f"Host {host.name}\n  HostName 127.0.0.1\n  Port {host.port}\n{shared}{known}"
+            f"Host {host.name}\n  HostName {host.address}\n  Port {host.port}\n{shared}{known}"
             for host in self.hosts.values()
         ]
         self.config.write_text("\n".join(blocks))
-        keys = [(host.port, (host.folder / "hostkey.pub").read_text()) for host in self.hosts.values()]
-        self.known.write_text("".join(f"[127.0.0.1]:{port} {key}" for port, key in keys))
+        keys = [(host.address, host.port, (host.folder / "hostkey.pub").read_text()) for host in self.hosts.values()]
+        self.known.write_text("".join(f"[{address}]:{port} {key}" for address, port, key in keys))
 
     def start(self) -> None:
         for host in self.hosts.values():

@@ -12,6 +12,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+_RUN_BY_HOSTS = (
+    "cocli.cli.root",
+    "cocli.cli.machines.supervisor",
+    "cocli.cli.machines.worker",
+    "cocli.app.machines.supervisor",
+    "cocli.app.machines.stages",
+    "cocli.app.machines.workers",
+    "cocli.pipeline.stages",
+)
 _INSTALL_AGAIN = "Install cocli again: pip install --force-reinstall cocli"
 
 
@@ -132,6 +141,15 @@ def _loading_error(module: str) -> str | None:
 def check_program() -> tuple[DoctorCheck, ...]:
     """All there is to know without a store: for a new installation, and for a release before it is switched to."""
     return (program(), _build(), *requirements(), _modules_of_cocli(), *extras())
+
+
+def check_workers() -> tuple[DoctorCheck, ...]:
+    """What a host runs, and no more: for a hot fix, whose packages were checked before."""
+    broken = [f"{name} ({reason})" for name in _RUN_BY_HOSTS if (reason := _loading_error(name)) is not None]
+    loaded = DoctorCheck("workers", Status.OK, "supervisors and workers can be loaded")
+    if broken:
+        loaded = DoctorCheck("workers", Status.FAILED, f"cannot be loaded: {'; '.join(broken)}", _INSTALL_AGAIN)
+    return (program(), _build(), loaded)
 
 
 def _build() -> DoctorCheck:

@@ -53,8 +53,9 @@ class Places:
     def __init__(self, request: Any) -> None:
         root = os.geteuid() == 0
         home = os.path.expanduser("~")
-        self.base = request.get("base") or ("/opt/cocli" if root else os.path.join(home, ".local/share/cocli-host"))
-        inside = bool(request.get("base")) or not root
+        given = os.path.expanduser(request.get("base") or "")
+        self.base = given or ("/opt/cocli" if root else os.path.join(home, ".local/share/cocli-host"))
+        inside = bool(given) or not root
         self.etc = os.path.join(self.base, "etc") if inside else "/etc/cocli"
         self.manager = "systemd" if root and not inside and os.path.isdir("/run/systemd/system") else "process"
 
@@ -187,7 +188,7 @@ def install(request: Any, places: Any) -> Any:
     if wheel and not os.path.isdir(places.path("releases", release)):
         make = lambda folder: _environment(folder, places, release, deps, wheel)  # noqa: E731
         seconds["release"] = _timed(_into, places.path("releases"), release, make)
-    seconds["check"] = _timed(_try, places, release)
+    seconds["check"] = _timed(_try, places, release, request.get("quick"))
     return {"seconds": seconds, **standing(places)}
 
 
@@ -212,7 +213,10 @@ def _into(parent: Any, name: Any, make: Any) -> Any:
 
 def _unpack(data: Any, folder: Any) -> Any:
     with tarfile.open(fileobj=io.BytesIO(data), mode="r:*") as archive:
-        archive.extractall(folder, filter="data")
+        if hasattr(tarfile, "data_filter"):
+            archive.extractall(folder, filter="data")
+        else:  # Python 3.11.2, as Debian 12 has it; the archive is ours
+            archive.extractall(folder)
 
 
 def _environment(folder: Any, places: Any, release: Any, deps: Any, wheel: Any) -> Any:
@@ -263,12 +267,17 @@ def _to_its_place(folder: Any, place: Any) -> Any:
             write_file(path, text.replace(folder, place).encode(), os.stat(path).st_mode & 0o777)
 
 
-def _try(places: Any, release: Any) -> Any:
-    """`cocli self check` of the new release: every package and every module is loaded."""
+def _try(places: Any, release: Any, quick: Any) -> Any:
+    """`cocli self check` of the new release: every package and module is loaded; for a hot fix, what hosts run."""
     program = places.path("releases", release, "bin", "cocli")
     environ = {"HOME": places.base, "PATH": os.environ.get("PATH", "/usr/bin:/bin"), "LANG": "C.UTF-8"}
     done = subprocess.run(
-        [program, "self", "check"], env=environ, capture_output=True, text=True, errors="replace", check=False
+        [program, "self", "check", *(["--workers"] if quick else [])],
+        env=environ,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
     )
     if done.returncode:
         lines = [line.strip() for line in (done.stdout + done.stderr).splitlines() if line.strip()]
@@ -644,6 +653,9 @@ def converse(stream: Any) -> Any:
     except OSError as error:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         return {"problem": "full" if full else "system", "text": f"{error.strerror or error}: {error.filename or ''}"}
+
+    except Exception as error:  # noqa: BLE001  whoever asked is told in one line, whatever it is
+        return {"problem": "failed", "text": f"{type(error).__name__}: {error}"[:500]}
 
 
 @contextlib.contextmanager

@@ -172,7 +172,8 @@ class HostSteps:
                 raise self._full(found["free"], needed)
         if release.build not in found["releases"]:
             files["wheel"] = release.data
-        self._step("install", lambda: self._ssh.ask("install", files, release=release.build, deps=key))
+        quick = self._settings.hotfix
+        self._step("install", lambda: self._ssh.ask("install", files, release=release.build, deps=key, quick=quick))
 
     def _switch(self, found: Mapping[str, Any], release: Release, group: Serving) -> None:
         told = {} if self._settings.hotfix else self._told(found, group)
