@@ -13,7 +13,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -83,7 +82,7 @@ def main(bench: Bench) -> None:
             (home.folder / "config.toml").write_text(_user_file(files), "utf-8")
             _measure(bench, _Laptop(home, hosts), files, folder, release.data, release.name)
         finally:
-            _stop(hosts)
+            hosts.stop()
     _image(bench)
 
 
@@ -109,7 +108,7 @@ def _measure(bench: Bench, laptop: _Laptop, files: Path, folder: Path, data: byt
     while laptop.tasks().pending and time.monotonic() < until:
         time.sleep(0.5)
     ended = laptop.tasks()
-    lost = total - (ended.completed or 0) - (ended.sidelined or 0)
+    lost = total - (ended.completed or 0) - sum(ended.sidelined.values())
     bench.measure("deploy.tasks_lost", lost, peer="at most", peer_value=0, conditions=f"{total} tasks, two switches")
     base = laptop.hosts.hosts["pi1"].base
     size = sum(_size(base / "deps" / key) for key in os.listdir(base / "deps")) + _size(
@@ -128,15 +127,6 @@ def _order(laptop: _Laptop, files: Path) -> int:
     laptop.cocli("campaign", "plan", _CAMPAIGN, "--queue")
     laptop.cocli("worker", "gm-list", "--once", "-c", _CAMPAIGN)
     return laptop.tasks().pending
-
-
-def _stop(hosts: SshdHosts) -> None:
-    """Whatever happened: no supervisor stays behind."""
-    for host in hosts.hosts.values():
-        for file in (host.base / "run").glob("*.pid"):
-            with suppress(ProcessLookupError, ValueError):
-                os.kill(int(file.read_text()), 15)
-    hosts.stop()
 
 
 def _image(bench: Bench) -> None:

@@ -95,7 +95,7 @@ def _broken_releases_go_back(deployer: Deployer, pi1: SshdHost, wheel: Path, tmp
     silent = changed_wheel(wheel, tmp_path / "silent", cli__machines__supervisor=_SILENT)
     found = deployer("hotfix", "pi1", "--wheel", str(silent), "--wait", "3")
     assert found.code == 1
-    assert found.host["outcome"] == "rolled_back"
+    assert found.host["outcome"] == "rolled_back", found
     assert "no heartbeat" in found.host["problem"]["message"]
     assert "I will not" in found.host["problem"]["message"], "what it said last is told"
     assert os.readlink(pi1.base / "current") == current

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -140,8 +142,12 @@ class SshdHosts:
             host.start()
 
     def stop(self) -> None:
+        """Whatever happened before: no sshd and no supervisor stays behind."""
         for host in self.hosts.values():
             host.stop()
+            for file in (host.base / "run").glob("*.pid"):
+                with suppress(ProcessLookupError, ValueError):
+                    os.kill(int(file.read_text()), signal.SIGTERM)
 
 
 def _new_key(path: Path) -> None:

@@ -93,7 +93,7 @@ def _order(laptop: Machine) -> int:
 def _ended(laptop: Machine) -> int:
     with looking(laptop, CAMPAIGN) as found:
         stats = LeasedQueue(found.store, CAMPAIGN, "enrichment").stats()
-    return (stats.completed or 0) + (stats.sidelined or 0)
+    return (stats.completed or 0) + sum(stats.sidelined.values())
 
 
 def _deploy(laptop: Machine, hosts: SshdHosts, what: str, *words: str) -> Any:
