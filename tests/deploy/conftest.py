@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.kit.ssh_hosts import SshdHost, SshdHosts
 
 from cocli.app.deploy.packages import Platform, packages_key
 from cocli.app.deploy.releases import find_release, lock_text
+from tests.kit.ssh_hosts import SshdHost, SshdHosts
 
 SECRET = "sesame-open-7311"
 

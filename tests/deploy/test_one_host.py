@@ -12,6 +12,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
 from tests.deploy.conftest import SECRET, Deployer, changed_wheel, everything_below
 from tests.kit.ssh_hosts import SshdHost
 

@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.kit.ssh_hosts import SshdHost, SshdHosts
 
 from cocli.app.deploy.packages import Platform
 from cocli.app.deploy.releases import Release
@@ -25,6 +24,7 @@ from cocli.errors import (
     HostUnreachable,
     UsageError,
 )
+from tests.kit.ssh_hosts import SshdHost, SshdHosts
 
 RELEASE = Release("cocli-1-py3-none-any.whl", b"", "0123456789ab")
 

@@ -117,8 +117,8 @@ DOCUMENTS = {
     + _FIGURES
     + ' or null, "hosts": [{"host", "state", "campaign", "seen_seconds_ago", '
     '"clock_ahead_seconds", "started_at", "stopped_at", "cpu_percent", "ram_percent", "ram_bytes", "disk_free_bytes", '
-    '"temperature", "versions": {"cocli", "python", "system", "build"}, "workers": {queue: count}, "active": {queue: count}, '
-    '"completed": {queue: count}, "rates_per_minute": {queue: rate}, "limited_by": {queue: word}, '
+    '"temperature", "versions": {"cocli", "python", "system", "build"}, "workers": {queue: count}, "active": '
+    '{queue: count}, "completed": {queue: count}, "rates_per_minute": {queue: rate}, "limited_by": {queue: word}, '
     '"last_error"}], "queues": [as of queue status: '
     '{"queue", "pending", "leased", "expired", "completed", "sidelined", "oldest", "completed_recently", '
     '"recent_seconds", "rate_per_minute", "minutes_left", "as_of", "problem"}], "paused", "upkeep": '
