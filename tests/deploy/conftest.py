@@ -63,7 +63,7 @@ class Deployer:
         return Answered(done.returncode, done.stdout, done.stderr)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SshdHosts]:
     made = SshdHosts(tmp_path_factory.mktemp("ssh"), "pi1")
     made.start()
@@ -71,7 +71,7 @@ def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SshdHosts]:
     made.stop()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def pi1(hosts: SshdHosts) -> SshdHost:
     """A host that has the packages already: this environment's. `make hosts` fetches and ships them."""
     host = hosts.hosts["pi1"]
@@ -82,7 +82,7 @@ def pi1(hosts: SshdHosts) -> SshdHost:
     return host
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def deployer(hosts: SshdHosts, pi1: SshdHost, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployer]:
     folder = tmp_path_factory.mktemp("me")
     (folder / "store").mkdir()

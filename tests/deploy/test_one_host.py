@@ -1,6 +1,6 @@
 """One host on loopback, from the first deployment to its removal: a real sshd, a real supervisor, a real wheel.
 
-The tests of this file are one story, in the order of the file: each begins where the one before it ended.
+The suite asks the agent alone, once; the story by the commands, broken releases included, is one of `make hosts`.
 """
 
 from __future__ import annotations
@@ -9,14 +9,17 @@ import json
 import os
 import stat
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
 
+from cocli.app.deploy.releases import read_release
+from cocli.app.deploy.ssh import SshHost, SshSettings
+from cocli.app.deploy.steps import unit_text
 from tests.deploy.conftest import SECRET, Deployer, changed_wheel, everything_below
-from tests.kit.ssh_hosts import SshdHost
-
-pytestmark = pytest.mark.xdist_group("deploy")
+from tests.kit.effort import effort
+from tests.kit.ssh_hosts import SshdHost, SshdHosts
 
 
 def _heartbeat(deployer: Deployer) -> dict[str, object]:
@@ -25,6 +28,38 @@ def _heartbeat(deployer: Deployer) -> dict[str, object]:
     return found
 
 
+def test_a_release_is_installed_switched_to_and_taken_away(
+    hosts: SshdHosts, pi1: SshdHost, wheel: Path, tmp_path: Path
+) -> None:
+    """What a host does, without the commands: the unit's own ExecStart reports to the store, with its build."""
+    store, release = tmp_path / "store", read_release(str(wheel))
+    (store / "campaigns" / "plumbers").mkdir(parents=True)
+    (store / "campaigns" / "plumbers" / "config.toml").write_text('[campaign]\nname = "plumbers"\n\n[prospecting]\nqueries = ["plumber"]\n')
+    (key,) = os.listdir(pi1.base / "deps")
+    ssh = SshHost("pi1", SshSettings(config=str(hosts.config), base="~/cocli"))
+    settings = {"COCLI_STORE": str(store), "DEPLOYED_HOST": "pi1", "DEPLOYED_CAMPAIGNS": "-c plumbers"}
+    try:
+        ssh.ask("install", {"wheel": release.data}, release=release.build, deps=key, quick=True)
+        told = {"instance": "plumbers", "settings": settings, "secrets": {"AWS_SECRET_ACCESS_KEY": SECRET}}
+        ssh.ask("switch", release=release.build, unit=unit_text(), drain=0, **told)
+        beat = store / "status" / "pi1.json"
+        until = time.monotonic() + 120
+        while not beat.exists():
+            assert time.monotonic() < until, ssh.ask("logs", lines=50)
+            time.sleep(0.1)
+        assert json.loads(beat.read_text())["versions"]["build"] == release.build
+        holders = [path.name for path, data in everything_below(pi1.folder, store) if SECRET.encode() in data]
+        assert holders == ["plumbers.secrets"]
+        assert stat.S_IMODE((pi1.base / "etc" / "plumbers.secrets").stat().st_mode) == 0o600
+        assert ssh.ask("look")["instances"][0]["running"]
+        ssh.ask("remove", drain=60, instance=None)
+        assert json.loads(beat.read_text())["stopped_at"], "it ended as it should"
+        assert not pi1.base.exists()
+    finally:
+        ssh.close()
+
+
+@pytest.mark.skipif(effort(1) < 2, reason="takes half a minute of processor time: make hosts runs it")
 def test_the_story_of_one_host(deployer: Deployer, pi1: SshdHost, wheel: Path, tmp_path: Path) -> None:
     _nothing_by_a_dry_run(deployer, pi1, wheel)
     _first_deployment(deployer, pi1, wheel, tmp_path)

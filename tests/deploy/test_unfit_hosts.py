@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -30,10 +31,11 @@ RELEASE = Release("cocli-1-py3-none-any.whl", b"", "0123456789ab")
 
 
 @pytest.fixture
-def hosts(tmp_path: Path) -> SshdHosts:
+def hosts(tmp_path: Path) -> Iterator[SshdHosts]:
     made = SshdHosts(tmp_path, "pi1")
     made.start()
-    return made
+    yield made
+    made.stop()
 
 
 @pytest.fixture

@@ -321,7 +321,7 @@ def switch(request: Any, places: Any) -> Any:
         raise Refused("missing", f"release {release} is not on this host")
     before = {"current": places.link("current"), "previous": places.link("previous")}
     manager, seconds = manager_of(places), {}
-    kept = _told(places, instance) if instance else {}
+    kept = _told(request, places, instance) if instance else {}
     write_file(places.path("run", "undo.json"), json.dumps({**before, "told": kept}).encode(), 0o600)
     if instance:
         _tell(request, places, instance)
@@ -334,9 +334,10 @@ def switch(request: Any, places: Any) -> Any:
     return {"seconds": seconds, "before": before, **standing(places)}
 
 
-def _told(places: Any, instance: Any) -> Any:
+def _told(request: Any, places: Any, instance: Any) -> Any:
     """What the instance was told until now, to be told again if it must go back; None for what it was not told."""
-    paths = [os.path.join(places.etc, f"{instance}.{kind}") for kind in ("env", "secrets")]
+    kinds = ("env", "secrets") if request.get("secrets") is not None else ("env",)
+    paths = [os.path.join(places.etc, f"{instance}.{kind}") for kind in kinds]
     return {path: read_settings(path) if os.path.exists(path) else None for path in paths}
 
 
