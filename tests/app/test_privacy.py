@@ -17,10 +17,11 @@ import pytest
 from cocli.app.campaigns.campaign import new_campaign
 from cocli.app.campaigns.in_use import use_campaign
 from cocli.app.campaigns.publish_places import FolderPlace, LinkOptions
-from cocli.app.doctor import Status, diagnose
+from cocli.app.doctor import diagnose
 from cocli.app.documents.documents import opened_documents
 from cocli.app.documents.tokens import load_tokens
 from cocli.app.machines.this_machine import alone, machine_id
+from cocli.app.program import Status
 from cocli.app.setup import initialise
 from cocli.app.workspace import open_workspace
 from cocli.config.private import make_private

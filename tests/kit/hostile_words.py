@@ -48,6 +48,14 @@ ENDLESS = {
     "cocli documents serve": "it serves",
     "cocli cluster top": "it shows, again and again",
     "cocli source fetch": "it asks the network",
+    "cocli deploy": "it asks hosts by ssh",
+    "cocli deploy hosts": "it asks hosts by ssh",
+    "cocli deploy hotfix": "it asks hosts by ssh",
+    "cocli deploy rollback": "it asks hosts by ssh",
+    "cocli deploy status": "it asks hosts by ssh",
+    "cocli deploy logs": "it asks hosts by ssh",
+    "cocli deploy stop": "it asks hosts by ssh",
+    "cocli deploy remove": "it asks hosts by ssh",
 }
 """Commands that are left out, and why."""
 SLOW = frozenset({

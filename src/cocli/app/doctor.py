@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from enum import Enum
 from typing import TYPE_CHECKING
 
+from cocli.app.program import DoctorCheck, Status, extras, program, requirements
 from cocli.app.workspace import Workspace
 from cocli.config.resolve import load_user_file, resolve, unknown_variables
 from cocli.errors import CocliError, Unavailable
@@ -31,25 +30,6 @@ _DISK_FULL_BYTES = 100 << 20
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome", "headless_shell")
 
 
-class Status(Enum):
-    """`warning` and `optional` do not make the machine unfit."""
-
-    OK = "ok"
-    WARNING = "warning"
-    OPTIONAL = "optional"
-    FAILED = "failed"
-
-
-@dataclass(frozen=True, slots=True)
-class DoctorCheck:
-    """What was looked at, what was found, and what to do where it is not as it must be."""
-
-    name: str
-    status: Status
-    detail: str
-    fix: str | None = None
-
-
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
     """All checks. `store_safe` is False where the store ignores conditional writes."""
@@ -69,7 +49,7 @@ class Diagnosis:
 
 def diagnose(environ: Environment, flags: Flags) -> Diagnosis:
     """Look at everything, whatever fails on the way."""
-    checks = [_python(), *_requirements(), *_environment(environ)]
+    checks = [program(), *requirements(), *_environment(environ)]
     safe = True
     try:
         user = load_user_file(environ)
@@ -86,7 +66,7 @@ def diagnose(environ: Environment, flags: Flags) -> Diagnosis:
                 checks += _data(workspace, flags.campaign)
         finally:
             workspace.close()
-    return Diagnosis((*checks, *_privacy(environ), _disk(environ), _browser(environ), *_extras()), safe)
+    return Diagnosis((*checks, *_privacy(environ), _disk(environ), _browser(environ), *extras()), safe)
 
 
 def _failed(name: str, error: CocliError) -> DoctorCheck:
@@ -98,105 +78,6 @@ def _fix(hint: str | None) -> str | None:
     if hint and "doctor" in hint:
         return "Check the address, the credentials, the network and the server."
     return hint
-
-
-# --- the program -----------------------------------------------------------------------------------------------------
-
-
-def _python() -> DoctorCheck:
-    from cocli.config.version import __version__
-
-    return DoctorCheck("cocli", Status.OK, f"{__version__} on Python {sys.version.split()[0]}")
-
-
-def _requirements() -> Iterator[DoctorCheck]:
-    """What must be installed: a program whose default installation cannot start helps nobody."""
-    absent, broken = _unusable(extra=None)
-    fix = "Install cocli again: pip install --force-reinstall cocli"
-    if absent:
-        yield DoctorCheck("packages", Status.FAILED, f"not installed: {', '.join(absent)}", fix)
-    if broken:
-        yield DoctorCheck("packages", Status.FAILED, f"cannot be loaded: {'; '.join(broken)}", fix)
-    if not absent and not broken:
-        yield DoctorCheck("packages", Status.OK, "all that cocli needs are installed")
-
-
-def _extras() -> Iterator[DoctorCheck]:
-    for extra in _extra_names():
-        absent, broken = _unusable(extra)
-        if absent:
-            detail = f"not installed (optional): {', '.join(absent)}"
-            yield DoctorCheck(f"extra {extra}", Status.OPTIONAL, detail, f"To use it: pip install 'cocli[{extra}]'")
-        elif broken:
-            fix = f"Install it again: pip install --force-reinstall 'cocli[{extra}]'"
-            yield DoctorCheck(f"extra {extra}", Status.WARNING, f"cannot be loaded: {'; '.join(broken)}", fix)
-        else:
-            yield DoctorCheck(f"extra {extra}", Status.OK, "installed")
-
-
-def _extra_names() -> list[str]:
-    from importlib.metadata import PackageNotFoundError, metadata
-
-    try:
-        return sorted(metadata("cocli").get_all("Provides-Extra") or ())
-    except PackageNotFoundError:  # run from a folder of sources that was never installed: then nothing is known
-        return []
-
-
-def _required_packages(extra: str | None) -> Iterator[str]:
-    """The names of the distributions that cocli, or one of its extras, declares."""
-    import re
-    from importlib.metadata import PackageNotFoundError, requires
-
-    try:
-        declared = requires("cocli") or []
-    except PackageNotFoundError:  # as above
-        return
-    for line in declared:
-        requirement, _, marker = line.partition(";")
-        wanted = re.search(r"extra\s*==\s*['\"]([^'\"]+)['\"]", marker)
-        if (wanted[1] if wanted else None) == extra and (name := re.match(r"[A-Za-z0-9._-]+", requirement)):
-            yield name[0]
-
-
-def _unusable(extra: str | None) -> tuple[list[str], list[str]]:
-    """The packages that are not installed, and those that are but cannot be loaded, with the reason."""
-    absent, broken = [], []
-    for name in sorted(set(_required_packages(extra))):
-        if (modules := _modules(name)) is None:
-            absent.append(name)
-        elif reason := next(filter(None, map(_loading_error, modules)), None):
-            broken.append(f"{name} ({reason})")
-    return absent, broken
-
-
-def _modules(distribution: str) -> list[str] | None:
-    """What a distribution is imported by, as its own list of files names it; None: not installed.
-
-    Where one package has the distribution's name, the others are extras of it, with needs of their own.
-    """
-    from importlib.metadata import PackageNotFoundError, files
-
-    try:
-        listed = files(distribution) or []
-    except PackageNotFoundError:
-        return None
-    tops = {path.parts[0] for path in listed if len(path.parts) == 2 and path.name == "__init__.py"}
-    namesake = distribution.replace("-", "_").lower()
-    if namesake in tops:
-        return [namesake]
-    return sorted(top for top in tops if top.isidentifier() and not top.startswith("_"))
-
-
-def _loading_error(module: str) -> str | None:
-    """Why a package cannot be imported: a file is missing, or it was built for another processor or Python."""
-    from importlib import import_module
-
-    try:
-        import_module(module)
-    except Exception as error:  # noqa: BLE001  a broken package may fail in any way, and the check says how
-        return f"{type(error).__name__}: {str(error)[:120]}"
-    return None
 
 
 # --- configuration ---------------------------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ import typer
 
 from cocli.cli.kit.context import Call
 from cocli.cli.kit.options import CAMPAIGN, JSON, QUIET, STORE, examples, shared, single_command
-from cocli.formats.safe_text import safe_line
 
 app = single_command()
 
@@ -21,7 +20,8 @@ def doctor(call: Call) -> None:
     Several writers race for one object, because some servers ignore conditional writes. Exits with 1 if a check failed,
     with 9 if the store is unsafe.
     """
-    from cocli.app.doctor import Status, diagnose
+    from cocli.app.doctor import diagnose
+    from cocli.cli.kit.checks import show_checks
 
     output = call.output
     output.talk("Checking …")
@@ -30,10 +30,6 @@ def doctor(call: Call) -> None:
         checks = [asdict(check) for check in diagnosis.checks]
         output.document({"ok": diagnosis.exit_code == 0, "store_safe": diagnosis.store_safe, "checks": checks})
     else:
-        width = max(len(check.name) for check in diagnosis.checks)
-        for check in diagnosis.checks:
-            output.line(f"{check.status.value:8}  {check.name.ljust(width)}  {check.detail}")
-            if check.fix and check.status is not Status.OK:
-                output.stdout.write(f"{'':8}  {'':{width}}  fix: {safe_line(check.fix)}\n")
+        show_checks(output, diagnosis.checks)
     if diagnosis.exit_code:
         raise typer.Exit(int(diagnosis.exit_code))

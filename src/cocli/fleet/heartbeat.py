@@ -13,10 +13,10 @@ import time
 from collections import deque
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from cocli import logs
+from cocli.config.version import __version__, build_id
 from cocli.errors import AlreadyExists, Conflict, FormatError, NotFound, SupervisorRunning
 from cocli.formats import json_records
 from cocli.keys.paths import CampaignHeartbeatKey, HeartbeatKey
@@ -63,6 +63,7 @@ class Heart:
         self._period = period
         self._clock = clock
         self._started_at = _now()
+        self._build = build_id()  # read now: a later deployment may take these files away
         self._key = str(CampaignHeartbeatKey(hostname, campaign) if of_campaign else HeartbeatKey(hostname))
         self._etag: str | None = None
         self._beat_at: float | None = None
@@ -140,9 +141,10 @@ class Heart:
             disk_free_bytes=shutil.disk_usage(_existing(self._folder)).free,
             temperature=_temperature(),
             versions=Versions(
-                cocli=version("cocli"),
+                cocli=__version__,
                 python=platform.python_version(),
                 system=f"{platform.system()} {os.uname().release}",
+                build=self._build,
             ),
             workers=self._supervisor.running(),
             active=self._supervisor.active(),

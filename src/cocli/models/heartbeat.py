@@ -26,6 +26,8 @@ class Versions(RecordPart):
     cocli: Label
     python: Label
     system: Label
+    build: Label | None = None
+    """The beginning of the hash of the wheel, where `cocli deploy` brought it."""
 
 
 class Heartbeat(Record):

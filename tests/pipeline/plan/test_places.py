@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from cocli.app.campaigns.places import resolve_places
 from cocli.errors import AmbiguousPlace, AreaRefused, PlanningError, UnknownPlace, UsageError
 from cocli.pipeline.plan.gazetteer import Gazetteer
+from cocli.pipeline.plan.geonames import GeoNames
 from cocli.pipeline.plan.locations import read_locations
 
 
@@ -41,32 +42,38 @@ def test_an_ambiguous_name_lists_the_candidates(gazetteer: Gazetteer) -> None:
     assert 'Name one of them as it is listed: --location "Springfield, MO, US"' in str(raised.value.hint)
 
 
-class SmallWorld:
-    """A list as the package has them, with one village."""
+class SmallWorld(GeoNames):
+    """Tables as the package has them, with one village."""
 
-    def __init__(self, smallest: int) -> None:
-        village = {"name": "Nether Wallop", "latitude": 51.15, "longitude": -1.57, "countrycode": "GB"}
-        self._cities = {"1": village | {"admin1code": "ENG", "population": 600, "alternatenames": []}}
-        if smallest > 600:
-            self._cities = {
-                "2": village | {"name": "Wallop", "admin1code": "X", "population": 20_000, "alternatenames": ["Big W"]}
-            }
+    _VILLAGE: ClassVar[dict[str, Any]] = {
+        "name": "Nether Wallop",
+        "latitude": 51.15,
+        "longitude": -1.57,
+        "countrycode": "GB",
+        "admin1code": "ENG",
+        "population": 600,
+        "alternatenames": [],
+    }
 
-    def get_cities(self) -> dict[str, Any]:
-        return self._cities
+    def cities(self) -> list[dict[str, Any]]:
+        town = {"name": "Wallop", "admin1code": "X", "population": 20_000, "alternatenames": ["Big W"]}
+        return [self._VILLAGE | town]
 
-    def get_us_states(self) -> dict[str, Any]:
-        return {"GA": {"name": "Georgia"}}
+    def villages(self) -> list[dict[str, Any]]:
+        return [self._VILLAGE]
 
-    def get_countries(self) -> dict[str, Any]:
+    def us_states(self) -> dict[str, str]:
+        return {"GA": "Georgia"}
+
+    def countries(self) -> dict[str, dict[str, str]]:
         return {"GB": {"name": "United Kingdom", "iso3": "GBR"}, "GE": {"name": "Georgia", "iso3": "GEO"}}
 
-    def get_us_counties(self) -> list[dict[str, str]]:
-        return [{"name": "Cook County", "state": "IL"}]
+    def us_counties(self) -> list[str]:
+        return ["Cook County"]
 
 
 def test_a_village_is_looked_for_in_the_long_list() -> None:
-    world = Gazetteer(SmallWorld)
+    world = Gazetteer(SmallWorld())
     assert world.resolve("nether wallop, UK").population == 600
     assert world.resolve("big w").name == "Wallop"
     with pytest.raises(UnknownPlace, match=r"Similar: Wallop, X, GB\."):
@@ -81,11 +88,11 @@ def test_the_list_of_cities_is_read_once_however_often_it_is_asked() -> None:
     read: list[int] = []
 
     class Counted(SmallWorld):
-        def get_cities(self) -> dict[str, Any]:
+        def cities(self) -> list[dict[str, Any]]:
             read.append(1)
-            return super().get_cities()
+            return super().cities()
 
-    world = Gazetteer(Counted)
+    world = Gazetteer(Counted())
     assert {world.country_at(lat, 0.0) for lat in range(-80, 80, 10)} == {"GB"}
     assert len(read) == 1
     for _ in range(3):
@@ -95,7 +102,7 @@ def test_the_list_of_cities_is_read_once_however_often_it_is_asked() -> None:
 
 
 def test_an_area_without_a_border_is_refused_with_what_to_do() -> None:
-    world = Gazetteer(SmallWorld)
+    world = Gazetteer(SmallWorld())
     with pytest.raises(PlanningError, match="administrative area") as raised:
         world.resolve("Georgia")
     assert "cities of Georgia" in str(raised.value.hint)

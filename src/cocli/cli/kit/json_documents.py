@@ -24,6 +24,16 @@ _SYNC_RUN = (
     '[{"key", "reason"}], "seconds"}, with --dry-run "counts" by action such as "upload", "bytes", "steps": '
     '[{"key", "action", "bytes"}]'
 )
+_DEPLOYED = (
+    '{"ok", "hosts": [{"host", "outcome": "deployed", "already", "rolled_back", "would_deploy", "would_roll_back" or '
+    '"failed", "build", "before", "seconds": {step: seconds}, "notes": [text], "problem": an error or null}]}; the '
+    "exit code is not 0 if a host has a problem"
+)
+_ON_A_HOST = (
+    '{"python", "executable", "machine", "system", "libc", "clock", "free", "hostname", "root", "manager", "base", '
+    '"writable", "current", "previous", "releases", "deps", "instances": [{"name", "host", "store", "campaigns", '
+    '"secrets", "running"}]}'
+)
 _SNAPSHOT = (
     '{"id", "name", "time", "source", "host", "program", "previous", "objects", "bytes", "stored_objects", '
     '"stored_bytes"}'
@@ -107,8 +117,8 @@ DOCUMENTS = {
     + _FIGURES
     + ' or null, "hosts": [{"host", "state", "campaign", "seen_seconds_ago", '
     '"clock_ahead_seconds", "started_at", "stopped_at", "cpu_percent", "ram_percent", "ram_bytes", "disk_free_bytes", '
-    '"temperature", "versions": {"cocli", "python", "system"}, "workers": {queue: count}, "active": {queue: count}, '
-    '"completed": {queue: count}, "rates_per_minute": {queue: rate}, "limited_by": {queue: word}, '
+    '"temperature", "versions": {"cocli", "python", "system", "build"}, "workers": {queue: count}, "active": '
+    '{queue: count}, "completed": {queue: count}, "rates_per_minute": {queue: rate}, "limited_by": {queue: word}, '
     '"last_error"}], "queues": [as of queue status: '
     '{"queue", "pending", "leased", "expired", "completed", "sidelined", "oldest", "completed_recently", '
     '"recent_seconds", "rate_per_minute", "minutes_left", "as_of", "problem"}], "paused", "upkeep": '
@@ -124,6 +134,16 @@ DOCUMENTS = {
     '"evicted_by", "reason", "leases_ended", "elections_ended", "commands_withdrawn", "heartbeats_marked", "keys": '
     '[{"store", "access_key", "credentials", "shared_with", "revoke"}], "written": [{"kind", "names_writer": "yes", '
     '"by its tasks" or "no", "count", "note", "examples": [{"what", "campaign", "at", "detail"}]}], "problems"}',
+    "cocli deploy": _DEPLOYED,
+    "cocli deploy hotfix": _DEPLOYED,
+    "cocli deploy rollback": _DEPLOYED,
+    "cocli deploy status": '{"ok", "hosts": {host: ' + _ON_A_HOST + ' or {"problem"}}}',
+    "cocli deploy logs": '{"ok", "hosts": {host: {"lines": {campaign: [line]}} or {"problem"}}}',
+    "cocli deploy stop": '{"ok", "hosts": {host: {"seconds": {"drain"}, "current", "previous", "releases", "deps", '
+    '"instances"} or {"problem"}}}',
+    "cocli deploy remove": '{"ok", "hosts": {host: {"removed": [campaign], "current", "previous", "releases", "deps", '
+    '"instances"} or {"problem"}}}',
+    "cocli self check": '{"ok", "version", "build", "checks": [{"name", "status", "detail", "fix"}]}',
     "cocli cluster admit": '{"host", "status": "admitted" or "already_admitted", "evicted_at"}',
     "cocli queue status": '{"campaign", "queues": [{"queue", "pending", "leased", "expired", "completed", '
     '"sidelined": {category: count}, "oldest", "completed_recently", "recent_seconds", "rate_per_minute", '

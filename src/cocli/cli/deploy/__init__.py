@@ -1,0 +1,1 @@
+"""`cocli deploy`: bring cocli to hosts by ssh."""
