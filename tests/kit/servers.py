@@ -86,7 +86,7 @@ def seaweedfs(folder: Path) -> Iterator[S3Server]:
 
 @contextlib.contextmanager
 def ministack(folder: Path) -> Iterator[S3Server]:
-    """Ministack: S3 and SQS that boot in a second. It accepts any secret, so it proves nothing about authentication."""
+    """Ministack: S3 and SQS that boot in a second. It accepts any secret, unless `AUTH` is set."""
     port = free_ports(1)[0]
     endpoint = f"http://127.0.0.1:{port}"
     settings = {"GATEWAY_PORT": str(port), "BIND_HOST": "127.0.0.1", "SERVICES": "s3,sqs", "HOME": str(folder)}

@@ -34,6 +34,8 @@ _PREAMBLE = re.compile(
     r"(?:, after \d+ retries, max_retries: \d+, retry_timeout: \S+)?\s+- "
 )
 """What the library says before it comes to the point."""
+_LENDER = re.compile(r"External AWS credential provider: (?P<kind>\w+): (?P<said>[^\n]*)")
+"""What a provider of credentials raised, in the library's words."""
 _METADATA_HOST = "//169.254."
 """Asked for credentials where nothing else has any: it answers on machines of Amazon only."""
 _NO_ANSWER = (
@@ -73,6 +75,8 @@ class S3Errors:
         self.check_bucket(text)
         if isinstance(error, FileNotFoundError):
             return NotFound(key=key)
+        if lender := _LENDER.search(text):
+            return self._nothing_lent(lender, key)
         if isinstance(error, (PermissionDeniedError, UnauthenticatedError)):
             return self._denied(text, key)
         status = _STATUS.search(text)
@@ -96,6 +100,12 @@ class S3Errors:
     def check_bucket(self, text: str) -> None:
         if _error_code(text) == "NoSuchBucket":
             raise BucketMissing(bucket=self.bucket, address=self.address)
+
+    def _nothing_lent(self, lender: re.Match[str], key: str) -> StoreError:
+        """Whoever lends credentials to this container failed; the store itself was not asked."""
+        if lender["kind"] == Unavailable.__name__:
+            return Unavailable(address=self.address, reason=f"no credentials: {lender['said']}", key=key)
+        return Denied(address=self.address, key=key, credentials=self.credentials, reason=lender["said"])
 
     def _denied(self, text: str, key: str) -> StoreError:
         if skew := skew_behind(_error_code(text), text, self.address, key, self.ask_time):
