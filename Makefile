@@ -9,6 +9,9 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	--no-header --no-annotate pyproject.toml
 
+# Every extra but `infra`, which takes half a gigabyte and has a lock of its own.
+EXTRAS := aws browser grpc http kafka mcp postgres ray web
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test check lint format types layers pytest browser openid axe scenarios soak chaos fuzz load pictures man wheel bench audit lock clean
 
@@ -93,8 +96,9 @@ audit: $(VENV)/.dev ## List locked packages that are abandoned or withdrawn: mak
 
 lock: $(VENV)/.dev ## Resolve the requirements anew into requirements/*.txt
 	@$(COMPILE) --group build -o requirements/run.txt
-	@$(COMPILE) --group build --group dev --all-extras -c requirements/run.txt -o requirements/dev.txt
+	@$(COMPILE) --group build --group dev $(addprefix --extra ,$(EXTRAS)) -c requirements/run.txt -o requirements/dev.txt
 	@$(COMPILE) --group bench -c requirements/dev.txt -o requirements/bench.txt
+	@$(COMPILE) --group infra --extra infra -c requirements/dev.txt -o requirements/infra.txt
 
 clean: ## Remove the virtual environment, caches and demo data
 	rm -rf $(VENV) .man .demo .fuzz .wheel .bench .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

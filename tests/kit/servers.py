@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -79,7 +80,7 @@ def seaweedfs(folder: Path) -> Iterator[S3Server]:
         *options,
     ]  # fmt: skip
     endpoint = f"http://127.0.0.1:{ports[3]}"
-    with _running(command, folder / "weed.log") as pid:
+    with running(command, folder / "weed.log") as pid:
         _wait_until_answering(endpoint, folder / "weed.log")
         yield S3Server(endpoint, pid)
 
@@ -90,7 +91,7 @@ def ministack(folder: Path) -> Iterator[S3Server]:
     port = free_ports(1)[0]
     endpoint = f"http://127.0.0.1:{port}"
     settings = {"GATEWAY_PORT": str(port), "BIND_HOST": "127.0.0.1", "SERVICES": "s3,sqs", "HOME": str(folder)}
-    with _running([executable("ministack")], folder / "ministack.log", settings) as pid:
+    with running([executable("ministack")], folder / "ministack.log", settings) as pid:
         _wait_until_answering(endpoint, folder / "ministack.log")
         yield S3Server(endpoint, pid)
 
@@ -106,7 +107,7 @@ def rclone_s3(folder: Path) -> Iterator[S3Server]:
         "--auth-key", f"{ACCESS_KEY},{SECRET_KEY}", str(data),
     ]  # fmt: skip
     endpoint = f"http://127.0.0.1:{port}"
-    with _running(command, folder / "rclone.log", {"RCLONE_CONFIG": str(folder / "rclone.conf")}) as pid:
+    with running(command, folder / "rclone.log", {"RCLONE_CONFIG": str(folder / "rclone.conf")}) as pid:
         _wait_until_answering(endpoint, folder / "rclone.log")
         yield S3Server(endpoint, pid)
 
@@ -126,7 +127,7 @@ def create_bucket(server: S3Server, bucket: str) -> None:
 
 
 @contextlib.contextmanager
-def _running(command: Sequence[str], log: Path, settings: Mapping[str, str] | None = None) -> Iterator[int]:
+def running(command: Sequence[str], log: Path, settings: Mapping[str, str] | None = None) -> Iterator[int]:
     with log.open("wb") as output:
         process = subprocess.Popen(
             command,
@@ -143,6 +144,20 @@ def _running(command: Sequence[str], log: Path, settings: Mapping[str, str] | No
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
+
+
+def wait_until_listening(port: int, log: Path) -> None:
+    """For a server that is not asked by HTTP, or whose certificate nobody knows here."""
+    deadline = time.monotonic() + _START_SECONDS
+    while time.monotonic() < deadline:
+        try:
+            with socket.create_connection(("127.0.0.1", port), timeout=2):
+                return
+        except OSError:
+            time.sleep(0.1)  # not listening yet
+    raise TimeoutError(
+        f"port {port} did not open within {_START_SECONDS:.0f} s; its log ends: {log.read_text()[-2000:]}"
+    )
 
 
 def _wait_until_answering(endpoint: str, log: Path) -> None:
