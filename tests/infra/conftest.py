@@ -7,7 +7,6 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -28,6 +27,7 @@ wanted = {
     "plumbers": InfraOptions("plumbers", queues=True, web=True),
     "florists": InfraOptions("florists", queues=True),
     "full": InfraOptions("plumbers", queues=True, web=True, image="registry/cocli:1", email="a@example.com"),
+    "bakers": InfraOptions("bakers", queues=True, web=True),
     "fixed": InfraOptions("plumbers", image="registry/cocli:1", tasks=3),
 }
 json.dump({name: synthesise(options) for name, options in wanted.items()}, sys.stdout)

@@ -18,10 +18,12 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from cocli.app.infra.edge import login
+from cocli.app.infra.edge import login as login_module
+
+login: Any = login_module  # it runs on AWS as it is, and has no types
 
 KEY = "a key of a test"
-GUARD = Path(login.__file__).with_name("guard.js")
+GUARD = Path(login_module.__file__).with_name("guard.js")
 _RUN = """
 var asked = JSON.parse(require('fs').readFileSync(0, 'utf8'));
 console.log(JSON.stringify(asked.map(function (request) { return handler({ request: request }); })));

@@ -8,7 +8,8 @@ from cocli.app.infra.names import check_names
 from cocli.app.infra.options import InfraOptions
 from cocli.app.infra.policies import ROLES, PolicyPlace, policy_of
 from cocli.errors import NameRefused
-from cocli.keys.paths import KINDS
+from cocli.keys.key import KINDS
+from cocli.keys.paths import probe_folder
 from cocli.keys.resources import resource_name
 from cocli.queue.sqs.queue import queue_name
 
@@ -51,6 +52,7 @@ def test_a_policy_names_what_it_allows(role: str) -> None:
 def test_every_folder_of_the_store_is_reached_by_a_worker() -> None:
     """A new kind of key would be refused on AWS until its folder is in the policies."""
     firsts = {str(kind.TEMPLATE).partition("/")[0] for kind in KINDS}
+    firsts.add(probe_folder("x").partition("/")[0])
     firsts = {"uploads" if first == "{prefix}" else first for first in firsts} - {"campaigns", "{index}"}
     resources = {r for s in policy_of("worker", PLACE)["Statement"] for r in s["Resource"]}
     assert {f"arn:aws:s3:::data/{first}/*" for first in firsts} <= resources

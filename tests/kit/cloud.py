@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.kit.servers import ACCESS_KEY, REGION, SECRET_KEY, executable, running, wait_until_listening
-
 from cocli.demo.ports import free_ports
+from tests.kit.servers import ACCESS_KEY, REGION, SECRET_KEY, executable, running, wait_until_listening
 
 ACCOUNT = "000000000000"
 

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 Policy: TypeAlias = "dict[str, Any]"
 
-_SHARED = ("indexes", "companies", "people", "status", "access", "evictions", "catalog", "uploads")
+_SHARED = ("indexes", "companies", "people", "status", "access", "evictions", "catalog", "uploads", "probes")
 """Folders beside `campaigns/`. The first segment of a key; a test holds that none is missing."""
 _READ = ("s3:GetObject",)
 _WRITE = ("s3:GetObject", "s3:PutObject", "s3:DeleteObject", "s3:AbortMultipartUpload")
@@ -81,7 +81,7 @@ def _enrichment(place: PolicyPlace) -> list[Policy]:
     """Reads websites, and writes what it found: no settings, no companies, no people."""
     mine = f"campaigns/{place.campaign}"
     folders = (f"{mine}/queues/*", f"{mine}/indexes/*", f"{mine}/quality/*", f"{mine}/reports/*")
-    shared = ("indexes/*", "status/*", "access/*", "catalog/*", "uploads/*")
+    shared = ("indexes/*", "status/*", "access/*", "catalog/*", "uploads/*", "probes/*")
     return [
         *_seeing(place),
         _allow("Reading", _READ, place.objects(*_everything(place))),
@@ -93,7 +93,7 @@ def _enrichment(place: PolicyPlace) -> list[Policy]:
 def _web(place: PolicyPlace) -> list[Policy]:
     """The dashboard: reads everything, changes what people change there, tells supervisors, writes its own bucket."""
     mine = f"campaigns/{place.campaign}"
-    changed = (f"{mine}/*", "companies/*", "people/*", "evictions/*", "status/*", "indexes/*", "catalog/*")
+    changed = (f"{mine}/*", "companies/*", "people/*", "evictions/*", "status/*", "indexes/*", "catalog/*", "probes/*")
     return [
         *_seeing(place),
         _allow("Reading", _READ, place.objects(*_everything(place))),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,7 +13,7 @@ from cocli.app.infra.cloud import error_code
 from cocli.errors import DeploymentFailed, StackConflict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from cocli.app.infra.cloud import CloudAccount
 
@@ -93,7 +94,7 @@ class Stacks:
         change = f"cocli-{secrets.token_hex(6)}"
         kind = "UPDATE" if found else "CREATE"
         undo: dict[str, Any] = {} if found else {"OnStackFailure": "DELETE"}
-        with self._account.mapped(f"to deploy {name}"):
+        with self._account.mapped(f"to deploy {name}"), _refusals(name):
             self._client.create_change_set(
                 StackName=name,
                 ChangeSetName=change,
@@ -178,6 +179,19 @@ class Stacks:
             if "cancelled" not in str(event.get("ResourceStatusReason", "")).lower()
         ]
         return "; ".join(told[:3])
+
+
+@contextmanager
+def _refusals(name: str) -> Iterator[None]:
+    """A template that is refused as a whole."""
+    from botocore.exceptions import ClientError
+
+    try:
+        yield
+    except ClientError as error:
+        if error_code(error) != "ValidationError":
+            raise
+        raise DeploymentFailed(name=name, reason=str(error)) from error
 
 
 def check_usable(name: str, found: DeployedStack | None, campaign: str) -> None:

@@ -88,6 +88,7 @@ def throwaway_user(account: CloudAccount, campaign: str, role: str = "viewer") -
         client.admin_create_user(
             UserPoolId=pool,
             Username=email,
+            TemporaryPassword=new_password(),
             MessageAction="SUPPRESS",
             UserAttributes=[{"Name": "email", "Value": email}, {"Name": "email_verified", "Value": "true"}],
         )

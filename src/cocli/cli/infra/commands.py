@@ -76,7 +76,7 @@ def _options(
 def account_of(workspace: Workspace, campaign: str) -> CloudAccount:
     from cocli.app.infra.cloud import CloudAccount
 
-    return CloudAccount(workspace.campaign(campaign).settings.config.aws)
+    return CloudAccount(workspace.campaign(campaign).settings.model().aws)
 
 
 @app.command(
