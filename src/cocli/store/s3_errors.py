@@ -30,7 +30,7 @@ FOREIGN_ERRORS = (BaseError, FileNotFoundError, OSError, ValueError)
 _CODE = re.compile(r"<Code>(\w+)</Code>")
 _STATUS = re.compile(r"status code: (\d{3})")
 _PREAMBLE = re.compile(
-    r"^Generic S3 error: (?:Error performing list request: )?Error performing \w+ \S+ in \S+"
+    r"^Generic (?:S3|MicrosoftAzure) error: (?:Error performing list request: )?Error performing \w+ \S+ in \S+"
     r"(?:, after \d+ retries, max_retries: \d+, retry_timeout: \S+)?\s+- "
 )
 """What the library says before it comes to the point."""
@@ -46,8 +46,17 @@ _NO_ANSWER = (
 )
 """Why there was no answer, where the library's page of debugging tells."""
 _DENYING_CODES = frozenset(
-    {"AuthorizationHeaderMalformed", "ExpiredToken", "InvalidToken", "SignatureDoesNotMatch", "AccessDenied"}
+    {
+        "AuthenticationFailed",
+        "AuthorizationFailure",
+        "AuthorizationHeaderMalformed",
+        "ExpiredToken",
+        "InvalidToken",
+        "SignatureDoesNotMatch",
+        "AccessDenied",
+    }
 )
+_NO_BUCKET = frozenset({"NoSuchBucket", "ContainerNotFound"})
 _FULL_CODES = frozenset({"QuotaExceeded", "InsufficientStorage", "XMinioStorageFull", "ServiceQuotaExceededException"})
 
 
@@ -98,7 +107,7 @@ class S3Errors:
         return Unavailable(address=self.address, reason=reason, key=key)
 
     def check_bucket(self, text: str) -> None:
-        if _error_code(text) == "NoSuchBucket":
+        if _error_code(text) in _NO_BUCKET:
             raise BucketMissing(bucket=self.bucket, address=self.address)
 
     def _nothing_lent(self, lender: re.Match[str], key: str) -> StoreError:
