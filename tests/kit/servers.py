@@ -56,16 +56,27 @@ def executable(name: str) -> str:
     return found
 
 
+def seaweedfs_roles(policies: Mapping[str, object]) -> dict[str, object]:
+    """Identities that may do what a policy allows, and no more: their keys are their names."""
+    identities = [
+        {"name": name, "credentials": [{"accessKey": name, "secretKey": f"secret-of-{name}"}], "policyNames": [name]}
+        for name in policies
+    ]
+    contents = [{"name": name, "content": json.dumps(policy)} for name, policy in policies.items()]
+    return {"identities": identities, "policies": contents}
+
+
 @contextlib.contextmanager
-def seaweedfs(folder: Path) -> Iterator[S3Server]:
-    """SeaweedFS' S3 gateway: authentication and conditional writes as S3 has them."""
+def seaweedfs(folder: Path, roles: Mapping[str, object] | None = None) -> Iterator[S3Server]:
+    """SeaweedFS' S3 gateway: authentication, policies of roles and conditional writes as S3 has them."""
     config = folder / "s3.json"
     identity = {
         "name": "test",
         "credentials": [{"accessKey": ACCESS_KEY, "secretKey": SECRET_KEY}],
         "actions": ["Admin", "Read", "Write", "List", "Tagging"],
     }
-    config.write_text(json.dumps({"identities": [identity]}))
+    settings = seaweedfs_roles(roles or {})
+    config.write_text(json.dumps({**settings, "identities": [identity, *settings["identities"]]}))  # type: ignore[misc]
     data = folder / "data"
     data.mkdir()
     names = ("master", "volume", "filer", "s3")
