@@ -13,7 +13,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gen
 EXTRAS := aws browser grpc http kafka mcp postgres ray web
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint format types layers pytest browser openid axe infra images azurite scenarios soak chaos fuzz load pictures man wheel bench audit lock clean
+.PHONY: help demo test check lint format types layers pytest browser openid axe infra infratest images azurite wheels scenarios soak chaos fuzz load pictures man wheel bench audit lock clean
 
 help: ## Show what can be done here
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -118,6 +118,9 @@ lock: $(VENV)/.dev ## Resolve the requirements anew into requirements/*.txt
 	@$(COMPILE) --extra aws --extra browser -c requirements/dev.txt -o requirements/image-maps.txt
 	@$(COMPILE) --extra aws --extra mcp --extra web -c requirements/dev.txt -o requirements/image-web.txt
 	@$(COMPILE) --group infra --extra infra -c requirements/dev.txt -o requirements/infra.txt
+
+wheels: $(VENV)/.dev ## Ask the package index for the wheels of a 64-bit Pi, after a change of the locks
+	@$(BIN)/python -m tests.kit.wheel_list
 
 clean: ## Remove the virtual environment, caches and demo data
 	rm -rf $(VENV) .man .demo .fuzz .wheel .bench .images .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
