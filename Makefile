@@ -12,8 +12,11 @@ INSTALL = $(BIN)/uv pip install --quiet --python $(BIN)/python --compile-bytecod
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate
 COMPILE := $(LOCK) pyproject.toml
 
+# Every extra but `infra`, which takes half a gigabyte and has a lock of its own.
+EXTRAS := aws browser grpc http kafka mcp postgres ray web
+
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint format types layers pytest browser openid axe scenarios hosts gazetteer licences release soak chaos fuzz load pictures man wheel bench audit lock clean
+.PHONY: help demo test check lint format types layers pytest browser openid axe infra infratest images azurite wheels scenarios hosts gazetteer licences release soak chaos fuzz load pictures man wheel bench audit lock clean
 
 help: ## Show what can be done here
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -69,6 +72,22 @@ axe: ## Install axe-core, which judges the pages of the dashboard; where there i
 		npm install --silent --no-audit --no-fund --prefix $(VENV)/axe axe-core@4.14.0 >/dev/null; } || \
 		echo "no axe-core: the pages are tested without it; npm installs it"
 
+infra: $(VENV)/.infra ## Install the CDK and cfn-lint, for the stack on AWS and its tests: half a gigabyte
+
+infratest: $(VENV)/.infra ## Deploy the stacks to an account on this machine, and try every permission: takes minutes
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -q tests/infra $(ARGS)
+
+images: $(VENV)/.dev ## Build the images with podman: make images TARGETS="worker web"; as root it installs podman by apt
+	@command -v podman >/dev/null && command -v runc >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+		echo "setting up: podman, by apt-get" && apt-get -qq update && \
+		DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends podman runc mmdebstrap netavark >/dev/null; } || true
+	@$(BIN)/python -m images.build $(TARGETS)
+
+azurite: ## Install the storage emulator of Azure, for the tests of az://; needs node and npm
+	@test -d $(VENV)/azurite/node_modules/azurite || { command -v npm >/dev/null && \
+		npm install --silent --no-audit --no-fund --prefix $(VENV)/azurite azurite@3 >/dev/null; } || \
+		echo "no azurite: the tests of az:// are skipped; npm installs it"
+
 scenarios: $(VENV)/.dev browser ## Run every way through the program on a folder and on S3: takes minutes
 	@COCLI_TEST_EFFORT=2 PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 2 -q tests/scenarios tests/cli/test_editions.py tests/web/test_map.py tests/web/test_base_maps.py tests/web/test_published.py tests/web/test_compare.py tests/web/test_machines.py tests/web/test_run.py tests/pipeline/plan/test_geonames.py $(ARGS)
 
@@ -119,12 +138,19 @@ audit: $(VENV)/.dev ## List locked packages that are abandoned or withdrawn: mak
 
 lock: $(VENV)/.dev ## Resolve the requirements anew into requirements/*.txt
 	@$(COMPILE) --group build -o requirements/run.txt
-	@$(COMPILE) --group build --group dev --all-extras -c requirements/run.txt -o requirements/dev.txt
+	@$(COMPILE) --group build --group dev $(addprefix --extra ,$(EXTRAS)) -c requirements/run.txt -o requirements/dev.txt
 	@$(COMPILE) --group bench -c requirements/dev.txt -o requirements/bench.txt
 	@echo 'uv' | $(LOCK) - -c requirements/dev.txt -o requirements/uv.txt
+	@$(COMPILE) --extra aws -c requirements/dev.txt -o requirements/image-worker.txt
+	@$(COMPILE) --extra aws --extra browser -c requirements/dev.txt -o requirements/image-maps.txt
+	@$(COMPILE) --extra aws --extra mcp --extra web -c requirements/dev.txt -o requirements/image-web.txt
+	@$(COMPILE) --group infra --extra infra -c requirements/dev.txt -o requirements/infra.txt
+
+wheels: $(VENV)/.dev ## Ask the package index for the wheels of a 64-bit Pi, after a change of the locks
+	@$(BIN)/python -m tests.kit.wheel_list
 
 clean: ## Remove the virtual environment, caches and demo data
-	rm -rf $(VENV) dist .man .demo .fuzz .wheel .bench .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) dist .man .demo .fuzz .wheel .bench .images .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(BIN)/python:
 	@echo "setting up: a virtual environment in $(VENV)"
@@ -141,6 +167,11 @@ $(VENV)/.run: requirements/run.txt pyproject.toml | $(BIN)/python
 $(VENV)/.dev: requirements/dev.txt $(VENV)/.run
 	@echo "setting up: the test tools and servers of requirements/dev.txt"
 	@$(call INSTALL,requirements/dev.txt)
+	@touch $@
+
+$(VENV)/.infra: requirements/infra.txt $(VENV)/.dev
+	@echo "setting up: the CDK and its tools of requirements/infra.txt"
+	@$(call INSTALL,requirements/infra.txt)
 	@touch $@
 
 $(VENV)/.bench: requirements/bench.txt $(VENV)/.dev

@@ -103,6 +103,13 @@
     │   ├── SupervisorRunning       this host has a supervisor already
     │   ├── HostEvicted             this host was evicted: it does no more work
     │   └── UnknownHost             no host of this name ever reported or worked
+    ├── InfraError                  the infrastructure of a campaign cannot be made or used
+    │   ├── NameRefused             AWS would not take a name
+    │   ├── CloudRefused            no credentials, or they may not do it
+    │   ├── CloudUnavailable        retryable: AWS did not answer
+    │   ├── StackConflict           a stack or a bucket of that name exists, and is not ours or is busy
+    │   ├── DeploymentFailed        AWS could not make something; what was begun was undone
+    │   └── UnknownStack            nothing was deployed for the campaign
     ├── NetworkDown                 retryable: this machine cannot look up host names
     ├── FileUnusable                a file of this machine, or the output, cannot be read or written
     │   └── DiskFull                there is no room for it
@@ -1002,6 +1009,62 @@ class PageReaderLost(CocliError):
     code = "page_reader_lost"
     retryable = True
     remedy = "Free some memory, and try again. If it stays so: cocli doctor"
+
+
+class InfraError(CocliError):
+    """The infrastructure cannot be used: {reason}"""
+
+    code = "infra"
+
+
+class NameRefused(InfraError):
+    """AWS would not take the name {name}: it {reason}."""
+
+    code = "name_refused"
+    exit_code = ExitCode.USAGE
+    remedy = "Make a campaign with another name; nothing was deployed."
+
+
+class CloudRefused(InfraError):
+    """AWS refused {action} (credentials: {credentials}): {reason}"""
+
+    code = "cloud_refused"
+    exit_code = ExitCode.DENIED
+    remedy = (
+        "Log in as an administrator of the account, for example: aws sso login, then AWS_PROFILE=… cocli infra deploy"
+    )
+
+
+class CloudUnavailable(InfraError):
+    """AWS cannot be reached at {address}: {reason}"""
+
+    code = "cloud_unavailable"
+    exit_code = ExitCode.UNAVAILABLE
+    retryable = True
+    remedy = "Check the network, and region and endpoint under [aws]."
+
+
+class StackConflict(InfraError):
+    """{name} cannot be deployed: {reason}"""
+
+    code = "stack_conflict"
+    exit_code = ExitCode.CONFLICT
+
+
+class DeploymentFailed(InfraError):
+    """{name} was not deployed: {reason}"""
+
+    code = "deployment_failed"
+    exit_code = ExitCode.FAILURE
+    remedy = "What was begun was undone. Mend the reason, then repeat the command."
+
+
+class UnknownStack(InfraError):
+    """Nothing is deployed for the campaign {campaign} ({name})."""
+
+    code = "unknown_stack"
+    exit_code = ExitCode.NOT_FOUND
+    remedy = "Deploy it with: cocli infra deploy {campaign}"
 
 
 class MissingExtra(CocliError):

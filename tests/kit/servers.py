@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
+import email.utils
+import hmac
 import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -14,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.error import HTTPError, URLError
-from urllib.request import urlopen
+from urllib.request import Request, urlopen
 
 from cocli.demo.ports import free_ports
 
@@ -54,9 +58,19 @@ def executable(name: str) -> str:
     return found
 
 
+def seaweedfs_roles(policies: Mapping[str, object]) -> dict[str, object]:
+    """Identities that may do what a policy allows, and no more: their keys are their names."""
+    identities = [
+        {"name": name, "credentials": [{"accessKey": name, "secretKey": f"secret-of-{name}"}], "policyNames": [name]}
+        for name in policies
+    ]
+    contents = [{"name": name, "content": json.dumps(policy)} for name, policy in policies.items()]
+    return {"identities": identities, "policies": contents}
+
+
 @contextlib.contextmanager
-def seaweedfs(folder: Path) -> Iterator[S3Server]:
-    """SeaweedFS' S3 gateway: authentication and conditional writes as S3 has them."""
+def seaweedfs(folder: Path, roles: Mapping[str, object] | None = None) -> Iterator[S3Server]:
+    """SeaweedFS' S3 gateway: authentication, policies of roles and conditional writes as S3 has them."""
     config = folder / "s3.json"
     identity = {
         "name": "test",
@@ -64,7 +78,8 @@ def seaweedfs(folder: Path) -> Iterator[S3Server]:
         "actions": ["Admin", "Read", "Write", "List", "Tagging"],
     }
     everybody = {"name": "anonymous", "actions": [f"Read:{OPEN_BUCKET}"]}
-    config.write_text(json.dumps({"identities": [identity, everybody]}))
+    settings = seaweedfs_roles(roles or {})
+    config.write_text(json.dumps({**settings, "identities": [identity, everybody, *settings["identities"]]}))  # type: ignore[misc]
     data = folder / "data"
     data.mkdir()
     names = ("master", "volume", "filer", "s3")
@@ -82,18 +97,18 @@ def seaweedfs(folder: Path) -> Iterator[S3Server]:
         *options,
     ]  # fmt: skip
     endpoint = f"http://127.0.0.1:{ports[3]}"
-    with _running(command, folder / "weed.log") as pid:
+    with running(command, folder / "weed.log") as pid:
         _wait_until_answering(endpoint, folder / "weed.log")
         yield S3Server(endpoint, pid)
 
 
 @contextlib.contextmanager
 def ministack(folder: Path) -> Iterator[S3Server]:
-    """Ministack: S3 and SQS that boot in a second. It accepts any secret, so it proves nothing about authentication."""
+    """Ministack: S3 and SQS that boot in a second. It accepts any secret, unless `AUTH` is set."""
     port = free_ports(1)[0]
     endpoint = f"http://127.0.0.1:{port}"
     settings = {"GATEWAY_PORT": str(port), "BIND_HOST": "127.0.0.1", "SERVICES": "s3,sqs", "HOME": str(folder)}
-    with _running([executable("ministack")], folder / "ministack.log", settings) as pid:
+    with running([executable("ministack")], folder / "ministack.log", settings) as pid:
         _wait_until_answering(endpoint, folder / "ministack.log")
         yield S3Server(endpoint, pid)
 
@@ -109,9 +124,47 @@ def rclone_s3(folder: Path) -> Iterator[S3Server]:
         "--auth-key", f"{ACCESS_KEY},{SECRET_KEY}", str(data),
     ]  # fmt: skip
     endpoint = f"http://127.0.0.1:{port}"
-    with _running(command, folder / "rclone.log", {"RCLONE_CONFIG": str(folder / "rclone.conf")}) as pid:
+    with running(command, folder / "rclone.log", {"RCLONE_CONFIG": str(folder / "rclone.conf")}) as pid:
         _wait_until_answering(endpoint, folder / "rclone.log")
         yield S3Server(endpoint, pid)
+
+
+AZURE_ACCOUNT = "devstoreaccount1"
+AZURE_KEY = (
+    "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="  # of every Azurite
+)
+AZURITE = Path(sys.prefix) / "azurite" / "node_modules" / "azurite" / "dist" / "src" / "blob" / "main.js"
+
+
+@contextlib.contextmanager
+def azurite(folder: Path) -> Iterator[str]:
+    """Azure's own emulator of its storage, with one container; the address of a store in it."""
+    port = free_ports(1)[0]
+    node = shutil.which("node")
+    if node is None or not AZURITE.exists():
+        raise FileNotFoundError("azurite is not installed; run: make azurite")
+    command = [node, str(AZURITE), "--blobHost", "127.0.0.1", "--blobPort", str(port), "--location", str(folder)]
+    endpoint = f"http://127.0.0.1:{port}/{AZURE_ACCOUNT}"
+    with running([*command, "--silent", "--skipApiVersionCheck"], folder / "azurite.log"):
+        wait_until_listening(port, folder / "azurite.log")
+        _create_container(endpoint, "test")
+        yield f"az://test/{{prefix}}?account={AZURE_ACCOUNT}&endpoint={endpoint}"
+
+
+def _create_container(endpoint: str, name: str) -> None:
+    """Signed by hand: nothing else here needs Azure's own library."""
+    at = email.utils.formatdate(usegmt=True)
+    said = f"x-ms-date:{at}\nx-ms-version:2021-12-02\n/{AZURE_ACCOUNT}/{AZURE_ACCOUNT}/{name}\nrestype:container"
+    text = "PUT" + "\n" * 12 + said
+    key = hmac.digest(base64.b64decode(AZURE_KEY), text.encode(), "sha256")
+    headers = {
+        "x-ms-date": at,
+        "x-ms-version": "2021-12-02",
+        "Authorization": f"SharedKey {AZURE_ACCOUNT}:{base64.b64encode(key).decode()}",
+    }
+    request = Request(f"{endpoint}/{name}?restype=container", method="PUT", headers=headers, data=None)
+    with urlopen(request, timeout=30):
+        pass
 
 
 def create_bucket(server: S3Server, bucket: str) -> None:
@@ -129,7 +182,7 @@ def create_bucket(server: S3Server, bucket: str) -> None:
 
 
 @contextlib.contextmanager
-def _running(command: Sequence[str], log: Path, settings: Mapping[str, str] | None = None) -> Iterator[int]:
+def running(command: Sequence[str], log: Path, settings: Mapping[str, str] | None = None) -> Iterator[int]:
     with log.open("wb") as output:
         process = subprocess.Popen(
             command,
@@ -146,6 +199,20 @@ def _running(command: Sequence[str], log: Path, settings: Mapping[str, str] | No
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
+
+
+def wait_until_listening(port: int, log: Path) -> None:
+    """For a server that is not asked by HTTP, or whose certificate nobody knows here."""
+    deadline = time.monotonic() + _START_SECONDS
+    while time.monotonic() < deadline:
+        try:
+            with socket.create_connection(("127.0.0.1", port), timeout=2):
+                return
+        except OSError:
+            time.sleep(0.1)  # not listening yet
+    raise TimeoutError(
+        f"port {port} did not open within {_START_SECONDS:.0f} s; its log ends: {log.read_text()[-2000:]}"
+    )
 
 
 def _wait_until_answering(endpoint: str, log: Path) -> None:

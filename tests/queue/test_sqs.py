@@ -199,6 +199,7 @@ def test_any_text_survives(place: Place) -> None:
 
 
 def test_large_tasks_share_requests_and_a_too_large_one_is_refused(place: Place) -> None:
+    place.client.set_queue_attributes(QueueUrl=place.url, Attributes={"MaximumMessageSize": str(256 * 1024)})
     queue = place.worker()
     queue.put_many(NewTask(f"t{number}", {"text": "x" * 100_000}) for number in range(12))
     assert place.messages() == 12

@@ -26,6 +26,7 @@ NOUNS = (
     ("remote", RUN, "machines.remote", "Tell the supervisors what to do: send, ls, show"),
     ("sync", RUN, "sync.commands", "Sync with the bucket: push, pull, both, status, resolve"),
     ("backup", RUN, "backup.commands", "Snapshots in another store: create, ls, verify, restore, prune"),
+    ("infra", RUN, "infra.commands", "What a campaign has on AWS: diff, deploy, outputs, check, user"),
     ("enrichment", RUN, "websites.enrichment", "Read websites for other machines: serve"),
     ("queue", LOOK, "queue.commands", "See what waits, and change it: status, ls, put, recover, purge"),
     ("index", LOOK, "index.commands", "Query the indexes in SQL, pack and check them"),

@@ -94,7 +94,8 @@ def _open_leased(request: QueueRequest) -> LeasedQueue:
 
 
 def _open_sqs(request: QueueRequest) -> SqsQueue:
-    from cocli.queue.sqs.connection import FIFO, SqsConnection
+    from cocli.keys.resources import FIFO
+    from cocli.queue.sqs.connection import SqsConnection
     from cocli.queue.sqs.queue import POLL_SECONDS, SqsQueue, queue_name
 
     campaign, aws, commands = request.config.campaign.name, request.config.aws, request.is_of_commands

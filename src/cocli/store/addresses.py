@@ -20,6 +20,9 @@ _REGION = re.compile(r"[A-Za-z0-9-]{1,64}")
 _HOST = re.compile(r"[A-Za-z0-9._-]{1,253}|[0-9A-Fa-f:.]{2,45}")
 _PATH = re.compile(r"[!-~]*")
 _S3_OPTIONS = ("endpoint", "region", "profile")
+_S3_SECRETS = "Put them into the environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY) or into ~/.aws/credentials."
+_AZURE_OPTIONS = ("account", "endpoint")
+_AZURE_SECRETS = "Put the key into the environment (AZURE_STORAGE_ACCOUNT_KEY)."
 
 
 def without_secrets(url: str) -> str:
@@ -37,6 +40,25 @@ def open_folder(url: str, fsync: Fsync) -> Store:
 
 
 def open_s3(url: str) -> Store:
+    bucket, prefix, options = _bucket_of(url, _S3_OPTIONS, _S3_SECRETS)
+    from cocli.store.s3 import S3Store
+
+    return S3Store(bucket, prefix=prefix, **options)
+
+
+def open_azure(url: str) -> Store:
+    container, prefix, options = _bucket_of(url, _AZURE_OPTIONS, _AZURE_SECRETS)
+    account = options.get("account") or os.environ.get("AZURE_STORAGE_ACCOUNT_NAME")
+    if not account:
+        hint = "Write az://container/prefix?account=NAME, or set AZURE_STORAGE_ACCOUNT_NAME."
+        raise StoreUrlError(url=without_secrets(url), reason="it names no account of Azure", hint=hint)
+    from cocli.store.azure import AzureBlobStore
+
+    return AzureBlobStore(container, account=account, prefix=prefix, endpoint=options.get("endpoint"))
+
+
+def _bucket_of(url: str, known: tuple[str, ...], secrets_hint: str) -> tuple[str, str, dict[str, str]]:
+    """Bucket, prefix and options of an address; what cannot be one is refused."""
     shown = without_secrets(url)
     if not url.isprintable():  # the parser would leave line breaks out, and mean another bucket
         raise StoreUrlError(url=shown, reason="it has characters that cannot be seen")
@@ -47,11 +69,10 @@ def open_s3(url: str) -> Store:
     except ValueError as error:
         raise StoreUrlError(url=shown, reason=str(error)) from error
     if has_secrets:
-        hint = "Put them into the environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY) or into ~/.aws/credentials."
-        raise StoreUrlError(url=shown, reason="credentials do not belong into an address", hint=hint)
-    unknown = sorted(set(options) - set(_S3_OPTIONS))
+        raise StoreUrlError(url=shown, reason="credentials do not belong into an address", hint=secrets_hint)
+    unknown = sorted(set(options) - set(known))
     if unknown:
-        raise StoreUrlError(url=shown, reason=f"unknown option {unknown[0]} (known: {', '.join(_S3_OPTIONS)})")
+        raise StoreUrlError(url=shown, reason=f"unknown option {unknown[0]} (known: {', '.join(known)})")
     if not parts.netloc:
         raise StoreUrlError(url=shown, reason="it names no bucket")
     if reason := _wrong_part(parts.netloc, options):
@@ -62,9 +83,7 @@ def open_s3(url: str) -> Store:
             check_key(prefix)
     except InvalidKey as error:
         raise StoreUrlError(url=shown, reason=f"its prefix is not valid: {error.message}") from error
-    from cocli.store.s3 import S3Store
-
-    return S3Store(parts.netloc, prefix=prefix, **{name: value for name, value in options.items() if value})
+    return parts.netloc, prefix, {name: value for name, value in options.items() if value}
 
 
 def _wrong_part(bucket: str, options: dict[str, str]) -> str | None:

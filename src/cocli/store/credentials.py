@@ -1,8 +1,9 @@
 """Which AWS credentials are in use, found in the usual places and in the usual order.
 
-Environment, then the shared credentials file (`AWS_PROFILE`, or the profile that the address names), then — left to
-the client library — web identity, container and instance roles. Profiles that need more than a key (single sign-on,
-assumed roles) are resolved by boto3. A secret is handed to the client library and to nobody else.
+Environment, then the shared credentials file (`AWS_PROFILE`, or the profile that the address names), then web identity
+(left to the client library), the role of a container, the role of the machine (left to the client library as well).
+Profiles that need more than a key (single sign-on, assumed roles) are resolved by boto3. A secret is handed to the
+client library and to nobody else.
 """
 
 from __future__ import annotations
@@ -13,8 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from cocli.errors import ConfigError, MissingExtra
-
-_OTHER_ROLES = ("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI", "AWS_SKIP_SIGNATURE")
+from cocli.store.container_credentials import container_credentials
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +68,14 @@ def find_credentials(profile: str | None = None) -> Credentials:
         raise ConfigError(
             reason=reason, hint="Name another profile, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY."
         )
+    if not _has_web_identity() and (lent := container_credentials()):
+        return Credentials(f"container ({lent.address})", region, {"credential_provider": lent})
     if _metadata_is_off() and not _other_roles():
         reason = "no AWS credentials in the environment or in a file, and AWS_EC2_METADATA_DISABLED forbids to ask"
         raise ConfigError(
             reason=f"{reason} for the role of this machine", hint="Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY."
         )
-    return Credentials("web identity, container or instance role (no keys in the environment or in a file)", region)
+    return Credentials("web identity or instance role (no keys in the environment or in a file)", region)
 
 
 def _metadata_is_off() -> bool:
@@ -82,9 +84,12 @@ def _metadata_is_off() -> bool:
 
 
 def _other_roles() -> bool:
-    """Whether the client library has another way than the metadata address: web identity, a container, no signature."""
-    has_identity = "AWS_WEB_IDENTITY_TOKEN_FILE" in os.environ and "AWS_ROLE_ARN" in os.environ
-    return has_identity or any(name in os.environ for name in _OTHER_ROLES)
+    """Whether the client library has another way than the metadata address: web identity, no signature."""
+    return _has_web_identity() or "AWS_SKIP_SIGNATURE" in os.environ
+
+
+def _has_web_identity() -> bool:
+    return "AWS_WEB_IDENTITY_TOKEN_FILE" in os.environ and "AWS_ROLE_ARN" in os.environ
 
 
 def _environment_keys() -> dict[str, str]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cocli.errors import StoreUrlError
-from cocli.store.addresses import open_folder, open_s3
+from cocli.store.addresses import open_azure, open_folder, open_s3
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,6 +53,10 @@ def _open_s3(address: str, fsync: Fsync) -> Store:  # noqa: ARG001  a server syn
     return open_s3(address)
 
 
+def _open_azure(address: str, fsync: Fsync) -> Store:  # noqa: ARG001  a server syncs as it likes
+    return open_azure(address)
+
+
 _LOCAL = StoreKind(
     scheme=FOLDER,
     form='"local" (or another folder)',
@@ -78,6 +82,12 @@ KINDS: dict[str, StoreKind] = {
         open=_open_s3,
         has_credentials=True,
         dollars_per_write=0.000005,  # of Amazon in most regions
+    ),
+    "az": StoreKind(
+        scheme="az",
+        form='"az://container/prefix?account=…"',
+        open=_open_azure,
+        dollars_per_write=0.0000065,  # of Microsoft, hot and locally redundant, in most regions
     ),
 }
 """Scheme → kind."""

@@ -64,11 +64,14 @@ _PATIENT = {
     "backoff": {"init_backoff": timedelta(seconds=_FIRST_WAIT), "max_backoff": timedelta(seconds=5), "base": 2},
 }
 _ONCE = {"max_retries": 0, "retry_timeout": timedelta(seconds=30)}
-_TIMEOUTS = {"timeout": timedelta(seconds=60), "connect_timeout": timedelta(seconds=5)}
+CLIENT_TIMEOUTS = {"timeout": timedelta(seconds=60), "connect_timeout": timedelta(seconds=5)}
 
 
 class S3Store:
     """A bucket, or the part of it below a prefix. Open one in each process: the client does not survive a fork."""
+
+    _writer = _WRITER
+    _no_such_key = "NoSuchKey"
 
     def __init__(
         self,
@@ -83,10 +86,13 @@ class S3Store:
         region = region or credentials.region or _DEFAULT_REGION
         self._endpoint = (endpoint or f"https://s3.{region}.amazonaws.com").rstrip("/")
         where = f"s3://{bucket}/{prefix}".rstrip("/")
-        self._address = f"{where} ({self._endpoint})" if endpoint else where
-        self._access = credentials.access
-        self._errors = S3Errors(self._address, bucket, credentials.source, ask_time=self.now)
         make = partial(self._client, bucket, prefix=prefix, endpoint=endpoint, region=region, **credentials.settings)
+        self._open(f"{where} ({self._endpoint})" if endpoint else where, bucket, credentials.access, make)
+
+    def _open(self, address: str, bucket: str, access: StoreAccess, make: Callable[..., Client]) -> None:
+        self._address = address
+        self._access = access
+        self._errors = S3Errors(address, bucket, access.credentials, ask_time=self.now)
         self._patient = make(retry=_PATIENT)
         self._once = make(retry=_ONCE)
         self._clock = ServerClock(self._ask_time)
@@ -95,7 +101,7 @@ class S3Store:
         self._http: httpx2.Client | None = None
         self._proved_at: float | None = None
         self._random = random.Random(secrets.randbits(64))  # noqa: S311 - spreads waits, hides nothing
-        _LOG.debug("store opened: %s, credentials from %s", self._address, credentials.source)
+        _LOG.debug("store opened: %s, credentials from %s", address, access.credentials)
 
     @property
     def address(self) -> str:
@@ -225,7 +231,9 @@ class S3Store:
     def _put_once(self, key: str, data: bytes, if_match: str | None, nonce: str) -> str:
         mode: Any = "create" if if_match is None else {"e_tag": if_match}
         try:
-            result = obstore.put(self._once, key, data, attributes={_WRITER: nonce}, mode=mode, use_multipart=False)
+            result = obstore.put(
+                self._once, key, data, attributes={self._writer: nonce}, mode=mode, use_multipart=False
+            )
         except REFUSED as error:
             won = self._settle(key, nonce, if_match)
             if won is not None:
@@ -248,7 +256,7 @@ class S3Store:
                 return None
             raise Conflict(key=key) from None
         attributes: Any = there.attributes
-        if attributes.get(_WRITER) == nonce:
+        if attributes.get(self._writer) == nonce:
             _LOG.debug("refused, but an earlier attempt had written %s already", key)
             return str(there.meta["e_tag"])
         if if_match is None:
@@ -311,9 +319,10 @@ class S3Store:
         try:
             obstore.get(self._patient, f"{_NOWHERE}{secrets.token_hex(12)}")
         except FileNotFoundError as error:
-            if "NoSuchKey" not in str(error):
+            if self._no_such_key not in str(error):
                 self._errors.check_bucket(str(error))
-                raise ForeignServer(address=self._address, reason="it does not say NoSuchKey") from error
+                reason = f"it does not say {self._no_such_key}"
+                raise ForeignServer(address=self._address, reason=reason) from error
         except FOREIGN_ERRORS as error:
             raise self._errors.translate(error, _NOWHERE) from error
         else:
@@ -323,7 +332,7 @@ class S3Store:
     # --- plumbing
 
     def _client(self, bucket: str, *, retry: Any, prefix: str, endpoint: str | None, **settings: Any) -> Client:
-        options: Any = dict(_TIMEOUTS, allow_http=bool(endpoint and endpoint.startswith("http://")))
+        options: Any = dict(CLIENT_TIMEOUTS, allow_http=bool(endpoint and endpoint.startswith("http://")))
         if endpoint:
             settings["endpoint"] = self._endpoint
         return Client(bucket, prefix=prefix or None, client_options=options, retry_config=retry, **settings)

@@ -30,10 +30,12 @@ FOREIGN_ERRORS = (BaseError, FileNotFoundError, OSError, ValueError)
 _CODE = re.compile(r"<Code>(\w+)</Code>")
 _STATUS = re.compile(r"status code: (\d{3})")
 _PREAMBLE = re.compile(
-    r"^Generic S3 error: (?:Error performing list request: )?Error performing \w+ \S+ in \S+"
+    r"^Generic (?:S3|MicrosoftAzure) error: (?:Error performing list request: )?Error performing \w+ \S+ in \S+"
     r"(?:, after \d+ retries, max_retries: \d+, retry_timeout: \S+)?\s+- "
 )
 """What the library says before it comes to the point."""
+_LENDER = re.compile(r"External AWS credential provider: (?P<kind>\w+): (?P<said>[^\n]*)")
+"""What a provider of credentials raised, in the library's words."""
 _METADATA_HOST = "//169.254."
 """Asked for credentials where nothing else has any: it answers on machines of Amazon only."""
 _NO_ANSWER = (
@@ -44,8 +46,17 @@ _NO_ANSWER = (
 )
 """Why there was no answer, where the library's page of debugging tells."""
 _DENYING_CODES = frozenset(
-    {"AuthorizationHeaderMalformed", "ExpiredToken", "InvalidToken", "SignatureDoesNotMatch", "AccessDenied"}
+    {
+        "AuthenticationFailed",
+        "AuthorizationFailure",
+        "AuthorizationHeaderMalformed",
+        "ExpiredToken",
+        "InvalidToken",
+        "SignatureDoesNotMatch",
+        "AccessDenied",
+    }
 )
+_NO_BUCKET = frozenset({"NoSuchBucket", "ContainerNotFound"})
 _FULL_CODES = frozenset({"QuotaExceeded", "InsufficientStorage", "XMinioStorageFull", "ServiceQuotaExceededException"})
 
 
@@ -73,6 +84,8 @@ class S3Errors:
         self.check_bucket(text)
         if isinstance(error, FileNotFoundError):
             return NotFound(key=key)
+        if lender := _LENDER.search(text):
+            return self._nothing_lent(lender, key)
         if isinstance(error, (PermissionDeniedError, UnauthenticatedError)):
             return self._denied(text, key)
         status = _STATUS.search(text)
@@ -94,8 +107,14 @@ class S3Errors:
         return Unavailable(address=self.address, reason=reason, key=key)
 
     def check_bucket(self, text: str) -> None:
-        if _error_code(text) == "NoSuchBucket":
+        if _error_code(text) in _NO_BUCKET:
             raise BucketMissing(bucket=self.bucket, address=self.address)
+
+    def _nothing_lent(self, lender: re.Match[str], key: str) -> StoreError:
+        """Whoever lends credentials to this container failed; the store itself was not asked."""
+        if lender["kind"] == Unavailable.__name__:
+            return Unavailable(address=self.address, reason=f"no credentials: {lender['said']}", key=key)
+        return Denied(address=self.address, key=key, credentials=self.credentials, reason=lender["said"])
 
     def _denied(self, text: str, key: str) -> StoreError:
         if skew := skew_behind(_error_code(text), text, self.address, key, self.ask_time):

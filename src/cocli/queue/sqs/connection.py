@@ -16,6 +16,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from cocli.errors import Denied, MissingExtra, QueueError, QueueUnusable, Unavailable
+from cocli.keys.resources import FIFO
 from cocli.store.clock_skew import clock_skew, says_skewed, seconds_ahead
 from cocli.store.credentials import find_credentials
 
@@ -31,7 +32,6 @@ LONGEST_VISIBILITY = 43_200
 """Seconds: SQS gives a message back 12 hours after it was received, whatever was renewed meanwhile."""
 LONGEST_POLL = 20
 BATCH = 10
-FIFO = ".fifo"
 _NAME = re.compile(r"(?=.{1,80}\Z)[A-Za-z0-9_-]+(?:\.fifo)?\Z")
 _CONNECT_SECONDS = 5
 _ANSWER_SECONDS = 15

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Literal
 from cocli import logs
 from cocli.errors import FormatError, LeaseLost, NotFound, QueueError, QueueUnusable, Unavailable
 from cocli.formats import json_records
+from cocli.keys.resources import resource_name
 from cocli.models.campaign import LEASE_SECONDS
 from cocli.models.task import Task, TaskError
 from cocli.queue.base import AckOutcome, Category, NewTask, PutOutcome, PutReport, TaskPlace
@@ -64,8 +65,7 @@ POLL_SECONDS = 10
 
 
 def queue_name(campaign: str, name: str) -> str:
-    """Resources are named `cocli-{resource}-{campaign}`."""
-    return f"cocli-{name}-{campaign}"
+    return resource_name(name, campaign)
 
 
 class SqsQueue(HoldingQueue[SqsClaim]):
