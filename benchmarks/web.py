@@ -49,8 +49,12 @@ def _measured(bench: Bench, name: str, browser: Browser, folder: Path) -> None:
         _PARTS[name](bench, browser, folder)
     except Exception:  # noqa: BLE001  whatever it is, the figures of the other parts are worth having
         bench.note(f"{name} failed:\n{traceback.format_exc()}")
-    known = {measure.name for measure in bench.measures}
-    bench.unmeasured += [figure for figure in _FIGURES[name] if figure not in known]
+    known = {measure.name: measure for measure in bench.measures}
+    for figure in _FIGURES[name]:
+        if figure in known:  # told at once: who stops a long run has what it found
+            bench.note("  ".join(known[figure].row()))
+        else:
+            bench.unmeasured.append(figure)
 
 
 def _load() -> str:
