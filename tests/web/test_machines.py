@@ -14,7 +14,8 @@ import pytest
 
 from cocli.app.campaigns.campaign import edit_campaign
 from cocli.app.machines.cluster import read_beats
-from cocli.app.workspace import open_workspace
+from cocli.app.machines.command_listing import list_commands
+from cocli.app.workspace import Campaign, open_workspace
 from cocli.config.edit import parse_change
 from cocli.config.resolve import Flags
 from cocli.config.version import __version__
@@ -32,7 +33,7 @@ PATIENCE = 180_000
 
 
 @contextmanager
-def supervisor(home: TownHome, log: Path) -> Iterator[subprocess.Popen[bytes]]:
+def supervisor(home: TownHome, log: Path) -> Iterator[None]:
     words = ["supervisor", "-c", NAME, "--host", HOST, "--heartbeat", "1"]
     with log.open("wb") as output:
         process = subprocess.Popen(
@@ -42,7 +43,7 @@ def supervisor(home: TownHome, log: Path) -> Iterator[subprocess.Popen[bytes]]:
             stdout=output,
         )
     try:
-        yield process
+        yield
     finally:
         process.terminate()
         process.wait(60)
@@ -75,7 +76,7 @@ def test_a_real_machine_is_looked_at_scaled_paused_and_restarted(browser: Any, t
     with open_workspace(home.environ, Flags()) as workspace:
         fill(workspace, 1)
         edit_campaign(workspace, NAME, [parse_change(f"workers.{HOST}.enrichment=1")])
-    with supervisor(home, tmp_path / "supervisor.log") as process, running_web(tmp_path, filled=False) as running:
+    with supervisor(home, tmp_path / "supervisor.log"), running_web(tmp_path, filled=False) as running:
         reader = live_reader(browser, running, Role.ADMIN, viewport={"width": 1280, "height": 900})
         page = reader.open(f"?campaign={NAME}&view=machines")
         card = page.get_by_role("region", name=HOST, exact=True)
@@ -98,13 +99,12 @@ def test_a_real_machine_is_looked_at_scaled_paused_and_restarted(browser: Any, t
         card.get_by_role("button", name=f"One worker fewer for enrichment on {HOST}").click()
         wait_for(lambda: workers.inner_text().strip() == "1")
 
-        with open_workspace(home.environ, Flags()) as workspace:
-            begun = started_at(workspace)
         card.get_by_role("button", name="Restart").click()
         page.get_by_role("dialog").get_by_role("button", name="Restart").click()
         page.get_by_label("What was done").get_by_text("restart").first.wait_for()
         with open_workspace(home.environ, Flags()) as workspace:
-            wait_for(lambda: started_at(workspace) > begun or process.poll() is not None)
+            campaign = workspace.campaign(NAME)
+            wait_for(lambda: ("restart", HOST, "done") in executed(campaign))
 
         reader.open(f"?campaign={NAME}&view=queues")
         page.locator("section.queue", has_text="gm-list").get_by_role("button", name="Pause").click()
@@ -114,7 +114,6 @@ def test_a_real_machine_is_looked_at_scaled_paused_and_restarted(browser: Any, t
         assert reader.complaints == []
 
 
-def started_at(workspace: Any) -> Any:
-    return next(
-        beat.heartbeat.started_at for beat in read_beats(workspace.store, NAME).beats if beat.heartbeat.hostname == HOST
-    )
+def executed(campaign: Campaign) -> set[tuple[str, str | None, str]]:
+    """What was asked, who did it, what came of it."""
+    return {(row.text, row.host, row.state) for row in list_commands(campaign, 50)}

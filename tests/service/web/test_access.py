@@ -27,6 +27,7 @@ _VALUES = {
 PUBLIC = {
     ("GET", "/"),
     ("GET", "/index.html"),
+    ("GET", "/map.html"),
     ("GET", "/assets/{path:path}"),
     ("GET", "/auth"),
     ("POST", "/auth"),
