@@ -114,6 +114,7 @@ def _single(bench: Bench, folder: Path, tasks: int, processes: list[int], *, pol
             by_count[count] = _drain(where, name, tasks, count, fsync=fsync, limit=limit, keep=stretches > 1)
     for kept in folder.glob(f"{policy}-*"):
         _remove_quickly(kept)
+    rates = {name: by_count for name, by_count in rates.items() if by_count}  # one may not stand several processes
     best = {name: max(rate.per_second for rate in by_count.values()) for name, by_count in rates.items()}
     peer = max(best.keys() - {OURS, MANY, BARE}, key=lambda name: best[name])
     for name, key in ((OURS, f"single_{policy}_s"), (MANY, f"many_{policy}_s"), (BARE, f"bare_{policy}_s")):

@@ -24,7 +24,7 @@ JSON = st.recursive(
 DAMAGE = (b"", b"\x00", b'"', b"}", b'"a":1,', b"\xff", b"NaN", b'},"payload":{', b"13", b" ")
 
 
-def task(task_id: str = "t1", **values: object) -> Task:
+def task(task_id: object = "t1", **values: object) -> Task:
     given = {"queue": "gm-list", "campaign": "plumbers", "created_at": NOW, "nonce": "0123456789", **values}
     return Task.checked({"task_id": task_id, **given})
 

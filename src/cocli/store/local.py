@@ -300,8 +300,8 @@ class LocalStore:
         if descriptor is None:
             name = f"{folder}{slash}{self._temporary()}"
             staged.temporary = f"{self._root}/{name}"
-            descriptor, staged.folders = self._in_folder(put.key, folder, partial(self._create, name))
-            staged.descriptor = descriptor
+            created, staged.folders = self._in_folder(put.key, folder, partial(self._create, name))
+            descriptor = staged.descriptor = created
         try:
             _write_all(descriptor, put.data)
         except BaseException:  # whatever ends the write, nothing of it stays

@@ -180,7 +180,10 @@ class S3Store:
         return self._side_by_side(partial(put_one, self), puts)
 
     def _side_by_side(self, action: Callable[[Item], Result], items: Iterable[Item]) -> Sequence[Result | StoreError]:
-        return list(self._executor().map(logs.carried(partial(answer, action)), items))
+        wanted = list(items)
+        if len(wanted) == 1:
+            return [answer(action, wanted[0])]
+        return list(self._executor().map(logs.carried(partial(answer, action)), wanted))
 
     def delete_many(
         self, keys: Iterable[str], *, if_match: Mapping[str, str] | None = None
