@@ -15,13 +15,16 @@ import secrets
 import subprocess
 import sys
 import time
+from itertools import islice
 from pathlib import Path
 
 from tests.fuzz import growth, mutation
-from tests.fuzz.places import describe_crash
+from tests.fuzz.places import PLACES, describe_crash
 
 _KEPT = Path(".fuzz")
 """Pages that broke something are written here."""
+_SEED_CHARS = 40
+_SEED_STEP = 60
 
 
 def main(arguments: list[str]) -> int:
@@ -51,13 +54,13 @@ def _told(measured: int, suspects: int, read: int, crashes: int) -> int:
 
 
 def _grow(rng: random.Random, seconds: float) -> tuple[int, int]:
-    until, count, found = time.monotonic() + seconds, 0, 0
+    until, count, found, costs = time.monotonic() + seconds, 0, 0, growth.Costs()
     for shape in growth.shapes(rng):
         if time.monotonic() >= until:
             break
         count += 1
         try:
-            suspect = growth.judge(shape)
+            suspect = growth.judge(shape, costs=costs)
         except Exception as error:  # noqa: BLE001  a crash of a parser is a finding, and the search goes on
             found += 1
             print(f"crash: {shape}: {describe_crash(error)}", flush=True)
@@ -65,6 +68,8 @@ def _grow(rng: random.Random, seconds: float) -> tuple[int, int]:
         if suspect:
             found += 1
             print(f"slow: {suspect}", flush=True)
+    for line in costs.lines():
+        print(line)
     return count, found
 
 
@@ -90,8 +95,19 @@ def _guided(seed: int, seconds: float) -> int:
     """A process of its own: atheris ends the one that it runs in."""
     _KEPT.mkdir(exist_ok=True)
     limits = (f"-max_total_time={max(1, int(seconds))}", f"-seed={seed % 2**31}", "-max_len=4096", "-timeout=20")
-    command = [sys.executable, "-m", "tests.fuzz.guided", f"-artifact_prefix={_KEPT}/", *limits]
+    command = [sys.executable, "-m", "tests.fuzz.guided", f"-artifact_prefix={_KEPT}/", *limits, str(_corpus())]
     return 1 if subprocess.run(command, check=False).returncode else 0
+
+
+def _corpus() -> Path:
+    """What the engine begins with: some units in each place. Without it, it would try inputs of a few bytes only."""
+    folder = _KEPT / "corpus"
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, shape in enumerate(islice(growth.every_shape(), 0, None, _SEED_STEP)):
+        place = list(PLACES).index(shape.place)
+        content = bytes([place]) + shape.text(_SEED_CHARS).encode("utf-8", "replace")
+        (folder / f"seed-{number}").write_bytes(content)
+    return folder
 
 
 if __name__ == "__main__":

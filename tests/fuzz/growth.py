@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tests.fuzz.places import PLACES, try_place
 from tests.pipeline.websites.test_fuzz import PIECES
@@ -20,6 +20,7 @@ _FLOOR = 0.02
 CHARS = 30_000
 """Of the smaller input. The larger one is what 120 kB of a hostile page can do."""
 _TRIES = 3
+_MEGABYTE = 1_000_000
 
 UNITS = tuple(
     dict.fromkeys(
@@ -157,13 +158,32 @@ def every_shape() -> Iterator[Shape]:
             yield Shape(place, (unit,))
 
 
-def judge(shape: Shape, chars: int = CHARS, places: Mapping[str, Callable[[str], object]] = PLACES) -> Suspect | None:
-    """None where it is linear, or too quick to be told."""
+@dataclass(slots=True)
+class Costs:
+    """The dearest inputs so far: those that the next bound is for."""
+
+    most: int = 5
+    _found: list[tuple[float, str]] = field(default_factory=list)
+
+    def note(self, shape: Shape, chars: int, seconds: float) -> None:
+        """A page of a megabyte takes so long, as far as its time is linear."""
+        self._found = sorted([*self._found, (seconds * _MEGABYTE / chars, str(shape))], reverse=True)[: self.most]
+
+    def lines(self) -> list[str]:
+        return [f"{1000 * seconds:,.0f} ms for a megabyte: {shape}" for seconds, shape in self._found]
+
+
+def judge(
+    shape: Shape, chars: int = CHARS, places: Mapping[str, Callable[[str], object]] = PLACES, costs: Costs | None = None
+) -> Suspect | None:
+    """None where it is linear, or too quick to be told. What it took is noted in `costs`."""
     place = places[shape.place]
     worst = float("inf")
     seconds = 0.0
     for _ in range(_TRIES):
         seconds = _seconds(place, shape.text(chars * STEP))
+        if costs is not None:
+            costs.note(shape, chars * STEP, seconds)
         if seconds < _FLOOR * RATIO:
             return None
         worst = min(worst, seconds / max(_seconds(place, shape.text(chars)), _FLOOR))

@@ -80,10 +80,13 @@ def _queue(folder: Path, options: argparse.Namespace, seed: int, figures: dict[s
         f"queue: {each:.1f} ms of the processor for a task, server and proxy included: two cores of one's own would do"
         f" {2 * 60_000 / each:,.0f} a minute"
     )
+    middle, end = (memory / _MEGABYTE for memory in outcome.memory)
+    print(f"queue: memory of the workers {middle:.0f} MiB in the middle, {end:.0f} MiB at the end")
     print(f"queue: {outcome.lost} lost, {outcome.doubled} doubled, {outcome.left_over} left over", flush=True)
     figures["load.queue.tasks_per_minute"] = round(outcome.per_minute)
     figures["load.queue.processor_ms_per_task"] = round(each, 1)
     figures["load.queue.lost"], figures["load.queue.doubled"] = outcome.lost, outcome.doubled
+    figures["load.queue.memory_growth"] = round(end / middle, 3) if middle else 0.0
     return outcome.holds
 
 

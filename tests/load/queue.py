@@ -10,6 +10,7 @@ import os
 import random
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from contextlib import ExitStack, contextmanager
@@ -25,9 +26,10 @@ from cocli.store import open_store
 from tests.kit.fault_proxy import Answer, Lose, fault_proxy
 from tests.kit.servers import REGION
 from tests.load.queue_worker import LEASE_SECONDS, opened_queue, work
+from tests.load.services import GROWTH, SPARE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from tests.kit.fault_proxy import Request
@@ -66,6 +68,8 @@ class QueueOutcome:
     """Calls that failed for good, after the store's retries."""
     processor_seconds: float
     """Of everybody: producer, proxy, workers and server. On a busy machine it says more than the rate."""
+    memory: tuple[int, int] = (0, 0)
+    """Bytes of the workers in the middle and at the end."""
 
     @property
     def per_minute(self) -> float:
@@ -73,7 +77,11 @@ class QueueOutcome:
 
     @property
     def holds(self) -> bool:
-        return not (self.lost or self.doubled or self.left_over)
+        return not (self.lost or self.doubled or self.left_over) and self.is_flat
+
+    @property
+    def is_flat(self) -> bool:
+        return self.memory[1] <= GROWTH * self.memory[0] + SPARE
 
 
 class _Faults:
@@ -97,8 +105,9 @@ def run_queue(server: S3Server, bucket: str, prefix: str, folder: Path, load: Qu
     started, used = time.monotonic(), _processor_seconds(server)
     with fault_proxy(server.endpoint, faults) as proxy:
         url = f"s3://{bucket}/{prefix}?endpoint={proxy.endpoint}&region={REGION}"
-        with _workers(url, folder, load.workers) as workers:
+        with _workers(url, folder, load.workers) as workers, _remembered(workers, load.seconds / 2) as memory:
             tasks, failures = _put_all(url, load, lambda: _accepted(folder).total())
+            memory.append(_memory_of(workers))
             (folder / "end").touch()
             failures += sum(int(worker.communicate(timeout=_DRAIN_SECONDS)[0] or 0) for worker in workers)
             codes = [worker.returncode for worker in workers]
@@ -108,7 +117,24 @@ def run_queue(server: S3Server, bucket: str, prefix: str, folder: Path, load: Qu
         raise RuntimeError(f"a worker ended with {codes}")
     _drain(server.url(bucket, prefix), tasks, folder)
     lost, doubled, left_over = judged(server.url(bucket, prefix), folder, tasks)
-    return QueueOutcome(tasks, seconds, lost, doubled, left_over, requests, faults.count, failures, used)
+    flat = (memory[0], memory[-1])
+    return QueueOutcome(tasks, seconds, lost, doubled, left_over, requests, faults.count, failures, used, flat)
+
+
+@contextmanager
+def _remembered(workers: Sequence[subprocess.Popen[str]], after: float) -> Iterator[list[int]]:
+    """What the workers take in the middle; whoever ends sooner has only the end."""
+    found: list[int] = []
+    middle = threading.Timer(after, lambda: found.append(_memory_of(workers)))
+    middle.start()
+    try:
+        yield found
+    finally:
+        middle.cancel()
+
+
+def _memory_of(workers: Sequence[subprocess.Popen[str]]) -> int:
+    return sum(psutil.Process(worker.pid).memory_info().rss for worker in workers if worker.poll() is None)
 
 
 def _processor_seconds(server: S3Server) -> float:

@@ -25,7 +25,7 @@ ACCOUNTS = 10
 """That the good callers belong to."""
 GROWTH = 1.25
 """That memory may have between the middle and the end; and a few megabytes beside it."""
-_SPARE = 16 << 20
+SPARE = 16 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class ServiceOutcome:
 
     @property
     def is_flat(self) -> bool:
-        return self.memory[2] <= GROWTH * self.memory[1] + _SPARE
+        return self.memory[2] <= GROWTH * self.memory[1] + SPARE
 
     @property
     def holds(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from cocli.models.completion import Ok
 from cocli.queue.base import NewTask
 from tests.kit.effort import effort
 from tests.kit.servers import S3Server
-from tests.load.queue import QueueLoad, judged, run_queue
+from tests.load.queue import QueueLoad, QueueOutcome, judged, run_queue
 from tests.load.queue_worker import opened_queue
 from tests.load.services import SUBJECTS, ServiceLoad, run_services
 
@@ -48,3 +49,10 @@ def test_a_task_that_is_lost_or_done_twice_is_seen(tmp_path: Path) -> None:
     (folder / "w0").write_text("site0.example\nsite1.example\nsite1.example\n")
     lost, doubled, left_over = judged(url, folder, 3)
     assert (lost, doubled, left_over > 0) == (1, 1, True)
+
+
+def test_memory_that_grows_is_seen() -> None:
+    """The check can fail."""
+    grown = QueueOutcome(1, 1.0, 0, 0, 0, 1, 0, 0, 1.0, memory=(100 << 20, 200 << 20))
+    assert not grown.holds
+    assert replace(grown, memory=(100 << 20, 120 << 20)).holds
