@@ -15,6 +15,7 @@ from benchmarks.contacts.figures import Figures, figures_of, grouped
 from benchmarks.contacts.generator.build import write
 from benchmarks.contacts.generator.words import Half
 from benchmarks.contacts.ours import ours
+from benchmarks.contacts.pairs.fresh import fresh_pairs
 from benchmarks.contacts.pairs.pairs import pairs
 from benchmarks.contacts.pairs.score import PairFigures, score_pairs
 from benchmarks.contacts.pairs.town import town_pairs
@@ -107,11 +108,15 @@ def _merging(bench: Bench) -> None:
     bench.note("matching pairs")
     apart, town = score_pairs(pairs("apart")), score_pairs(town_pairs())
     every = score_pairs([*pairs("open"), *pairs("apart"), *town_pairs()])
-    print(pairs_table({"half apart": apart, "demo town": town, "all": every}), end="\n\n")
+    fresh, held = score_pairs(fresh_pairs("fresh")), score_pairs(fresh_pairs("held"))
+    rows = {"half apart": apart, "demo town": town, "all": every, "fresh": fresh, "held back": held}
+    print(pairs_table(rows), end="\n\n")
     _measure_pairs(bench, "merge.precision", every.total.precision, every)
     _measure_pairs(bench, "merge.recall", every.total.recall, every)
     _measure_pairs(bench, "merge.precision_apart", apart.total.precision, apart)
     _measure_pairs(bench, "merge.recall_apart", apart.total.recall, apart)
+    _measure_pairs(bench, "merge.precision_held", held.total.precision, held)
+    _measure_pairs(bench, "merge.recall_held", held.total.recall, held)
 
 
 def _measure_pairs(bench: Bench, name: str, value: float, figures: PairFigures) -> None:

@@ -25,30 +25,35 @@ _LEGAL_FORMS = frozenset([
 """Words that a source writes behind a name, or does not. Dropped at the end of a name only: "AG Hairdressers" stays."""
 
 _DOTTED_FORMS = tuple(sorted((
-    " s a r l", " sp z o o", " spolka z o o", " spolka z ograniczona odpowiedzialnoscia", " spolka jawna", " społka jawna", " społka cywilna", " społka komandytowa",
-    " społka z o o", " społka z ograniczona odpowiedzialnoscia",
-    " spolka komandytowa", " spolka cywilna", " sp j", " sp k", " s c", " ε π ε", " ι κ ε", " ο ε", " ε ε", " d o o",
-    " j d o o", " d d", " l l c", " l l p", " p c", " p a", " p l l c", " s n c", " s a s", " s p a", " s r l",
-    " s r l s", " s r l u", " s r o", " spol s r o", " v o s", " o p s", " ltd sti", " san ve tic ltd sti",
-    " san tic ltd sti", " sanayi ve ticaret ltd sti", " sanayi ve ticaret limited sirketi", " san ve tic a s",
-    " sanayi ve ticaret a s", " tic ltd sti", " ve ticaret ltd sti", " limited sirketi", " anonim sirketi", " ltd sirketi",
-    " s a de c v", " s de r l de c v", " sa de cv", " sapi de cv", " s a p i de c v", " de r l de c v", " s c p", " s c",
-    " s l u", " s l p", " c b", " s a u", " ges m b h", " m b h", " e g", " e gen", " e v", " e k", " e kfm", " e kfr",
-    " e u", " o u", " i s", " a s", " b v", " v o f", " n v", " s a", " s l", " s p", " s f", " α ε", " a d", " e o o d",
-    " o o d", " private limited", " pvt ltd", " pty ltd", " pte ltd", " sdn bhd", " p t", " zártkörűen működő rt",
-    " בע מ", " ח פ",
+    " s a r l", " sp z o o", " spolka z o o", " spolka z ograniczona odpowiedzialnoscia", " spolka jawna",
+    " społka jawna", " społka cywilna", " społka komandytowa", " społka z o o",
+    " społka z ograniczona odpowiedzialnoscia", " spolka komandytowa", " spolka cywilna", " sp j", " sp k", " s c",
+    " ε π ε", " ι κ ε", " ο ε", " ε ε", " d o o", " j d o o", " d d", " l l c", " l l p", " p c", " p a",
+    " p l l c", " s n c", " s a s", " s p a", " s r l", " s r l s", " s r l u", " s r o", " spol s r o", " v o s",
+    " o p s", " ltd sti", " san ve tic ltd sti", " san tic ltd sti", " sanayi ve ticaret ltd sti",
+    " sanayi ve ticaret limited sirketi", " san ve tic a s", " sanayi ve ticaret a s", " tic ltd sti",
+    " ve ticaret ltd sti", " limited sirketi", " anonim sirketi", " ltd sirketi", " s a de c v", " s de r l de c v",
+    " sa de cv", " sapi de cv", " s a p i de c v", " de r l de c v", " s c p", " s c", " s l u", " s l p", " c b",
+    " s a u", " ges m b h", " m b h", " e g", " e gen", " e v", " e k", " e kfm", " e kfr", " e u", " o u", " i s",
+    " a s", " b v", " v o f", " n v", " s a", " s l", " s p", " s f", " α ε", " a d", " e o o d", " o o d",
+    " private limited", " pvt ltd", " pty ltd", " pte ltd", " sdn bhd", " p t", " zártkörűen működő rt", " בע מ",
+    " ח פ",
 ), key=len, reverse=True))  # fmt: skip
 """Legal forms with dots, as they come out. A single letter at the end is no legal form: it may tell two halls apart."""
 
-_LEADING_FORMS = ("cong ty tnhh mtv ", "cong ty tnhh ", "cong ty co phan ", "cong ty cp ", "cong ty ", "doanh nghiep tu nhan ",
-                  "pt ", "cv ", "ud ", "uab ", "mb ", "ij ", "sia ", "as ", "ik ", "sarl ", "eurl ", "sasu ", "sas ", "scop ",
-                  "sc ", "s c ", "pfa ", "p p h u ", "pphu ", "phu ", "fhu ", "f h u ", "тов ", "тоо ", "ооо ", "оао ",
-                  "зао ", "пао ", "фоп ", "чп ", "пп ", "прат ", "ип ", "ет ", "еад ", "شركة ", "مؤسسة ", "شركه ", "موسسة ",
-                  "مجموعة ", "주식회사 ", "유한회사 ", "บริษัท ", "หจก ", "ห้างหุ้นส่วนจำกัด ", "m s ")  # fmt: skip
+_LEADING_FORMS = (
+    "cong ty tnhh mtv ", "cong ty tnhh ", "cong ty co phan ", "cong ty cp ", "cong ty ", "doanh nghiep tu nhan ",
+    "pt ", "cv ", "ud ", "uab ", "mb ", "ij ", "sia ", "as ", "ik ", "sarl ", "eurl ", "sasu ", "sas ", "scop ",
+    "sc ", "s c ", "pfa ", "p p h u ", "pphu ", "phu ", "fhu ", "f h u ", "тов ", "тоо ", "ооо ", "оао ", "зао ",
+    "пао ", "фоп ", "чп ", "пп ", "прат ", "ип ", "ет ", "еад ", "شركة ", "مؤسسة ", "شركه ", "موسسة ", "مجموعة ",
+    "주식회사 ", "유한회사 ", "บริษัท ", "หจก ", "ห้างหุ้นส่วนจำกัด ", "m s ",
+)  # fmt: skip
 """What stands before the name in some languages."""
 
-_INNER_FORMS = ("股份有限公司", "有限责任公司", "有限公司", "株式会社", "有限会社", "合同会社", "合資会社", "医療法人", "주식회사", "유한회사",
-                "(주)", "（주）", "(유)", "㈜", "㈱", "㈲", "（株）", "(株)", "（有）", "(有)")  # fmt: skip
+_INNER_FORMS = (
+    "股份有限公司", "有限责任公司", "有限公司", "株式会社", "有限会社", "合同会社", "合資会社", "医療法人",
+    "주식회사", "유한회사", "(주)", "（주）", "(유)", "㈜", "㈱", "㈲", "（株）", "(株)", "（有）", "(有)",
+)  # fmt: skip
 """What is written onto the name, before or behind it, where words are not parted."""
 
 _ALWAYS_BEHIND = frozenset(

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from cocli.pipeline.websites.facts.finding import Finding, RejectedFinding
     from cocli.pipeline.websites.page.page import Page
 
-EXTRACTOR_VERSION = "4"
+EXTRACTOR_VERSION = "5"
 """Changes with every change of what is found, so that stored pages are read again."""
 _WHOLE_PAGE = "page"
 

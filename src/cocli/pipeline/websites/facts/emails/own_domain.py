@@ -18,6 +18,7 @@ from cocli.pipeline.websites.facts.emails.words import (
     BARE_AT_WORDS,
     GENERAL_ROLES,
     NO_MAILBOX,
+    NO_SIGN,
     SPECIAL_ROLES,
 )
 
@@ -37,7 +38,8 @@ _WORD = rf"[^\W\d_]{_LETTER}{{0,13}}"
 _KNOWN = "|".join(re.escape(word.lower()) for word in sorted({*AT_WORDS, *BARE_AT_WORDS}, key=len, reverse=True))
 _LOCAL = r"(?<![\w@.-])(?P<local>[a-z0-9](?:[a-z0-9._+-]{0,62}[a-z0-9])?)"
 _WRAPPED_BEFORE = re.compile(
-    rf"{_LOCAL}(?: ?{_OPEN}{{1,2}} ?(?:{_KNOWN}|@|{_LETTER}{_WORD}(?:-{_WORD})?|[àáâäåăæ]) ?{_CLOSE}{{1,2}} ?"
+    rf"{_LOCAL}(?: ?{_OPEN}{{1,2}} ?(?:{_KNOWN}|@|{_LETTER}{_WORD}(?:-{_WORD})?|[\u00e0-\u00e6\u0103])"
+    rf" ?{_CLOSE}{{1,2}} ?"
     rf"| ?{_MARK} ?(?:{_KNOWN}) ?{_MARK} ?| {{0,2}}@ {{0,2}})\Z"
 )
 _BARE_BEFORE = re.compile(rf"{_LOCAL} (?:{_KNOWN}|{_LETTER}{_WORD}(?:-{_WORD})?) \Z")
@@ -47,11 +49,6 @@ _ROLE_BEFORE = re.compile(
 )
 """Several words for one sign: believed behind a mailbox that is known."""
 _DOT = rf"(?: ?[.,·•] ?| ?(?:{_OPEN}|{_MARK}){{1,2}} ?(?:{_WORD}|\.|d[0o]t) ?(?:{_CLOSE}|{_MARK}){{1,2}} ?| {_WORD} )"
-_NO_SIGN = frozenset(
-    "and auf aus bei by chez con da de del der des di du e en et from für fur i in mit of oder on or par para por sur the und "
-    "van via von with y или и от для zu zum zur im am an auf la le les el los our unser unsere notre nuestra".split()
-)
-"""Words that stand between a word and a website in a sentence."""
 _ROLES = GENERAL_ROLES | SPECIAL_ROLES
 
 
@@ -87,7 +84,7 @@ def _mailbox_before(text: str, at: int, *, is_dot_spoken: bool) -> tuple[str, in
     found = wrapped or _ROLE_BEFORE.search(text, start, at) or _BARE_BEFORE.search(text, start, at)
     if found is None or found["local"] in NO_MAILBOX:
         return None
-    if wrapped is None and not _NO_SIGN.isdisjoint(text[found.end("local") : at].split()):
+    if wrapped is None and not NO_SIGN.isdisjoint(text[found.end("local") : at].split()):
         return None
     place = found.start("local")
     is_labelled = label_before(text, place)

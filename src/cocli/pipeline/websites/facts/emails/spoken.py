@@ -16,6 +16,7 @@ from cocli.pipeline.websites.facts.emails.words import (
     GENERAL_ROLES,
     NO_MAILBOX,
     SPECIAL_ROLES,
+    UNSURE_AT,
 )
 
 if TYPE_CHECKING:
@@ -185,7 +186,7 @@ def _evident(text: str, sign: str, address: Address, start: int, dot_spoken: boo
         return dot_spoken or _mailbox(address, own_domains) or label_before(text, start)
     if any(mark in word for mark in _BRACKETS):
         inner = word.strip(_BRACKETS + " ").lower()
-        return inner not in _AMBIGUOUS or _mailbox(address, own_domains) or label_before(text, start)
+        return inner not in UNSURE_AT or _mailbox(address, own_domains) or label_before(text, start)
     if word.strip("_-").lower() != "at":
         return True
     if address.local in NO_MAILBOX:
@@ -207,8 +208,6 @@ def _mailbox(address: Address, own_domains: frozenset[str]) -> bool:
     return address.local in GENERAL_ROLES or address.local in SPECIAL_ROLES or address.registrable in own_domains
 
 
-_AMBIGUOUS = frozenset("a et ет pri ad in ở 在 את ات eta att hjá snabel aron ets".split())
-"""Words that stand in brackets for other reasons as well."""
 _STROKES = "/\\-–—"
 _QUOTES = "\"'“‘=:+!^«"
 """Signs that stand between words as well: more than the sign has to say that it is an address."""

@@ -19,3 +19,7 @@ UNATTENDED = set_of("email.unattended")
 """Mailboxes that nobody answers, or that are for complaints about the site itself."""
 NO_MAILBOX = set_of("email.no_mailbox")
 """Words before a spoken `at` or a spaced `@` that tell a place, not a mailbox: "find us at firm.com"."""
+UNSURE_AT = set_of("email.unsure_at")
+"""Words for `@` that stand in brackets for other reasons as well."""
+NO_SIGN = set_of("email.no_sign")
+"""Words that stand between a word and a website in a sentence, and so for no sign."""

@@ -50,9 +50,7 @@ _REACH = 80
 _BEFORE = 45
 _LETTER = r"A-Za-z0-9_\u00c0-\u024f"
 _REST_OF_RUN = rf"\+?[\d ()./\-\u2010-\u2015\u2212·•∙]{{5,70}}\d(?:(?![{_LETTER}@])|(?=x ?\d|ext|[A-Z][a-z]))"
-_RUN = re.compile(
-    rf"[+(\d](?:(?<![{_LETTER}@./#-].)|(?<=[Tt]el.)|(?<=TEL.)|(?<=[Ff]ax.)|(?<=FAX.)){_REST_OF_RUN}"
-)
+_RUN = re.compile(rf"[+(\d](?:(?<![{_LETTER}@./#-].)|(?<=[Tt]el.)|(?<=TEL.)|(?<=[Ff]ax.)|(?<=FAX.)){_REST_OF_RUN}")
 """Letters of other scripts may stand right beside a number, those of ours do not."""
 _RUN_OF_ELEMENT = re.compile(rf"[+(\d]{_REST_OF_RUN}")
 """… unless an element begins between them: `<b>Telefon</b><span>030 23125042</span>`."""
@@ -75,7 +73,7 @@ _AREA_DIGITS = 3
 _AFTER_AREA = (")", ".", "-")
 _BEFORE_AREA = len("1-(")
 _DIGITS = re.compile(r"\d{3}")
-_NUMBER_OF = re.compile(r"\W{0,3}(?:nr|no|num|nº|n°|№|n|br|num[eé]r[oau]?|number|nummer|#)\W{0,2}", re.IGNORECASE)
+_NUMBER_OF = re.compile(rf"\W{{0,3}}(?:{either('phone.number_of')})\W{{0,2}}", re.IGNORECASE)
 """`Tel. Nr.`: a word that other numbers have, too, said of this one."""
 _ANOTHER_WORD = re.compile(rf"\d{{3}}[^\w\n]{{1,4}}(?!(?:{either('phone.next')})\b)[^\W\d_]{{2,}}", re.IGNORECASE)
 
