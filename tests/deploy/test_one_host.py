@@ -34,7 +34,9 @@ def test_a_release_is_installed_switched_to_and_taken_away(
     """What a host does, without the commands: the unit's own ExecStart reports to the store, with its build."""
     store, release = tmp_path / "store", read_release(str(wheel))
     (store / "campaigns" / "plumbers").mkdir(parents=True)
-    (store / "campaigns" / "plumbers" / "config.toml").write_text('[campaign]\nname = "plumbers"\n\n[prospecting]\nqueries = ["plumber"]\n')
+    (store / "campaigns" / "plumbers" / "config.toml").write_text(
+        '[campaign]\nname = "plumbers"\n\n[prospecting]\nqueries = ["plumber"]\n'
+    )
     (key,) = os.listdir(pi1.base / "deps")
     ssh = SshHost("pi1", SshSettings(config=str(hosts.config), base="~/cocli"))
     settings = {"COCLI_STORE": str(store), "DEPLOYED_HOST": "pi1", "DEPLOYED_CAMPAIGNS": "-c plumbers"}
