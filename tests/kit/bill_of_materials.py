@@ -16,7 +16,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-_PINNED = re.compile(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)([^\n]*(?:\\\n[^\n]*)*)", re.MULTILINE)
+_PINNED = re.compile(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)((?:[^\n]*\\\n)*[^\n]*)", re.MULTILINE)
 _HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
 UNKNOWN = "unknown"
 
