@@ -11,6 +11,7 @@ import stat
 import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -42,7 +43,11 @@ def test_a_release_is_installed_switched_to_and_taken_away(
     settings = {"COCLI_STORE": str(store), "DEPLOYED_HOST": "pi1", "DEPLOYED_CAMPAIGNS": "-c plumbers"}
     try:
         ssh.ask("install", {"wheel": release.data}, release=release.build, deps=key, quick=True)
-        told = {"instance": "plumbers", "settings": settings, "secrets": {"AWS_SECRET_ACCESS_KEY": SECRET}}
+        told: dict[str, Any] = {
+            "instance": "plumbers",
+            "settings": settings,
+            "secrets": {"AWS_SECRET_ACCESS_KEY": SECRET},
+        }
         ssh.ask("switch", release=release.build, unit=unit_text(), drain=0, **told)
         beat = store / "status" / "pi1.json"
         until = time.monotonic() + 120
