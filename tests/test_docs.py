@@ -223,7 +223,9 @@ LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 MAKE = re.compile(r"\bmake (?:[A-Z]+=\S+ )*([a-z]+)\b")
 # Names and endings apart, so that this file names no host either.
 REGISTRY = re.compile(r"(pypi|pythonhosted|npmjs|anaconda|docker|ghcr|quay|crates)\.(org|com|io)", re.I)
-MACHINE_PATH = re.compile(r"(?<![\w.~$}…/])/(?:home|Users|root|work|tmp|private|mnt|var|workspace|opt|build)/")
+MACHINE_PATH = re.compile(
+    r"(?<![\w.~$}…/])/(?:home|Users|root|work|tmp|private|mnt|var(?!/lib/cocli)|workspace|opt(?!/cocli)|build)/"
+)
 
 
 def _page_id(page: Path) -> str:

@@ -34,7 +34,7 @@ def test_only_what_may_help_is_retried() -> None:
     retried = {"Unavailable", "CatalogUnavailable", "BrokerUnavailable", "NodeInterrupted", "ServiceUnavailable"}
     retried |= {"CrewLost", "SourceUnreachable", "TooManyRequests", "TooSlow"}
     retried |= {"PageUnread", "PageReaderLost", "SourceResting", "NetworkDown", "BackupContested"}
-    retried |= {"CloudUnavailable"}
+    retried |= {"CloudUnavailable", "HostUnreachable", "HostLost"}
     assert {kind.__name__ for kind in ALL if kind.retryable} == retried
 
 

@@ -11,6 +11,7 @@ import stat
 import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,13 +35,19 @@ def test_a_release_is_installed_switched_to_and_taken_away(
     """What a host does, without the commands: the unit's own ExecStart reports to the store, with its build."""
     store, release = tmp_path / "store", read_release(str(wheel))
     (store / "campaigns" / "plumbers").mkdir(parents=True)
-    (store / "campaigns" / "plumbers" / "config.toml").write_text('[campaign]\nname = "plumbers"\n\n[prospecting]\nqueries = ["plumber"]\n')
+    (store / "campaigns" / "plumbers" / "config.toml").write_text(
+        '[campaign]\nname = "plumbers"\n\n[prospecting]\nqueries = ["plumber"]\n'
+    )
     (key,) = os.listdir(pi1.base / "deps")
     ssh = SshHost("pi1", SshSettings(config=str(hosts.config), base="~/cocli"))
     settings = {"COCLI_STORE": str(store), "DEPLOYED_HOST": "pi1", "DEPLOYED_CAMPAIGNS": "-c plumbers"}
     try:
         ssh.ask("install", {"wheel": release.data}, release=release.build, deps=key, quick=True)
-        told = {"instance": "plumbers", "settings": settings, "secrets": {"AWS_SECRET_ACCESS_KEY": SECRET}}
+        told: dict[str, Any] = {
+            "instance": "plumbers",
+            "settings": settings,
+            "secrets": {"AWS_SECRET_ACCESS_KEY": SECRET},
+        }
         ssh.ask("switch", release=release.build, unit=unit_text(), drain=0, **told)
         beat = store / "status" / "pi1.json"
         until = time.monotonic() + 120

@@ -16,7 +16,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-_PINNED = re.compile(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)([^\n]*(?:\\\n[^\n]*)*)", re.MULTILINE)
+_PINNED = re.compile(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)((?:[^\n]*\\\n)*[^\n]*)", re.MULTILINE)
 _HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
 UNKNOWN = "unknown"
 
@@ -43,9 +43,9 @@ def licence_of(name: str) -> str:
         declared = metadata.metadata(name)
     except metadata.PackageNotFoundError:
         return UNKNOWN
-    if expression := declared.get("License-Expression"):
+    for expression in declared.get_all("License-Expression") or ():
         return str(expression)
-    own = (declared.get("License") or "").strip()
+    own = next((str(text).strip() for text in declared.get_all("License") or ()), "")
     if own and "\n" not in own and own.upper() != "UNKNOWN":
         return own
     classifiers = [text.rpartition(" :: ")[2] for text in declared.get_all("Classifier") or () if "License ::" in text]

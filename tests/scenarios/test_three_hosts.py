@@ -26,6 +26,8 @@ from tests.kit.ssh_hosts import SshdHosts
 from tests.scenarios.conftest import Machine, Machines, in_make_scenarios, looking, wait_until
 
 NAMES = ("pi1", "pi2", "pi3")
+RATE = 0.5
+"""Requests per second and website: slow enough that the work lasts longer than an upgrade."""
 CAMPAIGN = "bakeries"
 _INDEX = {name: value for name, value in os.environ.items() if name.startswith(("UV_", "PIP_", "COCLI_CACHE", "SSL_"))}
 """How the package index is reached from here, and where its packages are kept."""
@@ -51,7 +53,9 @@ def test_three_hosts_are_upgraded_while_they_work(
     laptop = machine("laptop", store=bucket, variables=_INDEX)
     total = _order(laptop)
     credentials = tmp_path / "worker.env"
-    told = {**credentials_environment(), "COCLI_CONFIG": str(laptop.folder / "config.toml")}
+    slow = tmp_path / "slow.toml"
+    slow.write_text((laptop.folder / "config.toml").read_text().replace("rate = 100\n", f"rate = {RATE}\n"))
+    told = {**credentials_environment(), "COCLI_CONFIG": str(slow)}
     credentials.write_text("".join(f"{name}={value}\n" for name, value in told.items()))
     credentials.chmod(0o600)
     release = find_release(None)
@@ -61,8 +65,8 @@ def test_three_hosts_are_upgraded_while_they_work(
     _deploy(laptop, hosts, "first", "--wheel", str(wheel), "--credentials", str(credentials))
     wait_until(lambda: _ended(laptop) > 0, "the first tasks are done")
     upgrade = changed_wheel(wheel, tmp_path / "upgrade", config__built='version = "8.0.0"\n')
+    assert _ended(laptop) < total, "they work while they are upgraded"
     _deploy(laptop, hosts, "upgrade", "--wheel", str(upgrade))
-    assert _ended(laptop) < total, "the upgrade came while they worked"
     fix = changed_wheel(wheel, tmp_path / "fix", config__built='version = "8.0.1"\n')
     _deploy(laptop, hosts, "hot fix", "hotfix", "--wheel", str(fix))
     _deploy(laptop, hosts, "rollback", "rollback")

@@ -6,6 +6,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from enum import Enum
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -163,10 +164,8 @@ def _modules_of_cocli() -> DoctorCheck:
     from importlib import import_module
     from pkgutil import walk_packages
 
-    import cocli
-
     broken, count, optional = list[str](), 0, _optional_modules()
-    for module in walk_packages(cocli.__path__, "cocli.", onerror=lambda _: None):
+    for module in walk_packages([str(Path(__file__).parents[1])], "cocli.", onerror=lambda _: None):
         if module.name.endswith("__main__"):
             continue
         try:

@@ -38,7 +38,7 @@ _SOURCE_TIME = 1_580_601_600
 """The time of every source file of a release: that of the wheel's own files."""
 
 
-class Refused(Exception):
+class AgentRefusal(Exception):
     """`kind` is for the program on the other side, `text` for people."""
 
     def __init__(self, kind: Any, text: Any) -> None:
@@ -49,7 +49,7 @@ class Refused(Exception):
 # --- places ----------------------------------------------------------------------------------------------------------
 
 
-class Places:
+class HostPlaces:
     def __init__(self, request: Any) -> None:
         root = os.geteuid() == 0
         home = os.path.expanduser("~")
@@ -284,7 +284,7 @@ def _try(places: Any, release: Any, quick: Any) -> Any:
         bad = [line for line in lines if line.startswith(("failed", "error"))] or lines[-3:]
         if release not in (places.link("current"), places.link("previous")):
             shutil.rmtree(places.path("releases", release), ignore_errors=True)
-        raise Refused("broken", "; ".join(bad)[:600] or f"it ended with code {done.returncode}")
+        raise AgentRefusal("broken", "; ".join(bad)[:600] or f"it ended with code {done.returncode}")
 
 
 def _sweep(places: Any) -> Any:
@@ -318,7 +318,7 @@ def switch(request: Any, places: Any) -> Any:
     """Tell the instance what it needs, make the release the current one, and start its supervisors anew."""
     release, instance = request["release"], request.get("instance")
     if not os.path.isdir(places.path("releases", release)):
-        raise Refused("missing", f"release {release} is not on this host")
+        raise AgentRefusal("missing", f"release {release} is not on this host")
     before = {"current": places.link("current"), "previous": places.link("previous")}
     manager, seconds = manager_of(places), {}
     kept = _told(request, places, instance) if instance else {}
@@ -357,7 +357,7 @@ def _stop_all(places: Any, manager: Any, drain: Any) -> Any:
         for name in running:
             manager.ask_again(name)
         if not _ended(manager, running, 60):
-            raise Refused("stuck", f"{', '.join(running)} did not end")
+            raise AgentRefusal("stuck", f"{', '.join(running)} did not end")
 
 
 def _ended(manager: Any, names: Any, seconds: Any) -> Any:
@@ -383,7 +383,7 @@ def rollback(request: Any, places: Any) -> Any:
             undo = json.load(file)
         previous = undo.get("current", previous)
     elif previous is None:
-        raise Refused("nothing", "there is no release before this one")
+        raise AgentRefusal("nothing", "there is no release before this one")
     begin = time.monotonic()
     _stop_all(places, manager, request["drain"])
     for path, values in undo.get("told", {}).items():
@@ -411,7 +411,7 @@ def remove(request: Any, places: Any) -> Any:
     manager, only = manager_of(places), request.get("instance")
     names = [name for name in places.instances() if only in (None, name)]
     if only and not names:
-        raise Refused("nothing", f"no {only} on this host")
+        raise AgentRefusal("nothing", f"no {only} on this host")
     _stop_all(places, manager, request["drain"])
     for name in names:
         manager.forget(name)
@@ -498,7 +498,7 @@ class Systemd:
     def _run(self, *words: Any, check: Any = True) -> Any:
         done = subprocess.run(["systemctl", *words], capture_output=True, text=True, errors="replace", check=False)
         if check and done.returncode:
-            raise Refused("systemd", f"systemctl {' '.join(words)}: {done.stderr.strip()[:300]}")
+            raise AgentRefusal("systemd", f"systemctl {' '.join(words)}: {done.stderr.strip()[:300]}")
         return done
 
 
@@ -645,11 +645,11 @@ def converse(stream: Any) -> Any:
     if any(len(request["files"][name]) != size for name, size in sizes.items()):
         return {"problem": "cut", "text": "the connection ended before everything had arrived"}
     os.umask(0o022)
-    places = Places(request)
+    places = HostPlaces(request)
     try:
         with _alone(places, request["do"]):
             return {"answer": ACTIONS[request["do"]](request, places)}
-    except Refused as refused:
+    except AgentRefusal as refused:
         return {"problem": refused.kind, "text": str(refused)}
     except OSError as error:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
@@ -670,7 +670,7 @@ def _alone(places: Any, action: Any) -> Any:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise Refused("busy", "somebody else deploys to this host now") from None
+            raise AgentRefusal("busy", "somebody else deploys to this host now") from None
         os.set_inheritable(file.fileno(), False)
         yield
 

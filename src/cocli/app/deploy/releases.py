@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-import cocli
 from cocli.errors import UsageError
 
 _ID_LENGTH = 12
@@ -57,7 +56,7 @@ def _release(name: str, data: bytes) -> Release:
 
 def checkout() -> Path | None:
     """The folder of the sources that this runs from; None where it was installed."""
-    root = Path(cocli.__file__).resolve().parents[2]
+    root = Path(__file__).resolve().parents[4]  # above src/cocli/app/deploy
     return root if (root / "pyproject.toml").is_file() and (root / "requirements" / "run.txt").is_file() else None
 
 
