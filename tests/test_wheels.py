@@ -23,8 +23,9 @@ def pins(text: str) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def wheels() -> dict[str, tuple[str, str, str]]:
     """Package → version, file, hash."""
-    rows = [line.split() for line in (ROOT / "requirements" / "wheels.txt").read_text().splitlines() if line]
-    return {name: (version, file, digest) for name, version, file, digest in rows if not name.startswith("#")}
+    lines = (ROOT / "requirements" / "wheels.txt").read_text().splitlines()
+    rows = [line.split() for line in lines if not line.startswith("#")]
+    return {name: (version, file, digest) for name, version, file, digest in rows}
 
 
 @pytest.mark.parametrize("lock", LOCKS)

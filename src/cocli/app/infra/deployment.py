@@ -92,7 +92,7 @@ def write_outputs(
         wanted = {key: value for key, value in wanted.items() if not key.startswith("storage.")}
         hints.append(f"cocli campaign edit {campaign} --set storage.url={address}")
         hints.append(f"cocli sync push -c {campaign}")
-    if "Queues" in stack.outputs and current.settings.model().queue.provider != "sqs":
+    if "Queues" in stack.outputs and provider_of(current.settings.model()).lists_pending:
         hints.append(f"cocli campaign edit {campaign} --set queue.provider=sqs")
     changes = [ConfigChange(tuple(key.split(".")), Operator.SET, value) for key, value in wanted.items()]
     edit_campaign(workspace, campaign, changes)
