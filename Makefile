@@ -6,8 +6,11 @@ MINUTES ?= 10
 SCENARIO ?= tests/queue/queue_scenario.py:QueueScenario
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
-COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-	--no-header --no-annotate pyproject.toml
+# uv takes seconds where pip takes minutes. It does not read pip's configuration: where that names another index, pip installs.
+INSTALL = $(BIN)/uv pip install --quiet --python $(BIN)/python --compile-bytecode --require-hashes -r $(1) || \
+	$(PIP) install --quiet --require-hashes -r $(1)
+LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate
+COMPILE := $(LOCK) pyproject.toml
 
 # Every extra but `infra`, which takes half a gigabyte and has a lock of its own.
 EXTRAS := aws browser grpc http kafka mcp postgres ray web
@@ -118,6 +121,7 @@ lock: $(VENV)/.dev ## Resolve the requirements anew into requirements/*.txt
 	@$(COMPILE) --extra aws --extra browser -c requirements/dev.txt -o requirements/image-maps.txt
 	@$(COMPILE) --extra aws --extra mcp --extra web -c requirements/dev.txt -o requirements/image-web.txt
 	@$(COMPILE) --group infra --extra infra -c requirements/dev.txt -o requirements/infra.txt
+	@echo 'uv' | $(LOCK) - -c requirements/dev.txt -o requirements/uv.txt
 
 wheels: $(VENV)/.dev ## Ask the package index for the wheels of a 64-bit Pi, after a change of the locks
 	@$(BIN)/python -m tests.kit.wheel_list
@@ -129,24 +133,25 @@ $(BIN)/python:
 	@echo "setting up: a virtual environment in $(VENV)"
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "cocli needs Python 3.11 or newer; try: make PYTHON=python3.12")'
 	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) install --quiet --require-hashes -r requirements/uv.txt || echo "no uv: pip installs, which takes longer"
 
 $(VENV)/.run: requirements/run.txt pyproject.toml | $(BIN)/python
 	@echo "setting up: the packages of requirements/run.txt"
-	@$(PIP) install --quiet --require-hashes -r requirements/run.txt
+	@$(call INSTALL,requirements/run.txt)
 	@$(PIP) install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
 $(VENV)/.dev: requirements/dev.txt $(VENV)/.run
 	@echo "setting up: the test tools and servers of requirements/dev.txt"
-	@$(PIP) install --quiet --require-hashes -r requirements/dev.txt
+	@$(call INSTALL,requirements/dev.txt)
 	@touch $@
 
 $(VENV)/.infra: requirements/infra.txt $(VENV)/.dev
 	@echo "setting up: the CDK and its tools of requirements/infra.txt"
-	@$(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python --require-hashes -r requirements/infra.txt
+	@$(call INSTALL,requirements/infra.txt)
 	@touch $@
 
 $(VENV)/.bench: requirements/bench.txt $(VENV)/.dev
 	@echo "setting up: the peers of the benchmarks in requirements/bench.txt"
-	@$(PIP) install --quiet --require-hashes -r requirements/bench.txt
+	@$(call INSTALL,requirements/bench.txt)
 	@touch $@

@@ -12,6 +12,7 @@ from cocli.app.infra.names import check_names, data_bucket, stack_name, web_buck
 from cocli.app.infra.stack import ResourceChange, Stacks, check_usable, differences
 from cocli.config.edit import ConfigChange, Operator
 from cocli.errors import MissingExtra, StackConflict, UnknownStack
+from cocli.queue.providers import provider_of
 
 if TYPE_CHECKING:
     from cocli.app.infra.options import InfraOptions
