@@ -7,6 +7,7 @@ on the Pi.
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -54,7 +55,7 @@ def chosen(lock: str) -> dict[str, tuple[str, str, str]]:
         found = json.loads(Path(report.name).read_text())["install"]
     rows = {}
     for entry in found:
-        name = entry["metadata"]["name"].lower().replace("_", "-")
+        name = re.sub(r"[._]", "-", entry["metadata"]["name"].lower())
         file = entry["download_info"]["url"].rpartition("/")[2]
         digest = entry["download_info"]["archive_info"]["hashes"]["sha256"]
         rows[name] = (entry["metadata"]["version"], file, digest)
