@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import partial
 
 import boto3
 import pytest
@@ -58,7 +59,7 @@ def test_the_same_roles_on_a_server_of_ones_own(server: servers.S3Server, role: 
     written = {
         key
         for key in (TASK, COMPANY, CONFIG, OTHERS)
-        if not is_refused(lambda key=key: client.put_object(Bucket=MINE, Key=key, Body=b"x"))
+        if not is_refused(partial(client.put_object, Bucket=MINE, Key=key, Body=b"x"))
     }
     assert written == MAY_WRITE[role]
     assert is_refused(lambda: client.get_object(Bucket=MINE, Key=OTHERS))

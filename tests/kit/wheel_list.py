@@ -7,6 +7,7 @@ on the Pi.
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -14,9 +15,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 LOCKS = ("run", "image-worker", "image-maps", "image-web")
-_PLATFORMS = ("manylinux_2_36_aarch64", "manylinux_2_34_aarch64", "manylinux_2_28_aarch64", "manylinux_2_17_aarch64")
-_PLATFORMS += ("manylinux2014_aarch64",)
-_HEAD = "# What a 64-bit Raspberry Pi (Debian 12, Python 3.11) takes of the locks: package, version, file, sha256. make wheels\n"
+_PLATFORMS = [*(f"manylinux_2_{number}_aarch64" for number in range(36, 16, -1)), "manylinux2014_aarch64"]
+"""What glibc 2.36 of Debian 12 can load."""
+_HEAD = (
+    "# The wheels of a 64-bit Raspberry Pi (Debian 12, Python 3.11): package, version, file, sha256. By: make wheels\n"
+)
 
 
 def chosen(lock: str) -> dict[str, tuple[str, str, str]]:
@@ -39,12 +42,20 @@ def chosen(lock: str) -> dict[str, tuple[str, str, str]]:
             "--target=x",
         ]
         words += [f"--platform={platform}" for platform in _PLATFORMS]
-        words += ["--implementation=cp", f"--report={report.name}", "-r", str(ROOT / "requirements" / f"{lock}.txt")]
+        words += [
+            "--implementation=cp",
+            "--abi=cp311",
+            "--abi=abi3",
+            "--abi=none",
+            f"--report={report.name}",
+            "-r",
+            str(ROOT / "requirements" / f"{lock}.txt"),
+        ]
         subprocess.run(words, check=True)
         found = json.loads(Path(report.name).read_text())["install"]
     rows = {}
     for entry in found:
-        name = entry["metadata"]["name"].lower().replace("_", "-")
+        name = re.sub(r"[._]", "-", entry["metadata"]["name"].lower())
         file = entry["download_info"]["url"].rpartition("/")[2]
         digest = entry["download_info"]["archive_info"]["hashes"]["sha256"]
         rows[name] = (entry["metadata"]["version"], file, digest)

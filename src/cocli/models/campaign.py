@@ -113,7 +113,9 @@ class StorageSection(RecordPart):
 
     url: Annotated[
         str,
-        StringConstraints(pattern=r"^(?:local|(?:file://|~)?/.*|s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:[/?].*)?)$"),
+        StringConstraints(
+            pattern=r"^(?:local|(?:file://|~)?/.*|(?:s3|az)://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:[/?].*)?)$"
+        ),
     ] = "local"
     """The data home, another folder, or a bucket."""
     endpoint: Text | None = None

@@ -7,16 +7,20 @@ one by one. An etag names a write here and not its content.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from obstore.store import AzureStore
 
+from cocli.errors import NotFound
 from cocli.store.credentials import StoreAccess
 from cocli.store.s3 import CLIENT_TIMEOUTS, S3Store
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+
+    from cocli.store.base import ObjectInfo
 
 _KEY = "AZURE_STORAGE_ACCOUNT_KEY"
 
@@ -45,6 +49,16 @@ class AzureBlobStore(S3Store):
         if endpoint:
             settings["endpoint"] = self._endpoint
         return AzureStore(container, prefix=prefix or None, client_options=options, retry_config=retry, **settings)
+
+    def delete(self, key: str, *, if_match: str | None = None) -> None:
+        with suppress(NotFound):  # Azure says so; what is gone already is fine
+            super().delete(key, if_match=if_match)
+
+    def list(self, prefix: str = "", *, start_after: str | None = None) -> Iterator[ObjectInfo]:
+        """Azure knows no `start_after`: what comes before it is listed as well, and left out here."""
+        for info in super().list(prefix):
+            if start_after is None or info.key > start_after:
+                yield info
 
     def _delete_batch(self, keys: Sequence[str]) -> None:
         for key in keys:

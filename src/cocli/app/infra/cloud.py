@@ -51,7 +51,11 @@ class CloudAccount:
 
     def client(self, service: str) -> Any:
         if service not in self._clients:
-            self._clients[service] = self._session.client(service, endpoint_url=self.endpoint)  # type: ignore[call-overload]
+            from botocore.config import Config
+
+            patience = Config(connect_timeout=5, read_timeout=60, retries={"mode": "standard", "total_max_attempts": 4})
+            make: Any = self._session.client  # which has a type for each service by name
+            self._clients[service] = make(service, endpoint_url=self.endpoint, config=patience)
         return self._clients[service]
 
     def identity(self) -> str:

@@ -12,6 +12,7 @@ from cocli.app.infra.names import check_names, data_bucket, stack_name, web_buck
 from cocli.app.infra.stack import ResourceChange, Stacks, check_usable, differences
 from cocli.config.edit import ConfigChange, Operator
 from cocli.errors import MissingExtra, StackConflict, UnknownStack
+from cocli.queue.providers import provider_of
 
 if TYPE_CHECKING:
     from cocli.app.infra.options import InfraOptions
@@ -92,7 +93,7 @@ def write_outputs(
         wanted = {key: value for key, value in wanted.items() if not key.startswith("storage.")}
         hints.append(f"cocli campaign edit {campaign} --set storage.url={address}")
         hints.append(f"cocli sync push -c {campaign}")
-    if "Queues" in stack.outputs and current.settings.model().queue.provider != "sqs":
+    if "Queues" in stack.outputs and provider_of(current.settings.model()).lists_pending:
         hints.append(f"cocli campaign edit {campaign} --set queue.provider=sqs")
     changes = [ConfigChange(tuple(key.split(".")), Operator.SET, value) for key, value in wanted.items()]
     edit_campaign(workspace, campaign, changes)

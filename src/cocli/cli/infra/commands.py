@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cocli.cli.infra.account import account_of
 from cocli.cli.infra.user import app as users
 from cocli.cli.kit.context import Call
 from cocli.cli.kit.options import DRY_RUN, JSON, QUIET, STORE, YES, CampaignArgument, command_group, examples, shared
@@ -14,7 +15,6 @@ from cocli.cli.kit.output import count_shown
 from cocli.errors import UsageError
 
 if TYPE_CHECKING:
-    from cocli.app.infra.cloud import CloudAccount
     from cocli.app.infra.deployment import InfraPlan
     from cocli.app.infra.options import InfraOptions
     from cocli.app.workspace import Workspace
@@ -71,12 +71,6 @@ def _options(
         dollars=dollars,
         architecture=_ARCHITECTURES[architecture],
     )
-
-
-def account_of(workspace: Workspace, campaign: str) -> CloudAccount:
-    from cocli.app.infra.cloud import CloudAccount
-
-    return CloudAccount(workspace.campaign(campaign).settings.model().aws)
 
 
 @app.command(

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from cocli.cli.infra.account import account_of
 from cocli.cli.kit.context import Call
 from cocli.cli.kit.options import JSON, QUIET, STORE, YES, CampaignArgument, command_group, examples, shared
 from cocli.errors import UsageError
@@ -51,7 +52,6 @@ def add(
     """
     from cocli.app.infra import password as handing
     from cocli.app.infra.users import USER_ROLES, add_user
-    from cocli.cli.infra.commands import account_of
 
     if role not in USER_ROLES:
         raise UsageError(reason=f'"{role}" is no role', hint=f"Roles are {', '.join(USER_ROLES)}.")
@@ -85,7 +85,6 @@ def add(
 def rm(call: Call, name: CampaignArgument, email: _User) -> None:
     """Remove a user: every login ends at once, but for cookies of the dashboard, which hold for 12 hours at most."""
     from cocli.app.infra.users import remove_user
-    from cocli.cli.infra.commands import account_of
     from cocli.cli.kit.confirm import confirm
 
     output = call.output
