@@ -34,7 +34,12 @@ def main(bench: Bench) -> None:
     names = only.split(",") if only else list(_PARTS)
     if unknown := [name for name in names if name not in _PARTS]:
         raise SystemExit(f"There is no part {', '.join(unknown)}. Parts: {', '.join(_PARTS)}.")
-    _told(bench, "js_kb_gz", live.script_kb(), "as they are sent; without MapLibre and what draws the map")
+    _told(
+        bench,
+        "js_kb_gz",
+        live.script_kb(),
+        "as they are sent; without MapLibre, what draws the map, and its screen Coverage",
+    )
     with tempfile.TemporaryDirectory(prefix="cocli-web-") as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox"])
         for name in names:
