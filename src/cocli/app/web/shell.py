@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import mimetypes
+import re
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
@@ -32,6 +33,7 @@ MAP_PAGE = "map.html"
 SCRIPT_POLICY = "default-src 'none'; script-src 'self'; connect-src 'self'"
 """Of a script: a Worker has the policy of its own answer, not that of the page."""
 _FOLDER = "service/web/static"
+_COMMENT_LINE = re.compile(rb"^[ \t]*//[^\n]*\n", re.MULTILINE)
 _TYPES = {
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
@@ -59,7 +61,7 @@ class WebShell:
     @cached_property
     def assets(self) -> dict[str, bytes]:
         """Path below `assets/` → content."""
-        return dict(_read(self.folder.joinpath("assets"), ""))
+        return {path: _sent(path, data) for path, data in _read(self.folder.joinpath("assets"), "")}
 
     @cached_property
     def _files(self) -> dict[str, DataFile]:
@@ -99,6 +101,13 @@ class WebShell:
         text = self.folder.joinpath(name).read_text(encoding="utf-8")
         text = text.replace("{{assets}}", f"assets/{self.tree_hash}").replace("<!--reports-->", reports)
         return bytes_file(name, text.encode(), HTML, {"Content-Security-Policy": SHELL_POLICY})
+
+
+def _sent(path: str, data: bytes) -> bytes:
+    """A file as a browser gets it: lines of comments in our own modules are for who reads the source."""
+    if not path.endswith(".js") or path.startswith("vendor/"):
+        return data
+    return _COMMENT_LINE.sub(b"", data)
 
 
 def _asset(path: str, data: bytes) -> DataFile:
