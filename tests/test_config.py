@@ -324,6 +324,7 @@ EXAMPLES = {
     "fetch.proxies": '["http://proxy:3128"]',
     "queue.paused": '["gm-list"]',
     "fetch.allow_networks": '["10.20.0.0/16"]',
+    "web.webhook_networks": '["10.20.0.0/16"]',
     "fetch.allow_ports": "[8081]",
     "fetch.timeout_seconds": "2.5",
     "fetch.max_page_bytes": "4096",
