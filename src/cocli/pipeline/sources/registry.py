@@ -5,18 +5,19 @@ Everything that has to know which sources there are asks here: the rules of merg
 
 from __future__ import annotations
 
+import copyreg
 from typing import TYPE_CHECKING
 
 from cocli.errors import UsageError
 from cocli.pipeline.sources import alltheplaces, foursquare, google_maps, imports, openstreetmap, overture
+from cocli.pipeline.sources.source import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from cocli.documents import Document
     from cocli.models.place import Place
     from cocli.pipeline.sources.open_places.kind import OpenFileKind
-    from cocli.pipeline.sources.source import Source
 
 _SOURCES: dict[str, Source] = {}
 """In the order in which they are shown, and in which a file is offered to them."""
@@ -54,6 +55,12 @@ def source_named(name: str) -> Source:
         raise UsageError(reason=f'There is no source "{name}"', hint=f"There are: {', '.join(_SOURCES)}.")
     return found
 
+
+def _by_name(source: Source) -> tuple[Callable[[str], Source], tuple[str]]:
+    return source_named, (source.name,)
+
+
+copyreg.pickle(Source, _by_name)  # to another process a source goes by its name
 
 OPEN_PLACES = "open-places"
 

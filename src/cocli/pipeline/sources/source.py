@@ -87,12 +87,6 @@ class Source:
     download: Downloader | None = None
     """Loads the part of it that lies in a box into a folder. None: its files are brought by a person."""
 
-    def __reduce__(self) -> tuple[Callable[[str], Source], tuple[str]]:
-        """To another process it goes by its name."""
-        from cocli.pipeline.sources.registry import source_named
-
-        return source_named, (self.name,)
-
     def opened(self, opening: SourceOpening) -> ListSource:
         """Ready to be asked; `UsageError` for one that no campaign can name."""
         if self.open is None:
