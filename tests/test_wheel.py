@@ -64,9 +64,11 @@ print("EXTRAS", *sorted({str(name).partition(".")[0] for name in extras.values()
 MADE = {"cocli/config/built.py", "cocli/app/deploy/requirements.txt"}
 """What the build adds: the version that git gave, and the lock by which hosts get their packages."""
 EXTRAS = {
+    "aws_cdk",
     "boto3",
     "botocore",
     "confluent_kafka",
+    "constructs",
     "grpc",
     "grpc_health",
     "jwt",

@@ -102,7 +102,8 @@ def load_everything() -> None:
     """What a module does while it is imported is not the record's way."""
     for module in pkgutil.walk_packages(cocli.__path__, "cocli."):
         if not module.name.endswith("__main__"):
-            importlib.import_module(module.name)
+            with contextlib.suppress(ModuleNotFoundError):  # of an extra that is not installed: no record passes it
+                importlib.import_module(module.name)
 
 
 def alone_in_its_tile(town: Town) -> Business:

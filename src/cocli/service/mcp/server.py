@@ -8,7 +8,6 @@ import secrets
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
-from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
@@ -20,6 +19,7 @@ from starlette.responses import JSONResponse
 from cocli.app.machines.refusal import eviction_gate
 from cocli.config.version import __version__
 from cocli.errors import CocliError, NotFound, UsageError
+from cocli.service.listener import is_this_machine
 from cocli.service.mcp.reading import ReadingTools
 from cocli.service.mcp.writing import WritingTools
 
@@ -108,7 +108,7 @@ class TokenGate:
 @contextmanager
 def serving_http(server: MCPServer[Any], host: str, port: int, token: str | None = None) -> Iterator[RunningTools]:
     """Answer on this machine until the block ends. Whoever has the token may ask."""
-    if not ip_address(host).is_loopback:
+    if not is_this_machine(host):
         raise UsageError(
             reason=f"{host} is not this machine, and there is no TLS here",
             hint="Listen on 127.0.0.1, and let a proxy with TLS stand in front.",

@@ -293,7 +293,7 @@ def test_a_visit_does_not_pay_for_a_loop_that_comes_late() -> None:
         clock = VisitClock()
         try:
             with clock.running():
-                async with asyncio.timeout(0.8) as limit:
+                async with asyncio.timeout(1.4) as limit:
                     with clock.limiting(limit):
                         await asyncio.sleep(0.3)
                         time_of_machine.sleep(seconds)  # noqa: ASYNC251  that is the point
