@@ -92,8 +92,9 @@ export function Rows({ search, view, answer, page: size, campaign, picked, pick,
     if (at * height < view0) box.current.scrollTop = at * height;
     if ((at + 1) * height + head > view0 + room) box.current.scrollTop = (at + 1) * height + head - room;
     setTop(box.current.scrollTop);
+    // At once where the row is there: the next key may be pressed before the next frame.
     const reach = (tries) => { const row = box.current?.querySelector(`[data-at="${at}"]`); if (row) row.focus({ preventScroll: true }); else if (tries) setTimeout(() => reach(tries - 1), 30); };
-    requestAnimationFrame(() => reach(20));
+    reach(20);
   };
   const numbers = Array.from({ length: Math.max(0, last - first) }, (_, step) => first + step);
   const seen = focus >= first && focus < last ? focus : first;
