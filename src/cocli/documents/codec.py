@@ -135,6 +135,7 @@ def _header(state: DocumentState) -> pb.StateHeader:
         saved_at=_time(header.saved_at),
         deleted_at=_time(header.deleted_at),
         deleted_by=header.deleted_by,
+        saved_by=header.saved_by,
         operation=_OPERATIONS[header.operation],
         destinations=header.destinations,
     )
@@ -203,6 +204,7 @@ def _state(message: pb.PipeDoc, data: bytes, etag: str | None) -> DocumentState:
         destinations=tuple(head.destinations),
         deleted_at=_moment(head, "deleted_at"),
         deleted_by=head.deleted_by,
+        saved_by=head.saved_by,
     )
     document = _document(message)
     if document.uuid != head.uuid:

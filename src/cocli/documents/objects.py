@@ -6,17 +6,18 @@ Knows the store and nothing of the catalogue. What is read must lie where its ow
 from __future__ import annotations
 
 import hashlib
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cocli.documents import codec, limits
 from cocli.documents.places import DocumentPlace
-from cocli.errors import DocumentDamaged, DocumentInvalid, NotFound, StoreError
+from cocli.errors import AlreadyExists, DocumentDamaged, DocumentInvalid, NotFound, StoreError
 from cocli.store.base import Put, StoredObject
 from cocli.store.settled import create, swap
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from cocli.documents.document import Blob, Document
     from cocli.documents.header import DocumentState
@@ -41,6 +42,17 @@ class DocumentObjects:
         except NotFound:
             return None
         return self.read(place, stored), stored
+
+    def currents(self, places: Sequence[DocumentPlace]) -> list[tuple[DocumentState, StoredObject] | None]:
+        """As `current`, side by side. None also where one cannot be read: whoever asks for it alone learns why."""
+        read: list[tuple[DocumentState, StoredObject] | None] = []
+        for place, stored in zip(places, self.store.get_many([place.current for place in places]), strict=True):
+            state = None
+            if isinstance(stored, StoredObject):
+                with suppress(DocumentDamaged):
+                    state = self.read(place, stored)
+            read.append(None if state is None or isinstance(stored, StoreError) else (state, stored))
+        return read
 
     def version(self, place: DocumentPlace, digest: str) -> DocumentState | None:
         """An earlier version."""
@@ -108,6 +120,12 @@ class DocumentObjects:
         if there.header.deleted_at is None:
             create(self.store, place.version(there.header.digest), stored.data)
         return swap(self.store, place.current, data, stored.etag)
+
+    def keep_all(self, states: Sequence[tuple[DocumentPlace, DocumentState, StoredObject]]) -> list[bool]:
+        """Keep what is about to be replaced under its digest, as `supersede` does; which of them are kept."""
+        puts = [Put(place.version(there.header.digest), stored.data, if_absent=True) for place, there, stored in states]
+        answers = self.store.put_many(puts)
+        return [isinstance(answer, str | AlreadyExists) for answer in answers]
 
     def _external(self, document: Document) -> Iterable[Blob]:
         return (blob for blob in document.blobs.values() if codec.external(blob, self._inline_limit))

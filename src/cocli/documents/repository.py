@@ -15,6 +15,7 @@ from cocli.documents.ids import check_parts, node_uuid
 from cocli.documents.limits import INLINE_LIMIT
 from cocli.documents.objects import DocumentObjects
 from cocli.documents.places import DocumentPlace
+from cocli.documents.save_order import SaveOrder
 from cocli.documents.saver import Saver
 from cocli.documents.subscriptions import NOBODY
 from cocli.errors import DocumentDamaged, DocumentDeleted, DocumentNotFound, UsageError
@@ -76,11 +77,16 @@ class DocumentRepository:
 
         `publish` names destinations. Each gets one event, beside the plain one of every version, where it is read.
         """
-        return self._saver.save(document, publish)
+        return self._saver.save(SaveOrder(document, publish))
+
+    def carry_out(self, orders: Sequence[SaveOrder]) -> list[Receipt | CocliError]:
+        """Save many, side by side and in one transaction, each on its own condition. One failure does not stop the
+        others. Each is on the disk when this returns, and the disk was synchronised for all of them together."""
+        return self._saver.save_many(orders)
 
     def save_many(self, requests: Sequence[tuple[Document, Sequence[str]]]) -> list[Receipt | CocliError]:
-        """Save many, new ones side by side and in one transaction. One failure does not stop the others."""
-        return self._saver.save_many(requests)
+        """As `carry_out`, without conditions."""
+        return self.carry_out([SaveOrder(document, publish) for document, publish in requests])
 
     # --- reading
 

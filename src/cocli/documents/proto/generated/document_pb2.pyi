@@ -151,6 +151,7 @@ class StateHeader(_message.Message):
     DELETED_BY_FIELD_NUMBER: _builtins.int
     OPERATION_FIELD_NUMBER: _builtins.int
     DESTINATIONS_FIELD_NUMBER: _builtins.int
+    SAVED_BY_FIELD_NUMBER: _builtins.int
     uuid: _builtins.str
     address: _builtins.str
     """The datasource's id at intake, the node's id in a cluster."""
@@ -165,6 +166,8 @@ class StateHeader(_message.Message):
     """Who deleted it, as they called themselves."""
     operation: Global___Operation.ValueType
     """What made this version: with the destinations, it tells which events there have to be."""
+    saved_by: _builtins.str
+    """Who saved it, by the token that they had; empty where there was none."""
     @_builtins.property
     def saved_at(self) -> _timestamp_pb2.Timestamp: ...
     @_builtins.property
@@ -187,10 +190,11 @@ class StateHeader(_message.Message):
         deleted_by: _builtins.str = ...,
         operation: Global___Operation.ValueType = ...,
         destinations: _abc.Iterable[_builtins.str] | None = ...,
+        saved_by: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["deleted_at", b"deleted_at", "saved_at", b"saved_at"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["address", b"address", "cluster", b"cluster", "deleted_at", b"deleted_at", "deleted_by", b"deleted_by", "destinations", b"destinations", "digest", b"digest", "operation", b"operation", "parent_digest", b"parent_digest", "saved_at", b"saved_at", "uuid", b"uuid", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["address", b"address", "cluster", b"cluster", "deleted_at", b"deleted_at", "deleted_by", b"deleted_by", "destinations", b"destinations", "digest", b"digest", "operation", b"operation", "parent_digest", b"parent_digest", "saved_at", b"saved_at", "saved_by", b"saved_by", "uuid", b"uuid", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
