@@ -76,6 +76,7 @@
     │   ├── TooLarge                a request or an answer is larger than the service allows
     │   ├── TooSlow                 retryable: a request did not arrive in time
     │   ├── TooManyRequests         retryable: a token sent more requests than it may
+    │   ├── ScopeMissing            the token does not allow this
     │   ├── QuotaExceeded           retryable: an account has used up what it may use
     │   ├── UnknownUpload           it never was, has expired, or has ended
     │   ├── UploadOffset            the bytes do not begin where the upload stands
@@ -670,6 +671,14 @@ class TooManyRequests(ServiceError):
     exit_code = ExitCode.UNAVAILABLE
     retryable = True
     remedy = "Wait, or raise the limit on the machine that runs the service: cocli enrichment serve --per-minute N"
+
+
+class ScopeMissing(ServiceError):
+    """The token does not allow this: it lacks the scope {scope}."""
+
+    code = "scope_missing"
+    exit_code = ExitCode.DENIED
+    remedy = "Make one that does on the machine that runs the service: cocli documents token --scope {scope}"
 
 
 class QuotaExceeded(ServiceError):

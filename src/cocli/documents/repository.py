@@ -15,7 +15,7 @@ from cocli.documents.ids import check_parts, node_uuid
 from cocli.documents.limits import INLINE_LIMIT
 from cocli.documents.objects import DocumentObjects
 from cocli.documents.places import DocumentPlace
-from cocli.documents.save_order import SaveOrder
+from cocli.documents.save_order import UNCONDITIONAL, SaveOrder
 from cocli.documents.saver import Saver
 from cocli.documents.subscriptions import NOBODY
 from cocli.errors import DocumentDamaged, DocumentDeleted, DocumentNotFound, UsageError
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from cocli.documents.document import Document
     from cocli.documents.header import DocumentState, PurgeProof
     from cocli.documents.receipt import Receipt
+    from cocli.documents.save_order import Precondition
     from cocli.documents.subscriptions import Subscriptions
     from cocli.errors import CocliError
     from cocli.models.document import DocumentReference, PipeDoc
@@ -106,12 +107,17 @@ class DocumentRepository:
 
     def current(self, account: str, doc: str, address: str, cluster: str | None, *, blobs: bool = False) -> Document:
         """The newest state at an address."""
+        row = self.row(account, doc, address, cluster)
+        place = DocumentPlace.of(self.objects.prefix, row)
+        return self._loaded(place, self._alive(place, row.reference), row.reference, blobs)
+
+    def row(self, account: str, doc: str, address: str, cluster: str | None) -> PipeDoc:
+        """What the catalogue says of the state at an address."""
         uuid = node_uuid(doc, address, account)
         row = self.catalog.find(account, uuid, cluster, uuid).row
         if row is None:
             raise DocumentNotFound(doc=doc, place=f"{cluster or 'intake'}/{address}")
-        place = DocumentPlace.of(self.objects.prefix, row)
-        return self._loaded(place, self._alive(place, row.reference), row.reference, blobs)
+        return row
 
     def stored(self, place: Document, *, blobs: bool = False) -> Document | None:
         """The state at the place of a document as the store has it, also if this machine's catalogue never saw it.
@@ -166,10 +172,20 @@ class DocumentRepository:
 
     # --- deleting
 
-    def delete(self, account: str, doc: str, *, cluster: Selection = EVERY, by: str = "") -> list[Receipt]:
-        """Leave tombstones: of the whole document, or of its states in one cluster. Late events bring nothing back."""
+    def delete(
+        self,
+        account: str,
+        doc: str,
+        *,
+        cluster: Selection = EVERY,
+        by: str = "",
+        condition: Precondition = UNCONDITIONAL,
+    ) -> list[Receipt]:
+        """Leave tombstones: of the whole document, or of its states in one cluster. Late events bring nothing back.
+
+        A condition is one of the intake, which is buried first: it holds for the whole document."""
         check_parts(account=account, doc=doc)
-        return self.tombstones.delete(account, doc, cluster, by)
+        return self.tombstones.delete(account, doc, cluster, by, condition)
 
     def restore(self, account: str, doc: str, *, cluster: Selection = EVERY) -> list[Receipt]:
         """Bring back what was deleted, as it was."""

@@ -160,13 +160,14 @@ class Saver:
         if missing:
             self._catalog.commit([], missing)
 
-    def _request(self, order: SaveOrder, place: DocumentPlace, intake: str) -> _SaveRequest:
-        document = order.document
+    def _request(self, order: SaveOrder, place: DocumentPlace, intake: str, at: datetime | None = None) -> _SaveRequest:
+        """`at` is the moment of a batch: asking the store's clock may cost a write."""
+        document, at = order.document, at or self._clock()
         check_document(document)
         destinations = tuple(dict.fromkeys(order.publish))
         if any(not name or "\0" in name for name in destinations):
             raise DocumentInvalid(doc=document.doc, reason="a destination is empty or contains a NUL")
-        header = Header(1, document.digest, self._clock(), Operation.CREATED, destinations, saved_by=order.by)
+        header = Header(1, document.digest, at, Operation.CREATED, destinations, saved_by=order.by)
         first, data = self._objects.encode(DocumentState(header, document))
         place.version(header.digest)  # the longest key that it may ever need: refused now rather than with an update
         return _SaveRequest(document, place, intake, destinations, first, data, first.row(), order.condition)
@@ -235,6 +236,7 @@ class Saver:
             (order.document.account, order.document.uuid, order.document.cluster, intake)
             for order, intake in zip(batch.orders, batch.intakes, strict=True)
         ]
+        at = self._clock()
         seen: set[tuple[str, str | None]] = set()
         for number, found in enumerate(self._catalog.find_many(places)):
             order = batch.orders[number]
@@ -242,7 +244,7 @@ class Saver:
             if identity in seen or order.is_conditional:
                 continue  # in its turn, one by one
             seen.add(identity)
-            made = _answer(self._sorted, order, batch.intakes[number], found)
+            made = _answer(self._sorted, order, batch.intakes[number], found, at)
             if not isinstance(made, _SaveRequest):
                 batch.answers[number] = made
             elif found.row is None:
@@ -250,11 +252,11 @@ class Saver:
             else:
                 batch.known[number] = made, found.row
 
-    def _sorted(self, order: SaveOrder, intake: str, found: CatalogState) -> Receipt | _SaveRequest:
+    def _sorted(self, order: SaveOrder, intake: str, found: CatalogState, at: datetime) -> Receipt | _SaveRequest:
         unchanged = self._unchanged(order, found)
         if unchanged is not None:
             return unchanged
-        return self._request(order, self._objects.place(order.document), intake)
+        return self._request(order, self._objects.place(order.document), intake, at)
 
     def _create_all(self, batch: _Batch) -> dict[int, _Written]:
         fresh = self._with_blobs(batch.fresh)

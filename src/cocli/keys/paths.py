@@ -37,6 +37,7 @@ CAMPAIGNS_FOLDER = "campaigns/"
 STATUS_FOLDER = "status/"
 ACCESS_FOLDER = "access/"
 EVICTIONS_FOLDER = "evictions/"
+REVOCATIONS_FOLDER = "revocations/"
 GLOBAL_INDEXES = frozenset({"scraped-tiles", "domains"})
 """Indexes that campaigns share: what is known of a website or a tile does not depend on who asked."""
 
@@ -386,6 +387,15 @@ class MachineAccessKey(Key):
 class EvictionKey(Key):
     TEMPLATE: ClassVar[str] = "evictions/{hostname}.json"
     hostname: str
+
+
+class RevocationKey(Key):
+    """A token that was ended; written once."""
+
+    TEMPLATE: ClassVar[str] = "revocations/{token}.json"
+    CODECS: ClassVar[dict[str, Codec]] = {"token": HASH16}
+    IMMUTABLE: ClassVar[bool] = True
+    token: str
 
 
 class ParserQualityKey(Key):

@@ -46,18 +46,30 @@ class Cursor:
 
     def token(self) -> str:
         """A text for callers to hand back; it means nothing to them."""
-        text = json.dumps([self.doc, self.cluster, self.address], ensure_ascii=False)
-        return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+        return token_of([self.doc, self.cluster, self.address])
 
     @classmethod
     def parse(cls, token: str) -> Cursor:
-        try:
-            doc, cluster, address = json.loads(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
-        except (ValueError, TypeError) as error:
-            raise UsageError(reason="this is no page of a listing") from error
+        doc, cluster, address = parts_of(token, 3)
         if not (isinstance(doc, str) and isinstance(address, str) and isinstance(cluster, str | None)):
             raise UsageError(reason="this is no page of a listing")
         return cls(doc, cluster, address)
+
+
+def token_of(parts: Sequence[object]) -> str:
+    """The parts of a cursor as a text that means nothing to callers."""
+    text = json.dumps(parts, ensure_ascii=False)
+    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+def parts_of(token: str, count: int) -> list[object]:
+    try:
+        parts = json.loads(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
+    except (ValueError, TypeError, RecursionError) as error:
+        raise UsageError(reason="this is no page of a listing") from error
+    if not isinstance(parts, list) or len(parts) != count:
+        raise UsageError(reason="this is no page of a listing")
+    return parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +203,16 @@ class Catalog(Protocol):
         ...
 
     def set_fact(self, name: str, value: str) -> None: ...
+
+    # --- for those who watch
+
+    def latest_change(self) -> int:
+        """The number of the latest change of any state."""
+        ...
+
+    def changes_after(self, account: str, number: int, limit: int) -> list[tuple[int, PipeDoc]]:
+        """The states that changed since, in the order in which they did: of each only its latest change."""
+        ...
 
     # --- events
 
