@@ -21,14 +21,14 @@ _METADATA = (("authorization", f"Bearer {os.environ.get('BAD_TOKEN', '')}"),)
 
 
 async def _flood(channel: grpc.aio.Channel, name: str, data: bytes) -> None:
-    method = channel.unary_unary(f"{_METHOD}{name}")
+    method = channel.unary_unary(f"{_METHOD}{name}", None, None)
     while True:
         with suppress(grpc.aio.AioRpcError):  # it is refused: at once again
             await method(data, metadata=_METADATA, timeout=60)
 
 
 async def _save(channel: grpc.aio.Channel, number: int) -> None:
-    method = channel.unary_unary(f"{_METHOD}Save")
+    method = channel.unary_unary(f"{_METHOD}Save", None, None)
     for count in range(1_000_000):
         data = request("bad", f"flood-{os.getpid()}-{number}-{count}").SerializeToString()
         with suppress(grpc.aio.AioRpcError):  # as above
@@ -49,11 +49,12 @@ async def _idle_body(http: str) -> None:
 async def main(address: str, http: str) -> None:
     unread = []
     async with grpc.aio.insecure_channel(address) as first, grpc.aio.insecure_channel(address) as second:
-        await first.unary_unary(f"{_METHOD}Save")(request("bad", "one").SerializeToString(), metadata=_METADATA)
+        save = first.unary_unary(f"{_METHOD}Save", None, None)
+        await save(request("bad", "one").SerializeToString(), metadata=_METADATA)
         for number in range(8):
             replay = pb.ReplayRequest(doc_id="one", cluster=f"c{number}", rate=0.01).SerializeToString()
-            unread.append(first.unary_stream(f"{_METHOD}Replay")(replay, metadata=_METADATA))
-            unread.append(first.unary_stream(f"{_METHOD}Watch")(b"", metadata=_METADATA))
+            unread.append(first.unary_stream(f"{_METHOD}Replay", None, None)(replay, metadata=_METADATA))
+            unread.append(first.unary_stream(f"{_METHOD}Watch", None, None)(b"", metadata=_METADATA))
         await asyncio.gather(*(call.read() for call in unread[1::2]), return_exceptions=True)
         compare = pb.CompareRequest(left_cluster="c1", right_cluster="c2").SerializeToString()
         listing = pb.ListDocumentsRequest(page_size=10_000).SerializeToString()

@@ -1,7 +1,7 @@
 """The document service by gRPC: saves one by one and in batches, a large file, and a neighbour in bad company.
 
-The service is `cocli documents serve` in a process of its own, with its disk synchronised as by default; the clients are
-this process. `saves=4000` says how many documents, `stream_mib=100` how large the file is, `rounds=3` how often the
+The service is `cocli documents serve` in a process of its own, with its disk synchronised as by default; the clients
+are this process. `saves=4000` says how many documents, `stream_mib=100` how large the file is, `rounds=3` how often the
 neighbour is measured with and without the others.
 """
 
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 import grpc.aio
 
-from cocli.app.documents.tokens import Scope, Tokens
+from cocli.app.documents.tokens import Tokens, TokenScope
 from cocli.documents import Blob, Document, DocumentSource, codec
 from cocli.documents.proto.generated import repository_pb2 as pb
 from cocli.service.documents.client import DocumentClient
@@ -45,7 +45,7 @@ class Served:
 
     def token(self, account: str) -> str:
         until = datetime.now(UTC) + timedelta(hours=2)
-        return Tokens(self.secret).make(account, until, scopes=tuple(Scope))
+        return Tokens(self.secret).make(account, until, scopes=tuple(TokenScope))
 
     @property
     def processor_seconds(self) -> float:
@@ -108,7 +108,7 @@ async def _save_all(address: str, token: str, requests: Sequence[bytes], clients
     async def client() -> None:
         options = [("grpc.use_local_subchannel_pool", 1)]
         async with grpc.aio.insecure_channel(address, options=options) as channel:
-            method = channel.unary_unary(f"{_METHOD}Save")
+            method = channel.unary_unary(f"{_METHOD}Save", None, None)
             for wanted in waiting:
                 begun = time.perf_counter()
                 await method(wanted, metadata=(("authorization", f"Bearer {token}"),))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from cocli.app.documents.tokens import Scope, Tokens
+from cocli.app.documents.tokens import Tokens, TokenScope
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -28,7 +28,12 @@ class RunningService:
     lines: list[list[str]]
 
     def token(
-        self, account: str = "default", *, days: float = 1.0, scopes: Iterable[Scope] = tuple(Scope), who: str = ""
+        self,
+        account: str = "default",
+        *,
+        days: float = 1.0,
+        scopes: Iterable[TokenScope] = tuple(TokenScope),
+        who: str = "",
     ) -> str:
         """As `cocli documents token` makes it, without a process for each."""
         secret = self.home / ".local" / "state" / "cocli" / "documents" / "token.secret"

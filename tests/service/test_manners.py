@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 
 from cocli.app.documents.revocations import revoke
-from cocli.app.documents.tokens import Scope, token_id_said
+from cocli.app.documents.tokens import TokenScope, token_id_said
 from cocli.documents import Blob, Document, codec
 from cocli.documents.proto.generated import document_pb2
 from cocli.documents.proto.generated import repository_pb2 as pb
@@ -126,8 +126,8 @@ def test_many_at_once_have_an_outcome_each(alice: DocumentClient) -> None:
 
 
 def test_a_token_allows_what_its_scopes_say_and_who_it_is_for_is_kept(service: Any) -> None:
-    reader = service.token("scoped", scopes=[Scope.READ])
-    writer = service.token("scoped", scopes=[Scope.READ, Scope.WRITE])
+    reader = service.token("scoped", scopes=[TokenScope.READ])
+    writer = service.token("scoped", scopes=[TokenScope.READ, TokenScope.WRITE])
     with DocumentClient(service.grpc, reader) as reads, DocumentClient(service.grpc, writer) as writes:
         page = a_page("scoped", account="scoped")
         with pytest.raises(ScopeMissing):
@@ -140,7 +140,7 @@ def test_a_token_allows_what_its_scopes_say_and_who_it_is_for_is_kept(service: A
             writes.usage("alice")
     with http_of(service, reader) as http:
         assert http.post("/v1/documents", params={"doc": "y"}, content=b"z").status_code == 403
-    admin = service.token("scoped", scopes=[Scope.ADMIN], who="Ada")
+    admin = service.token("scoped", scopes=[TokenScope.ADMIN], who="Ada")
     with DocumentClient(service.grpc, admin) as ada:
         assert ada.usage("alice").account_id == "alice"
         assert ada.purge("scoped", reason="asked")[0].purged_by == "Ada"
@@ -168,11 +168,11 @@ def ask_for_ever(client: DocumentClient) -> None:
 
 def test_errors_have_the_details_of_google_rpc(service: Any, alice: DocumentClient) -> None:
     with grpc.insecure_channel(service.grpc) as channel:
-        method = channel.unary_unary("/cocli.documents.v1.DocumentRepository/Get")
+        method = channel.unary_unary("/cocli.documents.v1.DocumentRepository/Get", None, None)
         with pytest.raises(grpc.RpcError) as refused:
             method(pb.GetRequest(doc_id="a|b", address="x").SerializeToString(), metadata=alice._metadata, timeout=30)
-    metadata: Any = dict(refused.value.trailing_metadata())  # type: ignore[attr-defined]
-    details: Any = read_details(metadata[DETAILS_HEADER])
+    error: Any = refused.value
+    details: Any = read_details(dict(error.trailing_metadata())[DETAILS_HEADER])
     assert (details["ErrorInfo"].reason, details["ErrorInfo"].domain) == ("IDENTITY", "documents.cocli")
     assert details["BadRequest"].field_violations[0].field == "document_id"
 
@@ -180,12 +180,11 @@ def test_errors_have_the_details_of_google_rpc(service: Any, alice: DocumentClie
 # --- changes
 
 
-def test_whoever_watches_sees_every_change_and_goes_on_where_it_left(
-    alice: DocumentClient, mallory: DocumentClient
-) -> None:
+def test_whoever_watches_sees_every_change_and_goes_on_where_it_left(service: Any, alice: DocumentClient) -> None:
     stream = alice.watch(timeout=60)
     begin = next(stream)
-    mallory.save(a_page("not-yours", account="mallory"))
+    with service.client("stranger") as stranger:
+        stranger.save(a_page("not-yours", account="stranger"))
     alice.save(a_page("watched-1"))
     alice.save(a_page("watched-2"))
     seen = [next(stream) for _ in range(2)]

@@ -394,7 +394,6 @@ class RevocationKey(Key):
 
     TEMPLATE: ClassVar[str] = "revocations/{token}.json"
     CODECS: ClassVar[dict[str, Codec]] = {"token": HASH16}
-    IMMUTABLE: ClassVar[bool] = True
     token: str
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from cocli.errors import AlreadyExists, NotFound
 from cocli.formats import json_records
 from cocli.keys.paths import REVOCATIONS_FOLDER, RevocationKey
-from cocli.models.revocation import TokenRevocation
+from cocli.models.heartbeat import TokenRevocation
 
 if TYPE_CHECKING:
     from collections.abc import Callable

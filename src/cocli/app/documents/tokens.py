@@ -41,7 +41,7 @@ MAX_DAYS = 3650
 _WHO_CHARACTERS = 200
 
 
-class Scope(StrEnum):
+class TokenScope(StrEnum):
     """What a token allows. `admin` allows everything, and to see what other accounts use."""
 
     READ = "read"
@@ -50,7 +50,7 @@ class Scope(StrEnum):
     ADMIN = "admin"
 
 
-USUAL_SCOPES = frozenset({Scope.READ, Scope.WRITE})
+USUAL_SCOPES = frozenset({TokenScope.READ, TokenScope.WRITE})
 
 
 class TokenCaller(NamedTuple):
@@ -59,13 +59,13 @@ class TokenCaller(NamedTuple):
     account: str
     who: str
     """The person or program it was made for: what a document says of who saved, deleted or purged it."""
-    scopes: frozenset[Scope]
+    scopes: frozenset[TokenScope]
     token: str
     """Its id; empty where it has none."""
     expires: float
 
-    def may(self, scope: Scope) -> bool:
-        return scope in self.scopes or Scope.ADMIN in self.scopes
+    def may(self, scope: TokenScope) -> bool:
+        return scope in self.scopes or TokenScope.ADMIN in self.scopes
 
 
 def _never_revoked(token: str) -> bool:  # noqa: ARG001  the signature of `RevocationBook.has`
@@ -106,7 +106,7 @@ class Tokens:
         machine: TokenMachine | None = None,
         *,
         who: str = "",
-        scopes: Iterable[Scope] = USUAL_SCOPES,
+        scopes: Iterable[TokenScope] = USUAL_SCOPES,
     ) -> str:
         check_parts(account=account)
         if len(who) > _WHO_CHARACTERS or not who.isprintable():
@@ -160,23 +160,23 @@ class Tokens:
         raise TokenRefused(reason="it is not signed by this service")
 
 
-def _scopes(claims: dict[str, Any]) -> frozenset[Scope]:
+def _scopes(claims: dict[str, Any]) -> frozenset[TokenScope]:
     """What a token allows; one of before there were scopes allows the usual."""
     said = claims.get("scope")
     if said is None:
         return USUAL_SCOPES
-    known = {scope.value for scope in Scope}
-    return frozenset(Scope(name) for name in str(said).split() if name in known)
+    known = {scope.value for scope in TokenScope}
+    return frozenset(TokenScope(name) for name in str(said).split() if name in known)
 
 
-def scopes_named(names: Iterable[str]) -> frozenset[Scope]:
+def scopes_named(names: Iterable[str]) -> frozenset[TokenScope]:
     """The scopes of these names; the usual ones where none is named."""
     given = [name.strip() for text in names for name in text.split(",")]
-    unknown = [name for name in given if name not in {scope.value for scope in Scope}]
+    unknown = [name for name in given if name not in {scope.value for scope in TokenScope}]
     if unknown:
-        known = ", ".join(Scope)
+        known = ", ".join(TokenScope)
         raise UsageError(reason=f'"{unknown[0][:20]}" is no scope', hint=f"There are {known}.")
-    return frozenset(map(Scope, given)) or USUAL_SCOPES
+    return frozenset(map(TokenScope, given)) or USUAL_SCOPES
 
 
 def token_id_said(token: str) -> str:

@@ -143,7 +143,7 @@ class SqlCatalog:
     def _note_changes(self, session: DatabaseSession, rows: Sequence[PipeDoc], number: int) -> None:
         session.run_many(
             self._statements["note_change"],
-            [_place(row) | {"account": row.account, "number": each} for each, row in enumerate(rows, number)],
+            [_changed(row, each) for each, row in enumerate(rows, number)],
         )
 
     def _write(self, session: DatabaseSession, rows: Sequence[PipeDoc], events: Sequence[Event], number: int) -> None:
@@ -342,6 +342,11 @@ class SqlCatalog:
         with self._database.transaction() as session:
             for name in ("forget", "drop_waiting", "forget_outcomes"):
                 session.run(self._statements[name], {"account": account, "doc": doc})
+
+
+def _changed(row: PipeDoc, number: int) -> dict[str, object]:
+    where = {"uuid": row.uuid, "cluster": row.cluster or "", "datasource": row.datasource}
+    return where | {"account": row.account, "number": number}
 
 
 def _place(row: PipeDoc) -> dict[str, object]:

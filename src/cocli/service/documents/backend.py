@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from cocli.app.documents.documents import Documents
-    from cocli.app.documents.tokens import Scope, TokenCaller, Tokens
+    from cocli.app.documents.tokens import TokenCaller, Tokens, TokenScope
 
 _STREAMS = 512
 _SHARE = 0.25
@@ -52,7 +52,7 @@ class ServiceBackend:
             return known
         return await asyncio.to_thread(self.callers.check, token)
 
-    async def admit(self, caller: TokenCaller, scope: Scope, size: int) -> None:
+    async def admit(self, caller: TokenCaller, scope: TokenScope, size: int) -> None:
         """Let a request in that may do what it wants, and whose account has not asked for too much."""
         check_scope(caller, scope)
         try:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from datetime import datetime
 
-    from cocli.app.documents.tokens import Scope, TokenCaller, Tokens
+    from cocli.app.documents.tokens import TokenCaller, Tokens, TokenScope
 
 _BELIEVED_SECONDS = 2.0
 """As long as evictions and revocations are believed."""
@@ -51,6 +51,6 @@ def bearer_of(metadata: Iterable[tuple[str, str | bytes]]) -> str:
     return given[0].removeprefix("Bearer ")
 
 
-def check_scope(caller: TokenCaller, scope: Scope) -> None:
+def check_scope(caller: TokenCaller, scope: TokenScope) -> None:
     if not caller.may(scope):
         raise ScopeMissing(scope=scope.value)

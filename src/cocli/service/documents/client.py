@@ -342,7 +342,8 @@ class DocumentClient:
 
 
 def _item(error: pb.ItemError) -> CocliError:
-    return rebuilt({"code": error.code, "message": error.message, "retryable": error.retryable, "details": {}})
+    told = {"code": error.code, "message": error.message, "hint": error.hint or None, "retryable": error.retryable}
+    return rebuilt({**told, "details": dict(error.details)})
 
 
 def _account_of(token: str) -> str:

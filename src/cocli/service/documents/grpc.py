@@ -18,7 +18,7 @@ import grpc.aio
 from google.protobuf.message import DecodeError
 
 from cocli import logs
-from cocli.app.documents.tokens import Scope
+from cocli.app.documents.tokens import TokenScope
 from cocli.documents.proto.generated import repository_pb2 as pb
 from cocli.errors import CocliError, ServiceUnavailable, TooLarge, UsageError
 from cocli.service.documents import grpc_methods as methods
@@ -26,7 +26,7 @@ from cocli.service.documents import messages
 from cocli.service.documents.callers import bearer_of, check_scope
 from cocli.service.documents.rpc_status import DETAILS_HEADER, status_details
 from cocli.service.documents.save_queue import SaveQueue
-from cocli.service.documents.transfers import Transfers
+from cocli.service.documents.transfers import BlobTransfers
 from cocli.service.statuses import INTERNAL, logged, status_of, told
 
 if TYPE_CHECKING:
@@ -51,20 +51,20 @@ _SMALL = 65_536
 
 class _Method(NamedTuple):
     kind: type[Message]
-    scope: Scope
+    scope: TokenScope
     work: Callable[[Documents, TokenCaller, Any], Message]
 
 
 _METHODS = {
-    "Get": _Method(pb.GetRequest, Scope.READ, methods.get),
-    "GetByReference": _Method(pb.GetByReferenceRequest, Scope.READ, methods.get_by_reference),
-    "GetDocuments": _Method(pb.GetDocumentsRequest, Scope.READ, methods.get_documents),
-    "ListStates": _Method(pb.ListStatesRequest, Scope.READ, methods.list_states),
-    "ListDocuments": _Method(pb.ListDocumentsRequest, Scope.READ, methods.list_documents),
-    "SaveDocuments": _Method(pb.SaveDocumentsRequest, Scope.WRITE, methods.save_documents),
-    "Delete": _Method(pb.DeleteRequest, Scope.WRITE, methods.delete),
-    "Restore": _Method(pb.RestoreRequest, Scope.WRITE, methods.restore),
-    "Purge": _Method(pb.PurgeRequest, Scope.PURGE, methods.purge),
+    "Get": _Method(pb.GetRequest, TokenScope.READ, methods.get),
+    "GetByReference": _Method(pb.GetByReferenceRequest, TokenScope.READ, methods.get_by_reference),
+    "GetDocuments": _Method(pb.GetDocumentsRequest, TokenScope.READ, methods.get_documents),
+    "ListStates": _Method(pb.ListStatesRequest, TokenScope.READ, methods.list_states),
+    "ListDocuments": _Method(pb.ListDocumentsRequest, TokenScope.READ, methods.list_documents),
+    "SaveDocuments": _Method(pb.SaveDocumentsRequest, TokenScope.WRITE, methods.save_documents),
+    "Delete": _Method(pb.DeleteRequest, TokenScope.WRITE, methods.delete),
+    "Restore": _Method(pb.RestoreRequest, TokenScope.WRITE, methods.restore),
+    "Purge": _Method(pb.PurgeRequest, TokenScope.PURGE, methods.purge),
 }
 
 
@@ -75,7 +75,7 @@ class GrpcService:
     def __init__(self, backend: ServiceBackend) -> None:
         self._backend = backend
         self._replays = backend.replays
-        self._transfers = Transfers(backend)
+        self._transfers = BlobTransfers(backend)
         self.saves = SaveQueue(backend.documents.repository, backend.threads.places)
 
     def handler(self) -> grpc.GenericRpcHandler[bytes, bytes]:
@@ -176,8 +176,8 @@ class GrpcService:
 
     async def _save(self, caller: TokenCaller, data: bytes) -> bytes:
         if len(data) > _SMALL:
-            return await self._work(_Method(pb.SaveRequest, Scope.WRITE, methods.save), caller, data)
-        await self._backend.admit(caller, Scope.WRITE, len(data))
+            return await self._work(_Method(pb.SaveRequest, TokenScope.WRITE, methods.save), caller, data)
+        await self._backend.admit(caller, TokenScope.WRITE, len(data))
         request: pb.SaveRequest = _parsed(pb.SaveRequest, data)
         order = methods.save_order(caller, request)
         if any(blob.data is None for blob in order.document.blobs.values()):
@@ -187,71 +187,71 @@ class GrpcService:
         return messages.save_message(await self.saves.save(order, len(data))).SerializeToString()
 
     async def _compare(self, caller: TokenCaller, data: bytes) -> bytes:
-        await self._backend.admit(caller, Scope.READ, len(data))
+        await self._backend.admit(caller, TokenScope.READ, len(data))
         _parsed(pb.CompareRequest, data)
         with self._backend.threads.places.taken(caller.account):
             _, compared = self._backend.work.do("compare", caller.account, data)
             return bytes(await asyncio.wrap_future(compared))
 
     async def _usage(self, caller: TokenCaller, data: bytes) -> bytes:
-        await self._backend.admit(caller, Scope.READ, len(data))
+        await self._backend.admit(caller, TokenScope.READ, len(data))
         account = _parsed(pb.GetUsageRequest, data).account_id or caller.account
         if account != caller.account:
-            check_scope(caller, Scope.ADMIN)
+            check_scope(caller, TokenScope.ADMIN)
         return messages.usage_message(account, self._backend).SerializeToString()
 
     # --- replays
 
     async def _replay(self, caller: TokenCaller, data: bytes) -> AsyncIterator[bytes]:
-        await self._backend.admit(caller, Scope.WRITE, len(data))
+        await self._backend.admit(caller, TokenScope.WRITE, len(data))
         async for message in self._replays.stream(caller.account, _parsed(pb.ReplayRequest, data)):
             yield message.SerializeToString()
 
     async def _start_replay(self, caller: TokenCaller, data: bytes) -> bytes:
-        await self._backend.admit(caller, Scope.WRITE, len(data))
+        await self._backend.admit(caller, TokenScope.WRITE, len(data))
         job = await self._replays.start(caller.account, _parsed(pb.ReplayRequest, data))
         return job.SerializeToString()
 
     async def _get_replay(self, caller: TokenCaller, data: bytes) -> bytes:
-        await self._backend.admit(caller, Scope.READ, len(data))
+        await self._backend.admit(caller, TokenScope.READ, len(data))
         job = await self._replays.get(caller.account, _parsed(pb.GetReplayRequest, data).job_id)
         return job.SerializeToString()
 
     async def _list_replays(self, caller: TokenCaller, data: bytes) -> bytes:
-        await self._backend.admit(caller, Scope.READ, len(data))
+        await self._backend.admit(caller, TokenScope.READ, len(data))
         request = _parsed(pb.ListReplaysRequest, data)
         page = await self._replays.page(caller.account, methods.page_size(request.page_size), request.page_token)
         return page.SerializeToString()
 
     async def _pause_replay(self, caller: TokenCaller, data: bytes) -> bytes:
-        await self._backend.admit(caller, Scope.WRITE, len(data))
+        await self._backend.admit(caller, TokenScope.WRITE, len(data))
         job = await self._replays.pause(caller.account, _parsed(pb.PauseReplayRequest, data).job_id)
         return job.SerializeToString()
 
     async def _resume_replay(self, caller: TokenCaller, data: bytes) -> bytes:
-        await self._backend.admit(caller, Scope.WRITE, len(data))
+        await self._backend.admit(caller, TokenScope.WRITE, len(data))
         job = await self._replays.resume(caller.account, _parsed(pb.ResumeReplayRequest, data).job_id)
         return job.SerializeToString()
 
     async def _cancel_replay(self, caller: TokenCaller, data: bytes) -> bytes:
-        await self._backend.admit(caller, Scope.WRITE, len(data))
+        await self._backend.admit(caller, TokenScope.WRITE, len(data))
         job = await self._replays.cancel(caller.account, _parsed(pb.CancelReplayRequest, data).job_id)
         return job.SerializeToString()
 
     # --- large blobs, and those who watch
 
     async def _begin_upload(self, caller: TokenCaller, data: bytes) -> bytes:
-        await self._backend.admit(caller, Scope.WRITE, len(data))
+        await self._backend.admit(caller, TokenScope.WRITE, len(data))
         row = await self._transfers.begin(caller, _parsed(pb.BeginUploadRequest, data))
         return messages.upload_message(row).SerializeToString()
 
     async def _get_upload(self, caller: TokenCaller, data: bytes) -> bytes:
-        await self._backend.admit(caller, Scope.READ, len(data))
+        await self._backend.admit(caller, TokenScope.READ, len(data))
         row = await self._transfers.find(caller, _parsed(pb.GetUploadRequest, data).upload_id)
         return messages.upload_message(row).SerializeToString()
 
     async def _cancel_upload(self, caller: TokenCaller, data: bytes) -> bytes:
-        await self._backend.admit(caller, Scope.WRITE, len(data))
+        await self._backend.admit(caller, TokenScope.WRITE, len(data))
         row = await self._transfers.cancel(caller, _parsed(pb.CancelUploadRequest, data).upload_id)
         return messages.upload_message(row).SerializeToString()
 
@@ -259,7 +259,7 @@ class GrpcService:
         try:
             with _logged_call("Upload"):
                 caller = await self._caller(context)
-                await self._backend.admit(caller, Scope.WRITE, 0)
+                await self._backend.admit(caller, TokenScope.WRITE, 0)
                 with self._backend.streams.taken(caller.account):
                     return (await self._upload(caller, requests)).SerializeToString()
         except CocliError as error:
@@ -289,7 +289,7 @@ class GrpcService:
         return answer
 
     async def _download(self, caller: TokenCaller, data: bytes) -> AsyncIterator[bytes]:
-        await self._backend.admit(caller, Scope.READ, len(data))
+        await self._backend.admit(caller, TokenScope.READ, len(data))
         request: pb.DownloadRequest = _parsed(pb.DownloadRequest, data)
         with self._backend.streams.taken(caller.account):
             found = await self._transfers.blob(caller, request)
@@ -301,7 +301,7 @@ class GrpcService:
                 yield pb.DownloadChunk(data=piece).SerializeToString()
 
     async def _watch(self, caller: TokenCaller, data: bytes) -> AsyncIterator[bytes]:
-        await self._backend.admit(caller, Scope.READ, len(data))
+        await self._backend.admit(caller, TokenScope.READ, len(data))
         with self._backend.streams.taken(caller.account):
             async for event in self._transfers.changes(caller, _parsed(pb.WatchRequest, data)):
                 yield event.SerializeToString()

@@ -95,7 +95,7 @@ class _Running(threading.Thread):
         await self._stopping.wait()
         telling.cancel()
         await state.enter_graceful_shutdown()
-        self._loop.call_later(GRACE_SECONDS / 2, service.end_streams)
+        self._loop.call_later(GRACE_SECONDS / 5, service.end_streams)
         with service.saves:
             await server.stop(GRACE_SECONDS)
 

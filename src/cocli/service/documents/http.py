@@ -28,7 +28,7 @@ from cocli.service.documents import grpc_methods as methods
 from cocli.service.documents import http_ranges, messages
 from cocli.service.documents.http_json import as_json
 from cocli.service.documents.http_routes import ROUTES, openapi_page
-from cocli.service.documents.transfers import Transfers
+from cocli.service.documents.transfers import BlobTransfers
 from cocli.service.http_common import (
     Callers,
     RequestLog,
@@ -77,7 +77,7 @@ class HttpService:
         # but for some: a new caller must find one that can be closed for it.
         self._bodies = RequestPlaces(min(limits.total, limits.of_address) * 3 // 4, share=_SHARE)
         self._seconds = seconds
-        self._transfers = Transfers(backend)
+        self._transfers = BlobTransfers(backend)
 
     def application(self) -> Starlette:
         routes = [Route(route.path, self._answering(route), methods=[route.method]) for route in ROUTES]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from cocli.app.documents.tokens import Scope
+from cocli.app.documents.tokens import TokenScope
 from cocli.config.version import __version__
 from cocli.documents.proto.generated import repository_pb2 as pb
 from cocli.service.documents.http_json import schema_of
@@ -34,7 +34,7 @@ class HttpRoute:
     path: str
     name: str
     text: str
-    scope: Scope | None = Scope.READ
+    scope: TokenScope | None = TokenScope.READ
     parameters: Sequence[HttpParameter] = ()
     body: str | None = None
     """The type of the request's body; None where there is none."""
@@ -108,19 +108,19 @@ ROUTES: tuple[HttpRoute, ...] = (
         answer=pb.ListDocumentsResponse,
     ),
     HttpRoute(
-        "POST", "/v1/documents", "save", "Save a raw file as a document", Scope.WRITE,
+        "POST", "/v1/documents", "save", "Save a raw file as a document", TokenScope.WRITE,
         (*_UPLOAD, _IF_MATCH, _IF_ABSENT), body=_ANY, schema=_RECEIPT, statuses=(201, 412),
     ),
     HttpRoute(
-        "DELETE", "/v1/documents", "delete", "Leave tombstones; restore brings it back", Scope.WRITE,
+        "DELETE", "/v1/documents", "delete", "Leave tombstones; restore brings it back", TokenScope.WRITE,
         (_DOC, *_SELECTION, _IF_MATCH), answer=pb.DeleteResponse, statuses=(412,),
     ),
     HttpRoute(
-        "POST", "/v1/documents/restore", "restore", "Bring back what was deleted", Scope.WRITE, (_DOC, *_SELECTION),
-        answer=pb.RestoreResponse,
+        "POST", "/v1/documents/restore", "restore", "Bring back what was deleted", TokenScope.WRITE,
+        (_DOC, *_SELECTION), answer=pb.RestoreResponse,
     ),
     HttpRoute(
-        "POST", "/v1/documents/purge", "purge", "Remove every version for good", Scope.PURGE,
+        "POST", "/v1/documents/purge", "purge", "Remove every version for good", TokenScope.PURGE,
         (_DOC, HttpParameter("reason", "Why, for the proof.")), answer=pb.PurgeResponse,
     ),
     HttpRoute(
@@ -141,7 +141,7 @@ ROUTES: tuple[HttpRoute, ...] = (
         "HEAD", "/v1/documents/content", "content_head", "The size and the etag of a blob", parameters=_STATE,
     ),
     HttpRoute(
-        "POST", "/v1/uploads", "begin_upload", "Begin an upload that can be resumed", Scope.WRITE,
+        "POST", "/v1/uploads", "begin_upload", "Begin an upload that can be resumed", TokenScope.WRITE,
         (*_UPLOAD, HttpParameter("sha256", "What the bytes must have in the end."), _IF_MATCH, _IF_ABSENT),
         answer=pb.UploadState, status=201,
     ),
@@ -151,7 +151,7 @@ ROUTES: tuple[HttpRoute, ...] = (
     ),
     HttpRoute(
         "PATCH", "/v1/uploads/{upload}", "append_upload", "Bytes of an upload, behind those that are there",
-        Scope.WRITE,
+        TokenScope.WRITE,
         (
             _UPLOAD_ID,
             HttpParameter("Upload-Offset", "Where they begin.", "integer", "header", required=True),
@@ -159,11 +159,11 @@ ROUTES: tuple[HttpRoute, ...] = (
         body=_ANY, answer=pb.UploadState,
     ),
     HttpRoute(
-        "DELETE", "/v1/uploads/{upload}", "cancel_upload", "Give an upload up", Scope.WRITE, (_UPLOAD_ID,),
+        "DELETE", "/v1/uploads/{upload}", "cancel_upload", "Give an upload up", TokenScope.WRITE, (_UPLOAD_ID,),
         answer=pb.UploadState,
     ),
     HttpRoute(
-        "POST", "/v1/uploads/{upload}/finish", "finish_upload", "Save the document of an upload", Scope.WRITE,
+        "POST", "/v1/uploads/{upload}/finish", "finish_upload", "Save the document of an upload", TokenScope.WRITE,
         (_UPLOAD_ID,), schema=_RECEIPT, statuses=(201, 412),
     ),
     HttpRoute(
@@ -171,19 +171,19 @@ ROUTES: tuple[HttpRoute, ...] = (
         answer=pb.ListReplaysResponse,
     ),
     HttpRoute(
-        "POST", "/v1/replays", "start_replay", "Begin a replay", Scope.WRITE, body="application/json",
+        "POST", "/v1/replays", "start_replay", "Begin a replay", TokenScope.WRITE, body="application/json",
         request=pb.ReplayRequest, answer=pb.ReplayJob, status=202,
     ),
     HttpRoute("GET", "/v1/replays/{job}", "get_replay", "How far it is", parameters=(_JOB,), answer=pb.ReplayJob),
     HttpRoute(
-        "POST", "/v1/replays/{job}/pause", "pause_replay", "Pause it", Scope.WRITE, (_JOB,), answer=pb.ReplayJob
+        "POST", "/v1/replays/{job}/pause", "pause_replay", "Pause it", TokenScope.WRITE, (_JOB,), answer=pb.ReplayJob
     ),
     HttpRoute(
-        "POST", "/v1/replays/{job}/resume", "resume_replay", "Let it go on", Scope.WRITE, (_JOB,),
+        "POST", "/v1/replays/{job}/resume", "resume_replay", "Let it go on", TokenScope.WRITE, (_JOB,),
         answer=pb.ReplayJob,
     ),
     HttpRoute(
-        "POST", "/v1/replays/{job}/cancel", "cancel_replay", "Stop it for good", Scope.WRITE, (_JOB,),
+        "POST", "/v1/replays/{job}/cancel", "cancel_replay", "Stop it for good", TokenScope.WRITE, (_JOB,),
         answer=pb.ReplayJob,
     ),
     HttpRoute(

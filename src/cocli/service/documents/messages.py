@@ -160,6 +160,8 @@ def item_error(error: CocliError) -> repository_pb2.ItemError:
         message=str(envelope["message"]),
         retryable=envelope["retryable"],
         status=status_of(error)[0],
+        hint=str(envelope["hint"] or ""),
+        details={name: str(value) for name, value in envelope["details"].items()},
     )
 
 

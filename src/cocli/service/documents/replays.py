@@ -123,11 +123,11 @@ class Replays:
             yield pb.ReplayProgress(state="dry-run", total=total, memoised=skipped)
             return
         job = await self._planned(account, request)
-        yield messages.progress_message(job)
         number, future = self._begin(account, job.job)
         self._streams.add(number)
         ended, wait = _heard(future), _FIRST_LOOK_SECONDS
         try:
+            yield messages.progress_message(job)
             while not (await asyncio.wait({ended}, timeout=wait))[0]:
                 wait = min(2 * wait, _LOOK_SECONDS)
                 yield messages.progress_message(await self._job(account, job.job))

@@ -56,7 +56,7 @@ class FoundBlob(NamedTuple):
     """Of the state that it is in, if the newest was asked for."""
 
 
-class Transfers:
+class BlobTransfers:
     """For one event loop."""
 
     def __init__(self, backend: ServiceBackend) -> None:

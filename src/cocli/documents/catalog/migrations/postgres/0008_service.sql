@@ -9,11 +9,12 @@ INSERT INTO change_count (name, number) VALUES ('changes', 0);
 
 -- The latest change of each state. What was there before has none: whoever wants all lists it first.
 CREATE TABLE changed (
-    uuid    TEXT COLLATE "C" NOT NULL,
-    cluster TEXT COLLATE "C" NOT NULL,
-    account TEXT COLLATE "C" NOT NULL,
-    number  BIGINT NOT NULL,
-    PRIMARY KEY (uuid, cluster)
+    uuid       TEXT COLLATE "C" NOT NULL,
+    cluster    TEXT COLLATE "C" NOT NULL,
+    datasource TEXT COLLATE "C" NOT NULL,
+    account    TEXT COLLATE "C" NOT NULL,
+    number     BIGINT NOT NULL,
+    PRIMARY KEY (uuid, cluster, datasource)
 );
 
 CREATE INDEX changed_by_account ON changed (account, number);

@@ -9,11 +9,12 @@ INSERT INTO change_count (name, number) VALUES ('changes', 0);
 
 -- The latest change of each state. What was there before has none: whoever wants all lists it first.
 CREATE TABLE changed (
-    uuid    TEXT NOT NULL,
-    cluster TEXT NOT NULL,
-    account TEXT NOT NULL,
-    number  INTEGER NOT NULL,
-    PRIMARY KEY (uuid, cluster)
+    uuid       TEXT NOT NULL,
+    cluster    TEXT NOT NULL,
+    datasource TEXT NOT NULL,
+    account    TEXT NOT NULL,
+    number     INTEGER NOT NULL,
+    PRIMARY KEY (uuid, cluster, datasource)
 );
 
 CREATE INDEX changed_by_account ON changed (account, number);
