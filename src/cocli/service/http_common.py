@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from starlette.exceptions import HTTPException
     from starlette.requests import Request
     from starlette.responses import Response
-    from starlette.types import ASGIApp, Message, Receive, Send, TokenScope
+    from starlette.types import ASGIApp, Message, Receive, Send, Scope
 
     from cocli.app.documents.tokens import TokenCaller, Tokens
     from cocli.errors import CocliError
@@ -147,7 +147,7 @@ class RequestLog:
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
-    async def __call__(self, scope: TokenScope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or not _LOG.isEnabledFor(logging.INFO):
             await self._app(scope, receive, send)
             return

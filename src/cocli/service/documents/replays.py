@@ -43,6 +43,7 @@ class Replays:
         self._running: dict[str, tuple[int, Future[Job]]] = {}
         self._streams: set[int] = set()
         self._stopping: set[int] = set()
+        self._leaving: set[int] = set()  # of streams that the service is about to end
 
     # --- operations that go on by themselves
 
@@ -129,6 +130,10 @@ class Replays:
         try:
             yield messages.progress_message(job)
             while not (await asyncio.wait({ended}, timeout=wait))[0]:
+                if number in self._leaving:
+                    # Said now, whatever the runner has in hand: it sees the pause when that is done.
+                    yield messages.progress_message(await self._paused(account, job.job))
+                    return
                 wait = min(2 * wait, _LOOK_SECONDS)
                 yield messages.progress_message(await self._job(account, job.job))
             ended.result()  # raises what the work raised
@@ -140,7 +145,8 @@ class Replays:
 
     def end_streams(self) -> None:
         """What is streamed pauses, and tells so."""
-        for number in list(self._streams):
+        self._leaving |= self._streams
+        for number in self._leaving:
             self._stop(number)
 
     def _stop(self, number: int) -> None:
@@ -163,6 +169,9 @@ class Replays:
             return await self._job(account, request.job_id)
         _, future = self._work.do("plan", account, _options(request, self._graph))
         return await asyncio.wrap_future(future)
+
+    async def _paused(self, account: str, job_id: str) -> Job:
+        return await self._threads.call(account, partial(pause, self._documents.of(account), job_id))
 
     async def _job(self, account: str, job_id: str) -> Job:
         return await self._threads.call(account, partial(job_of, self._documents.of(account), job_id))
