@@ -65,8 +65,9 @@ assert failed == [], failed
 print("MODULES", sum(name.startswith("cocli.") for name in sys.modules))
 print("EXTRAS", *sorted({str(name).partition(".")[0] for name in extras.values()}))
 """
-MADE = {"cocli/config/built.py", "cocli/app/deploy/requirements.txt"}
-"""What the build adds: the version that git gave, and the lock by which hosts get their packages."""
+_LOCKS = {f"cocli/app/deploy/requirements/{name}.txt" for name in ("run", "image-worker", "image-maps")}
+MADE = {"cocli/config/built.py", *_LOCKS}
+"""What the build adds: the version that git gave, and the locks by which hosts get their packages."""
 EXTRAS = {
     "aws_cdk",
     "boto3",

@@ -48,7 +48,7 @@ def _deploy(hosts: SshdHosts, name: str = "pi1", packages: bytes = b"") -> HostS
     ssh = SshHost(name, SshSettings(config=str(hosts.config), base=base))
     steps = HostSteps(DeployTarget(name, name), ssh, DeploySettings(), lambda *_: None)
     try:
-        steps.deploy(RELEASE, "lock", lambda _: packages, [])
+        steps.deploy(RELEASE, lambda _: "lock", lambda *_: packages, [])
     finally:
         ssh.close()
         hosts.stop()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import signal
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -77,8 +79,7 @@ def test_what_is_told_is_told_once_and_strangers_are_not_taken_for_children() ->
     reading, writing = os.pipe()
     try:
         stranger = InheritedWorker("plumbers", "enrichment", 1, os.getppid(), (reading, writing, writing))
-        told = f'[{{"campaign": "plumbers", "queue": "enrichment", "number": 1, "pid": {stranger.pid}, "pipes": [{reading}, {writing}, {writing}]}}]'
-        environ = {"COCLI_INHERITED_WORKERS": told}
+        environ = {"COCLI_INHERITED_WORKERS": json.dumps([asdict(stranger)])}
         assert inherited_workers(environ) == []
         assert environ == {}
         assert inherited_workers(environ) == []

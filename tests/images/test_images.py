@@ -54,22 +54,6 @@ def test_the_compose_file_names_images_that_there_are() -> None:
         assert "AWS_SECRET_ACCESS_KEY" not in json.dumps(service["environment"])
 
 
-def test_the_check_in_the_build_finds_a_module_that_cannot_be_imported(tmp_path: Path) -> None:
-    package = tmp_path / "cocli"
-    package.mkdir()
-    (package / "__init__.py").touch()
-    (package / "sound.py").write_text("import json")
-    (package / "of_an_extra.py").write_text("import ray.no_such_part")
-    words = [sys.executable, str(ROOT / "images" / "imports.py"), "worker"]
-    environ = {"PYTHONPATH": str(tmp_path)}
-    sound = subprocess.run(words, env=environ, capture_output=True, text=True)
-    assert sound.returncode == 0, sound.stderr
-    (package / "broken.py").write_text("import no_such_module")
-    broken = subprocess.run(words, env=environ, capture_output=True, text=True)
-    assert broken.returncode == 1
-    assert "cocli.broken: No module named 'no_such_module'" in broken.stderr
-
-
 # --- a worker in a container
 
 

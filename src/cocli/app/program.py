@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 
 _RUN_BY_HOSTS = (
@@ -71,10 +71,15 @@ def requirements() -> Iterator[DoctorCheck]:
         yield DoctorCheck("packages", Status.OK, "all that cocli needs are installed")
 
 
-def extras() -> Iterator[DoctorCheck]:
-    for extra in _extra_names():
+def extras(needed: Iterable[str] = ()) -> Iterator[DoctorCheck]:
+    """Those that are there, and those that are not. One that is `needed` must be."""
+    for extra in sorted({*_extra_names(), *needed}):
         absent, broken = _unusable(extra)
-        if absent:
+        if extra in needed and (absent or broken or extra not in _extra_names()):
+            detail = ", ".join([*absent, *broken]) or "there is no such extra"
+            fix = f"pip install 'cocli[{extra}]'" if extra in _extra_names() else None
+            yield DoctorCheck(f"extra {extra}", Status.FAILED, f"needed, but not whole: {detail}", fix)
+        elif absent:
             detail = f"not installed (optional): {', '.join(absent)}"
             yield DoctorCheck(f"extra {extra}", Status.OPTIONAL, detail, f"To use it: pip install 'cocli[{extra}]'")
         elif broken:
@@ -149,9 +154,11 @@ def _loading_error(module: str) -> str | None:
     return None
 
 
-def check_program() -> tuple[DoctorCheck, ...]:
-    """All there is to know without a store: for a new installation, and for a release before it is switched to."""
-    return (program(), _build(), *requirements(), _modules_of_cocli(), *extras())
+def check_program(needed: Iterable[str] = ()) -> tuple[DoctorCheck, ...]:
+    """All there is to know without a store: for a new installation, and for a release before it is switched to.
+
+    `needed` are extras that must be there."""
+    return (program(), _build(), *requirements(), _modules_of_cocli(), *extras(needed))
 
 
 def check_workers() -> tuple[DoctorCheck, ...]:

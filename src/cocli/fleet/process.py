@@ -66,9 +66,10 @@ class SpawnedWorker(Protocol):
 class WorkerProcess:
     """Fits `SpawnedWorker`."""
 
-    def __init__(
-        self, command: Sequence[str], environ: Mapping[str, str], *, on_complaint: Callable[[str], None]
-    ) -> None:
+    @classmethod
+    def started(
+        cls, command: Sequence[str], environ: Mapping[str, str], *, on_complaint: Callable[[str], None]
+    ) -> WorkerProcess:
         process = subprocess.Popen(  # noqa: S603 - our own program, without a shell
             command,
             env=dict(environ),
@@ -77,22 +78,19 @@ class WorkerProcess:
             stderr=subprocess.PIPE,
             start_new_session=True,
         )
-        self._begin(process, on_complaint)
+        return cls(process, on_complaint)
 
     @classmethod
     def inherited(cls, worker: InheritedWorker, *, on_complaint: Callable[[str], None]) -> WorkerProcess:
         """One that runs already: an earlier release of this supervisor has started it."""
-        made = cls.__new__(cls)
-        made._begin(InheritedProcess(worker), on_complaint)
-        made._torn = True
-        return made
+        return cls(InheritedProcess(worker), on_complaint)
 
-    def _begin(
+    def __init__(
         self, process: subprocess.Popen[bytes] | InheritedProcess, on_complaint: Callable[[str], None]
     ) -> None:
         self._process = process
         self._on_complaint = on_complaint
-        self._torn = False
+        self._torn = isinstance(process, InheritedProcess)
         """The first line may lack its beginning, which an earlier release has read."""
         self._report: WorkerReport | None = None
         self._complaint: str | None = None

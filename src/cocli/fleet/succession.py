@@ -63,7 +63,7 @@ def successor_words(argv: list[str]) -> list[str]:
 
 
 def inherited_workers(environ: MutableMapping[str, str]) -> list[InheritedWorker]:
-    """Those that an earlier release left to this process. It is told once: what is started from here must not hear it."""
+    """Those that an earlier release left to this process. It is told once: what it starts must not hear it."""
     told = environ.pop(_VARIABLE, None)
     if told is None:
         return []
@@ -88,9 +88,9 @@ class InheritedProcess:
     def __init__(self, worker: InheritedWorker) -> None:
         self.pid = worker.pid
         into, out, errors = worker.pipes
-        self.stdin = open(into, "wb", buffering=0)
-        self.stdout = open(out, "rb")
-        self.stderr = open(errors, "rb")
+        self.stdin = os.fdopen(into, "wb", buffering=0)
+        self.stdout = os.fdopen(out, "rb")
+        self.stderr = os.fdopen(errors, "rb")
         self._code: int | None = None
 
     def poll(self) -> int | None:

@@ -1,4 +1,4 @@
-"""One host over plain ssh: the agent is sent as text and answers with a line of JSON.
+"""One host over plain ssh: the agent's modules are sent as text, and it answers with a line of JSON.
 
 The program `ssh` is used as the person uses it, with their `~/.ssh/config`, keys and agent; no password is asked for.
 A host whose key is not known is refused, unless new ones are to be accepted; one whose key has changed always is.
@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from cocli.app.deploy import agent
 from cocli.errors import DeploymentError, HostLost, HostRefused, HostUnfit, HostUnreachable, ReleaseRefused
 
 if TYPE_CHECKING:
@@ -25,10 +26,13 @@ _NO_PYTHON = 79
 _SSH_FAILED = 255
 _CHUNK = 1 << 20
 _PYTHONS = "python3 python3.14 python3.13 python3.12 python3.11"
-_AGENT = (
-    "import sys; n = int(sys.stdin.buffer.readline()); "
-    'exec(compile(sys.stdin.buffer.read(n), "agent", "exec"), {"__name__": "__main__"})'
-)
+_AGENT = """\
+import json, sys, types
+for name, text in json.loads(sys.stdin.buffer.readline()):
+    sys.modules[name] = module = types.ModuleType(name)
+    exec(compile(text, name, "exec"), module.__dict__)
+module.main()
+"""
 _SCRIPT = f"""\
 for p in {_PYTHONS}; do
   if command -v $p >/dev/null 2>&1 && $p -c 'import sys; sys.exit(sys.version_info < {OLDEST})' >/dev/null 2>&1; then
@@ -66,8 +70,7 @@ class SshHost:
         sent = files or {}
         sizes = {name: len(data) for name, data in sent.items()}
         asked = {"do": action, "base": self.settings.base, "sizes": sizes, **request}
-        agent = resources.files("cocli.app.deploy").joinpath("agent.py").read_bytes()
-        parts = [f"{len(agent)}\n".encode(), agent, json.dumps(asked).encode() + b"\n", *sent.values()]
+        parts = [_agent_line(), json.dumps(asked).encode() + b"\n", *sent.values()]
         code, out, err = self._run(parts)
         return self._answer(code, out, err)
 
@@ -148,6 +151,13 @@ class SshHost:
         if any(word in said for word in words):
             return HostUnreachable(host=self.target, reason=said)
         return HostLost(host=self.target, reason=said)
+
+
+def _agent_line() -> bytes:
+    """The agent as one line: the names of its modules and their texts, in the order in which they are read."""
+    folder = resources.files(agent.__name__)
+    texts = [(f"{agent.__name__}.{name}", folder.joinpath(f"{name}.py").read_text("utf-8")) for name in agent.MODULES]
+    return json.dumps(texts).encode() + b"\n"
 
 
 def _feed(process: subprocess.Popen[bytes], parts: list[bytes]) -> None:
