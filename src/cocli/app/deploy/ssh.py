@@ -131,17 +131,18 @@ class SshHost:
             reason = "it has no python3" if found == "none" else f"{found} is too old: 3.11 or newer is needed"
             return HostUnfit(host=self.target, reason=reason, hint=f"On {self.target}: apt install python3")
         if code == _SSH_FAILED:
-            return self._ssh_failure(said)
+            return self._ssh_failure(" ".join(err.split()), said)
         if "sudo" in err:
             hint = "Let the user run sudo without a password, log in as root, or deploy without --sudo."
             return HostRefused(host=self.target, reason=said, hint=hint)
         return HostLost(host=self.target, reason=said)
 
-    def _ssh_failure(self, said: str) -> DeploymentError:
-        if "HOST IDENTIFICATION HAS CHANGED" in said or "differs from the key" in said:
+    def _ssh_failure(self, whole: str, said: str) -> DeploymentError:
+        """By all that ssh wrote: what matters may stand at the beginning of a page."""
+        if "HOST IDENTIFICATION HAS CHANGED" in whole or "differs from the key" in whole:
             hint = f"If the host was set up anew: ssh-keygen -R {self.target}, then deploy with --accept-new-key"
             return HostRefused(host=self.target, reason="its key is not the one that is known", hint=hint)
-        if "Host key verification failed" in said or "host key is known" in said:
+        if "Host key verification failed" in whole or "host key is known" in whole:
             hint = f"Compare its key and accept it: ssh {self.target} true; or: --accept-new-key"
             return HostRefused(host=self.target, reason="its key is not known here", hint=hint)
         if "Permission denied" in said:

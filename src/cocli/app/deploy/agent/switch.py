@@ -34,9 +34,11 @@ def switch(request: Any, places: Any) -> Any:
     write_file(places.path("run", "undo.json"), json.dumps({**before, "told": kept}).encode(), 0o600)
     if instance:
         _tell(request, places, instance)
-    is_told_anew = bool(instance) and _told(request, places, instance) != kept
-    has_new_unit = manager.prepare(request.get("unit", ""))
-    restarted = places.instances() if has_new_unit else [instance] if is_told_anew else []
+    restarted = []
+    if instance and (before["current"] == release or _told(request, places, instance) != kept):
+        restarted = [instance]
+    if manager.prepare(request.get("unit", "")):
+        restarted = places.instances()
     seconds = _move(places, manager, release, restarted, request["drain"])
     return {"seconds": seconds, "before": before, **standing(places)}
 
