@@ -50,9 +50,11 @@ def test_the_compose_file_names_images_that_there_are() -> None:
             continue
         assert service["image"] in {build.image_name(target) for target in build.TARGETS}
         assert service["read_only"]
-        assert service["init"]
         assert service["user"] == "10001:10001"
         assert service["cap_drop"] == ["ALL"]
+        assert "no-new-privileges:true" in service["security_opt"]
+        has_browser = service["image"] == build.image_name("maps")
+        assert ("seccomp=./chromium-seccomp.json" in service["security_opt"]) == has_browser
         assert "AWS_SECRET_ACCESS_KEY" not in json.dumps(service["environment"])
 
 
@@ -158,11 +160,16 @@ def test_the_dashboard_in_a_container_lets_in_who_has_its_link(seaweedfs: S3Serv
         link = re.search(rf"http://127\.0\.0\.1:{port}/\S+", logs_of(name))
         assert link is not None, logs_of(name)
         with httpx2.Client(follow_redirects=True) as person:
-            assert person.get(f"http://127.0.0.1:{port}/api/campaigns").status_code == 401, "nobody is logged in"
+            assert person.get(f"http://127.0.0.1:{port}/api/tokens").status_code == 401, "nobody is logged in"
             page = person.get(link[0])
             assert page.status_code == 200
             assert "<html" in page.text.lower()
-            assert person.get(f"http://127.0.0.1:{port}/api/campaigns").status_code == 200
+            here = f"http://127.0.0.1:{port}"
+            entered = person.post(
+                f"{here}/auth", json={"token": link[0].partition("#")[2]}, headers={"Origin": here}
+            )  # as the page does it
+            assert entered.status_code == 200, entered.text
+            assert person.get(f"{here}/api/tokens").status_code == 200
         inside = build.podman("exec", name, "sh", "-c", "id -u; touch /x 2>&1", capture=True, check=False).stdout
         assert inside.splitlines()[0] == "10001"
         assert "Read-only file system" in inside
@@ -193,7 +200,8 @@ def test_the_image_for_maps_opens_a_page_with_chromium_as_nobody_in_particular()
     with served_pages() as server:
         server.pages["127.0.0.1"] = b"<title>plain</title><script>document.title = 'made by a script'</script>"
         python = ("--entrypoint=/opt/cocli/bin/python", build.image_name("maps"), "-c", _OPEN_A_PAGE)
-        name = run_detached("maps", *python, f"http://127.0.0.1:{server.port}/")
+        profile = f"--security-opt=seccomp={ROOT / 'images' / 'chromium-seccomp.json'}"
+        name = run_detached("maps", *python, f"http://127.0.0.1:{server.port}/", options=[profile])
         try:
             build.podman("wait", name, capture=True)
             assert logs_of(name).splitlines()[-1:] == ["10001 made by a script"], logs_of(name)

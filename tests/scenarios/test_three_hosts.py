@@ -26,7 +26,7 @@ from cocli.queue.leased.queue import LeasedQueue
 from tests.deploy.conftest import SILENT, changed_wheel
 from tests.kit.namespaces import HostNetworks
 from tests.kit.servers import S3Server, credentials_environment
-from tests.kit.ssh_hosts import SshdHosts
+from tests.kit.ssh_hosts import SshdHost, SshdHosts
 from tests.scenarios.conftest import Machine, Machines, in_make_scenarios, looking, wait_until
 
 NAMES = ("pi1", "pi2", "pi3")
@@ -144,11 +144,12 @@ def _unfit_hosts_are_refused(laptop: Machine, hosts: SshdHosts, wheel: Path) -> 
         (host.bin / "python3").write_text(fine.replace(str(pi1.bin), str(host.bin)))
     for version in ("3.11", "3.12", "3.13", "3.14"):
         (pi1.bin / f"python{version}").unlink()
-    with _few_files(pi3.home / "small") as folder:
+    with _few_files(pi3, pi3.home / "small") as inside:
         words = ["deploy", "pi3", "--wheel", str(wheel), *_options(hosts, base="~/small")]
         full = laptop.cocli(*words, code=EXIT_CONFIG).json["hosts"][0]
         assert "No space left" in full["problem"]["message"], full
-        assert list((folder / "deps").iterdir()) == [], "nothing that is half there"
+        left = subprocess.run([*inside, "ls", "-A", str(pi3.home / "small" / "deps")], capture_output=True, text=True)
+        assert (left.returncode, left.stdout) == (0, ""), "nothing that is half there"
 
 
 def _other_key(hosts: SshdHosts) -> str:
@@ -156,15 +157,19 @@ def _other_key(hosts: SshdHosts) -> str:
 
 
 @contextmanager
-def _few_files(folder: Path) -> Iterator[Path]:
-    """A disk with room for many bytes and few files: it is full in the middle, whatever was asked before."""
+def _few_files(host: SshdHost, folder: Path) -> Iterator[list[str]]:
+    """A disk with room for many bytes and few files: it is full in the middle, whatever was asked before.
+
+    Only the host sees it; the words that run a program there."""
+    assert host.process is not None
+    inside = ["nsenter", "--mount", f"--target={host.process.pid}"]
     folder.mkdir()
-    words = ["mount", "-t", "tmpfs", "-o", "size=4g,nr_inodes=500", "tmpfs", str(folder)]
-    subprocess.run(words, check=True)
+    options = "size=4g,nr_inodes=500"
+    subprocess.run([*inside, "mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)], check=True)
     try:
-        yield folder
+        yield inside
     finally:
-        subprocess.run(["umount", str(folder)], check=True)
+        subprocess.run([*inside, "umount", str(folder)], check=True)
 
 
 def _in_a_thread(action: Callable[[], Any]) -> tuple[threading.Thread, list[Any]]:
