@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -21,6 +21,9 @@ from cocli.app.infra.cloud import CloudAccount
 from cocli.app.infra.deployment import read_stack
 from cocli.app.infra.users import throwaway_user
 from cocli.models.campaign import AwsSection
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 playwright = pytest.importorskip("playwright.sync_api")
 
@@ -58,7 +61,7 @@ def _as_the_emulator_needs(cloud: LocalCloud) -> None:
 
 
 @pytest.fixture
-def person(cloud: LocalCloud, site: str) -> Iterator[playwright.Page]:
+def person(cloud: LocalCloud, site: str) -> Iterator[Page]:
     """A browser that finds the distribution on this machine, and nothing else."""
     from cocli.pipeline.websites.fetch.browser import find_chromium
 
@@ -72,7 +75,7 @@ def person(cloud: LocalCloud, site: str) -> Iterator[playwright.Page]:
         browser.close()
 
 
-def _open(person: playwright.Page, address: str) -> Any:
+def _open(person: Page, address: str) -> Any:
     """On a busy machine the emulator gives its functions up before they have started: then it says 502 or 503."""
     until = time.monotonic() + 120
     while True:
@@ -81,14 +84,14 @@ def _open(person: playwright.Page, address: str) -> Any:
             return answer
 
 
-def _log_in(person: playwright.Page, email: str, password: str) -> None:
+def _log_in(person: Page, email: str, password: str) -> None:
     person.locator("input[name=username]").first.fill(email)
     person.locator("input[name=password]").first.fill(password)
     person.locator("button[type=submit], input[type=submit]").first.click()
 
 
 @pytest.mark.timeout(300)
-def test_who_logs_in_sees_the_dashboard_and_nobody_else_does(person: playwright.Page, site: str) -> None:
+def test_who_logs_in_sees_the_dashboard_and_nobody_else_does(person: Page, site: str) -> None:
     refused = _open(person, site + DATA)
     assert (refused.status, refused.json()["error"]["code"]) == (401, "login_required")
     with throwaway_user(CloudAccount(AwsSection()), "plumbers") as (email, password):
