@@ -471,6 +471,13 @@ def document_files(folder: str, cluster: str | None, uuid: str, digest: str = ""
     return f"{base}.pb", f"{base}/{digest}.pb"
 
 
+def document_path(owner: tuple[str, str, str, str], cluster: str | None, uuid: str) -> str:
+    """The key of a state behind the prefix, which a table of states has no need to repeat. `owner` is account,
+    connector, datasource and document."""
+    folder = "/".join(map(encode_part, owner))
+    return document_files(f"{folder}/", cluster, uuid)[0]
+
+
 def account_prefix(prefix: str, account: str | None = None) -> str:
     """The folder of all documents, or of those of one account."""
     folder = f"{PATH.encode(prefix)}/"

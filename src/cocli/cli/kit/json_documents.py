@@ -217,8 +217,8 @@ DOCUMENTS = {
             "replay": _REPLAYED,
             "seed": _REPLAYED,
             "compare": '{"account", "left", "right", "documents", "identical", "different", "only_left", "only_right", '
-            '"unreadable", "fields": [{"path", "same", "changed", "gained", "lost", "examples": [{"doc", "verdict", '
-            '"left", "right"}]}], "examples_only_left", "examples_only_right", "problems", "places": '
+            '"unreadable", "fields": [{"path", "same", "changed", "gained", "lost", "examples": [{"doc", "datasource", '
+            '"verdict", "left", "right"}]}], "examples_only_left", "examples_only_right", "problems", "places": '
             + _DIFFERENCES_OF_RECORDS
             + ", "
             '"prospects": the same or null, "states_read", "missing": {"left", "right"}}',

@@ -182,10 +182,10 @@ class Fsck:
                 wanted |= {event.event_id: event for event in events_of(surveyed.state, self._repository.subscriptions)}
         known = self._catalog.known_events(wanted)
         missing = [event for event in wanted.values() if event.event_id not in known]
-        missing = [event for event in missing if not self._catalog.is_learned(event.uuid, event.reference.cluster)]
+        missing = [event for event in missing if not self._catalog.is_learned(event.state_key)]
         if missing and not self._options.repair:
-            rows = {(row.uuid, row.cluster) for surveyed in survey.states if (row := self._find(surveyed.state.row()))}
-            missing = [event for event in missing if (event.uuid, event.reference.cluster) in rows]
+            rows = {row.state_key for surveyed in survey.states if (row := self._find(surveyed.state.row()))}
+            missing = [event for event in missing if event.state_key in rows]
         if not missing:
             return
         done = self._mend(lambda: self._mending.tell(missing))
@@ -330,7 +330,7 @@ class Fsck:
     # --- plumbing
 
     def _find(self, row: PipeDoc) -> PipeDoc | None:
-        return self._catalog.find(row.account, row.uuid, row.cluster, row.uuid).row
+        return self._catalog.find(row.account, row.state_key, row.uuid).row
 
     def _see(self, key: str, current: str, digest: str) -> None:
         self._seen.update((_short(key), _short(f"{current} {digest}")))

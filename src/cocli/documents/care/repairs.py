@@ -88,11 +88,7 @@ class Mending:
         """The newest earlier version takes the place of what is gone; where there is none, the row goes."""
         place = DocumentPlace.of(self._objects.prefix, row)
         survey = survey_one(self._store, place.folder, self._objects.prefix)
-        earlier = [
-            surveyed
-            for surveyed in survey.versions
-            if (surveyed.state.document.uuid, surveyed.state.document.cluster) == (row.uuid, row.cluster)
-        ]
+        earlier = [surveyed for surveyed in survey.versions if surveyed.state.document.state_key == row.state_key]
         if earlier:
             newest = max(earlier, key=lambda surveyed: surveyed.state.header.version)
             if create(self._store, place.current, newest.stored.data) is not None:

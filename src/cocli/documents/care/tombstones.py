@@ -105,7 +105,7 @@ class Tombstones:
 
     def _drop(self, place: DocumentPlace) -> None:
         """A row without an object: there is nothing to bury, and nothing that the row stands for."""
-        row = self._catalog.find(place.account, place.uuid, place.cluster, place.uuid).row
+        row = self._catalog.find(place.account, place.state_key, place.uuid).row
         if row is not None:
             self._catalog.replace([], [], remove=[row])
 

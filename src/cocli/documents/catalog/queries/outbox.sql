@@ -8,7 +8,8 @@ INSERT INTO outbox ({event}) VALUES ({event_values}) ON CONFLICT (event_id) DO N
 SELECT {event} FROM outbox AS one
 WHERE published_at IS NULL AND NOT EXISTS (
     SELECT 1 FROM outbox AS failed
-    WHERE failed.uuid = one.uuid AND failed.cluster = one.cluster AND failed.published_at IS NULL
+    WHERE failed.uuid = one.uuid AND failed.cluster = one.cluster
+        AND failed.datasource = one.datasource AND failed.connector = one.connector AND failed.published_at IS NULL
         AND failed.attempts > one.attempts AND failed.number < one.number
 )
 ORDER BY attempts, number LIMIT :limit;
