@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from cocli.documents.care.expiry import Expiry
 from cocli.documents.care.purge import Purger
 from cocli.documents.care.tombstones import Tombstones
 from cocli.documents.catalog.base import EVERY, CatalogPage, Cursor, Selection
@@ -66,6 +67,7 @@ class DocumentRepository:
         )
         self.tombstones = Tombstones(self.objects, catalog, clock=clock, subscriptions=subscriptions)
         self.purger = Purger(self.objects, catalog, self.tombstones, clock=clock, subscriptions=subscriptions)
+        self.expiry = Expiry(self.objects, catalog, clock=clock, subscriptions=subscriptions)
         self.teller = ChangeTeller(store, catalog)
         self.learner = ChangeLearner(store, catalog)
         self.census = Census(self.objects, catalog, clock=clock)

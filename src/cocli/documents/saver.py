@@ -101,6 +101,8 @@ class Saver:
             raise DocumentDeleted(doc=document.doc, deleted_at=render_utc(found.document_deleted_at))
         if row is None:
             return None
+        if row.expired_at is not None:
+            return None
         if row.deleted_at is not None:
             raise DocumentDeleted(doc=document.doc, deleted_at=render_utc(row.deleted_at))
         if row.digest != document.digest:
@@ -139,14 +141,17 @@ class Saver:
                 continue
             there, stored = read
             # Nobody told of this version yet, as far as we know: its writer may have died before it could.
-            untold = self._events(there) if row is None or row.version < there.header.version else []
-            if there.header.deleted_at is not None:
+            is_new = row is None or row.version < there.header.version
+            untold = self._events(there) if is_new and not there.is_expired else []
+            if there.header.deleted_at is not None and not there.is_expired:
                 self._catalog.commit([there.row()], untold)
                 raise DocumentDeleted(doc=request.document.doc, deleted_at=render_utc(there.header.deleted_at))
-            if there.header.digest == request.document.digest:
+            if there.header.digest == request.document.digest and not there.is_expired:
                 return self._adopt(request, there, untold)
             header = replace(request.first.header, version=there.header.version + 1, operation=Operation.UPDATED)
             state, data = self._objects.encode(replace(request.first, header=header))
+            if there.is_expired:  # what it stood for is gone for good, and nothing names its digest any more
+                self._catalog.forget_versions([(request.document.state_key, there.header.digest)], deletions=True)
             etag = self._objects.supersede(request.place, there, stored, data)
             if etag is None:
                 _LOG.debug("somebody else saved the document first: again", extra={"doc": request.document.doc})

@@ -56,6 +56,11 @@ def queues_folder(campaign: str) -> str:
     return f"{campaign_folder(campaign)}queues/"
 
 
+def results_folder(campaign: str, what: str) -> str:
+    """Where things for people lie: `exports`, `reports`; and `retention`, what was removed by rule."""
+    return f"{campaign_folder(campaign)}{encode_part(what)}/"
+
+
 def quality_folder(campaign: str) -> str:
     """Where the self-checks of a campaign's parsers lie."""
     return f"{campaign_folder(campaign)}quality/"
@@ -421,6 +426,17 @@ class ReportKey(Key):
 class UpkeepKey(Key):
     TEMPLATE: ClassVar[str] = "campaigns/{campaign}/reports/upkeep.json"
     campaign: str
+
+
+class RetentionKey(Key):
+    """What was removed by a rule of retention, by the day and the content of the record."""
+
+    TEMPLATE: ClassVar[str] = "campaigns/{campaign}/retention/{day}/{content_hash}.json"
+    CODECS: ClassVar[dict[str, Codec]] = {"day": DAY, "content_hash": SHA256}
+    IMMUTABLE: ClassVar[bool] = True
+    campaign: str
+    day: str
+    content_hash: str
 
 
 class ExportKey(Key):

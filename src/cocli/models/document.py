@@ -104,6 +104,8 @@ class PipeDoc(Record):
     """Set on a tombstone: there was such a state, and it may not come back by itself."""
     purged_at: UtcDatetime | None = None
     """Set where every version was removed for good."""
+    expired_at: UtcDatetime | None = None
+    """Set where the content went because it was old. It is hidden like a tombstone, and may come again."""
 
     @field_validator("cluster")
     @classmethod

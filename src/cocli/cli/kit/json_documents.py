@@ -4,6 +4,11 @@ _DOCUMENT_ROW = (
     '"doc", "cluster", "address", "connector", "datasource", "uuid", "version", "digest", "parent_digest", "size", '
     '"content_type", "filename", "source_uri", "http_status", "saved_at", "deleted_at", "purged_at", "nodes"'
 )
+_QUARANTINED = '"doc", "datasource", "node", "code", "message", "retryable", "released", "whole", "since"'
+_RETENTION = (
+    '{"campaign", "dry_run", "kinds": [{"kind", "age", "count", "bytes", "kept_as_evidence", "values_naming_them", '
+    '"removed"}], "held_back": {kind: reason}, "problems": [text]}'
+)
 _JOB = (
     '{"id", "kind", "state", "cluster", "total", "done", "unchanged", "skipped", "failed", "error", "planned_at", '
     '"finished_at"}'
@@ -85,7 +90,8 @@ DOCUMENTS = {
     "cocli campaign migrate": '{"campaign", "dry_run", "made_campaign", "not_taken": [key], "records", "rejected", '
     '"files": {"companies", "notes", "meetings", "people"}, "already", "tasks": {queue: count}, "problems": [text]}',
     "cocli campaign settle": '{"campaign", "prospects", "moved", "joined"}, with --everything also "harvested", '
-    '"queued", "pages_created", "pages_changed", "completions", "searched", "report", "published", "swept"',
+    '"queued", "pages_created", "pages_changed", "completions", "searched", "report", "published", "swept", "expired": '
+    "{kind: count}",
     "cocli campaign retry": '{"campaign", "dry_run", "passes": [{"choice", "queue", "outcomes": {outcome: count}}], '
     '"batch", "rejected": [{"line", "reason"}], "without_email": {"prospects", "missing", "reasons": [{"reason", '
     '"count"}], "rows": [{"company_hash", "name", "domain", "website", "country", "reason", "evidence"}]} or null, '
@@ -212,6 +218,8 @@ DOCUMENTS = {
             "restore": f'{{"account", "states": [{{{_DOCUMENT_ROW}}}]}}',
             "purge": f'{{"account", "doc", "dry_run", "states": [{{{_DOCUMENT_ROW}}}], "proofs": [{{"begun_at", '
             '"purged_at", "purged_by", "reason", "removed": [{"kind", "cluster", "uuid", "digest", "size"}]}]}',
+            "quarantine": f'{{"account", "entries": [{{{_QUARANTINED}}}]}}',
+            "release": f'{{"account", "dry_run", "entries": [{{{_QUARANTINED}, "problem"}}]}}',
             "fsck": '{"account", "documents", "objects", "blobs", "rows", "events", "open", "findings": [{"problem", '
             '"account", "doc", "detail", "repaired"}]}',
             "replay": _REPLAYED,
@@ -346,6 +354,10 @@ DOCUMENTS = {
     '"others", "bytes"}, without --dry-run also "written", ' + _DAMAGE,
     "cocli backup prune": '{"backup", "dry_run", "kept": [' + _SNAPSHOT + '], "forgotten": the same, "condemned": '
     '{"objects", "bytes"}, "removed": {"objects", "bytes"}, "damaged"}',
+    "cocli retention show": _RETENTION,
+    "cocli retention apply": _RETENTION,
+    "cocli retention proofs": '{"campaign", "records": [{"schema", "kind", "rule", "by", "at", "with_evidence", '
+    '"items": [{"name", "digest", "size"}]}]}',
     "cocli store ls": '{"entries": [{"key", "size", "modified", "etag", "folder"}]}',
     "cocli store put": '{"key", "etag", "bytes"}',
     "cocli store rm": '{"key", "status": "removed" or "would_remove", "objects", "bytes"}',

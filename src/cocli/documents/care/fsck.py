@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from cocli.documents.care.survey import Survey, SurveyedState
+    from cocli.documents.header import DocumentState
     from cocli.documents.outbox import Event
     from cocli.documents.repository import DocumentRepository
     from cocli.models.document import PipeDoc
@@ -239,6 +240,9 @@ class Fsck:
         if intake is None or intake.state.purge is None:
             return
         self._purged.add(survey.folder)
+        if intake.state.is_expired:
+            self._expiry(intake.state, survey)
+            return
         others = len(survey.states) + len(survey.versions) + len(survey.blobs) - 1
         if intake.state.purge.purged_at is not None and not others:
             return
@@ -249,10 +253,20 @@ class Fsck:
         if done is not None:
             survey.states, survey.versions, survey.blobs = [], [], {}
 
+    def _expiry(self, stub: DocumentState, survey: Survey) -> None:
+        if stub.purge is None or stub.purge.purged_at is not None:
+            return
+        document = stub.document
+        done = self._mend(lambda: self._mending.finish_expiry(stub))
+        self._found(FsckProblem.UNFINISHED_PURGE, document.account, document.doc, "its content is old", done)
+        if done is not None:
+            again = survey_one(self._store, survey.folder, self._objects.prefix)
+            survey.states, survey.versions, survey.blobs = again.states, again.versions, again.blobs
+
     def _raised(self, survey: Survey) -> None:
         """A live state whose document was deleted."""
         intake = survey.intake
-        if intake is None or intake.state.header.deleted_at is None:
+        if intake is None or intake.state.header.deleted_at is None or intake.state.is_expired:
             return
         for surveyed in survey.states:
             if surveyed.state.header.deleted_at is None:

@@ -33,6 +33,7 @@ class Mending:
         self._catalog = repository.catalog
         self._tombstones = repository.tombstones
         self._purger = repository.purger
+        self._expiry = repository.expiry
         self._subscriptions = repository.subscriptions
 
     def set_aside(self, stored: StoredObject, kind: ObjectKind | None) -> str | None:
@@ -83,6 +84,10 @@ class Mending:
     def finish_purge(self, stub: DocumentState) -> str:
         proof = self._purger.purge_at(DocumentPlace.of(self._objects.prefix, stub.document), "fsck", "")
         return f"purged; {len(proof.removed)} objects are in the proof"
+
+    def finish_expiry(self, stub: DocumentState) -> str:
+        done = self._expiry.finish(DocumentPlace.of(self._objects.prefix, stub.document))
+        return f"removed; {len(done.removed)} objects were left"
 
     def without_object(self, row: PipeDoc) -> str:
         """The newest earlier version takes the place of what is gone; where there is none, the row goes."""

@@ -230,6 +230,11 @@ class Catalog(Protocol):
 
     def pruned_before(self) -> datetime | None: ...
 
+    def forget_versions(self, versions: Sequence[tuple[StateKey, str]], *, deletions: bool = False) -> None:
+        """Drop the events of versions, by state and digest, whose content is gone: nobody could read what they point
+        at. Those that tell of a deletion only with `deletions`."""
+        ...
+
     # --- memos
 
     def remember(self, memo: Memo) -> None: ...

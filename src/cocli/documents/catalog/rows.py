@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Write = Callable[[datetime], object]
     Read = Callable[[Any], datetime]
 
-_TIMES = ("saved_at", "deleted_at", "purged_at")
+_TIMES = ("saved_at", "deleted_at", "purged_at", "expired_at")
 _fields = attrgetter(*ROW)
 
 

@@ -120,7 +120,7 @@ class SqlCatalog:
             if found.state_key == state:
                 row = found
             if found.uuid == intake and found.cluster is None:
-                deleted_at = found.deleted_at
+                deleted_at = None if found.expired_at else found.deleted_at
         return CatalogState(row, deleted_at)
 
     def commit(self, rows: Sequence[PipeDoc], events: Sequence[Event], *, intake: str | None = None) -> bool:
@@ -314,6 +314,11 @@ class SqlCatalog:
         if found:
             return self._database.read_time(found[0][0])
         return None
+
+    def forget_versions(self, versions: Sequence[tuple[StateKey, str]], *, deletions: bool = False) -> None:
+        values = [_place(state) | {"digest": digest, "deletions": int(deletions)} for state, digest in versions]
+        with self._database.transaction() as session:
+            session.run_many(self._statements["forget_version"], values)
 
     # --- memos
 

@@ -34,7 +34,7 @@ ON CONFLICT (uuid, cluster, datasource, connector) DO UPDATE SET
     digest = excluded.digest, size = excluded.size, version = excluded.version, content_type = excluded.content_type, filename = excluded.filename,
     source_uri = excluded.source_uri, http_status = excluded.http_status, etag = excluded.etag,
     parent_digest = excluded.parent_digest, steps = excluded.steps, saved_at = excluded.saved_at,
-    deleted_at = excluded.deleted_at, purged_at = excluded.purged_at, learned = 1
+    deleted_at = excluded.deleted_at, purged_at = excluded.purged_at, expired_at = excluded.expired_at, learned = 1
 WHERE excluded.version > document_states.version;
 
 -- name: is_learned

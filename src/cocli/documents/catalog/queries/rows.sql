@@ -9,7 +9,8 @@ WHERE datasource = :datasource AND connector = :connector
 SELECT {row} FROM document_states WHERE uuid = :uuid AND cluster = :cluster ORDER BY datasource, connector;
 
 -- name: deleted
-SELECT deleted_at FROM document_states WHERE uuid = :intake AND cluster = '' AND connector = :connector {lock};
+SELECT CASE WHEN expired_at IS NULL THEN deleted_at END FROM document_states
+WHERE uuid = :intake AND cluster = '' AND connector = :connector {lock};
 
 -- name: put
 INSERT INTO document_states ({row}, path) VALUES ({row_values}, :path)
@@ -17,7 +18,7 @@ ON CONFLICT (uuid, cluster, datasource, connector) DO UPDATE SET
     digest = excluded.digest, size = excluded.size, version = excluded.version, content_type = excluded.content_type, filename = excluded.filename,
     source_uri = excluded.source_uri, http_status = excluded.http_status, etag = excluded.etag,
     parent_digest = excluded.parent_digest, steps = excluded.steps, saved_at = excluded.saved_at,
-    deleted_at = excluded.deleted_at, purged_at = excluded.purged_at, learned = 0
+    deleted_at = excluded.deleted_at, purged_at = excluded.purged_at, expired_at = excluded.expired_at, learned = 0
 WHERE excluded.version >= document_states.version;
 
 -- name: remove
