@@ -216,6 +216,7 @@ RUNS: dict[str, tuple[str, ...]] = {
     "cocli backup verify": ("-b", "backup"),
     "cocli backup restore": ("-b", "backup", "--to", "restored"),
     "cocli backup prune": ("-b", "backup", "--keep-last", "1"),
+    "cocli register": ("plumbers",),
     "cocli retention show": ("plumbers",),
     "cocli retention apply": ("plumbers", "--yes"),
     "cocli retention proofs": ("plumbers",),

@@ -304,7 +304,7 @@ DOCUMENTS = {
     '"attendees", "at"}], "truncated"}',
     "cocli meeting rm": '{"meeting": {"slug", "name", "path", "status": "removed"}}',
     "cocli export": '{"campaign", "path", "format", "rows", "bytes", "excluded", "merged", "filtered", '
-    '"without_position", "by_hand", "columns", "problems", "attribution", "notes"}',
+    '"without_position", "by_hand", "columns", "problems", "attribution", "beside", "notes"}',
     "cocli run": f'{{"campaign", "is_new", "out", "import": {{{_IMPORTED}}}, "status": "done" or "unfinished", '
     '"ending", "nothing_new", "counts": {"rows", "businesses", "websites", "read", "unreadable": {reason: count}, '
     '"waiting", "with_email", "with_phone", "unread_phones"}, "notes", "seconds", "html"}, with --dry-run {"campaign", '
@@ -319,7 +319,8 @@ DOCUMENTS = {
     '"unread", "found", "completeness"} or null, "fields": [{"field", "filled", "share"}], "emails": {"addresses", '
     '"undeliverable", "prospects", "by_source": [{"name", "count"}], "by_method", "by_relation", "by_label", '
     '"by_verification": the '
-    'same}, "sources", "categories", "domains": the same, "queues": [{"queue", "pending", "leased", "expired", '
+    'same}, "sources", "attribution": [text], "categories", "domains": the same, "queues": [{"queue", "pending", '
+    '"leased", "expired", '
     '"completed", "sidelined": {category: count}, "rate_per_minute", "problem"}], "trend": [{"at", "told_by", '
     '"prospects", "with_email", "addresses", "read"}], "versions": {index: version}, "unpacked": {index: count}, '
     '"path", "problem", "written"}',
@@ -354,6 +355,9 @@ DOCUMENTS = {
     '"others", "bytes"}, without --dry-run also "written", ' + _DAMAGE,
     "cocli backup prune": '{"backup", "dry_run", "kept": [' + _SNAPSHOT + '], "forgotten": the same, "condemned": '
     '{"objects", "bytes"}, "removed": {"objects", "bytes"}, "damaged"}',
+    "cocli register": '{"campaign", "at", "controller", "contact", "purpose", "basis", "recipients", "activities": '
+    '[{"name", "data", "people", "sources": [{"name", "licence", "attribution", "link"}], "where", "kept_for"}], '
+    '"measures", "missing"}',
     "cocli retention show": _RETENTION,
     "cocli retention apply": _RETENTION,
     "cocli retention proofs": '{"campaign", "records": [{"schema", "kind", "rule", "by", "at", "with_evidence", '
