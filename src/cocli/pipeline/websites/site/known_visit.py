@@ -41,7 +41,13 @@ def known_visit(repository: DocumentRepository, account: str, edition: str, doma
     if visit is None or trace is None or site is None:
         return None
     memo = repository.recall(
-        account, site_doc(domain), SITE, edition, input_digest=visit.digest, code_digest=_code_digest()
+        account,
+        site_doc(domain),
+        SITE,
+        edition,
+        input_digest=visit.digest,
+        code_digest=_code_digest(),
+        origin=visit.origin,
     )
     if memo is None or memo.output_digest != site.digest:
         return None
