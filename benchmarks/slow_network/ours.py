@@ -54,9 +54,9 @@ class Machine:
         )
         return Worked(spent, json.loads(spent.outputs[0]))
 
-    def queue_again(self) -> None:
+    def queue_again(self, *, brief: bool = True) -> None:
         """All websites once more, as a second visit."""
-        self._cocli("campaign", "retry", CAMPAIGN, "--sites", "leads.csv", "--batch", "again")
+        self._cocli("campaign", "retry", CAMPAIGN, "--sites", "leads.csv", "--batch", "again", *(["--brief"] if brief else []))
 
     @property
     def _environ(self) -> dict[str, str]:

@@ -25,9 +25,10 @@ from cocli.pipeline.websites.page.url import given_url
 from cocli.pipeline.websites.site.document import site_uuid
 from cocli.pipeline.websites.site.known_visit import known_visit
 from cocli.pipeline.websites.site.look import look_here
-from cocli.pipeline.websites.site.page_shelf import PageShelf, PreparedShelf, known_pages
+from cocli.pipeline.websites.site.page_shelf import PageShelf, PreparedShelf
 from cocli.pipeline.websites.site.record import pages_of, state_of, website_of
 from cocli.pipeline.websites.site.site import SiteReading, SiteSettings, read_site
+from cocli.pipeline.websites.site.telling_pages import is_whole_look_due, telling_pages
 from cocli.pipeline.websites.triage.triage import Expected, Triage
 
 if TYPE_CHECKING:
@@ -72,6 +73,8 @@ class _Before:
     kept: Website | None = None
     """The site, where what an earlier visit found will do."""
     visit: KnownVisit | None = None
+    brief: bool = False
+    """Whether the pages that have its contacts are enough, as long as they are as they were."""
 
 
 class Enrichment:
@@ -137,13 +140,14 @@ class Enrichment:
         kept = kept_site(*where, keeping.records, work.domain, self._clock()) if reuse else None
         if kept is not None:
             return _Before(prospects, self._shelf, kept)
-        if keeping.records.domain(work.domain) is None:
+        domain = keeping.records.domain(work.domain)
+        if domain is None:
             return _Before(prospects, PreparedShelf(self._shelf, {}, is_first_visit=True))
         visit = known_visit(*where, work.domain) if self._render is None else None
         if visit is None:
             return _Before(prospects, self._shelf)
-        pages = known_pages(keeping.repository, keeping.account, visit.trace.asked)
-        return _Before(prospects, PreparedShelf(self._shelf, pages), visit=visit)
+        brief = work.brief and not is_whole_look_due(work.domain, domain.last_crawled, self._clock())
+        return _Before(prospects, PreparedShelf.of(self._shelf, visit.trace), visit=visit, brief=brief)
 
     async def _enriched(
         self, work: EnrichmentWork, prospects: list[Prospect], reading: SiteReading, known: KnownVisit | None
@@ -157,8 +161,11 @@ class Enrichment:
             if self._keeping is not None:
                 document = site_uuid(work.domain, self._keeping.account)
             website = website_of(state, pages_of(reading), at=self._clock(), document=document)
-        told = {"site": work.domain, "status": website.status, "pages": len(reading.pages), "stop": reading.stop}
-        _LOG.debug("site read", extra=told | {"requests": reading.requests})
+            if reading.trace is not None and website.status == "alive":
+                told = telling_pages(website, [page.facts for page in reading.pages])
+                reading.trace = reading.trace.with_telling(told)
+        log = {"site": work.domain, "status": website.status, "pages": len(reading.pages), "stop": reading.stop}
+        _LOG.debug("site read", extra=log | {"requests": reading.requests})
         mx = await self._mx(website)
         kept = KeptVisit()
         if self._visits is not None:
@@ -187,6 +194,7 @@ class Enrichment:
             look=self._look,
             clock=room.clock,
             known=before.visit.trace if before.visit else None,
+            brief=before.brief,
         )
 
     # --- what was read before
