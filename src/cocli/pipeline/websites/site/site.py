@@ -185,7 +185,7 @@ class _Reader:
 
     async def is_as_before(self, known: VisitTrace, *, brief: bool) -> bool:
         """Ask for what an earlier visit asked for. From the first difference on, the site is read as always."""
-        if known.basis not in (self._basis(), self._moved_basis()):
+        if known.basis != self._basis():
             return False
         pages = known.brief() if brief else {}
         outcomes: dict[str, Outcome] = {}
@@ -217,16 +217,12 @@ class _Reader:
     def _basis(self) -> str:
         return basis_of(self.country, self.settings.pages, self.reading.asked)
 
-    def _moved_basis(self) -> str:
-        """Where an address leads to another domain, what is known of the company decides as well."""
-        expected = list(self.expected.names), list(self.expected.phones)
-        return basis_of(self.country, self.settings.pages, self.reading.asked, *expected)
-
     async def run(self) -> None:
         await self._read_all()
+        # Where an address leads elsewhere, what is known of the company decides as well, and that changes.
         is_moved = site_of_url(self.reading.final_url or self.reading.asked) != self.reading.site
-        trace = VisitTrace(self._moved_basis() if is_moved else self._basis(), self.asked)
-        if self.is_traced and trace.is_whole and self.reading.stop not in ("time", "busy"):
+        trace = VisitTrace(self._basis(), self.asked)
+        if self.is_traced and trace.is_whole and not is_moved and self.reading.stop not in ("time", "busy"):
             self.reading.trace = trace
 
     async def _read_all(self) -> None:
