@@ -135,13 +135,13 @@ async def read_site(
     clock: Callable[[], float] = time.monotonic,
     look: Look = look_here,
     known: VisitTrace | None = None,
-    brief: bool = False,
+    brief: Mapping[str, TracedAnswer] | None = None,
 ) -> SiteReading:
     """Read the website at an address. `country` is that of the place, `expected` what is known of the company.
 
     `known` is what an earlier visit asked for. Where all of it is as it was, the reading says so (`unchanged`), and has
-    no pages: what was made of them then is still right. With `brief`, only the pages that have the contacts are asked
-    for, as long as they are as they were.
+    no pages: what was made of them then is still right. Of `brief`, which are some of its pages by
+    where they were, it is enough that they are as they were.
 
     Pages that only scripts fill are handed to `render`, where there is a browser. `look` reads a page, perhaps in
     another process.
@@ -155,7 +155,7 @@ async def read_site(
         reading, fetch, shelf, render, settings, country, expected, clock, clock() + settings.seconds, look
     )
     with reader.visit.running():
-        if known is None or not await reader.is_as_before(known, brief=brief):
+        if known is None or not await reader.is_as_before(known, brief or {}):
             await reader.run()
     return reading
 
@@ -183,18 +183,17 @@ class _Reader:
     """What was asked for already in this visit, and not read yet."""
     is_traced: bool = True
 
-    async def is_as_before(self, known: VisitTrace, *, brief: bool) -> bool:
+    async def is_as_before(self, known: VisitTrace, brief: Mapping[str, TracedAnswer]) -> bool:
         """Ask for what an earlier visit asked for. From the first difference on, the site is read as always."""
-        if known.basis != self._basis():
+        if known.basis not in (self._basis(), self._moved_basis()):
             return False
-        pages = known.brief() if brief else {}
         outcomes: dict[str, Outcome] = {}
-        if await self._are_as_before(pages or known.asked, outcomes):
+        if await self._are_as_before(brief or known.asked, outcomes):
             self.reading.stop, self.reading.trace = "unchanged", known
             return True
         # A page that was asked for where it was is the answer to the address that led there.
         led = {found.url: url for url, found in known.asked.items()}
-        self.ready = {led.get(url, url) if pages else url: outcome for url, outcome in outcomes.items()}
+        self.ready = {led.get(url, url) if brief else url: outcome for url, outcome in outcomes.items()}
         self.asked, self.reading.requests = {}, 0
         return False
 
@@ -217,12 +216,17 @@ class _Reader:
     def _basis(self) -> str:
         return basis_of(self.country, self.settings.pages, self.reading.asked)
 
+    def _moved_basis(self) -> str:
+        """Where an address leads to another domain, the names of the company decide as well whether that is theirs."""
+        return basis_of(self.country, self.settings.pages, self.reading.asked, sorted(self.expected.names))
+
     async def run(self) -> None:
         await self._read_all()
-        # Where an address leads elsewhere, what is known of the company decides as well, and that changes.
         is_moved = site_of_url(self.reading.final_url or self.reading.asked) != self.reading.site
-        trace = VisitTrace(self._basis(), self.asked)
-        if self.is_traced and trace.is_whole and not is_moved and self.reading.stop not in ("time", "busy"):
+        trace = VisitTrace(self._moved_basis() if is_moved else self._basis(), self.asked)
+        # Whoever was not theirs by what was known of the company may be by what is known tomorrow.
+        is_settled = not is_moved or self.reading.triage is None
+        if self.is_traced and trace.is_whole and is_settled and self.reading.stop not in ("time", "busy"):
             self.reading.trace = trace
 
     async def _read_all(self) -> None:

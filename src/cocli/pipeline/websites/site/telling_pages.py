@@ -18,7 +18,8 @@ _BEGINNING = datetime(2020, 1, 1, tzinfo=UTC)
 
 
 def telling_pages(website: Website, pages: Sequence[PageFacts]) -> list[str]:
-    """The fewest pages that have every name, address, phone number and e-mail address of the site between them.
+    """The fewest pages that have every contact of the site between them: name, postal address, phone numbers, e-mail
+    addresses.
 
     The page with most of them first; of equals the one that was read first, which is the home page. Where the site has
     none of these, the home page tells whether it is still there.

@@ -54,15 +54,16 @@ class VisitTrace:
     asked: Mapping[str, TracedAnswer]
     """Address → what came of it, in the order of the visit."""
     telling: Sequence[str] = ()
-    """The addresses of the pages that have all contacts of the site; none where there are no contacts."""
+    """The addresses of the pages that have all contacts of the site; none where it is no company's website."""
 
     @property
     def is_whole(self) -> bool:
         return bool(self.asked) and all(found.answer != UNKNOWN for found in self.asked.values())
 
     def with_telling(self, pages: Sequence[str]) -> VisitTrace:
-        """`pages` are named by where they were."""
-        return replace(self, telling=tuple(url for url, found in self.asked.items() if found.url in pages))
+        """`pages` are named by where they were; each is known by the first address that led there."""
+        led = {found.url: url for url, found in list(self.asked.items())[::-1]}
+        return replace(self, telling=tuple(led[page] for page in pages if page in led))
 
     def brief(self) -> dict[str, TracedAnswer]:
         """What is asked for to see whether the contacts are as they were: where a page was → what it was."""
