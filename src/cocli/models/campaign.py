@@ -347,6 +347,25 @@ class AuthSection(RecordPart):
     """… who may do everything."""
 
 
+AgeText = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,5}(?:h|d|w)$")]
+"""`12h`, `30d`, `8w`."""
+
+
+class RefreshSection(RecordPart):
+    """`[refresh]`: how often what was read is read again, so that the list stays true."""
+
+    every: AgeText | None = None
+    """How old a reading may become, such as `30d`. Without it nothing is read again by itself."""
+    sources: dict[SourceName, AgeText] = Field(default_factory=dict)
+    """`[refresh.sources]`: another age for some sources: `google-maps = "14d"`."""
+    stages: dict[QueueName, AgeText] = Field(default_factory=dict)
+    """`[refresh.stages]`: another age for a stage: `enrichment = "60d"` for websites, `gm-list` for searches."""
+    budget: Annotated[int, Field(ge=0, le=100_000_000)] = 5000
+    """Requests a day that reading again may cost, over all machines; 0 allows none."""
+    closed_after: Annotated[int, Field(ge=1, le=100)] = 3
+    """After so many complete readings in a row that do not show it, a business counts as closed."""
+
+
 def _left_out() -> Any:
     """A section that a file leaves out is an empty one: it is checked as if it stood there."""
     return {}
@@ -371,3 +390,4 @@ class CampaignConfig(Record):
     aws: AwsSection = Field(default_factory=_left_out)
     web: WebSection = Field(default_factory=_left_out)
     auth: AuthSection = Field(default_factory=_left_out)
+    refresh: RefreshSection = Field(default_factory=_left_out)

@@ -18,6 +18,7 @@ from cocli.app.campaigns.plan import build_targets, has_territory
 from cocli.app.campaigns.settle import settle_campaign
 from cocli.app.campaigns.websites import queue_websites
 from cocli.app.companies.companies import refresh_companies
+from cocli.app.freshness.stock import take_stock
 from cocli.app.goal.progress import GoalPace, GoalStanding, StandingCounter
 from cocli.app.goal.settings import Achieved
 from cocli.app.goal.sources import check_sources
@@ -281,6 +282,7 @@ class GoalRun:
         report = None
         if not self._asked.now:
             self._remove_leftovers()
+            self._take_stock()
             report = self._report()
             self._publish()
         missing = self._settings.goal.missing(self._standing.records)
@@ -297,6 +299,16 @@ class GoalRun:
                 remove_leftovers(ended_on_store(self._campaign, queue), folders, stop=lambda: self._budget.left <= 0)
             except StoreError as error:  # they stand for nothing: the next worker removes them
                 _LOG.warning("ended tasks could not be removed now: %s", error.message)
+
+    def _take_stock(self) -> None:
+        """Find out what changed since the last time. A budget that is used up leaves it to the next run."""
+        if not self._budget.has_time_for("stock", "pages", "report"):
+            return
+        with self._budget.measured("stock"):
+            stock = take_stock(self._workspace, self._campaign.name)
+        if stock.changes:
+            shown = f"cocli campaign changes {self._campaign.name}"
+            self._watcher.say(f"{stock.changes:,} changes of businesses since stock was taken last: {shown}")
 
     def _report(self) -> MadeReport | None:
         name, report = self._campaign.name, None

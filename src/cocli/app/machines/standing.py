@@ -104,6 +104,11 @@ def _digest(texts: Iterable[str]) -> str:
 # --- queues
 
 
+def waiting_tasks(campaign: Campaign, name: str) -> int:
+    """How many tasks of a queue wait or are worked on, as far as one request tells."""
+    return _of_queue(campaign, name)[0]
+
+
 def _of_queue(campaign: Campaign, name: str) -> tuple[int, bool]:
     """How many tasks wait, as far as one request tells, and whether nobody can work on any of them now."""
     if not provider_of(campaign.settings.model()).lists_pending:

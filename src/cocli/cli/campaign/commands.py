@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cocli.cli.campaign import changes as campaign_changes
 from cocli.cli.campaign import coverage as campaign_coverage
 from cocli.cli.campaign import goal as campaign_goal
 from cocli.cli.campaign import kml as campaign_kml
@@ -329,5 +330,6 @@ app.add_typer(campaign_settle.app)
 app.add_typer(campaign_publish.app)
 app.add_typer(campaign_migrate.app)
 app.add_typer(campaign_retry.app)
+app.add_typer(campaign_changes.app)
 app.add_typer(campaign_passes.app)
 app.add_typer(campaign_goal.app)
