@@ -454,6 +454,17 @@ class UpkeepKey(Key):
     campaign: str
 
 
+class RefreshRoundKey(Key):
+    """What one round of refreshing has chosen."""
+
+    TEMPLATE: ClassVar[str] = "campaigns/{campaign}/refresh/{day}/{number}.json"
+    CODECS: ClassVar[dict[str, Codec]] = {"day": DAY, "number": VERSION}
+    IMMUTABLE: ClassVar[bool] = True
+    campaign: str
+    day: str
+    number: int
+
+
 class ExportKey(Key):
     """`name` may have folders of its own."""
 

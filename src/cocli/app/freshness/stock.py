@@ -15,7 +15,7 @@ from cocli import logs
 from cocli.app.campaigns.harvest import HarvestOptions, harvest_campaign, opened_harvester
 from cocli.app.indexes.indexes import campaign_indexes, needed_campaign
 from cocli.app.indexes.query import QueryOptions, opened_query
-from cocli.app.machines.standing import waiting_tasks
+from cocli.app.machines.standing import is_quiet, waiting_tasks
 from cocli.app.results.rows import known_businesses
 from cocli.app.workspace import no_progress
 from cocli.index.compaction import Compactor
@@ -30,6 +30,7 @@ from cocli.pipeline.freshness.rolls import Reading, called
 from cocli.pipeline.freshness.standings import FIELDS, RollBook, standing_of
 from cocli.pipeline.plan.harvest import Unharvested
 from cocli.pipeline.plan.mission import QUEUE as SEARCHES
+from cocli.pipeline.stages.enrichment_loop import QUEUE as WEBSITES
 from cocli.pipeline.stages.list_pass import LostPass
 
 if TYPE_CHECKING:
@@ -87,6 +88,9 @@ def take_stock(workspace: Workspace, name: str, progress: Progress = no_progress
     waiting = waiting_tasks(campaign, SEARCHES)
     if waiting:
         stock.postponed = f"{waiting:,} searches wait: who moved would look as if it were gone"
+        return stock
+    if not is_quiet(campaign, WEBSITES):
+        stock.postponed = "websites wait: whether a business that is missing is closed is told by its website"
         return stock
     if harvest_campaign(workspace, name, options=HarvestOptions(dry_run=True)).tiles:
         stock.postponed = f"searches were made that the campaign has not taken over: cocli campaign settle {name}"
@@ -229,9 +233,7 @@ def _sites(indexes: Indexes, prospects: Iterable[Prospect]) -> dict[str, Domain]
 def _written(business: KnownBusiness) -> set[str]:
     """What a person wrote that stands before what was found."""
     found, row = business.found, business.row
-    return {
-        part for part, names in FIELDS.items() if any(getattr(found, name) != getattr(row, name) for name in names)
-    }
+    return {part for part, names in FIELDS.items() if any(getattr(found, name) != getattr(row, name) for name in names)}
 
 
 def _with_changes(

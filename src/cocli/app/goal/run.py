@@ -18,6 +18,7 @@ from cocli.app.campaigns.plan import build_targets, has_territory
 from cocli.app.campaigns.settle import settle_campaign
 from cocli.app.campaigns.websites import queue_websites
 from cocli.app.companies.companies import refresh_companies
+from cocli.app.freshness.refresh import refresh_campaign
 from cocli.app.freshness.stock import take_stock
 from cocli.app.goal.progress import GoalPace, GoalStanding, StandingCounter
 from cocli.app.goal.settings import Achieved
@@ -90,12 +91,22 @@ class GoalRun:
         """Queue what is to be done: the searches of the territory, and the websites of businesses that are there."""
         targets = self._plan_searches() if self._searches else self._check_businesses()
         websites = queue_websites(self._indexes).queued
+        self._refresh()
         _LOG.info("goal begins", extra={"goal": str(self._settings.goal), "targets": targets, "websites": websites})
         if websites:
             self._watcher.say(f"Queued the websites of businesses that are there already: {websites:,}")
         if self._crew.hosts:
             self._watcher.say(f"Watching the workers of {', '.join(self._crew.hosts)}")
         self._standing = replace(self._standing, targets=targets)
+
+    def _refresh(self) -> None:
+        """Queue what has become old, where the campaign asks for that."""
+        wanted = self._campaign.settings.model().refresh
+        if not (wanted.every or wanted.sources or wanted.stages):
+            return
+        done = refresh_campaign(self._workspace, self._campaign.name)
+        if done.queued:
+            self._watcher.say(f"Queued to be read again, because it is old: {done.queued:,}")
 
     def _plan_searches(self) -> int:
         built = build_targets(self._indexes, self._campaign)

@@ -16,6 +16,7 @@ from cocli.cli.campaign import migrate as campaign_migrate
 from cocli.cli.campaign import mission as campaign_mission
 from cocli.cli.campaign import passes as campaign_passes
 from cocli.cli.campaign import publish as campaign_publish
+from cocli.cli.campaign import refresh as campaign_refresh
 from cocli.cli.campaign import retry as campaign_retry
 from cocli.cli.campaign import settle as campaign_settle
 from cocli.cli.campaign import use as campaign_use
@@ -331,5 +332,6 @@ app.add_typer(campaign_publish.app)
 app.add_typer(campaign_migrate.app)
 app.add_typer(campaign_retry.app)
 app.add_typer(campaign_changes.app)
+app.add_typer(campaign_refresh.app)
 app.add_typer(campaign_passes.app)
 app.add_typer(campaign_goal.app)

@@ -139,9 +139,7 @@ class Harvester:
         """What a pass found that was harvested before. Nothing is written."""
         return self._replayed(known, source_named(known.source), _tile(known.tile), keep=False)
 
-    def _replayed(
-        self, known: Unharvested, source: Source, tile: Tile, *, keep: bool = True
-    ) -> SourcePass | LostPass:
+    def _replayed(self, known: Unharvested, source: Source, tile: Tile, *, keep: bool = True) -> SourcePass | LostPass:
         try:
             document = self._capture(known, source, tile)
             if isinstance(document, str):
