@@ -324,6 +324,9 @@ EXAMPLES = {
     "fetch.proxies": '["http://proxy:3128"]',
     "queue.paused": '["gm-list"]',
     "fetch.allow_networks": '["10.20.0.0/16"]',
+    "refresh.every": "30d",
+    "refresh.sources": '{google-maps = "14d"}',
+    "refresh.stages": '{enrichment = "60d"}',
     "web.webhook_networks": '["10.20.0.0/16"]',
     "fetch.allow_ports": "[8081]",
     "fetch.timeout_seconds": "2.5",
@@ -351,7 +354,7 @@ EXAMPLES = {
 }
 NUMBERS = {
     *("prospecting.goal", "queue.lease_seconds", "queue.attempts", "fetch.concurrency"),
-    *("google_maps.pages_per_day", "web.port"),
+    *("google_maps.pages_per_day", "web.port", "refresh.budget", "refresh.closed_after"),
     *("documents.inline_limit", "documents.grpc_port", "documents.http_port", "documents.max_upload_bytes"),
 }
 TOML_VALUES = {

@@ -459,7 +459,6 @@ class RefreshRoundKey(Key):
 
     TEMPLATE: ClassVar[str] = "campaigns/{campaign}/refresh/{day}/{number}.json"
     CODECS: ClassVar[dict[str, Codec]] = {"day": DAY, "number": VERSION}
-    IMMUTABLE: ClassVar[bool] = True
     campaign: str
     day: str
     number: int

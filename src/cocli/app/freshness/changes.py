@@ -86,11 +86,6 @@ def read_changes(
     return found
 
 
-def count_changes(indexes: Indexes, since: datetime | None = None) -> dict[str, int]:
-    """How many changes there were, by kind."""
-    return read_changes(indexes, since=since, limit=0).counts
-
-
 def _is_asked_for(
     change: BusinessChange, since: datetime | None, until: datetime | None, kinds: Collection[str]
 ) -> bool:
