@@ -179,6 +179,19 @@ _SHARED = """\
 # budget = 5000                  # requests a day, over all machines
 # closed_after = 3               # complete readings in a row that do not show a business
 
+# [[watch]]                      # who is told when something changes
+# name = "closed-in-springfield"
+# kinds = ["closed", "missing"]
+# cities = ["Springfield"]
+# categories = []
+# tags = []
+# fields = ["name", "kind", "before", "after"]
+# file = true                    # a table in exports/watches/
+# digest = true                  # a message that is ready to be sent, for each delivery
+# to = ["me@example.com"]
+# webhook = "https://example.com/hook"
+# secret_file = "/etc/cocli/watch.secret"   # calls are signed with it
+
 # [aws]
 # profile = "default"
 # region = "us-east-1"

@@ -464,6 +464,14 @@ class RefreshRoundKey(Key):
     number: int
 
 
+class WatchStateKey(Key):
+    """What a watch has told so far."""
+
+    TEMPLATE: ClassVar[str] = "campaigns/{campaign}/watches/{name}.json"
+    campaign: str
+    name: str
+
+
 class ExportKey(Key):
     """`name` may have folders of its own."""
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
-from cocli.models.campaign import CampaignName
+from cocli.models.campaign import CampaignName, ChangeKindName
 from cocli.models.record import Hash16, Label, Record, Text, UtcDatetime, UuidText
 
-ChangeKind = Literal["new", "closed", "missing", "moved", "renamed", "phone", "email", "website", "came_back"]
+ChangeKind = ChangeKindName
 
 
 class BusinessChange(Record):

@@ -17,6 +17,7 @@ from cocli.app.campaigns.publish import refresh_published
 from cocli.app.campaigns.settle import settle_campaign
 from cocli.app.companies.companies import refresh_companies
 from cocli.app.freshness.stock import take_stock
+from cocli.app.freshness.watches import tell_watches
 from cocli.app.indexes.care import compact_index
 from cocli.app.indexes.consolidation import consolidate
 from cocli.app.indexes.indexes import campaign_indexes, needed_campaign
@@ -79,6 +80,7 @@ def finish_results(workspace: Workspace, name: str) -> FinishedResults:
 
     What was published is published again."""
     changes = take_stock(workspace, name).changes
+    tell_watches(workspace, name)  # what did not reach anybody is kept, and told the next time
     pages = refresh_companies(workspace, name).report
     for problem in pages.problems:
         _LOG.warning("a company page is left as it is: %s", problem, extra={"campaign": name})

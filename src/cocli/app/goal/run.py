@@ -20,6 +20,7 @@ from cocli.app.campaigns.websites import queue_websites
 from cocli.app.companies.companies import refresh_companies
 from cocli.app.freshness.refresh import refresh_campaign
 from cocli.app.freshness.stock import take_stock
+from cocli.app.freshness.watches import tell_watches
 from cocli.app.goal.progress import GoalPace, GoalStanding, StandingCounter
 from cocli.app.goal.settings import Achieved
 from cocli.app.goal.sources import check_sources
@@ -320,6 +321,9 @@ class GoalRun:
         if stock.changes:
             shown = f"cocli campaign changes {self._campaign.name}"
             self._watcher.say(f"{stock.changes:,} changes of businesses since stock was taken last: {shown}")
+        for told in tell_watches(self._workspace, self._campaign.name):
+            if told.problem:
+                self._watcher.say(f"The watch {told.watch} was not told: {told.problem}")
 
     def _report(self) -> MadeReport | None:
         name, report = self._campaign.name, None

@@ -19,6 +19,7 @@ from cocli.cli.campaign import publish as campaign_publish
 from cocli.cli.campaign import refresh as campaign_refresh
 from cocli.cli.campaign import retry as campaign_retry
 from cocli.cli.campaign import settle as campaign_settle
+from cocli.cli.campaign import tell as campaign_tell
 from cocli.cli.campaign import use as campaign_use
 from cocli.cli.kit.context import Call
 from cocli.cli.kit.options import (
@@ -333,5 +334,6 @@ app.add_typer(campaign_migrate.app)
 app.add_typer(campaign_retry.app)
 app.add_typer(campaign_changes.app)
 app.add_typer(campaign_refresh.app)
+app.add_typer(campaign_tell.app)
 app.add_typer(campaign_passes.app)
 app.add_typer(campaign_goal.app)
