@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from cocli.app.companies.companies import exclusions_of
 from cocli.app.freshness.stock import CHANGES, STANDINGS
@@ -15,6 +15,7 @@ from cocli.app.indexes.indexes import needed_campaign
 from cocli.errors import UsageError
 from cocli.index.reader import open_reader
 from cocli.models.change import BusinessChange, ChangeKind
+from cocli.models.record import render_utc
 from cocli.pipeline.exclusions import is_excluded
 
 if TYPE_CHECKING:
@@ -125,3 +126,32 @@ def _current(known: dict[str, Prospect], company: str) -> Prospect | None:
             return found
         found = known.get(found.merged_into)
     return found
+
+
+# --- as a document
+
+
+def changes_document(campaign: str, since: str | None, found: ChangeList) -> dict[str, Any]:
+    """What `cocli campaign changes --json` prints, and the dashboard's API answers."""
+    return {
+        "campaign": campaign,
+        "since": since,
+        "taken_at": _time(found.taken_at),
+        "watched_since": _time(found.watched_since),
+        "counts": found.counts,
+        "excluded": found.excluded,
+        "changes": [_change_row(told) for told in found.changes],
+    }
+
+
+def _time(moment: datetime | None) -> str | None:
+    return render_utc(moment) if moment else None
+
+
+def _change_row(told: ToldChange) -> dict[str, Any]:
+    row = told.change.model_dump(mode="json", exclude={"campaign"})
+    business = told.business
+    if business is None:
+        return row | {"source_ids": [], "city": None}
+    ids = [*business.source_ids, *([business.place_id] if business.place_id else [])]
+    return row | {"company_hash": business.company_hash, "source_ids": ids, "city": business.city}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,7 +10,7 @@ from cocli.cli.kit.context import Call
 from cocli.cli.kit.options import JSON, QUIET, STORE, DefaultCampaign, examples, shared
 
 if TYPE_CHECKING:
-    from cocli.app.freshness.changes import ChangeList, ToldChange
+    from cocli.app.freshness.changes import ChangeList
     from cocli.cli.kit.output import Output
 
 app = typer.Typer()
@@ -52,7 +52,7 @@ def changes(
     Each change has the value before and after, and the documents that show them. Changes are found when stock is
     taken: at the end of `cocli run`, by `cocli campaign refresh`, and by supervisors when no search waits.
     """
-    from cocli.app.freshness.changes import check_kinds, read_changes
+    from cocli.app.freshness.changes import changes_document, check_kinds, read_changes
     from cocli.app.indexes.indexes import campaign_indexes
     from cocli.app.indexes.query import parse_time
 
@@ -64,27 +64,6 @@ def changes(
         call.output.document(changes_document(name, since, found))
     else:
         _show(call.output, name, found)
-
-
-def changes_document(campaign: str, since: str | None, found: ChangeList) -> dict[str, Any]:
-    return {
-        "campaign": campaign,
-        "since": since,
-        "taken_at": found.taken_at,
-        "watched_since": found.watched_since,
-        "counts": found.counts,
-        "excluded": found.excluded,
-        "changes": [change_row(told) for told in found.changes],
-    }
-
-
-def change_row(told: ToldChange) -> dict[str, Any]:
-    row = told.change.model_dump(mode="json", exclude={"campaign"})
-    business = told.business
-    if business is None:
-        return row | {"source_ids": [], "city": None}
-    ids = [*business.source_ids, *([business.place_id] if business.place_id else [])]
-    return row | {"company_hash": business.company_hash, "source_ids": ids, "city": business.city}
 
 
 def _show(output: Output, name: str, found: ChangeList) -> None:
