@@ -19,7 +19,7 @@ from cocli.app.workspace import Workspace, open_workspace
 from cocli.config.edit import parse_change
 from cocli.config.resolve import Flags
 from cocli.index.writer import IndexWriter
-from cocli.models.change import BusinessChange, ChangeKind
+from cocli.models.freshness.change import BusinessChange, ChangeKind
 from cocli.models.prospect import Prospect
 from tests.kit.webhooks import receiver
 

@@ -22,14 +22,14 @@ from cocli.index.versions import history, version
 from cocli.index.writer import IndexWriter
 from cocli.keys.paths import CompletedKey, IndexRef, LatestKey
 from cocli.keys.tile import Tile
-from cocli.models.change import BusinessChange
 from cocli.models.completion import Completion, Ok
 from cocli.models.domain import Domain
 from cocli.models.email import EmailEntry
+from cocli.models.freshness.change import BusinessChange
+from cocli.models.freshness.roll import ListedPlace, TileRoll
+from cocli.models.freshness.standing import BusinessStanding
 from cocli.models.harvest import HarvestedTile
 from cocli.models.prospect import Prospect
-from cocli.models.roll import ListedPlace, TileRoll
-from cocli.models.standing import BusinessStanding
 from cocli.models.witness import TargetTile, Witness
 from cocli.pipeline.indexes import open_index, spec_of
 from cocli.store.base import Store

@@ -14,7 +14,7 @@ from cocli.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from cocli.app.schedule.installation import Installed
-    from cocli.app.schedule.turn import Turn
+    from cocli.app.schedule.turn import TimerTurn
     from cocli.app.workspace import Workspace
     from cocli.cli.kit.output import Output
 
@@ -106,7 +106,7 @@ def _show(output: Output, name: str, done: Installed) -> None:
     output.hint(f"cocli schedule {name} --install")
 
 
-def _show_turn(output: Output, name: str, turn: Turn) -> None:
+def _show_turn(output: Output, name: str, turn: TimerTurn) -> None:
     if output.as_json:
         output.document({"campaign": name, **asdict(turn)})
     else:

@@ -26,14 +26,14 @@ from cocli.keys.paths import (
     WitnessKey,
     queue_folder,
 )
-from cocli.models.change import BusinessChange
 from cocli.models.completion import Completion
 from cocli.models.domain import Domain
 from cocli.models.email import EmailEntry
+from cocli.models.freshness.change import BusinessChange
+from cocli.models.freshness.roll import TileRoll
+from cocli.models.freshness.standing import BusinessStanding
 from cocli.models.harvest import HarvestedTile
 from cocli.models.prospect import Prospect
-from cocli.models.roll import TileRoll
-from cocli.models.standing import BusinessStanding
 from cocli.models.witness import TargetTile, Witness
 from cocli.pipeline import merge as merging
 

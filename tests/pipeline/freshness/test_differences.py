@@ -9,11 +9,11 @@ import pytest
 
 from cocli.keys.tile import Tile
 from cocli.models.domain import Domain
+from cocli.models.freshness.roll import ListedPlace, TileRoll
+from cocli.models.freshness.standing import BusinessStanding
 from cocli.models.origin import Origin
 from cocli.models.prospect import Prospect
-from cocli.models.roll import ListedPlace, TileRoll
-from cocli.models.standing import BusinessStanding
-from cocli.pipeline.freshness.differences import Comparison
+from cocli.pipeline.freshness.differences import StandingComparison
 from cocli.pipeline.freshness.standings import RollBook, standing_of
 
 BEGIN = datetime(2026, 10, 1, tzinfo=UTC)
@@ -70,7 +70,7 @@ def changes(
     site = options.pop("site", None)
     arrived = options.pop("arrived", False)
     now = standing(business, missed, site)
-    found = Comparison(before, now, business, arrived, **options).changes()
+    found = StandingComparison(before, now, business, arrived, **options).changes()
     return [(change.kind, change.before, change.after) for change in found]
 
 
@@ -140,9 +140,9 @@ def test_a_business_is_new_only_where_somebody_had_looked_before() -> None:
 
 def test_a_change_has_both_documents_and_one_id() -> None:
     before, business = standing(), prospect(phone_e164="+16205559999")
-    (found,) = Comparison(before, standing(business), business, arrived=False).changes()
-    (again,) = Comparison(before, standing(business), business, arrived=False).changes()
+    (found,) = StandingComparison(before, standing(business), business, arrived=False).changes()
+    (again,) = StandingComparison(before, standing(business), business, arrived=False).changes()
     assert found.change_id == again.change_id
     assert (found.before_document, found.after_document, found.source) == (SEEN, SEEN, "overture")
-    (gone,) = Comparison(before, standing(missed=1), prospect(), arrived=False).changes()
+    (gone,) = StandingComparison(before, standing(missed=1), prospect(), arrived=False).changes()
     assert (gone.before_document, gone.after_document, gone.after_at) == (SEEN, ABSENT, BEGIN + DAY)

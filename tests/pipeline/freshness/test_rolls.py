@@ -12,7 +12,7 @@ from tests.kit.effort import effort
 
 from cocli.keys.tile import Tile
 from cocli.models.campaign import RefreshSection
-from cocli.models.roll import TileRoll
+from cocli.models.freshness.roll import TileRoll
 from cocli.pipeline.freshness.intervals import age_of, search_age, search_interval, website_age
 from cocli.pipeline.freshness.rolls import Reading, called, is_arrival
 

@@ -13,17 +13,17 @@ from tests.kit.effort import effort
 
 from cocli.errors import MergeError
 from cocli.keys.tile import Tile
-from cocli.models.change import BusinessChange
 from cocli.models.completion import Blocked, Completion, Empty, Ok
 from cocli.models.domain import Domain
 from cocli.models.email import EmailEntry
+from cocli.models.freshness.change import BusinessChange
+from cocli.models.freshness.roll import ListedPlace, TileRoll
+from cocli.models.freshness.standing import BusinessStanding
 from cocli.models.harvest import HarvestedTile
 from cocli.models.origin import Origin
 from cocli.models.place import OpenHours
 from cocli.models.prospect import Prospect, StaffMember
 from cocli.models.record import Record
-from cocli.models.roll import ListedPlace, TileRoll
-from cocli.models.standing import BusinessStanding
 from cocli.models.witness import TargetTile, Witness
 from cocli.pipeline import merge as merging
 from cocli.pipeline.merge.rules import RULES, SOURCES, MergeRule

@@ -14,7 +14,7 @@ from cocli.app.freshness.stock import CHANGES, STANDINGS
 from cocli.app.indexes.indexes import needed_campaign
 from cocli.errors import UsageError
 from cocli.index.reader import open_reader
-from cocli.models.change import BusinessChange, ChangeKind
+from cocli.models.freshness.change import BusinessChange, ChangeKind
 from cocli.models.record import render_utc
 from cocli.pipeline.exclusions import is_excluded
 

@@ -19,7 +19,7 @@ from cocli.app.freshness.stock import ROLLS, STANDINGS
 from cocli.app.indexes.indexes import campaign_indexes, needed_campaign
 from cocli.app.sources.sources import list_sources
 from cocli.index.reader import open_reader
-from cocli.models.refresh import RoundTask
+from cocli.models.freshness.refresh import RoundTask
 from cocli.pipeline.exclusions import is_excluded
 from cocli.pipeline.freshness.intervals import SHORT, search_age, search_interval, website_age
 from cocli.pipeline.plan.mission import QUEUE as SEARCHES
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from cocli.app.indexes.indexes import Indexes
     from cocli.app.workspace import Workspace
     from cocli.models.campaign import RefreshSection
+    from cocli.models.freshness.standing import BusinessStanding
     from cocli.models.prospect import Prospect
-    from cocli.models.standing import BusinessStanding
     from cocli.pipeline.plan.mission import Lacking
 
 SITE_REQUESTS = 2

@@ -20,7 +20,7 @@ from cocli.app.queues.queues import ended_on_store, opened_queue
 from cocli.errors import Conflict, FormatError
 from cocli.formats import json_records
 from cocli.keys.paths import RefreshRoundKey, campaign_folder, parse, task_folder
-from cocli.models.refresh import RefreshRound, RoundTask
+from cocli.models.freshness.refresh import RefreshRound, RoundTask
 from cocli.pipeline.plan.mission import QUEUE as SEARCHES
 from cocli.pipeline.stages.enrichment_loop import QUEUE as WEBSITES
 from cocli.queue.base import NewTask

@@ -22,10 +22,10 @@ from cocli.index.compaction import Compactor
 from cocli.index.reader import open_reader
 from cocli.index.writer import IndexWriter
 from cocli.keys.tile import Tile
-from cocli.models.change import BusinessChange
-from cocli.models.roll import TileRoll
-from cocli.models.standing import BusinessStanding
-from cocli.pipeline.freshness.differences import Comparison
+from cocli.models.freshness.change import BusinessChange
+from cocli.models.freshness.roll import TileRoll
+from cocli.models.freshness.standing import BusinessStanding
+from cocli.pipeline.freshness.differences import StandingComparison
 from cocli.pipeline.freshness.rolls import Reading, called
 from cocli.pipeline.freshness.standings import FIELDS, RollBook, standing_of
 from cocli.pipeline.plan.harvest import Unharvested
@@ -184,7 +184,7 @@ def _compare(indexes: Indexes, stock: Stock, *, closed_after: int, at: datetime)
         site = sites.get(prospect.domain or "")
         now = standing_of(prospect, presence, site, closed_after=closed_after, at=at)
         stood = before.get(prospect.company_hash) or former.get(prospect.company_hash)
-        comparison = Comparison(stood, now, prospect, presence.arrived and not stock.first, _written(business))
+        comparison = StandingComparison(stood, now, prospect, presence.arrived and not stock.first, _written(business))
         found = list(comparison.changes())
         changes += found
         kept = _with_changes(now, stood, found)

@@ -24,8 +24,8 @@ from cocli.app.web.webhook_caller import WebhookCaller
 from cocli.errors import ConfigError, NotFound, UsageError
 from cocli.formats import json_records
 from cocli.keys.paths import ExportKey, WatchStateKey
+from cocli.models.freshness.watch import WatchDelivery, WatchState
 from cocli.models.record import render_utc
-from cocli.models.watch import WatchDelivery, WatchState
 from cocli.results.digests import DigestHead, render_digest
 from cocli.results.exports.csv_files import write_marked_csv_table
 from cocli.results.exports.filters import BusinessFilter

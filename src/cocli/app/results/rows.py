@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from cocli.app.indexes.indexes import Indexes
     from cocli.index.reader import IndexReader
+    from cocli.models.freshness.standing import BusinessStanding
     from cocli.models.prospect import Prospect
-    from cocli.models.standing import BusinessStanding
     from cocli.pipeline.exclusions import Exclusions
     from cocli.results.companies.sheets import CompanySheet
 

@@ -47,7 +47,7 @@ TurnOutcome = Literal["ran", "failed", "already_done", "running_elsewhere", "los
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class TimerTurn:
     """What became of a turn here."""
 
     name: str
@@ -61,7 +61,9 @@ def turn_name(period: str, now: datetime) -> str:
     return f"{period}-{now.strftime(PERIODS[period])}"
 
 
-def take_turn(workspace: Workspace, campaign: Campaign, period: str, *, lease_seconds: float = LEASE_SECONDS) -> Turn:
+def take_turn(
+    workspace: Workspace, campaign: Campaign, period: str, *, lease_seconds: float = LEASE_SECONDS
+) -> TimerTurn:
     """Run the campaign if this machine is the first of the period, or if the first one died."""
     name = turn_name(period, campaign.store.now())
     settings = workspace.settings
@@ -78,7 +80,7 @@ def run_turn(
     environ: Mapping[str, str],
     *,
     lease_seconds: float,
-) -> Turn:
+) -> TimerTurn:
     """Run some words as a turn of a campaign, unless somebody else does or did."""
     queue = LeasedQueue(
         store,
@@ -91,19 +93,19 @@ def run_turn(
     )
     try:
         if queue.put(NewTask(name)) is PutOutcome.ALREADY_COMPLETED:
-            return Turn(name, "already_done")
+            return TimerTurn(name, "already_done")
         claim = _claimed(queue, name)
         if claim is None:
-            return Turn(name, "running_elsewhere")
+            return TimerTurn(name, "running_elsewhere")
         with queue.held(claim):
             code, problem = _ran(claim, words, environ)
         if claim.lost:
-            return Turn(name, "lost", code)
+            return TimerTurn(name, "lost", code)
         if code in _DONE:
             queue.ack(claim, Ok(result={"code": code}))
-            return Turn(name, "ran", code)
+            return TimerTurn(name, "ran", code)
         queue.ack(claim, Failed(error=TaskError(code="run_failed", message=problem, retryable=True)))
-        return Turn(name, "failed", code, problem)
+        return TimerTurn(name, "failed", code, problem)
     finally:
         queue.close()
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cocli.keys.identities import normalised
-from cocli.models.change import BusinessChange
+from cocli.models.freshness.change import BusinessChange
 from cocli.pipeline.comparison import comparable_name, comparable_phone, comparable_postcode, is_same_phone
 from cocli.pipeline.freshness.standings import FIELDS
 from cocli.pipeline.plan.geography import distance_m
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
     from datetime import datetime
 
-    from cocli.models.change import ChangeKind
+    from cocli.models.freshness.change import ChangeKind
+    from cocli.models.freshness.standing import BusinessStanding
     from cocli.models.prospect import Prospect
-    from cocli.models.standing import BusinessStanding
 
 NEARBY_METRES = 150.0
 """Two points without streets that are nearer are one place."""
@@ -34,7 +34,7 @@ _VALUES: tuple[tuple[ChangeKind, str], ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class StandingComparison:
     """A business before and now."""
 
     before: BusinessStanding | None

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from cocli.models.campaign import RefreshSection
-    from cocli.models.roll import TileRoll
+    from cocli.models.freshness.roll import TileRoll
 
 _HOURS = {"h": 1, "d": 24, "w": 24 * 7}
 BUSY_SHARE, LIVELY_SHARE = 0.2, 0.05

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cocli.models.roll import ListedPlace, TileRoll
+from cocli.models.freshness.roll import ListedPlace, TileRoll
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

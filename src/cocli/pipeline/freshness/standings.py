@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from cocli.models.standing import BusinessStanding
+from cocli.models.freshness.standing import BusinessStanding
 from cocli.pipeline.freshness.rolls import is_arrival
 
 if TYPE_CHECKING:
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from cocli.models.domain import Domain
+    from cocli.models.freshness.roll import ListedPlace, TileRoll
+    from cocli.models.freshness.standing import StandingState
     from cocli.models.prospect import Prospect
-    from cocli.models.roll import ListedPlace, TileRoll
-    from cocli.models.standing import StandingState
 
 DEAD_SITES = frozenset({"dead", "parked", "for-sale"})
 """What became of a website that is no longer its company's."""
@@ -31,7 +31,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Presence:
+class RollPresence:
     """What the rolls say of one business."""
 
     state: StandingState
@@ -59,19 +59,19 @@ class RollBook:
                 book.entries.setdefault(f"{roll.source}:{listed}", []).append((roll, place))
         return book
 
-    def presence(self, prospect: Prospect) -> Presence:
+    def presence(self, prospect: Prospect) -> RollPresence:
         known = [entry for name in listing_ids(prospect) for entry in self.entries.get(name, ())]
         if not known:
-            return Presence("unlisted")
+            return RollPresence("unlisted")
         last_seen = max(place.last for _, place in known)
         there = [(roll, place) for roll, place in known if place.missed == 0]
         if there:
             newest = max(there, key=lambda entry: entry[1].last)[1]
             arrived = all(is_arrival(roll, place) for roll, place in known)
-            return Presence("listed", last_seen, document=newest.document, arrived=arrived)
+            return RollPresence("listed", last_seen, document=newest.document, arrived=arrived)
         last_gone = max((place for _, place in known), key=lambda place: place.since or place.last)
         missed = min(place.missed for _, place in known)
-        return Presence("missing", last_seen, last_gone.since, missed, last_gone.absent)
+        return RollPresence("missing", last_seen, last_gone.since, missed, last_gone.absent)
 
 
 def listing_ids(prospect: Prospect) -> list[str]:
@@ -81,7 +81,7 @@ def listing_ids(prospect: Prospect) -> list[str]:
 
 
 def standing_of(
-    prospect: Prospect, presence: Presence, site: Domain | None, *, closed_after: int, at: datetime
+    prospect: Prospect, presence: RollPresence, site: Domain | None, *, closed_after: int, at: datetime
 ) -> BusinessStanding:
     """How the business stands now. What changed is added by whoever knows how it stood before."""
     values: dict[str, Any] = {
@@ -104,7 +104,7 @@ def standing_of(
     return BusinessStanding(**values, **_evidence(prospect), **_state(prospect, presence, site, closed_after))
 
 
-def _state(prospect: Prospect, presence: Presence, site: Domain | None, closed_after: int) -> dict[str, Any]:
+def _state(prospect: Prospect, presence: RollPresence, site: Domain | None, closed_after: int) -> dict[str, Any]:
     if prospect.business_status == "permanently_closed":
         said = prospect.origin_of("business_status")
         reason = f"{said.source if said else 'its source'} says that it is closed for good"
@@ -122,7 +122,7 @@ def _state(prospect: Prospect, presence: Presence, site: Domain | None, closed_a
     return found | {"reason": readings}
 
 
-def _is_dead_as_well(site: Domain | None, presence: Presence) -> bool:
+def _is_dead_as_well(site: Domain | None, presence: RollPresence) -> bool:
     """Whether its website was visited since it is missing, and was no longer its own."""
     if site is None or site.status not in DEAD_SITES or site.last_crawled is None or presence.since is None:
         return False

@@ -8,14 +8,14 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from cocli.models.change import BusinessChange
 from cocli.models.completion import Completion
 from cocli.models.domain import Domain
 from cocli.models.email import EmailEntry
+from cocli.models.freshness.change import BusinessChange
+from cocli.models.freshness.roll import TileRoll
+from cocli.models.freshness.standing import BusinessStanding
 from cocli.models.harvest import HarvestedTile
 from cocli.models.prospect import Prospect
-from cocli.models.roll import TileRoll
-from cocli.models.standing import BusinessStanding
 from cocli.models.witness import TargetTile, Witness
 from cocli.pipeline.sources.imports import IMPORT
 from cocli.pipeline.sources.registry import sources

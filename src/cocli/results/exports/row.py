@@ -10,8 +10,8 @@ from datetime import UTC, tzinfo
 
 from pydantic import PrivateAttr
 
+from cocli.models.freshness.standing import BusinessStanding  # noqa: TC001  pydantic reads the annotations
 from cocli.models.prospect import Prospect
-from cocli.models.standing import BusinessStanding  # noqa: TC001  pydantic reads the annotations
 from cocli.results.companies.sheets import NOTHING, CompanySheet, SheetPerson
 
 
