@@ -391,18 +391,18 @@ ChangeKindName = Literal["new", "closed", "missing", "moved", "renamed", "phone"
 WatchedField = Literal[
     "name", "kind", "before", "after", "city", "phone", "email", "website", "found_at", "reason", "company_hash"
 ]
-AgeText = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,5}(?:h|d|w)$")]
+IntervalText = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,5}(?:h|d|w)$")]
 """`12h`, `30d`, `8w`."""
 
 
 class RefreshSection(RecordPart):
     """`[refresh]`: how often what was read is read again, so that the list stays true."""
 
-    every: AgeText | None = None
+    every: IntervalText | None = None
     """How old a reading may become, such as `30d`. Without it nothing is read again by itself."""
-    sources: dict[SourceName, AgeText] = Field(default_factory=dict)
+    sources: dict[SourceName, IntervalText] = Field(default_factory=dict)
     """`[refresh.sources]`: another age for some sources: `google-maps = "14d"`."""
-    stages: dict[QueueName, AgeText] = Field(default_factory=dict)
+    stages: dict[QueueName, IntervalText] = Field(default_factory=dict)
     """`[refresh.stages]`: another age for a stage: `enrichment = "60d"` for websites, `gm-list` for searches."""
     budget: Annotated[int, Field(ge=0, le=100_000_000)] = 5000
     """Requests a day that reading again may cost, over all machines; 0 allows none."""

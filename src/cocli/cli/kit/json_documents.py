@@ -90,8 +90,8 @@ DOCUMENTS = {
     "cocli campaign migrate": '{"campaign", "dry_run", "made_campaign", "not_taken": [key], "records", "rejected", '
     '"files": {"companies", "notes", "meetings", "people"}, "already", "tasks": {queue: count}, "problems": [text]}',
     "cocli campaign settle": '{"campaign", "prospects", "moved", "joined"}, with --everything also "harvested", '
-    '"queued", "pages_created", "pages_changed", "completions", "searched", "report", "published", "changes", "swept", "expired": '
-    "{kind: count}",
+    '"queued", "pages_created", "pages_changed", "completions", "searched", "report", "published", "changes", '
+    '"swept", "expired": {kind: count}',
     "cocli campaign retry": '{"campaign", "dry_run", "passes": [{"choice", "queue", "outcomes": {outcome: count}}], '
     '"batch", "rejected": [{"line", "reason"}], "without_email": {"prospects", "missing", "reasons": [{"reason", '
     '"count"}], "rows": [{"company_hash", "name", "domain", "website", "country", "reason", "evidence"}]} or null, '
