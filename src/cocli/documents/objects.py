@@ -159,6 +159,21 @@ class DocumentObjects:
         answers = self.store.put_many(puts)
         return [isinstance(answer, str | AlreadyExists) for answer in answers]
 
+    def overwrite(self, place: DocumentPlace, stored: StoredObject, data: bytes) -> str | None:
+        """Put something in the place of a version that is not to be kept; None if others were faster."""
+        return swap(self.store, place.current, data, stored.etag)
+
+    def read_many(self, keys: Sequence[str]) -> list[DocumentState]:
+        """The states at some keys; one that is gone meanwhile is left out."""
+        found = []
+        for stored in self.store.get_many(keys):
+            if isinstance(stored, NotFound):
+                continue
+            if isinstance(stored, StoreError):
+                raise stored
+            found.append(codec.decode(stored.data, doc=stored.key, etag=stored.etag))
+        return found
+
     def _external(self, document: Document) -> Iterable[Blob]:
         return (blob for blob in document.blobs.values() if codec.external(blob, self._inline_limit))
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from starlette.exceptions import HTTPException
     from starlette.requests import Request
     from starlette.responses import Response
-    from starlette.types import ASGIApp, Message, Receive, Send, Scope
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from cocli.app.documents.tokens import TokenCaller, Tokens
     from cocli.errors import CocliError

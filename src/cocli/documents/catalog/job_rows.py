@@ -108,6 +108,8 @@ class OutcomeRow:
     at: datetime
     code: str | None = None
     error: str | None = None
+    datasource: str = ""
+    connector: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +169,8 @@ def outcome_values(outcome: OutcomeRow, at: object) -> dict[str, object]:
         "at": at,
         "code": outcome.code,
         "error": outcome.error,
+        "datasource": outcome.datasource,
+        "connector": outcome.connector,
     }
 
 

@@ -89,10 +89,12 @@ def _check_items(items: Sequence[object]) -> None:
 
 
 def get(documents: Documents, caller: TokenCaller, request: pb.GetRequest) -> pb.GetResponse:
-    repository, cluster = documents.repository, request.cluster or None
-    row = repository.row(caller.account, request.doc_id, request.address, cluster)
+    repository, datasource = documents.repository, request.datasource or None
+    row = repository.find(
+        caller.account, request.doc_id, request.address, request.cluster or None, datasource=datasource
+    )
     # The row is read first: if somebody replaces the state meanwhile, the etag is the older one and does not match.
-    document = repository.current(caller.account, request.doc_id, request.address, cluster, blobs=request.blobs)
+    document = repository.current_of(row, blobs=request.blobs)
     answer = pb.GetResponse(document=codec.to_message(document), etag=row_etag(row))
     return pb.GetResponse(document=_masked(answer.document, request.read_mask), etag=answer.etag)
 
@@ -126,10 +128,10 @@ def list_states(documents: Documents, caller: TokenCaller, request: pb.ListState
     size, token = page_size(request.page_size), ""
     if request.page_token:
         after = Cursor.parse(request.page_token)
-        rows = [row for row in rows if (row.cluster or "", row.address) > (after.cluster or "", after.address)]
+        rows = [row for row in rows if Cursor.behind(row).is_behind(after)]
     if len(rows) > size:
         rows = rows[:size]
-        token = Cursor(rows[-1].doc, rows[-1].cluster, rows[-1].address).token()
+        token = Cursor.behind(rows[-1]).token()
     shown = [_masked(messages.row_message(row), request.read_mask) for row in rows]
     return pb.ListStatesResponse(rows=shown, next_page_token=token)
 

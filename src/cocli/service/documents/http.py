@@ -299,6 +299,7 @@ def _wanted(caller: TokenCaller, given: dict[str, str]) -> pb.DownloadRequest:
         doc_id=given["doc"],
         address=given.get("address") or datasource,
         cluster=given.get("cluster", ""),
+        datasource=given.get("datasource", ""),
         blob_name=given.get("blob", ""),
     )
 

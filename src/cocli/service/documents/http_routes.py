@@ -70,7 +70,7 @@ _UPLOAD = (
 )
 _STATE = (
     _DOC,
-    HttpParameter("datasource", "Of the intake; what uploads have where it is not said."),
+    HttpParameter("datasource", "Where it came from; that of uploads where nothing is said of the state."),
     HttpParameter("address", "The node, for a state of an edition."),
     HttpParameter("cluster", "The edition, for a state of one."),
     HttpParameter("blob", "The name of the blob; body where it is not said."),

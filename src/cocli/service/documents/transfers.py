@@ -172,8 +172,14 @@ class BlobTransfers:
             reference: DocumentReference = messages.read_reference(caller.account, request.reference)
             document = repository.get(caller.account, reference)
         else:
-            row = repository.row(caller.account, request.doc_id, request.address, request.cluster or None)
-            document = repository.current(caller.account, row.doc, row.address, row.cluster)
+            row = repository.find(
+                caller.account,
+                request.doc_id,
+                request.address,
+                request.cluster or None,
+                datasource=request.datasource or None,
+            )
+            document = repository.current_of(row)
             etag = row_etag(row)
         name = request.blob_name or BODY
         if name not in document.blobs:

@@ -8,12 +8,12 @@ UPDATE change_count SET number = number + :count WHERE name = 'changes' RETURNIN
 SELECT number FROM change_count WHERE name = 'changes';
 
 -- name: note_change
-INSERT INTO changed (uuid, cluster, datasource, account, number)
-VALUES (:uuid, :cluster, :datasource, :account, :number)
-ON CONFLICT (uuid, cluster, datasource) DO UPDATE SET number = excluded.number, account = excluded.account;
+INSERT INTO changed (uuid, cluster, datasource, connector, account, number)
+VALUES (:uuid, :cluster, :datasource, :connector, :account, :number)
+ON CONFLICT (uuid, cluster, datasource, connector) DO UPDATE SET number = excluded.number, account = excluded.account;
 
 -- name: changes_after
-SELECT {row}, number FROM pipedocs JOIN changed USING (uuid, cluster, datasource, account)
+SELECT {row}, number FROM document_states JOIN changed USING (uuid, cluster, datasource, connector, account)
 WHERE account = :account AND number > :after ORDER BY number LIMIT :limit;
 
 -- name: begin_upload

@@ -235,11 +235,14 @@ class GetRequest(_message.Message):
     CLUSTER_FIELD_NUMBER: _builtins.int
     BLOBS_FIELD_NUMBER: _builtins.int
     READ_MASK_FIELD_NUMBER: _builtins.int
+    DATASOURCE_FIELD_NUMBER: _builtins.int
     doc_id: _builtins.str
     address: _builtins.str
     cluster: _builtins.str
     blobs: _builtins.bool
     """Whether blobs that are objects of their own are read as well."""
+    datasource: _builtins.str
+    """Needed where several datasources have a document of this id, for a state of a cluster."""
     @_builtins.property
     def read_mask(self) -> _field_mask_pb2.FieldMask:
         """Fields of PipeDoc; all of them where there is none."""
@@ -252,10 +255,11 @@ class GetRequest(_message.Message):
         cluster: _builtins.str = ...,
         blobs: _builtins.bool = ...,
         read_mask: _field_mask_pb2.FieldMask | None = ...,
+        datasource: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["read_mask", b"read_mask"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["address", b"address", "blobs", b"blobs", "cluster", b"cluster", "doc_id", b"doc_id", "read_mask", b"read_mask"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["address", b"address", "blobs", b"blobs", "cluster", b"cluster", "datasource", b"datasource", "doc_id", b"doc_id", "read_mask", b"read_mask"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1367,6 +1371,7 @@ class DownloadRequest(_message.Message):
     BLOB_NAME_FIELD_NUMBER: _builtins.int
     OFFSET_FIELD_NUMBER: _builtins.int
     LENGTH_FIELD_NUMBER: _builtins.int
+    DATASOURCE_FIELD_NUMBER: _builtins.int
     doc_id: _builtins.str
     """The newest state at an address, or exactly the one of a reference."""
     address: _builtins.str
@@ -1376,6 +1381,8 @@ class DownloadRequest(_message.Message):
     offset: _builtins.int
     length: _builtins.int
     """0 is all of the rest."""
+    datasource: _builtins.str
+    """As in GetRequest."""
     @_builtins.property
     def reference(self) -> Global___DocumentReference: ...
     def __init__(
@@ -1388,10 +1395,11 @@ class DownloadRequest(_message.Message):
         blob_name: _builtins.str = ...,
         offset: _builtins.int = ...,
         length: _builtins.int = ...,
+        datasource: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["reference", b"reference"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["address", b"address", "blob_name", b"blob_name", "cluster", b"cluster", "doc_id", b"doc_id", "length", b"length", "offset", b"offset", "reference", b"reference"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["address", b"address", "blob_name", b"blob_name", "cluster", b"cluster", "datasource", b"datasource", "doc_id", b"doc_id", "length", b"length", "offset", b"offset", "reference", b"reference"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -12,9 +12,10 @@ CREATE TABLE changed (
     uuid       TEXT COLLATE "C" NOT NULL,
     cluster    TEXT COLLATE "C" NOT NULL,
     datasource TEXT COLLATE "C" NOT NULL,
+    connector  TEXT COLLATE "C" NOT NULL,
     account    TEXT COLLATE "C" NOT NULL,
     number     BIGINT NOT NULL,
-    PRIMARY KEY (uuid, cluster, datasource)
+    PRIMARY KEY (uuid, cluster, datasource, connector)
 );
 
 CREATE INDEX changed_by_account ON changed (account, number);

@@ -12,9 +12,10 @@ CREATE TABLE changed (
     uuid       TEXT NOT NULL,
     cluster    TEXT NOT NULL,
     datasource TEXT NOT NULL,
+    connector  TEXT NOT NULL,
     account    TEXT NOT NULL,
     number     INTEGER NOT NULL,
-    PRIMARY KEY (uuid, cluster, datasource)
+    PRIMARY KEY (uuid, cluster, datasource, connector)
 );
 
 CREATE INDEX changed_by_account ON changed (account, number);
