@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -182,8 +183,11 @@ def policy(
 
 def _planned(call: Call, workspace: Workspace, options: InfraOptions) -> InfraPlan:
     from cocli.app.infra.deployment import plan
+    from cocli.models.age import days_of
 
     account = account_of(workspace, options.campaign)
+    kept = workspace.campaign(options.campaign).settings.model().retention.bucket_versions
+    options = replace(options, version_days=days_of(kept))
     call.output.talk("Describing the stack: this takes some seconds.")
     return plan(account, options)
 
