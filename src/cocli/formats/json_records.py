@@ -6,6 +6,7 @@ The key `schema` names the shape (`cocli.task/1`), so that a program notices whe
 from __future__ import annotations
 
 import json
+from json.encoder import encode_basestring
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -42,7 +43,7 @@ def _quick_encoder() -> Callable[[object, int], Iterable[str]] | None:
     if make is None:
         return None
     quick: Callable[[object, int], Iterable[str]] = make(
-        None, _plain, json.encoder.encode_basestring, None, ":", ",", True, False, False
+        None, _plain, encode_basestring, None, ":", ",", True, False, False
     )
     return quick
 
@@ -52,6 +53,8 @@ _QUICK = _quick_encoder()
 
 def text(value: object) -> str:
     """One value of a record as JSON, written as `render` writes it."""
+    if type(value) is str:
+        return encode_basestring(value)
     if _QUICK is None:
         return _ENCODER.encode(value)
     return "".join(_QUICK(value, 0))
@@ -97,6 +100,16 @@ def plain_object(data: bytes) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None  # what is wrong with it is found out and said by the reader that looks closely
     return values
+
+
+def as_written(data: bytes) -> dict[str, Any] | None:
+    """The object in a text that is just what `text` makes of it, so no key is repeated; None for any other text."""
+    try:
+        values = from_json(data, allow_inf_nan=False)
+        is_same = type(values) is dict and text(values).encode() == data
+    except (ValueError, RecursionError):
+        return None  # what is wrong with it is found out and said by the reader that looks closely
+    return values if is_same else None
 
 
 def _keys_in(values: Any) -> int:

@@ -14,7 +14,7 @@ from collections import deque
 from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from cocli.keys.paths import task_folder
+from cocli.keys.paths import task_folders
 from cocli.store.base import ObjectInfo  # noqa: TC001 - a NamedTuple's annotations are read when it is made
 
 if TYPE_CHECKING:
@@ -79,9 +79,11 @@ class Discovery:
 
     def next_new(self) -> TaskCandidate | None:
         """The next task to try if it is known already and nobody had it; else None, and nothing is taken."""
-        if not self._ready or not self._ready[0].is_new:
+        ready = self._ready
+        if not ready or not ready[0].is_new:
             return None
-        return self.next()
+        self._given += 1
+        return ready.popleft()
 
     def won(self) -> None:
         self._races = 0
@@ -163,16 +165,9 @@ def _place_in_the_round(candidate: TaskCandidate) -> int:
 
 def _grouped(stretch: list[ObjectInfo]) -> list[TaskCandidate]:
     """Task and lease of a folder stand next to each other in a listing."""
-    tasks: dict[str, bool] = {}
-    leases: dict[str, ObjectInfo] = {}
-    for info in stretch:
-        found = task_folder(info.key)
-        if found is None:
-            continue
-        folder, is_lease = found
-        if is_lease:
-            leases[folder] = info
-            tasks.setdefault(folder, False)
-        else:
-            tasks[folder] = True
-    return [TaskCandidate(folder, leases.get(folder), has_task) for folder, has_task in tasks.items()]
+    folders, leases = task_folders([info.key for info in stretch])
+    if not leases:
+        return [TaskCandidate(folder, None) for folder in folders]
+    leased = {folder: stretch[place] for folder, place in leases.items()}
+    found = [TaskCandidate(folder, leased.pop(folder, None)) for folder in folders]
+    return found + [TaskCandidate(folder, lease, False) for folder, lease in leased.items()]
