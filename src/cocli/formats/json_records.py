@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 R = TypeVar("R", bound=Record)
 
 SCHEMA_KEY = "schema"
+END = b"\n"
+"""How every record ends: what ends otherwise was not written to its end."""
 LONE_SURROGATE = "a text contains a lone surrogate, which no UTF-8 file can hold"
 
 
@@ -65,7 +67,7 @@ def render(record: Record) -> bytes:
     model = type(record)
     try:
         values = {SCHEMA_KEY: model.schema_id, **record.model_dump(mode="json")}
-        return text(values).encode() + b"\n"
+        return text(values).encode() + END
     except UnicodeEncodeError as error:
         raise RecordError(model=model.__name__, reason=LONE_SURROGATE) from error
     except (PydanticSerializationError, ValueError, TypeError) as error:

@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 
 _LOG = logs.get_logger(__name__)
 
+LOST_WORKER = "unknown (power cut)"
+"""Who held a task whose lease was left in halves."""
+
 
 class Leasing(NamedTuple):
     """A lease that is about to be created. `written_at` and `now` are from before: it is younger than they say."""
@@ -318,13 +321,27 @@ class ClaimingQueue(HoldingQueue[LeasedClaim]):
     def _read_both(self, folder: str, lease_key: str) -> tuple[Task, str, Lease, str] | None:
         try:
             stored = self._store.get(lease_key)
-            lease = json_records.read(Lease, stored.data, file=lease_key)
+            lease = self._lease_in(folder, stored)
             return *self._task_in(folder, self._store.get(task_files(folder)[0])), lease, stored.etag
         except NotFound:
             return None  # ended by somebody else meanwhile
         except FormatError as error:
             self._set_aside_malformed(folder, error)
             return None
+
+    def _lease_in(self, folder: str, stored: StoredObject) -> Lease:
+        """The lease, or what stands for one that a power cut left in halves. That was the first of its task, because
+        no other is written without waiting for the disk: so its token was 1, and its holder is gone."""
+        if stored.data.endswith(json_records.END):
+            return json_records.read(Lease, stored.data, file=stored.key)
+        return Lease(
+            task_id=task_id_of(folder),
+            token=1,
+            attempt=1,
+            worker=LOST_WORKER,
+            expires=stored.modified + self._length,
+            nonce=self.NO_NONCE,
+        )
 
     def _is_free(self, lease: Lease, now: datetime) -> bool:
         if lease.expires is not None:

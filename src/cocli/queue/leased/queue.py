@@ -102,9 +102,11 @@ class LeasedQueue(ClaimingQueue):
         self._lock = threading.Lock()
         self._places = Places(campaign, name)
         expiry = self._length + self._margin
-        self._discovery = Discovery(store, self._places.pending, self._random, expiry=expiry)
         self._keeper = LeaseKeeper(self._runtime, self._renew, lease_seconds=lease_seconds, renew_many=self._renew_many)
         self._cleaner = Cleaner(store, self._runtime, lease_seconds=lease_seconds)
+        self._discovery = Discovery(
+            store, self._places.pending, self._random, expiry=expiry, listed=self._cleaner.listed
+        )
         self._tally, census = NoTally(), None
         if counted:
             self._tally = Tally(store, campaign, name, self.worker, self._runtime, self._nonce)
@@ -291,7 +293,11 @@ class LeasedQueue(ClaimingQueue):
             lost = self._make_all_sure(claims)
             now = self._store.now()
             puts = [
-                Put(self._places.completion_of_folder(claim.folder), self._completion(claim, verdict, now), if_absent=True)
+                Put(
+                    self._places.completion_of_folder(claim.folder),
+                    self._completion(claim, verdict, now),
+                    if_absent=True,
+                )
                 for claim, verdict in ended
                 if claim.folder not in lost
             ]
