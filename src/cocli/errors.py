@@ -501,6 +501,15 @@ class BrokerUnavailable(QueueError):
     remedy = "Check that the broker runs and that its address is right. Nothing was lost."
 
 
+class OutboxFull(QueueError):
+    """{count:,} events of the account {account} wait to be sent, and {limit:,} may."""
+
+    code = "outbox_full"
+    exit_code = ExitCode.UNAVAILABLE
+    retryable = True
+    remedy = "See what cannot be sent, and why, with: cocli documents events. Nothing was written: save it again later."
+
+
 class GraphError(CocliError):
     """Graph {graph}: {reason}"""
 

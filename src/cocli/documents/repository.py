@@ -14,6 +14,7 @@ from cocli.documents.changes.teller import ChangeTeller
 from cocli.documents.ids import check_parts, node_uuid
 from cocli.documents.limits import INLINE_LIMIT
 from cocli.documents.objects import DocumentObjects
+from cocli.documents.outbox_room import MOST_WAITING, OutboxRoom
 from cocli.documents.places import DocumentPlace
 from cocli.documents.saver import Saver
 from cocli.documents.subscriptions import NOBODY
@@ -39,7 +40,8 @@ MAX_PAGE = 10_000
 class DocumentRepository:
     """`prefix` is the folder in the store, `inline_limit` the size from which a blob is an object of its own.
 
-    `subscriptions` says who reads events: what nobody reads is not written.
+    `subscriptions` says who reads events: what nobody reads is not written. `most_waiting` is how many events of an
+    account may wait: beyond it a save that needs one is refused with `OutboxFull`.
     """
 
     def __init__(
@@ -51,19 +53,27 @@ class DocumentRepository:
         prefix: str = "uploads",
         inline_limit: int = INLINE_LIMIT,
         subscriptions: Subscriptions = NOBODY,
+        most_waiting: int = MOST_WAITING,
     ) -> None:
         self.objects = DocumentObjects(store, prefix=prefix, inline_limit=inline_limit)
         self.catalog = catalog
         self.subscriptions = subscriptions
         self._build = partial(
-            type(self), store, clock=clock, prefix=prefix, inline_limit=inline_limit, subscriptions=subscriptions
+            type(self),
+            store,
+            clock=clock,
+            prefix=prefix,
+            inline_limit=inline_limit,
+            subscriptions=subscriptions,
+            most_waiting=most_waiting,
         )
         self.tombstones = Tombstones(self.objects, catalog, clock=clock, subscriptions=subscriptions)
         self.purger = Purger(self.objects, catalog, self.tombstones, clock=clock, subscriptions=subscriptions)
         self.teller = ChangeTeller(store, catalog)
         self.learner = ChangeLearner(store, catalog)
         self.census = Census(self.objects, catalog, clock=clock)
-        self._saver = Saver(self.objects, catalog, self.tombstones, clock=clock, subscriptions=subscriptions)
+        room = OutboxRoom(catalog, most_waiting)
+        self._saver = Saver(self.objects, catalog, self.tombstones, clock=clock, subscriptions=subscriptions, room=room)
 
     def with_catalog(self, catalog: Catalog) -> DocumentRepository:
         """The same documents, seen through another catalogue."""

@@ -87,10 +87,16 @@ class World:
         return transport
 
     def relay(self, transport: MessageTransport) -> Relay:
-        return Relay(self.catalog, GraphPublisher(transport), clock=self.time.now)
+        return Relay(
+            self.catalog,
+            GraphPublisher(transport),
+            clock=self.time.now,
+            monotonic=self.time.monotonic,
+            sleep=self.time.pass_by,
+        )
 
     def worker(self, engine: Engine, transport: MessageTransport, node: str, **options: Any) -> NodeWorker:
-        worker = NodeWorker(engine, transport, self.relay(transport), node, **options)
+        worker = NodeWorker(engine, transport, self.relay(transport), node, **{"sleep": self.time.pass_by} | options)
         self.closing.append(worker)
         return worker
 

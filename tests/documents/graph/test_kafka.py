@@ -22,9 +22,9 @@ from cocli.documents.graph.node import NodeContext
 from cocli.documents.graph.transports.base import NodeMessage
 from cocli.documents.graph.transports.kafka import KafkaTransport
 from cocli.documents.ids import node_uuid
+from cocli.documents.proto.generated import message_pb2
 from cocli.documents.subscriptions import EVERYBODY
 from cocli.errors import BrokerUnavailable, LeaseLost, MissingExtra
-from cocli.formats import json_records
 from cocli.models.document import DocumentReference
 from cocli.models.task import TaskError
 from cocli.store import open_store
@@ -109,7 +109,7 @@ def test_messages_are_keyed_by_the_document_and_come_in_its_order_until_they_are
     assert [number for doc, number in order if doc == "x"] == list(range(6))
     assert [number for doc, number in order if doc == "y"] == list(range(6))
     assert attempts == [1, 1, 2, 3], "releasing counts for nothing"
-    assert times[2] - times[1] > 0.4, "it waited"
+    assert times[2] - times[1] > 0.1, "it waited"
     assert times[3] - times[2] > 0.9, "and longer the second time"
     with consumer.receive(0.5) as nothing:
         assert nothing is None
@@ -117,7 +117,8 @@ def test_messages_are_keyed_by_the_document_and_come_in_its_order_until_they_are
     raw = raw_messages(kafka, f"pipestream.{cluster}.b", 12)
     assert {one.key().decode() for one in raw} == {node_uuid(doc, "a", "acct") for doc in ("x", "y")}
     assert {dict(one.headers())["message-id"].decode() for one in raw} == {one.message_id for one in sent}
-    assert json_records.read(DocumentReference, raw[0].value()) in [one.reference for one in sent]
+    assert {dict(one.headers())["cocli-message"] for one in raw} == {b"1"}
+    assert message_pb2.NodeMessage.FromString(raw[0].value()).reference.doc_id in ("x", "y")
 
 
 def test_what_was_not_done_comes_again_to_the_next_and_deaths_are_counted(make_kafka: Any, cluster: str) -> None:
@@ -232,37 +233,6 @@ def test_who_was_away_for_too_long_is_in_the_group_again_with_the_next_question(
     time.sleep(session / 1000 * 1.7)
     taken.append(seen(take(consumer, done)))
     assert {doc for doc, _ in taken} == {"d0", "d1"}
-    consumer.close()
-
-
-class Unsettled:
-    """The library's client in the middle of a rebalance: it refuses to seek so many times."""
-
-    def __init__(self, client: Any, refusals: int) -> None:
-        self._client = client
-        self._refusals = refusals
-
-    def seek(self, place: Any) -> None:
-        from confluent_kafka import KafkaError, KafkaException
-
-        if self._refusals:
-            self._refusals -= 1
-            raise KafkaException(KafkaError(KafkaError._OUTDATED))
-        self._client.seek(place)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._client, name)
-
-
-def test_a_message_comes_again_though_the_library_refused_to_go_back_for_a_while(make_kafka: Any, cluster: str) -> None:
-    transport = make_kafka()
-    transport.publish([message(f"d{number}", 0, cluster) for number in range(3)])
-    consumer = transport.consumer(Destination(cluster, "b"))
-    consumer._client = Unsettled(consumer._client, 2)
-    refused = take(consumer, lambda delivery: delivery.release())
-    taken = [seen(take(consumer, done)) for _ in range(3)]
-    assert seen(refused) in taken
-    assert len(set(taken)) == 3
     consumer.close()
 
 
