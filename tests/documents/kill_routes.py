@@ -68,7 +68,7 @@ def started(target: Callable[[str, str, int], None], folder: str, catalog: str, 
     if child == 0:
         try:
             target(folder, catalog, seed)
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001  said to whoever waits, and the process ends
             print(f"ended by itself: {error!r}", file=sys.stderr, flush=True)
         finally:
             os._exit(3)
@@ -131,9 +131,8 @@ def main(folder: str, catalog: str) -> None:
         news = list(dict.fromkeys(versions))  # what was told again by a relay that died comes under the same id
         assert news == sorted(news), f"{doc} was told out of turn: {versions}"
         assert news, f"nothing was told of {doc}"
-        assert news[0] <= max(before.get(doc, 1), news[0]), doc
         first = news[0]
-        assert first <= version and news == list(range(first, version + 1)), f"{doc}: {news} of {version}"
+        assert news == list(range(first, version + 1)), f"{doc}: {news} of {version}"
         if doc not in before:
             assert first == 1, f"{doc} came in after the subscription, and was told from version {first}"
     doubled = sum(len(entries) - len(set(entries)) for entries in told.values())

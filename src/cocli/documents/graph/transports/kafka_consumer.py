@@ -99,6 +99,7 @@ class KafkaConsumer:
         self._held_since = 0.0
         self._paused_all = False
         self._early: list[Any] = []
+        self._polled_at = clock()
         self._keeper = ThreadRuntime().every(_KEEP_ALIVE, self._keep_alive)
         client.subscribe([topic], on_assign=self._assigned, on_revoke=self._revoked, on_lost=self._lost)
 
@@ -117,12 +118,25 @@ class KafkaConsumer:
         until = self._clock() + timeout
         while True:
             with self._lock:
+                self._be_heard()
                 raw = self._due() or (self._early.pop(0) if self._early else None)
-            raw = raw if raw is not None else self._client.poll(self._patience(until))
+            raw = raw if raw is not None else self._poll(self._patience(until))
             if raw is not None and (delivery := self._take(raw)) is not None:
                 return delivery
             if raw is None and self._clock() >= until:
                 return None
+
+    def _poll(self, seconds: float) -> Any:
+        self._polled_at = self._clock()
+        return self._client.poll(seconds)
+
+    def _be_heard(self) -> None:
+        """Ask the broker now and then, also while what is parked keeps this worker busy: else it counts as dead."""
+        if self._clock() - self._polled_at < _KEEP_ALIVE:
+            return
+        raw = self._poll(0)
+        if raw is not None and raw.error() is None:
+            self._early.append(raw)
 
     def _patience(self, until: float) -> float:
         """Until when a new message is waited for: a parked one may be due before."""
@@ -289,7 +303,7 @@ class KafkaConsumer:
         if not self._paused_all:
             self._paused_all = True
             self._client.pause(self._all())
-        raw = self._client.poll(seconds)
+        raw = self._poll(seconds)
         if raw is not None and raw.error() is None:
             self._early.append(raw)  # fetched before the pause took effect
 
