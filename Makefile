@@ -16,7 +16,7 @@ COMPILE := $(LOCK) pyproject.toml
 EXTRAS := aws browser grpc http kafka mcp postgres ray web
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint format types layers pytest browser openid axe kafka infra infratest images azurite wheels scenarios hosts gazetteer licences release soak chaos fuzz load pictures man wheel bench audit lock clean
+.PHONY: help demo test check lint format types layers pytest browser openid axe kafka infra infratest images azurite wheels scenarios hosts gazetteer licences release soak chaos motion fuzz load pictures man wheel bench audit lock clean
 
 help: ## Show what can be done here
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -120,6 +120,9 @@ soak: $(VENV)/.dev ## Simulate 20,000 schedules: make soak SCENARIO=tests/index/
 
 chaos: $(VENV)/.dev ## Kill the processes of the main job at random until it ends: takes long
 	@$(BIN)/pytest -q tests/chaos/soak.py
+
+motion: $(VENV)/.dev kafka ## Kill relay, broker, database and nodes at random while documents go through a graph: make motion SECONDS=120
+	@$(BIN)/python -m tests.chaos.motion $(or $(SECONDS),120)
 
 fuzz: $(VENV)/.dev ## Look for pages that are slow or break something: make fuzz MINUTES=30 SEED=1
 	@$(BIN)/python -m tests.fuzz --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))

@@ -123,9 +123,9 @@ def main(folder: str, catalog: str) -> None:
     told: dict[str, list[tuple[int, str]]] = {}
     ids: dict[tuple[str, int], str] = {}
     for line in open(f"{folder}/journal", encoding="utf-8"):  # noqa: SIM115 - the process ends with it
-        event_id, doc, version, _ = line.split()
-        assert ids.setdefault((doc, int(version)), event_id) == event_id, f"{doc} {version} was told under two ids"
-        told.setdefault(doc, []).append((int(version), event_id))
+        event_id, doc, number, _ = line.split()
+        assert ids.setdefault((doc, int(number)), event_id) == event_id, f"{doc} {number} was told under two ids"
+        told.setdefault(doc, []).append((int(number), event_id))
     for doc, version in rows_of(repository).items():
         versions = [number for number, _ in told.get(doc, [])]
         news = list(dict.fromkeys(versions))  # what was told again by a relay that died comes under the same id

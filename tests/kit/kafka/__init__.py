@@ -136,6 +136,21 @@ def broker(folder: Path, *, segment: int = 16 << 20) -> Iterator[Broker]:
         made.kill()
 
 
+@contextmanager
+def some_kafka(folder: Path) -> Iterator[str]:
+    """The address of a broker of its own: of `make kafka`, or of the mock cluster where that is not there."""
+    if why_no_kafka() is None:
+        with broker(folder) as running:
+            yield running.address
+        return
+    from confluent_kafka import Producer
+
+    owner = Producer({"bootstrap.servers": "unused", "test.mock.num.brokers": 1, "log_level": 0})
+    found = owner.list_topics(timeout=10).brokers.values()
+    yield ",".join(f"{node.host}:{node.port}" for node in found)
+    owner.flush(1)
+
+
 def why_no_kafka() -> str | None:
     """What is missing for a broker; None where there is all."""
     if shutil.which("java") is None:

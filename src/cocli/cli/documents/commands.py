@@ -20,6 +20,7 @@ from cocli.cli.documents import changes as documents_changes
 from cocli.cli.documents import editions as documents_editions
 from cocli.cli.documents import events as documents_events
 from cocli.cli.documents import jobs as documents_jobs
+from cocli.cli.documents import module as documents_module
 from cocli.cli.documents import service as documents_service
 from cocli.cli.documents import work as documents_work
 from cocli.cli.documents.options import DatasourceOption, DeletedOption, DocArgument, EditionOption, chosen_documents
@@ -254,3 +255,4 @@ app.add_typer(documents_editions.app)
 app.add_typer(documents_service.app)
 app.add_typer(documents_work.app)
 app.add_typer(documents_events.app)
+app.add_typer(documents_module.app)

@@ -175,6 +175,7 @@ class DocumentJourney:
             input_digest=document.digest,
             repository=self._engine.repository,
             check=self._manner.check,
+            given=document,
         )
 
     # --- what was done before
@@ -231,7 +232,7 @@ class DocumentJourney:
         if not matched:
             self._end(name, Ending.UNMATCHED if edges else Ending.FINISHED, output, receipt)
         for edge in reversed(matched):
-            if edge.transport is Transport.INLINE or self._manner.follow:
+            if edge.transport is not Transport.MESSAGING or self._manner.follow:
                 self._ahead.append((edge.target, output))
             else:
                 self._end(name, Ending.SENT, reference=receipt, detail=edge.target)
