@@ -166,7 +166,7 @@ def test_a_value_that_does_not_fit_is_named(text: str, line: int, key: str, word
             MINIMAL + "[queue]\nprovider = 'kafka'\n",
             4,
             "queue.provider",
-            "kafka does not carry tasks in this version",
+            "Kafka carries references between nodes ([documents] events), and no tasks",
             "Set queue.provider to one of: store, filesystem, s3, sqs.",
         ),
     ],

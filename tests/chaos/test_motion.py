@@ -1,4 +1,4 @@
-"""Documents in motion while relay, broker, database and nodes are killed. A short one; `make motion` takes two minutes."""
+"""Documents in motion while relay, broker, database and nodes are killed: a short storm; `make motion` takes longer."""
 
 from __future__ import annotations
 
