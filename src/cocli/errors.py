@@ -35,7 +35,8 @@
     ├── QueueError
     │   ├── LeaseLost               somebody else has the task now
     │   ├── QueueUnusable           the provider that is configured lacks something
-    │   └── BrokerUnavailable       retryable: Kafka did not answer, or did not take a message
+    │   ├── BrokerUnavailable       retryable: Kafka did not answer, or did not take a message
+    │   └── OutboxFull              retryable: too many events of an account wait to be sent
     ├── IndexProblem
     │   ├── IndexDamaged            a file of the index is missing or does not match its name
     │   ├── LossesNotAccepted       rows are lost, and nobody has accepted the loss yet
@@ -502,7 +503,7 @@ class BrokerUnavailable(QueueError):
 
 
 class OutboxFull(QueueError):
-    """{count:,} events of the account {account} wait to be sent, and {limit:,} may."""
+    """{count} events of the account {account} wait to be sent, and {limit} may."""
 
     code = "outbox_full"
     exit_code = ExitCode.UNAVAILABLE

@@ -39,7 +39,7 @@ from cocli.store import open_store
 
 DOCS = 25
 LEASE = timedelta(seconds=2)
-PATIENCE = 180.0
+PATIENCE = 90.0
 ROLES = ("writer", "relay", "intake", "parse", "score", "module")
 GRAPH = """
 name = "motion"
@@ -126,7 +126,7 @@ def write(ground: Ground) -> None:
         number = b"%d" % time.monotonic_ns()
         with suppress(CocliError):  # the database is away: the next one is as good
             repository.save(doc.with_blob("body", Blob.of(number, "text/plain")))
-        time.sleep(0.05)
+        time.sleep(0.2)
 
 
 def carry(ground: Ground) -> None:
@@ -202,6 +202,10 @@ class Storm:
         process.send_signal(signal.SIGKILL)
         process.wait()
 
+    def clear(self) -> None:
+        for process in self.running.values():
+            process.kill()
+
     def log(self, role: str) -> str:
         return Path(f"{self.ground.folder}/{role}.log").read_text(errors="replace")[-2000:]
 
@@ -245,7 +249,7 @@ def rage(seconds: float, *, say: Any = print, seed: int = 1) -> dict[str, int]:
 
         ground = Ground(folder, database.new_schema(), servers, free_ports(1)[0])
         storm = Storm(ground, kafka, database, random.Random(seed))
-        stack.callback(lambda: [process.kill() for process in storm.running.values()])
+        stack.callback(storm.clear)
         _blow(storm, seconds, say)
         return storm.kills
 
@@ -267,7 +271,7 @@ def _blow(storm: Storm, seconds: float, say: Any) -> None:
             break
         time.sleep(0.5)
     begun = time.monotonic()
-    _until(lambda: not behind(repository), "documents are behind", storm)
+    _until(lambda: not behind(repository), "documents are behind", storm, lambda: _moved(repository))
     versions = sum(row.version for row in repository.documents("acct", kind="intake", limit=1000).items)
     left = repository.catalog.outbox.by_destination()
     quarantined = repository.documents("acct", cluster="prod~quarantine", limit=10).items
@@ -278,16 +282,24 @@ def _blow(storm: Storm, seconds: float, say: Any) -> None:
         storm.end(role)
 
 
+def _moved(repository: DocumentRepository) -> int:
+    """Grows with every state that is saved."""
+    return sum(row.version for row in repository.documents("acct", cluster="prod", limit=1000).items)
+
+
 def _is_moving(repository: DocumentRepository) -> bool:
     return len(repository.documents("acct", cluster="prod", limit=10).items) > 1
 
 
-def _until(holds: Any, problem: str, storm: Storm) -> None:
-    until = time.monotonic() + PATIENCE
+def _until(holds: Any, problem: str, storm: Storm, progress: Any = None) -> None:
+    """As long as there is progress; where nothing moves any more, the logs are shown."""
+    until, seen = time.monotonic() + PATIENCE, None
     while True:
         with suppress(CocliError):  # the database may just be recovering
             if holds():
                 return
+            if progress is not None and (now_seen := progress()) != seen:
+                seen, until = now_seen, time.monotonic() + PATIENCE
         if time.monotonic() >= until:
             logs = "\n".join(f"{role}: {storm.log(role)}" for role in ROLES)
             raise AssertionError(f"{problem}\n{logs}")
