@@ -38,7 +38,8 @@ from cocli.errors import CocliError
 from cocli.store import open_store
 
 DOCS = 25
-LEASE = timedelta(seconds=2)
+LEASE = timedelta(seconds=12)
+"""Longer than a broker that is away keeps a relay: who comes later must not overtake it."""
 PATIENCE = 90.0
 ROLES = ("writer", "relay", "intake", "parse", "score", "module")
 GRAPH = """
@@ -220,14 +221,17 @@ class Storm:
 
 
 def behind(repository: DocumentRepository) -> list[str]:
-    """Documents that are not yet where their newest version leads."""
-    late = []
+    """Documents that are not yet where their newest version leads, and how they are not."""
+    late = list[str]()
     for row in repository.documents("acct", datasource="ds", kind="intake", limit=1000).items:
         wanted = int(repository.get("acct", row.reference, blobs=True).blobs["body"].content)
         states = repository.states("acct", row.doc, cluster="prod")
         found = [repository.get("acct", state.reference) for state in states if state.address == "score"]
-        if not found or found[0].data["score"]["number"] != wanted:
-            late.append(row.doc)
+        if not found:
+            late.append(f"{row.doc} has no state")
+        elif found[0].data["score"]["number"] != wanted:
+            older = "older" if found[0].data["score"]["number"] < wanted else "newer"
+            late.append(f"{row.doc} is at version {row.version}, its state is of an {older} one")
     return late
 
 
@@ -259,7 +263,7 @@ def _blow(storm: Storm, seconds: float, say: Any) -> None:
     repository.catalog.routes.subscribe("acct", "ds", "prod", now())
     for role in ROLES:
         storm.start(role)
-    _until(lambda: _is_moving(repository), "nothing moves", storm)
+    _until(lambda: _is_moving(repository), "nothing moves", storm, repository)
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         time.sleep(storm.rng.uniform(0.3, 2.0))
@@ -271,7 +275,7 @@ def _blow(storm: Storm, seconds: float, say: Any) -> None:
             break
         time.sleep(0.5)
     begun = time.monotonic()
-    _until(lambda: not behind(repository), "documents are behind", storm, lambda: _moved(repository))
+    _until(lambda: not behind(repository), "documents are behind", storm, repository, lambda: _moved(repository))
     versions = sum(row.version for row in repository.documents("acct", kind="intake", limit=1000).items)
     left = repository.catalog.outbox.by_destination()
     quarantined = repository.documents("acct", cluster="prod~quarantine", limit=10).items
@@ -291,7 +295,7 @@ def _is_moving(repository: DocumentRepository) -> bool:
     return len(repository.documents("acct", cluster="prod", limit=10).items) > 1
 
 
-def _until(holds: Any, problem: str, storm: Storm, progress: Any = None) -> None:
+def _until(holds: Any, problem: str, storm: Storm, repository: DocumentRepository, progress: Any = None) -> None:
     """As long as there is progress; where nothing moves any more, the logs are shown."""
     until, seen = time.monotonic() + PATIENCE, None
     while True:
@@ -302,7 +306,8 @@ def _until(holds: Any, problem: str, storm: Storm, progress: Any = None) -> None
                 seen, until = now_seen, time.monotonic() + PATIENCE
         if time.monotonic() >= until:
             logs = "\n".join(f"{role}: {storm.log(role)}" for role in ROLES)
-            raise AssertionError(f"{problem}\n{logs}")
+            left = repository.catalog.outbox.by_destination()
+            raise AssertionError(f"{problem}: {behind(repository)}; {left}; killed {storm.kills}\n{logs}")
         time.sleep(0.3)
 
 

@@ -56,6 +56,11 @@ def queues_folder(campaign: str) -> str:
     return f"{campaign_folder(campaign)}queues/"
 
 
+def results_folder(campaign: str, what: str) -> str:
+    """Where things for people lie: `exports`, `reports`; and `retention`, what was removed by rule."""
+    return f"{campaign_folder(campaign)}{encode_part(what)}/"
+
+
 def quality_folder(campaign: str) -> str:
     """Where the self-checks of a campaign's parsers lie."""
     return f"{campaign_folder(campaign)}quality/"
@@ -294,6 +299,37 @@ class HarvestedTileKey(Key):
     source: str
 
 
+class TileRollKey(Key):
+    TEMPLATE: ClassVar[str] = "campaigns/{campaign}/indexes/rolls/{tile}/{phrase}/{source}.usv"
+    CODECS: ClassVar[dict[str, Codec]] = {"tile": TILE}
+    campaign: str
+    tile: Tile
+    phrase: str
+    source: str
+
+
+class StandingKey(Key):
+    TEMPLATE: ClassVar[str] = "campaigns/{campaign}/indexes/standings/{shard}/{company_hash}.usv"
+    CODECS: ClassVar[dict[str, Codec]] = {"company_hash": HASH16}
+    campaign: str
+    company_hash: str
+    shard: str = ""
+
+    def __post_init__(self) -> None:
+        vars(self).update(shard=self.company_hash[:1])
+
+
+class ChangeKey(Key):
+    TEMPLATE: ClassVar[str] = "campaigns/{campaign}/indexes/changes/{shard}/{change_id}.usv"
+    CODECS: ClassVar[dict[str, Codec]] = {"change_id": HASH16}
+    campaign: str
+    change_id: str
+    shard: str = ""
+
+    def __post_init__(self) -> None:
+        vars(self).update(shard=self.change_id[:1])
+
+
 # --- packed indexes ------------------------------------------------------------------------------------------------
 
 
@@ -423,6 +459,35 @@ class UpkeepKey(Key):
     campaign: str
 
 
+class RetentionKey(Key):
+    """What was removed by a rule of retention, by the day and the content of the record."""
+
+    TEMPLATE: ClassVar[str] = "campaigns/{campaign}/retention/{day}/{content_hash}.json"
+    CODECS: ClassVar[dict[str, Codec]] = {"day": DAY, "content_hash": SHA256}
+    IMMUTABLE: ClassVar[bool] = True
+    campaign: str
+    day: str
+    content_hash: str
+
+
+class RefreshRoundKey(Key):
+    """What one round of refreshing has chosen."""
+
+    TEMPLATE: ClassVar[str] = "campaigns/{campaign}/refresh/{day}/{number}.json"
+    CODECS: ClassVar[dict[str, Codec]] = {"day": DAY, "number": VERSION}
+    campaign: str
+    day: str
+    number: int
+
+
+class WatchStateKey(Key):
+    """What a watch has told so far."""
+
+    TEMPLATE: ClassVar[str] = "campaigns/{campaign}/watches/{name}.json"
+    campaign: str
+    name: str
+
+
 class ExportKey(Key):
     """`name` may have folders of its own."""
 
@@ -469,6 +534,13 @@ def document_files(folder: str, cluster: str | None, uuid: str, digest: str = ""
     state = "intake" if cluster is None else CLUSTER.encode(cluster)
     base = f"{folder}{state}/{uuid}"
     return f"{base}.pb", f"{base}/{digest}.pb"
+
+
+def document_path(owner: tuple[str, str, str, str], cluster: str | None, uuid: str) -> str:
+    """The key of a state behind the prefix, which a table of states has no need to repeat. `owner` is account,
+    connector, datasource and document."""
+    folder = "/".join(map(encode_part, owner))
+    return document_files(f"{folder}/", cluster, uuid)[0]
 
 
 def account_prefix(prefix: str, account: str | None = None) -> str:

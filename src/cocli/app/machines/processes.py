@@ -34,6 +34,6 @@ def worker_spawner(
     def spawn(queue: str, name: str) -> WorkerProcess:
         words = ["worker", queue] if queue in WORKED else ["documents", "work", queue, *made_by]
         command = [sys.executable, "-m", "cocli", *words, "--campaign", campaign, *store, *name_of_host, "--supervised"]
-        return WorkerProcess(command, environ, on_complaint=lambda line: say(f"{name}: {line}"))
+        return WorkerProcess.started(command, environ, on_complaint=lambda line: say(f"{name}: {line}"))
 
     return spawn

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from cocli.documents.catalog.database import Database, DatabaseSession
     from cocli.documents.outbox import Event
+    from cocli.models.document import StateKey
 
 _LOCK = "relay"
 _LONGEST_REASON = 1000
@@ -42,8 +43,7 @@ class EventFailure:
 class EventPlace:
     """The events of one state for one destination."""
 
-    uuid: str
-    cluster: str | None
+    state: StateKey
     destination: str
 
 
@@ -148,4 +148,4 @@ class OutboxTable:
 
 
 def _values(place: EventPlace) -> dict[str, object]:
-    return {"uuid": place.uuid, "cluster": place.cluster or "", "destination": place.destination}
+    return place.state._asdict() | {"cluster": place.state.cluster or "", "destination": place.destination}

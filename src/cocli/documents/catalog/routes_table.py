@@ -99,7 +99,7 @@ class RoutesTable:
     def _is_news(self, session: DatabaseSession, row: PipeDoc) -> bool:
         if row.deleted_at is not None:
             return False  # a node has no work with what is gone
-        found = session.rows(self._statements["known_version"], {"uuid": row.uuid})
+        found = session.rows(self._statements["known_version"], row.state_key._asdict())
         return not found or int(found[0][0]) < row.version
 
     # --- what was there
@@ -114,8 +114,11 @@ class RoutesTable:
             (now,) = mine
             values = _place(now) | {"behind_doc": now.behind_doc, "limit": limit}
             found = [self._read_row(row) for row in session.rows(self._statements["intakes_behind"], values)]
-            self._add_events(session, [_event(now, row) for row in found if row.deleted_at is None])
             behind = found[-1].doc if len(found) == limit else None
+            if behind is not None:  # several connectors may have brought the last document: a page never splits it
+                whole = session.rows(self._statements["intakes_of_document"], _place(now) | {"doc": behind})
+                found = [row for row in found if row.doc != behind] + [self._read_row(row) for row in whole]
+            self._add_events(session, [_event(now, row) for row in found if row.deleted_at is None])
             session.run(self._statements["advance_route"], _place(now) | {"behind_doc": behind, "count": len(found)})
             return len(found)
 
@@ -141,5 +144,5 @@ def _event(route: Route, row: PipeDoc) -> Event:
     name = route.destination
     if route.generation:
         name = f"{name}#{route.generation}"
-    made = event_id(row.uuid, None, row.version, row.digest, operation, name)
+    made = event_id(row.state_key, row.version, row.digest, operation, name)
     return Event(made, row.uuid, operation, route.destination, row.reference, row.version, row.saved_at)

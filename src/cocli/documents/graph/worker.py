@@ -23,6 +23,7 @@ from cocli.documents.graph.run import Ending
 from cocli.documents.graph.trouble import SURROUNDINGS
 from cocli.documents.ids import node_uuid
 from cocli.errors import CocliError, DocumentError, LeaseLost, NodeFailed
+from cocli.models.document import StateKey
 from cocli.models.task import TaskError
 from cocli.retries import Backoff
 
@@ -176,11 +177,7 @@ class NodeWorker:
         others wait for is not waited for here."""
         self._relay.send(
             [
-                EventPlace(
-                    node_uuid(reference.doc, reference.address, reference.account),
-                    reference.cluster,
-                    str(Destination(self._engine.edition, outcome.detail or "")),
-                )
+                EventPlace(_state_key(reference), str(Destination(self._engine.edition, outcome.detail or "")))
                 for outcome in run.ended(Ending.SENT)
                 if (reference := outcome.reference) is not None
             ]
@@ -198,6 +195,11 @@ class NodeWorker:
             return "rejected"
         delivery.release()
         raise error
+
+
+def _state_key(reference: DocumentReference) -> StateKey:
+    uuid = node_uuid(reference.doc, reference.address, reference.account)
+    return StateKey(uuid, reference.cluster, reference.connector, reference.datasource)
 
 
 def _waits_for(stop: threading.Event) -> Callable[[float], None]:

@@ -25,6 +25,11 @@ DELETE FROM outbox WHERE published_at < :before;
 DELETE FROM outbox
 WHERE account = :account AND doc = :doc AND published_at IS NULL AND operation IN ('created', 'updated', 'restored');
 
+-- name: forget_version
+DELETE FROM outbox
+WHERE uuid = :uuid AND cluster = :cluster AND datasource = :datasource AND connector = :connector
+    AND digest = :digest AND (:deletions = 1 OR operation IN ('created', 'updated', 'restored'));
+
 -- name: clear_events
 DELETE FROM outbox;
 

@@ -10,6 +10,7 @@ UPDATE outbox SET taken_until = :until WHERE number IN (
         AND NOT EXISTS (
             SELECT 1 FROM outbox AS earlier
             WHERE earlier.uuid = one.uuid AND earlier.cluster = one.cluster AND earlier.published_at IS NULL
+                AND earlier.datasource = one.datasource AND earlier.connector = one.connector
                 AND earlier.destination = one.destination AND earlier.set_aside_at IS NULL
                 AND earlier.version < one.version
                 AND (earlier.attempts > 0 OR earlier.taken_until > :now OR earlier.number > one.number)
@@ -21,11 +22,13 @@ UPDATE outbox SET taken_until = :until WHERE number IN (
 UPDATE outbox SET taken_until = :until WHERE number IN (
     SELECT one.number FROM outbox AS one
     WHERE one.uuid = :uuid AND one.cluster = :cluster AND one.destination = :destination
+        AND one.datasource = :datasource AND one.connector = :connector
         AND one.published_at IS NULL AND one.set_aside_at IS NULL
         AND (one.taken_until IS NULL OR one.taken_until <= :now)
         AND NOT EXISTS (
             SELECT 1 FROM outbox AS earlier
             WHERE earlier.uuid = one.uuid AND earlier.cluster = one.cluster AND earlier.published_at IS NULL
+                AND earlier.datasource = one.datasource AND earlier.connector = one.connector
                 AND earlier.destination = one.destination AND earlier.set_aside_at IS NULL
                 AND earlier.version < one.version AND earlier.taken_until > :now
         )
@@ -41,7 +44,8 @@ WHERE event_id = :event_id AND published_at IS NULL;
 
 -- name: unsent_events
 SELECT set_aside_at, last_error FROM outbox
-WHERE uuid = :uuid AND cluster = :cluster AND destination = :destination AND published_at IS NULL;
+WHERE uuid = :uuid AND cluster = :cluster AND destination = :destination AND published_at IS NULL
+    AND datasource = :datasource AND connector = :connector;
 
 -- name: count_unsent_events
 SELECT count(*) FROM outbox WHERE account = :account AND published_at IS NULL;

@@ -24,9 +24,14 @@ UPDATE routes SET behind_doc = :behind_doc, seeded = seeded + :count
 WHERE account = :account AND datasource = :datasource AND edition = :edition;
 
 -- name: known_version
-SELECT version FROM pipedocs WHERE uuid = :uuid AND cluster = '';
+SELECT version FROM document_states
+WHERE uuid = :uuid AND cluster = '' AND connector = :connector AND datasource = :datasource;
 
 -- name: intakes_behind
-SELECT {row} FROM pipedocs
+SELECT {row} FROM document_states
 WHERE account = :account AND datasource = :datasource AND cluster = '' AND doc > :behind_doc
-ORDER BY doc, address LIMIT :limit;
+ORDER BY doc, connector LIMIT :limit;
+
+-- name: intakes_of_document
+SELECT {row} FROM document_states
+WHERE account = :account AND datasource = :datasource AND cluster = '' AND doc = :doc ORDER BY connector;
