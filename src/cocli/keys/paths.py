@@ -40,6 +40,7 @@ CAMPAIGNS_FOLDER = "campaigns/"
 STATUS_FOLDER = "status/"
 ACCESS_FOLDER = "access/"
 EVICTIONS_FOLDER = "evictions/"
+REVOCATIONS_FOLDER = "revocations/"
 GLOBAL_INDEXES = frozenset({"scraped-tiles", "domains"})
 """Indexes that campaigns share: what is known of a website or a tile does not depend on who asked."""
 
@@ -436,6 +437,14 @@ class MachineAccessKey(Key):
 class EvictionKey(Key):
     TEMPLATE: ClassVar[str] = "evictions/{hostname}.json"
     hostname: str
+
+
+class RevocationKey(Key):
+    """A token that was ended; written once."""
+
+    TEMPLATE: ClassVar[str] = "revocations/{token}.json"
+    CODECS: ClassVar[dict[str, Codec]] = {"token": HASH16}
+    token: str
 
 
 class ParserQualityKey(Key):
