@@ -59,12 +59,19 @@ def known_businesses(
     where = zone(campaign.settings.model().campaign.timezone)
     written = sheets or read_sheets(indexes.store, DerivedFolder(os.path.join(indexes.cache, "derived", "sheets")))
     reader = open_reader(indexes.open(indexes.ref("prospects")), as_of=as_of, empty_before=True, fresh=as_of is None)
+    veil = indexes.left_alone.veil()
+
+    def sheet_of(sheet: CompanySheet) -> CompanySheet:
+        return sheet if veil is None else veil.written(sheet)
+
     for found in reader.scan():
-        sheet = written.of(found.company_hash)
+        sheet = sheet_of(written.of(found.company_hash))
         whole, is_part = _joined(reader, found, sheet)
         yield KnownBusiness(found, ExportRow.of(whole, sheet, where), is_part=is_part)
-    for made, sheet in written.own_businesses(campaign.name):
-        yield KnownBusiness(made, ExportRow.of(made, sheet, where), by_hand=True)
+    for by_hand, sheet in written.own_businesses(campaign.name):
+        made = by_hand if veil is None else veil.record(by_hand)
+        if made is not None:
+            yield KnownBusiness(made, ExportRow.of(made, sheet_of(sheet), where), by_hand=True)
 
 
 def wanted_businesses(
