@@ -101,8 +101,16 @@ class Workspace:
             self._stores[address] = open_store(address)
         return self._stores[address]
 
+    def open_address(self, address: str) -> Store:
+        """A store that no setting names, closed with the others."""
+        if address not in self._stores:
+            from cocli.store import open_store
+
+            self._stores[address] = open_store(address)
+        return self._stores[address]
+
     def left_alone(self, store: Store | None = None) -> LeftAlone:
-        """The do-not-contact list: one for the whole data home, and for a campaign elsewhere also the one over there."""
+        """The do-not-contact list of the data home; for a campaign elsewhere also the one over there."""
         from cocli.pipeline.suppression.stored import LeftAlone  # here, because `cocli config` needs no list
 
         stores = {self.store.address: self.store}

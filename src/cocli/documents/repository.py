@@ -51,13 +51,22 @@ class DocumentRepository:
         prefix: str = "uploads",
         inline_limit: int = INLINE_LIMIT,
         subscriptions: Subscriptions = NOBODY,
+        redact: Callable[[Document], Document] | None = None,
     ) -> None:
+        """`redact` is what every document passes before it is saved: without whom was forgotten."""
         self.objects = DocumentObjects(store, prefix=prefix, inline_limit=inline_limit)
         self.catalog = catalog
         self.subscriptions = subscriptions
         self._build = partial(
-            type(self), store, clock=clock, prefix=prefix, inline_limit=inline_limit, subscriptions=subscriptions
+            type(self),
+            store,
+            clock=clock,
+            prefix=prefix,
+            inline_limit=inline_limit,
+            subscriptions=subscriptions,
+            redact=redact,
         )
+        self._redact = redact or _as_it_is
         self.tombstones = Tombstones(self.objects, catalog, clock=clock, subscriptions=subscriptions)
         self.purger = Purger(self.objects, catalog, self.tombstones, clock=clock, subscriptions=subscriptions)
         self.teller = ChangeTeller(store, catalog)
@@ -76,11 +85,11 @@ class DocumentRepository:
 
         `publish` names destinations. Each gets one event, beside the plain one of every version, where it is read.
         """
-        return self._saver.save(document, publish)
+        return self._saver.save(self._redact(document), publish)
 
     def save_many(self, requests: Sequence[tuple[Document, Sequence[str]]]) -> list[Receipt | CocliError]:
         """Save many, new ones side by side and in one transaction. One failure does not stop the others."""
-        return self._saver.save_many(requests)
+        return self._saver.save_many([(self._redact(document), publish) for document, publish in requests])
 
     # --- reading
 
@@ -216,3 +225,7 @@ class DocumentRepository:
 
 def _not_found(reference: DocumentReference) -> DocumentNotFound:
     return DocumentNotFound(doc=reference.doc, place=f"{reference.cluster or 'intake'}/{reference.address}")
+
+
+def _as_it_is(document: Document) -> Document:
+    return document

@@ -11,6 +11,7 @@ import os
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from cocli.config.places import state_home
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from cocli.documents.places import DocumentPlace
     from cocli.documents.receipt import Receipt
     from cocli.models.document import PipeDoc
+    from cocli.pipeline.suppression.stored import LeftAlone
     from cocli.store.base import Store
 
 BODY = "body"
@@ -134,6 +136,7 @@ def opened_documents(
             prefix=section.prefix,
             inline_limit=section.inline_limit,
             subscriptions=NOBODY if section.events == "none" else NodeSubscriptions(),
+            redact=partial(_without_forgotten, chosen.left_alone if chosen else workspace.left_alone()),
         )
         account = str(settings.values["campaign", "account"].value)
         edition = section.edition or str(settings.values["cluster", "id"].value)
@@ -147,6 +150,17 @@ def opened_documents(
                 TellerLoop(repository.teller).tell()
     finally:
         catalog.close()
+
+
+def _without_forgotten(left_alone: LeftAlone, document: Document) -> Document:
+    """A capture without those whom somebody asked to forget: their page may show them still."""
+    forgotten = left_alone.listed().forgotten
+    if not forgotten:
+        return document
+    from cocli.app.left_alone.captures import redacted_document  # here: most stores have forgotten nobody
+    from cocli.app.left_alone.matcher import Matcher
+
+    return redacted_document(document, Matcher(forgotten))
 
 
 def catalog_address(settings: Settings, store: Store) -> str:

@@ -80,7 +80,7 @@ def with_other_forms(subjects: Iterable[Subject]) -> list[Subject]:
 
 
 def _pages(store: Store, text: str, options: SubjectOptions) -> list[CompanyPage]:
-    if options.kind is None and any(sign in text for sign in "@+/.") or text.startswith(("ChIJ", "GhIJ", "0x")):
+    if (options.kind is None and any(sign in text for sign in "@+/.")) or text.startswith(("ChIJ", "GhIJ", "0x")):
         return []  # an address, a number, a domain, an id: it is meant as such, whoever has a page of that name
     found = find_pages(store, text)
     if len(found) > 1:
@@ -117,7 +117,12 @@ def add(
 
 
 def entry_of(
-    subject: Subject, now: datetime, *, reason: str | None = None, until: datetime | None = None, forgotten: bool = False
+    subject: Subject,
+    now: datetime,
+    *,
+    reason: str | None = None,
+    until: datetime | None = None,
+    forgotten: bool = False,
 ) -> Suppression:
     return Suppression(
         kind=subject.kind,

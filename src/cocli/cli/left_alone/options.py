@@ -21,9 +21,7 @@ KindOption = Annotated[
 ]
 CountryOption = Annotated[
     str | None,
-    typer.Option(
-        "--country", metavar="XX", help="Where a phone number without a country is from.", show_default=False
-    ),
+    typer.Option("--country", metavar="XX", help="Where a phone number without a country is from.", show_default=False),
 ]
 ReasonOption = Annotated[
     str | None, typer.Option("--reason", metavar="TEXT", help="Why, for your own records.", show_default=False)

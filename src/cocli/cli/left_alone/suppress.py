@@ -52,7 +52,9 @@ def add(
     with call.workspace() as workspace:
         meant = _subjects(workspace, subjects, kind, country)
         if call.dry_run:
-            _tell(call, "would_add", [use.Listed(use.entry_of(subject, workspace.store.now()), "") for subject in meant])
+            _tell(
+                call, "would_add", [use.Listed(use.entry_of(subject, workspace.store.now()), "") for subject in meant]
+            )
             return
         done = use.add(workspace, meant, reason=reason, until=moment)
     _tell(call, "listed", done)

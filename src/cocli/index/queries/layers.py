@@ -59,7 +59,9 @@ def _unhidden(model: type[Record], veiled: Veiled[Any]) -> str:
     if not veiled.hidden:
         return ""
     columns = ", ".join(map(quote_name, model.key))
-    rows = (", ".join(quote_text(str(getattr(record, name))) for name in model.key) for record in veiled.hidden.values())
+    rows = (
+        ", ".join(quote_text(str(getattr(record, name))) for name in model.key) for record in veiled.hidden.values()
+    )
     return f"({columns}) NOT IN ({', '.join(f'({row})' for row in rows)})"
 
 

@@ -91,7 +91,9 @@ class SuppressionList:
         return any(self.has("phone", form) for form in self._phone_forms(text))
 
     def place(self, text: str | None) -> bool:
-        return bool(text) and "place" in self._digests and any(self.has("place", form) for form in place_forms(text or ""))
+        return (
+            bool(text) and "place" in self._digests and any(self.has("place", form) for form in place_forms(text or ""))
+        )
 
     def company(self, company_hash: str | None) -> bool:
         return self.has("company", company_hash or "")

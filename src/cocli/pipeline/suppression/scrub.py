@@ -1,8 +1,9 @@
-"""What is left alone, taken out of a text of any kind: pages, notes, logs, JSON. Found by its form, told by its hash."""
+"""What is left alone, taken out of texts of any kind: pages, notes, logs. Found by its form, told by its hash."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -20,13 +21,61 @@ _HOST = rf"{_LABEL}(?:{_DOT}{_LABEL})+"
 _LOCAL = r"(?:[a-z0-9!#$'*+/=?^_`{|}~.\u00a1-\uffff-]|%2[be])+"
 _EMAIL = re.compile(rf"({_LOCAL}){_AT}({_HOST})", re.IGNORECASE)
 _HOSTS = re.compile(rf"(?<![a-z0-9_\u00a1-\uffff-]){_HOST}", re.IGNORECASE)
-_PHONE = re.compile(r"(?<![\w.])(?:\+|%2b|\(|\d)(?:[\d\u00a0 ()./\u2010-\u2015-]|%20|%2b|&nbsp;){4,28}\d(?!\w)", re.IGNORECASE)
+_PHONE = re.compile(
+    r"(?<![\w.])(?:\+|%2b|\(|\d)(?:[\d\u00a0 ()./\u2010-\u2015-]|%20|%2b|&nbsp;){4,28}\d(?!\w)", re.IGNORECASE
+)
 _PLACE = re.compile(r"[CG]hIJ[A-Za-z0-9_-]{23}|0x[0-9a-f]{1,16}:0x[0-9a-f]{1,16}|(?<![\d.])\d{15,20}(?![\d.])")
 _HASH16 = re.compile(r"(?<![0-9a-f])[0-9a-f]{16}(?![0-9a-f])")
-_ESCAPES = re.compile(r"%([0-9a-f]{2})|&#0*(\d{1,3});|&#x0*([0-9a-f]{1,2});|&(commat|period);|\\[ux](?:00)?([0-9a-f]{2})", re.I)
+_ESCAPES = re.compile(
+    r"%([0-9a-f]{2})|&#0*(\d{1,3});|&#x0*([0-9a-f]{1,2});|&(commat|period);|\\[ux](?:00)?([0-9a-f]{2})", re.I
+)
 _NAMED = {"commat": "@", "period": "."}
 _EDGES = ".'`*/=?^{|}~!#$-"
 _URL_HEAD = re.compile(r"(?:^|.*[/=?&#'\"`])(?=[^/])")
+
+
+@dataclass(frozen=True, slots=True)
+class FirstLook:
+    """A quick look that rules most texts out: what every spelling of a value has in it. Only where all are known."""
+
+    words: tuple[str, ...]
+    digits: tuple[bytes, ...]
+
+    @classmethod
+    def of(cls, listed: SuppressionList, literals: Sequence[str]) -> FirstLook | None:
+        words = {re.split(r"[^\w]", literal.lower())[0] for literal in literals if len(literal) > _SHORT}
+        digits: set[bytes] = set()
+        for entry in listed.entries:
+            if entry.value is None or entry.kind == "name" or "xn--" in entry.value:
+                return None  # only its hash is known, or it has several spellings
+            if entry.kind == "phone":
+                digits.add(entry.value.removeprefix(f"+{entry.calling_code}")[-_LAST_DIGITS:].encode())
+            elif entry.kind == "place":
+                digits.add(entry.value.removeprefix("cid:").encode())
+                words |= {entry.value.lower(), *_hexadecimal(entry.value)}
+            else:
+                words.add(max(re.split(r"[^\w-]", entry.value)[:2], key=len))
+        return cls(tuple(sorted(words - {""})), tuple(sorted(digits - {b""})))
+
+    def may_find(self, text: str) -> bool:
+        lowered = text.lower()
+        if any(word in lowered for word in self.words):
+            return True
+        if not self.digits:
+            return False
+        kept = text.encode("utf-8", "surrogateescape").translate(None, _NO_DIGITS)
+        return any(number in kept for number in self.digits)
+
+
+def _hexadecimal(place: str) -> list[str]:
+    """The second half of a feature id, which has the customer id in it."""
+    number = place.removeprefix("cid:")
+    return [f"{int(number):x}"] if number.isdecimal() else []
+
+
+_SHORT = 2
+_LAST_DIGITS = 6
+_NO_DIGITS = bytes(sign for sign in range(256) if sign not in b"0123456789")
 
 
 class Scrubber:
@@ -34,10 +83,9 @@ class Scrubber:
 
     def __init__(self, listed: SuppressionList, literals: Iterable[str] = ()) -> None:
         self._listed = listed
+        literals = tuple(literals)
+        self._look = FirstLook.of(listed, literals)
         self._steps: list[tuple[re.Pattern[str], Callable[[re.Match[str]], str]]] = []
-        words = sorted({literal for literal in literals if len(literal) > 2}, key=len, reverse=True)
-        if words:
-            self._steps.append((_literal_pattern(words), lambda _: MARK))
         if listed.names("email") or listed.names("domain"):
             self._steps.append((_EMAIL, self._email))
         if listed.names("domain"):
@@ -48,12 +96,17 @@ class Scrubber:
             self._steps.append((_HASH16, lambda found: self._or_mark(found, listed.company(found[0]))))
         if listed.names("phone"):
             self._steps.append((_PHONE, self._phone))
+        words = sorted({literal for literal in literals if len(literal) > 2}, key=len, reverse=True)
+        if words:  # last: a name within an address would leave half of the address
+            self._steps.append((_literal_pattern(words), lambda _: MARK))
 
     def __bool__(self) -> bool:
         return bool(self._steps)
 
     def text(self, text: str) -> str:
         """The text with a mark where a listed value stood."""
+        if self._look is not None and not self._look.may_find(text):
+            return text
         for pattern, replaced in self._steps:
             text = pattern.sub(replaced, text)
         return text

@@ -24,7 +24,7 @@ _PRIMARY, _ALL = "primary_email", "all_emails"
 
 
 class Veil:
-    """Made once for a list. `literals` are further texts that are taken out: names and streets of somebody forgotten."""
+    """Made once for a list. `literals` are further texts that are taken out: names and streets."""
 
     def __init__(self, listed: SuppressionList, literals: Iterable[str] = ()) -> None:
         self.listed = listed

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
+    from cocli.pipeline.suppression.veil import Veil
     from cocli.service.request_places import RequestPlaces
     from cocli.service.web.routes import WebRoute
-    from cocli.pipeline.suppression.veil import Veil
     from cocli.service.web.sessions import SessionBook
 
 NOBODY = Principal("nobody", "none", Role.NOBODY)

@@ -17,7 +17,15 @@ from cocli.app.web.basemap.map_source import PMTILES_PATH
 from cocli.app.web.campaigns import known_campaigns
 from cocli.app.web.companies import make_companies, shards_of
 from cocli.app.web.dashboard import make_dashboard
-from cocli.app.web.data_file import CAPTURED_POLICY, HTML, PAGE_POLICY, DataFile, bytes_file, record_file, without_left_alone
+from cocli.app.web.data_file import (
+    CAPTURED_POLICY,
+    HTML,
+    PAGE_POLICY,
+    DataFile,
+    bytes_file,
+    record_file,
+    without_left_alone,
+)
 from cocli.app.web.downloads import KINDS
 from cocli.app.web.prospects.files import MANIFEST, content_type, prospect_files
 from cocli.app.web.shell import IMMUTABLE, MAP_PAGE, SHELL_POLICY
