@@ -15,6 +15,7 @@ from collections import Counter
 from ipaddress import ip_network
 from typing import TYPE_CHECKING
 
+from benchmarks._refresh_forget import measure_forgetting
 from benchmarks.harness import Bench
 from cocli.demo.town import build_town, serve_websites
 from cocli.documents import DocumentRepository, open_catalog
@@ -52,6 +53,7 @@ def main(bench: Bench) -> None:
     sent = [sum(request.sent for request in visit) / len(hosts) for visit in (first, second)]
     bench.measure("network.refresh_bytes_per_site", sent[1], peer="the first visit", peer_value=sent[0],
                   conditions="bodies of answers")  # fmt: skip
+    measure_forgetting(bench)
 
 
 def _kind(request: Request) -> str:

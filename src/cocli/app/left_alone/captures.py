@@ -93,7 +93,8 @@ def redacted_blob(key: str, mime_type: str, data: bytes, matcher: Matcher) -> by
 def _still_shown(data: bytes, matcher: Matcher) -> bool:
     try:
         page = parse_page(decode_page(data, None), "http://page.invalid/")
-        return any(matcher.listed.email(finding.value) for finding in find_emails(page).found)
+        shown = find_emails(page)
+        return any(matcher.listed.email(finding.value) for finding in (*shown.found, *shown.rejected))
     except (CocliError, ValueError, RecursionError):
         return False  # no page that can be read: nothing is read from it
 
@@ -163,8 +164,9 @@ class CaptureSweep:
             path = stored.key.rpartition("/")[0]
             self._changes.rename("capture", stored, f"{path}/{document.digest}.pb", data)
         else:
-            self._changes.replace("capture", stored, data)
-            self.states.append(replace(new, size=len(data)))
+            etag = self._changes.replace("capture", stored, data)
+            outside = sum(blob.size for blob in document.blobs.values() if blob.data is None)
+            self.states.append(replace(new, size=len(data) + outside, etag=etag))
 
 
 def _read(stored: StoredObject) -> DocumentState | None:

@@ -63,10 +63,13 @@ class StoreChanges:
         self.remove(kind, stored)
         self.dropped.append(stored.key)
 
-    def replace(self, kind: str, stored: StoredObject, data: bytes) -> None:
+    def replace(self, kind: str, stored: StoredObject, data: bytes) -> str:
+        """The etag of what stands there now."""
+        etag = stored.etag
         if not self.dry_run:
-            self.store.put(stored.key, data, if_match=stored.etag)
+            etag = self.store.put(stored.key, data, if_match=stored.etag)
         self.report.note(kind, "redacted", stored.key, stored.data)
+        return etag
 
     def rename(self, kind: str, stored: StoredObject, key: str, data: bytes) -> None:
         """An object that is named by its content: the new one is written before the old one goes."""

@@ -139,7 +139,7 @@ def all_copies(workspace: Workspace) -> list[Store]:
 
 
 def _published_stores(workspace: Workspace, options: ForgetOptions) -> list[Store]:
-    """Places with published files that are no store of a campaign: those that are remembered, and those that are named."""
+    """Places with published files that are no store of a campaign: remembered ones, and those that are named."""
     own = {store.address for store in list_stores(workspace)}
     wanted = list(options.published)
     for name in sorted(campaign_names(workspace.store)):

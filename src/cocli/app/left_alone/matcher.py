@@ -1,4 +1,4 @@
-"""What is looked for when somebody is forgotten, and how it is taken out of bytes of any form: text, JSON, compressed."""
+"""What is looked for when somebody is forgotten, and how it is taken out of bytes: text, JSON, compressed or not."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Matcher:
     is_business: bool = False
     """A business is forgotten: what is said of it goes as a whole. Otherwise it is an address or a number."""
     digests: frozenset[str] = frozenset()
-    """SHA-256 of objects that a proof names: a copy that still has one drops it, and gets the redacted one by its sync."""
+    """SHA-256 of objects that a proof names: a copy drops them, and gets the redacted ones by its sync."""
     _near: dict[str, bool] = field(default_factory=dict, compare=False)
 
     @cached_property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 from cocli.app.campaigns.name import campaign_names
@@ -14,20 +13,22 @@ from cocli.store.kinds import FOLDER, scheme_of
 if TYPE_CHECKING:
     from cocli.app.workspace import Workspace
 
+_EXPORTED = "Files that were exported or sent elsewhere are where you brought them: remove them there."
+_SNAPSHOTS = (
+    "Snapshots (cocli backup) keep what they hold until they are pruned: make a new one, then cocli backup prune. "
+    "After a restore, cocli forget --again removes it once more."
+)
+_VERSIONS = (
+    "if the bucket keeps versions of objects, the earlier ones stay until its lifecycle rule ends them; "
+    "this program sees and removes the current ones only."
+)
+
 
 def beyond_reach(workspace: Workspace) -> list[str]:
     """Copies that this program knows of and does not change."""
-    told = [
-        "Files that were exported or sent elsewhere are where you brought them: remove them there.",
-        "Snapshots (cocli backup) keep what they hold until they are pruned: make a new one, then cocli backup prune. "
-        "After a restore, cocli forget --again removes it once more.",
-    ]
-    for store in list_stores(workspace):
-        if scheme_of(store.address) != FOLDER:
-            told.append(
-                f"{store.address.partition(' (')[0]}: if the bucket keeps versions of objects, the earlier ones stay "
-                "until its lifecycle rule ends them; this program sees and removes the current ones only."
-            )
+    told = [_EXPORTED, _SNAPSHOTS]
+    buckets = [store.address for store in list_stores(workspace) if scheme_of(store.address) != FOLDER]
+    told += [f"{address.partition(' (')[0]}: {_VERSIONS}" for address in buckets]
     for name in sorted(campaign_names(workspace.store)):
         campaign = workspace.campaign(name)
         if sqlite_path(catalog_address(campaign.settings, campaign.store)) is None:
@@ -35,7 +36,3 @@ def beyond_reach(workspace: Workspace) -> list[str]:
         if campaign.settings.model().queue.provider != "store":
             told.append(f"{name}: tasks that wait in {campaign.settings.model().queue.provider} are dropped when met.")
     return list(dict.fromkeys(told))
-
-
-def is_folder(address: str) -> bool:
-    return scheme_of(address) == FOLDER and os.path.isdir(address)

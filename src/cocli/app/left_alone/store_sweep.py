@@ -166,8 +166,9 @@ class StoreSweep:
         for manifest in history(index):
             self._live |= {str(paths.ShardKey(ref, name)) for name in manifest.names}
             self._live.add(_manifest_key(ref, manifest))
-            for consumed in read_consumed(index, manifest).values():
-                self._consumed[consumed.object] = consumed.etag
+        newest = next(history(index), None)
+        for consumed in read_consumed(index, newest).values() if newest is not None else ():
+            self._consumed[consumed.object] = consumed.etag
         if self._changes.dry_run:
             self._live |= set(done.objects)
 

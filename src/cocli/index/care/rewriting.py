@@ -11,15 +11,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from cocli.errors import Conflict, IndexDamaged
-from cocli.formats import usv
+from cocli.errors import Conflict, IndexDamaged, NotFound
+from cocli.formats import json_records, usv
 from cocli.index.consumed import ConsumedObject, read_consumed, write_consumed
 from cocli.index.keys import Fingerprints, KeySum
 from cocli.index.latest import read_pointer, swap_pointer
 from cocli.index.manifest import Manifest, ManifestRef, ShardEntry
-from cocli.index.objects import DamagedShard
 from cocli.index.rows import RowReader, common_header, mapped, read_header, render_header, standard_header
 from cocli.index.runs import spelled
+from cocli.index.shards import content_name
 from cocli.index.versions import history
 from cocli.keys.paths import LatestKey, ManifestKey, ShardKey
 
@@ -78,7 +78,7 @@ class TableChange:
 
 
 def rewritten_table(index: Index[Any], data: bytes, rule: RowRule, gone: Iterable[str] = ()) -> TableChange | None:
-    """The rows of a shard, a batch or a loose record by a rule, without those whose keys are `gone`; None if as before."""
+    """The rows of a shard, a batch or a loose record by a rule, without the keys that are `gone`; None if as before."""
     end = data.index(b"\n")
     header = read_header(data[:end], file=index.ref.folder)
     reader: RowReader[Any] = RowReader(index.spec, header, file=index.ref.folder)
@@ -160,19 +160,29 @@ class HistoryRewriter:
 
     def _shards(self, versions: list[Manifest], gone: Iterable[str] = ()) -> dict[str, TableChange | None]:
         entries = {entry.sha256: entry for manifest in versions for entry in manifest.shards}
-        return {
-            name: rewritten_table(self._index, self._read(entry), self._rule, gone) for name, entry in entries.items()
-        }
+        changes: dict[str, TableChange | None] = {}
+        for name, entry in entries.items():
+            data = self._read(entry)
+            changes[name] = None if data is None else rewritten_table(self._index, data, self._rule, gone)
+        return changes
 
-    def _read(self, entry: ShardEntry) -> bytes:
-        found = self._index.objects.read(entry)
-        if isinstance(found, DamagedShard):
-            raise IndexDamaged(index=self._index.label, reason=str(found))
-        return found
+    def _read(self, entry: ShardEntry) -> bytes | None:
+        """None for a shard that is not here: a sync brings old manifests along, but not all of their shards."""
+        try:
+            stored = self._index.store.get(str(ShardKey(self._index.ref, entry.sha256)))
+        except NotFound:
+            return None
+        if content_name(stored.data) != entry.sha256:
+            reason = f"shard {entry.sha256} is not what its name says"
+            raise IndexDamaged(index=self._index.label, reason=reason)
+        return stored.data
 
     def _list(self, manifest: Manifest) -> list[ConsumedObject] | None:
         """What a version consumed, without names of theirs; None if it names nobody."""
-        consumed = list(read_consumed(self._index, manifest).values())
+        try:
+            consumed = list(read_consumed(self._index, manifest).values())
+        except IndexDamaged:
+            return None  # not here, as the shards of an old version that a sync brought
         kept = [row for row in consumed if not self._rule.touches(f"{row.object} {row.rejected or ''}")]
         return None if len(kept) == len(consumed) else kept
 
@@ -260,7 +270,4 @@ class HistoryRewriter:
 
 
 def _reference(manifest: Manifest) -> ManifestRef:
-    from cocli.formats import json_records
-    from cocli.index.shards import content_name
-
     return ManifestRef(version=manifest.version, sha256=content_name(json_records.render(manifest)))
