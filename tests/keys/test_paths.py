@@ -52,6 +52,9 @@ KEYS = {
     paths.FormerWitnessKey: st.builds(paths.FormerWitnessKey, TILES, TEXT),
     paths.TargetTileKey: st.builds(paths.TargetTileKey, TEXT, TILES, TEXT),
     paths.HarvestedTileKey: st.builds(paths.HarvestedTileKey, TEXT, TILES, TEXT, TEXT),
+    paths.RetentionKey: st.builds(
+        paths.RetentionKey, TEXT, st.dates().map(lambda day: f"{day:%Y%m%d}".zfill(8)), SHA256
+    ),
     paths.WalKey: st.builds(paths.WalKey, INDEXES, st.dates().map(lambda day: f"{day:%Y%m%d}".zfill(8)), SHA256),
     paths.ShardKey: st.builds(paths.ShardKey, INDEXES, SHA256),
     paths.ManifestKey: st.builds(paths.ManifestKey, INDEXES, st.integers(0, 10**12), SHA256),
@@ -194,6 +197,7 @@ FROZEN = [
     "campaigns/plumbers/exports/csv/prospects.csv",
     "campaigns/plumbers/quality/google-maps-list.json",
     "campaigns/plumbers/reports/report.json",
+    f"campaigns/plumbers/retention/20261117/{'0' * 64}.json",
     f"catalog/0123456789abcdef/00000042-{'0' * 64}.usv",
     "uploads/acct/web/9a6fbd55f7df4b88/doc-abc/intake/a3526da5-c3be-344c-82be-e341d1a7eb75.pb",
     "uploads/acct/web/9a6fbd55f7df4b88/doc-abc/prod/72217190-0e91-3bc8-a109-4f7751b67269.pb",

@@ -33,6 +33,8 @@ NOUNS = (
     ("queue", LOOK, "queue.commands", "See what waits, and change it: status, ls, put, recover, purge"),
     ("index", LOOK, "index.commands", "Query the indexes in SQL, pack and check them"),
     ("documents", LOOK, "documents.commands", "Keep the pages behind every value: save, replay, compare, serve"),
+    ("register", LOOK, "register", "What is processed, where from, why, how long: for the record"),
+    ("retention", LOOK, "retention", "How long things are kept: look, apply the rules, see the proofs"),
     ("store", LOOK, "store", "Look into the store: ls, cat, put, rm, du"),
     ("doctor", LOOK, "doctor", "Check configuration, store, clock, disk, browser and extras"),
     ("self", LOOK, "self_", "Check this installation: every package, module and extra"),

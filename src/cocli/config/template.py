@@ -149,6 +149,26 @@ _SHARED = """\
 # max_connections = 512          # of a service; a new one takes the place of one that waits
 # max_connections_per_address = 256
 
+# [retention]                    # how long things are kept: "90d", "8w", "12mo", "2y"; for ever where nothing is said
+# captures = "12mo"              # pages as they came in, with all that was made of them
+# editions = "6mo"               # what editions made that no campaign uses any more
+# versions = "3mo"               # earlier versions of documents …
+# keep_versions = 0              # … but for the newest so many
+# exports = "6mo"
+# reports = "12mo"
+# completed = "12mo"             # tasks that are done
+# set_aside = "3mo"              # tasks that were given up
+# index_versions = "6mo"         # what records were then
+# bucket_versions = "30d"        # what was removed goes for good, where a bucket keeps versions
+# automatic = false              # the elected supervisor applies these rules once a day
+
+# [processing]                   # for cocli register: what no other setting says
+# controller = "Example Ltd, 1 Main St, Springfield"
+# contact = "privacy@example.com"
+# purpose = "offering our services to plumbers"
+# basis = "legitimate interest, weighed on 2026-11-01"
+# recipients = ["our sales team"]
+
 # [fetch]
 # rate = 1.0                     # requests per second to one site
 # per_address = 4                # requests at a time to one address, over all the sites that lie there

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from cocli.documents.catalog.base import Catalog
     from cocli.documents.outbox import Event
+    from cocli.models.document import StateKey
 
 KEPT = timedelta(hours=1)
 """How long a published event is kept: who asks for the same one meanwhile learns that it was sent."""
@@ -78,9 +79,9 @@ class Relay:
 
     def _one_by_one(self, events: Sequence[Event]) -> Relayed:
         done = Relayed()
-        held: set[tuple[str, str | None]] = set()
+        held: set[StateKey] = set()
         for event in events:
-            document = (event.uuid, event.reference.cluster)
+            document = event.state_key
             if document in held:
                 continue
             try:
@@ -138,8 +139,8 @@ class RelayLoop:
 
 def in_order(events: Sequence[Event]) -> list[Event]:
     """As they came, but the versions of one document in their order: two writers may have committed crosswise."""
-    versions: dict[tuple[str, str | None], list[Event]] = {}
+    versions: dict[StateKey, list[Event]] = {}
     for event in events:
-        versions.setdefault((event.uuid, event.reference.cluster), []).append(event)
+        versions.setdefault(event.state_key, []).append(event)
     waiting = {key: iter(sorted(group, key=lambda event: event.version)) for key, group in versions.items()}
-    return [next(waiting[event.uuid, event.reference.cluster]) for event in events]
+    return [next(waiting[event.state_key]) for event in events]

@@ -56,6 +56,11 @@ def queues_folder(campaign: str) -> str:
     return f"{campaign_folder(campaign)}queues/"
 
 
+def results_folder(campaign: str, what: str) -> str:
+    """Where things for people lie: `exports`, `reports`; and `retention`, what was removed by rule."""
+    return f"{campaign_folder(campaign)}{encode_part(what)}/"
+
+
 def quality_folder(campaign: str) -> str:
     """Where the self-checks of a campaign's parsers lie."""
     return f"{campaign_folder(campaign)}quality/"
@@ -446,6 +451,17 @@ class UpkeepKey(Key):
     campaign: str
 
 
+class RetentionKey(Key):
+    """What was removed by a rule of retention, by the day and the content of the record."""
+
+    TEMPLATE: ClassVar[str] = "campaigns/{campaign}/retention/{day}/{content_hash}.json"
+    CODECS: ClassVar[dict[str, Codec]] = {"day": DAY, "content_hash": SHA256}
+    IMMUTABLE: ClassVar[bool] = True
+    campaign: str
+    day: str
+    content_hash: str
+
+
 class ExportKey(Key):
     """`name` may have folders of its own."""
 
@@ -492,6 +508,13 @@ def document_files(folder: str, cluster: str | None, uuid: str, digest: str = ""
     state = "intake" if cluster is None else CLUSTER.encode(cluster)
     base = f"{folder}{state}/{uuid}"
     return f"{base}.pb", f"{base}/{digest}.pb"
+
+
+def document_path(owner: tuple[str, str, str, str], cluster: str | None, uuid: str) -> str:
+    """The key of a state behind the prefix, which a table of states has no need to repeat. `owner` is account,
+    connector, datasource and document."""
+    folder = "/".join(map(encode_part, owner))
+    return document_files(f"{folder}/", cluster, uuid)[0]
 
 
 def account_prefix(prefix: str, account: str | None = None) -> str:

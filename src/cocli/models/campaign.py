@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, StringConstraints, field_validator, model_validator
 
+from cocli.models.age import AgeText
 from cocli.models.record import (
     DomainText,
     Label,
@@ -228,6 +229,44 @@ def networks_checked(networks: tuple[str, ...]) -> tuple[str, ...]:
     return networks
 
 
+class RetentionSection(RecordPart):
+    """`[retention]`: how long each kind of thing is kept. What is not named is kept until somebody removes it."""
+
+    captures: AgeText | None = None
+    """Pages and other documents as they came in, with all that was made of them."""
+    editions: AgeText | None = None
+    """What editions of the parsers made that no campaign uses any more."""
+    versions: AgeText | None = None
+    """Earlier versions of documents."""
+    keep_versions: Annotated[int, Field(ge=0, le=1000)] = 0
+    """So many earlier versions of a document stay, however old they are."""
+    exports: AgeText | None = None
+    reports: AgeText | None = None
+    completed: AgeText | None = None
+    """Tasks that are done. Who plans again later does them again."""
+    set_aside: AgeText | None = None
+    """Tasks that were given up."""
+    index_versions: AgeText | None = None
+    """Earlier versions of the indexes, with what records were then."""
+    bucket_versions: AgeText = "30d"
+    """What was removed or replaced in a bucket that keeps versions goes for good after so long."""
+    automatic: bool = False
+    """Whether the elected supervisor applies the rules, once a day. It leaves pages alone that values still name."""
+
+
+class ProcessingSection(RecordPart):
+    """`[processing]`: what the register of processing says that no other setting does."""
+
+    controller: Text | None = None
+    """Who decides on the processing: name and address."""
+    contact: Text | None = None
+    """Whom people may ask what is held about them."""
+    purpose: Text | None = None
+    basis: Text | None = None
+    """Why that is allowed."""
+    recipients: Many[Text] = ()
+
+
 class FetchSection(RecordPart):
     """`[fetch]`: how politely pages are read."""
 
@@ -366,6 +405,8 @@ class CampaignConfig(Record):
     """`[workers.{hostname}]`: how many workers of each queue a machine runs."""
     cluster: ClusterSection = Field(default_factory=_left_out)
     documents: DocumentsSection = Field(default_factory=_left_out)
+    retention: RetentionSection = Field(default_factory=_left_out)
+    processing: ProcessingSection = Field(default_factory=_left_out)
     fetch: FetchSection = Field(default_factory=_left_out)
     google_maps: GoogleMapsSection = Field(default_factory=_left_out)
     aws: AwsSection = Field(default_factory=_left_out)

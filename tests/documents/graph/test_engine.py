@@ -147,7 +147,9 @@ def test_filtered_is_an_end(world: Any) -> None:
     document = world.page()
     assert endings(engine.run(document)) == [("a", "filtered")]
     code = engine.graph.node("a").code_digest
-    kept = world.repository.recall("acct", document.doc, "a", "prod", input_digest=document.digest, code_digest=code)
+    kept = world.repository.recall(
+        "acct", document.doc, "a", "prod", input_digest=document.digest, code_digest=code, origin=document.origin
+    )
     assert kept is None, "between inline edges nothing is written, not even that"
 
 

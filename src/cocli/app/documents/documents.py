@@ -20,7 +20,7 @@ from cocli.documents.catalog.opening import open_catalog, sqlite_path
 from cocli.documents.changes.teller import TellerLoop
 from cocli.documents.document import Blob, Document, DocumentSource
 from cocli.documents.graph.subscriptions import NodeSubscriptions
-from cocli.documents.repository import DocumentRepository
+from cocli.documents.repository import DocumentRepository, several_datasources
 from cocli.documents.subscriptions import NOBODY
 from cocli.errors import DocumentInvalid, DocumentNotFound, InvalidKey, NotFound, Unavailable, UsageError
 from cocli.formats.secrets import mask
@@ -272,17 +272,14 @@ def find_state(
         place = f"{wanted}/{node}" if node else "intake"
         raise DocumentNotFound(doc=doc, place=place, hint=_hint(documents))
     if len(rows) > 1:
-        known = ", ".join(f"{row.datasource} ({row.connector})" for row in rows)
-        raise UsageError(
-            reason=f"Document {doc} came in from several datasources: {known}.", hint="Say which with --datasource ID."
-        )
+        raise several_datasources(doc, rows)
     return rows[0]
 
 
 def read_state(documents: Documents, row: PipeDoc, *, digest: str | None = None, blobs: bool = False) -> Document:
     """The state of a row as it is now, or as it was when it had this digest."""
     if digest is None:
-        return documents.repository.current(row.account, row.doc, row.address, row.cluster, blobs=blobs)
+        return documents.repository.current_of(row, blobs=blobs)
     return documents.repository.get(documents.account, row.reference.with_changes(digest=digest), blobs=blobs)
 
 

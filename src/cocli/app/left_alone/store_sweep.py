@@ -58,6 +58,7 @@ _MADE = {
 _TOLD = {
     paths.ReportKey: "report",
     paths.UpkeepKey: "report",
+    paths.RetentionKey: "proof of retention",
     paths.ParserQualityKey: "self-check",
     paths.ExtractorQualityKey: "self-check",
     paths.HeartbeatKey: "heartbeat",

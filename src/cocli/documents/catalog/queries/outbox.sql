@@ -8,7 +8,8 @@ INSERT INTO outbox ({event}) VALUES ({event_values}) ON CONFLICT (event_id) DO N
 SELECT {event} FROM outbox AS one
 WHERE published_at IS NULL AND NOT EXISTS (
     SELECT 1 FROM outbox AS failed
-    WHERE failed.uuid = one.uuid AND failed.cluster = one.cluster AND failed.published_at IS NULL
+    WHERE failed.uuid = one.uuid AND failed.cluster = one.cluster
+        AND failed.datasource = one.datasource AND failed.connector = one.connector AND failed.published_at IS NULL
         AND failed.attempts > one.attempts AND failed.number < one.number
 )
 ORDER BY attempts, number LIMIT :limit;
@@ -34,6 +35,11 @@ DELETE FROM outbox WHERE published_at < :before;
 -- name: drop_waiting
 DELETE FROM outbox
 WHERE account = :account AND doc = :doc AND published_at IS NULL AND operation IN ('created', 'updated', 'restored');
+
+-- name: forget_version
+DELETE FROM outbox
+WHERE uuid = :uuid AND cluster = :cluster AND datasource = :datasource AND connector = :connector
+    AND digest = :digest AND (:deletions = 1 OR operation IN ('created', 'updated', 'restored'));
 
 -- name: clear_events
 DELETE FROM outbox;
