@@ -18,6 +18,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tests.kit import servers
+from tests.kit.residue import residue
+
 from cocli.app.campaigns.campaign import edit_campaign, new_campaign
 from cocli.app.goal.goal import GoalSettings, GoalWatcher, achieve_goal
 from cocli.app.indexes.indexes import campaign_indexes
@@ -29,8 +32,6 @@ from cocli.demo.town.campaign import CAMPAIGN, TownHome, found_campaign
 from cocli.fleet.drain import Drain
 from cocli.index.reader import open_reader
 from cocli.store import open_store
-from tests.kit import servers
-from tests.kit.residue import residue
 
 if TYPE_CHECKING:
     from benchmarks.harness import Bench
@@ -71,7 +72,7 @@ class _Forgetting:
         variables = {**servers.credentials_environment(), "AWS_EC2_METADATA_DISABLED": "true"}
         self._home = TownHome(folder, store, variables)
         self._store = store
-        self._chance = random.Random(20261117)  # noqa: S311  when to kill is no secret
+        self._chance = random.Random(20261117)
 
     def run(self) -> int:
         town = build_town()

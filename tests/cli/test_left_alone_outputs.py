@@ -14,8 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.kit.residue import residue
-from tests.kit.web import RunningWeb
 
 import cocli
 from cocli.app.campaigns.campaign import new_campaign
@@ -42,6 +40,8 @@ from cocli.service.mcp.server import READING, make_server
 from cocli.service.web.access import Role
 from cocli.service.web.server import WebSettings, serving_web
 from tests.cli.conftest import NOON, a_prospect
+from tests.kit.residue import residue
+from tests.kit.web import RunningWeb
 
 ADDRESS, NUMBER, DOMAIN, PLACE, NAME = (
     "quiet.jo@plumb.example", "+12175550177", "hushed.example", "ChIJyUzh2kXqwoARUtNFG8VjnYQ", "Silent Night Plumbing",
@@ -235,7 +235,7 @@ def test_no_data_file_and_no_answer_of_the_dashboard_has_them(home: TownHome, tm
 def test_no_tool_of_an_assistant_answers_with_them(home: TownHome, tmp_path: Path) -> None:
     import anyio
 
-    given = {
+    given: dict[str, dict[str, Any]] = {
         "campaigns": {}, "company": {"company": "plumb.example"}, "why": {"company": "plumb.example"},
         "changes": {"since": 1},
     }  # fmt: skip

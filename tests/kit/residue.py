@@ -71,10 +71,11 @@ def _plain(data: bytes) -> Iterator[bytes]:
 
 
 def _rows_of_parquet(data: bytes) -> bytes:
-    path = Path(os.environ.get("TMPDIR", "/tmp")) / f"residue-{os.getpid()}.parquet"  # noqa: S108
+    path = Path(os.environ.get("TMPDIR", "/tmp")) / f"residue-{os.getpid()}.parquet"
     path.write_bytes(data)
     try:
-        rows = duckdb.sql(f"SELECT to_json(row)::VARCHAR FROM read_parquet('{path}') AS row").fetchall()
+        with duckdb.connect(":memory:") as connection:
+            rows = connection.execute(f"SELECT to_json(row)::VARCHAR FROM read_parquet('{path}') AS row").fetchall()
         return "\n".join(str(row[0]) for row in rows).encode()
     finally:
         path.unlink()

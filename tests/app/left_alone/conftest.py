@@ -40,8 +40,20 @@ BUSINESS = (DOMAIN, "2175550188", "217) 555-0188", COMPANY, "Reticent Lane", "bo
 
 def a_business(domain: str, name: str, **values: Any) -> Prospect:
     slug = name.lower().replace(" ", "-")
-    given = {"company_hash": company_hash(f"domain:{domain}"), "slug": slug, "name": name, "domain": domain}
-    seen = {"first_seen": NOON, "updated_at": NOON, "campaign": CAMPAIGN, "country": "US", "lat": 39.8, "lon": -89.6}
+    given: dict[str, Any] = {
+        "company_hash": company_hash(f"domain:{domain}"),
+        "slug": slug,
+        "name": name,
+        "domain": domain,
+    }
+    seen: dict[str, Any] = {
+        "first_seen": NOON,
+        "updated_at": NOON,
+        "campaign": CAMPAIGN,
+        "country": "US",
+        "lat": 39.8,
+        "lon": -89.6,
+    }
     return Prospect(**(given | seen | {"website": f"https://www.{domain}/"} | values))
 
 

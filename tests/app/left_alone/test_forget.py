@@ -7,10 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.app.left_alone.conftest import ADDRESS, BUSINESS, CAMPAIGN, DOMAIN, PERSON, fill
-from tests.kit.crashing import CrashPoint
-from tests.kit.faulty_store import Crashed
-from tests.kit.residue import residue
 
 from cocli.app.documents.care import DocumentsCheck, fsck
 from cocli.app.documents.documents import opened_documents
@@ -30,6 +26,10 @@ from cocli.index.versions import history
 from cocli.store import open_store
 from cocli.sync.decision import SyncOptions
 from cocli.sync.pair import Direction
+from tests.app.left_alone.conftest import ADDRESS, BUSINESS, CAMPAIGN, DOMAIN, PERSON, fill
+from tests.kit.crashing import CrashPoint
+from tests.kit.faulty_store import Crashed
+from tests.kit.residue import residue
 
 NOTES = ForgetOptions(SubjectOptions(), notes=True)
 SUBJECTS = {ADDRESS: PERSON, DOMAIN: BUSINESS}
@@ -39,7 +39,7 @@ def forgotten(home: TownHome, subject: str, options: ForgetOptions = NOTES, poin
     with open_workspace(home.environ, Flags()) as workspace:
         if point is not None:
             store = workspace.store
-            workspace._stores[str(workspace.settings.store.value)] = point.store(store)  # noqa: SLF001
+            workspace._stores[str(workspace.settings.store.value)] = point.store(store)
         return forget(workspace, subject, options)
 
 

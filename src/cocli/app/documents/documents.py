@@ -158,9 +158,9 @@ def _without_forgotten(left_alone: LeftAlone, document: Document) -> Document:
     if not forgotten:
         return document
     from cocli.app.left_alone.captures import redacted_document  # here: most stores have forgotten nobody
-    from cocli.app.left_alone.matcher import Matcher
+    from cocli.app.left_alone.matcher import SubjectMatcher
 
-    return redacted_document(document, Matcher(forgotten))
+    return redacted_document(document, SubjectMatcher(forgotten))
 
 
 def catalog_address(settings: Settings, store: Store) -> str:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cocli.app.left_alone.changes import StoreChanges
-    from cocli.app.left_alone.matcher import Matcher
+    from cocli.app.left_alone.matcher import SubjectMatcher
     from cocli.documents.document import Document
     from cocli.documents.header import DocumentState
     from cocli.store.base import StoredObject
@@ -34,7 +34,7 @@ _INLINE = 1 << 40
 _PAGES = ("text/html", "application/xhtml+xml")
 
 
-def redacted_document(document: Document, matcher: Matcher, blobs: dict[str, Blob] | None = None) -> Document:
+def redacted_document(document: Document, matcher: SubjectMatcher, blobs: dict[str, Blob] | None = None) -> Document:
     """The document without them; itself where it has nothing of them. `blobs` are new ones, by the old SHA-256."""
     key, changed = _name(document), document
     for node, values in document.data.items():
@@ -67,7 +67,7 @@ def _text(values: Any) -> str:
     return json.dumps(values, ensure_ascii=False)
 
 
-def _new_blob(key: str, blob: Blob, matcher: Matcher, known: dict[str, Blob]) -> Blob:
+def _new_blob(key: str, blob: Blob, matcher: SubjectMatcher, known: dict[str, Blob]) -> Blob:
     if blob.data is None:
         new = known.get(blob.sha256)
         return blob if new is None else replace(blob, sha256=new.sha256, size=new.size)
@@ -75,7 +75,7 @@ def _new_blob(key: str, blob: Blob, matcher: Matcher, known: dict[str, Blob]) ->
     return blob if data == blob.data else Blob.of(data, blob.mime_type, filename=blob.filename)
 
 
-def redacted_blob(key: str, mime_type: str, data: bytes, matcher: Matcher) -> bytes:
+def redacted_blob(key: str, mime_type: str, data: bytes, matcher: SubjectMatcher) -> bytes:
     """Bytes without them. A page that still shows an address to whoever reads it (in a script, say) is emptied."""
     try:
         found = matcher.finds_in(key, data)
@@ -90,11 +90,12 @@ def redacted_blob(key: str, mime_type: str, data: bytes, matcher: Matcher) -> by
     return kept
 
 
-def _still_shown(data: bytes, matcher: Matcher) -> bool:
+def _still_shown(data: bytes, matcher: SubjectMatcher) -> bool:
     try:
         page = parse_page(decode_page(data, None), "http://page.invalid/")
         shown = find_emails(page)
-        return any(matcher.listed.email(finding.value) for finding in (*shown.found, *shown.rejected))
+        values = [*(finding.value for finding in shown.found), *(finding.value for finding in shown.rejected)]
+        return any(map(matcher.listed.email, values))
     except (CocliError, ValueError, RecursionError):
         return False  # no page that can be read: nothing is read from it
 
@@ -102,7 +103,7 @@ def _still_shown(data: bytes, matcher: Matcher) -> bool:
 class CaptureSweep:
     """One document of a datasource: its states, their versions, and its blobs."""
 
-    def __init__(self, changes: StoreChanges, matcher: Matcher) -> None:
+    def __init__(self, changes: StoreChanges, matcher: SubjectMatcher) -> None:
         self._changes = changes
         self._matcher = matcher
         self.states: list[DocumentState] = []

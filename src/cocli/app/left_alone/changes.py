@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from cocli.errors import AlreadyExists
-from cocli.models.suppression import ForgottenObject
+from cocli.models.left_alone.forgotten import ForgottenObject
 
 if TYPE_CHECKING:
     from cocli.store.base import Store, StoredObject

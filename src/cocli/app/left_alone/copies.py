@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from cocli.app.left_alone.changes import SweepReport
 from cocli.app.left_alone.machine_sweep import MachineSweep
-from cocli.app.left_alone.matcher import Matcher
+from cocli.app.left_alone.matcher import SubjectMatcher
 from cocli.app.left_alone.proofs import obeyed_proofs, read_proofs, remember_obeyed, version_of, write_proof
 from cocli.app.left_alone.store_sweep import sweep_store
 from cocli.app.left_alone.suppress import list_stores
-from cocli.models.suppression import Suppression
+from cocli.models.left_alone.suppression import Suppression
 from cocli.pipeline.suppression.listing import SuppressionList
 from cocli.pipeline.suppression.stored import read_entries, write_entry
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from cocli.app.workspace import Workspace
     from cocli.config.places import Environment
-    from cocli.models.suppression import Forgotten
+    from cocli.models.left_alone.forgotten import Forgotten
     from cocli.store.base import Store
 
 _BUSINESS = frozenset(("domain", "company", "place"))
@@ -96,7 +96,7 @@ def _obey(environ: Environment, stores: Iterable[Store], proofs: Iterable[Forgot
     return done
 
 
-def matcher_of(proof: Forgotten, *, copies: bool) -> Matcher:
+def matcher_of(proof: Forgotten, *, copies: bool) -> SubjectMatcher:
     """By the hashes alone: addresses, numbers, domains and ids are found by their form and told by their hash."""
     entries = [
         Suppression(
@@ -111,7 +111,7 @@ def matcher_of(proof: Forgotten, *, copies: bool) -> Matcher:
     ]
     is_business = any(value.kind in _BUSINESS for value in proof.values)
     digests = frozenset(found.sha256 for found in proof.objects) if copies else frozenset()
-    return Matcher(SuppressionList(entries), is_business=is_business, digests=digests)
+    return SubjectMatcher(SuppressionList(entries), is_business=is_business, digests=digests)
 
 
 def _together(proofs: Iterable[Forgotten]) -> list[Forgotten]:

@@ -26,8 +26,9 @@ from cocli.app.left_alone.suppress import SubjectOptions, entry_of, list_stores,
 from cocli.app.workspace import Progress, no_progress
 from cocli.config.places import state_home
 from cocli.config.private import make_private
+from cocli.documents.catalog.base import EVERY
 from cocli.errors import UsageError
-from cocli.models.suppression import Forgotten, ForgottenValue
+from cocli.models.left_alone.forgotten import Forgotten, ForgottenValue
 from cocli.pipeline.suppression.stored import write_entry
 from cocli.sync.state import synced_bucket
 
@@ -117,7 +118,7 @@ def _sweep(
     for store in [*all_copies(workspace), *_published_stores(workspace, options)]:
         sweep = sweep_store(store, matcher, report, notes=options.notes, dry_run=dry_run, progress=progress)
         if not dry_run:
-            _correct_catalogues(workspace, sweep.redacted_states)
+            _correct_catalogues(workspace, store, sweep.redacted_states)
     if machine:
         paths = tuple(f"{folder}/{literal}{end}" for literal in identity.literals for folder, end in _FOLDERS)
         MachineSweep(workspace.settings.environ, matcher, report, paths, dry_run=dry_run).run()
@@ -150,16 +151,19 @@ def _published_stores(workspace: Workspace, options: ForgetOptions) -> list[Stor
     return [store for store in found if store.address not in own]
 
 
-def _correct_catalogues(workspace: Workspace, states: Sequence[DocumentState]) -> None:
-    """What the catalogue of this machine says of documents that were redacted."""
+def _correct_catalogues(workspace: Workspace, store: Store, states: Sequence[DocumentState]) -> None:
+    """What the catalogues of this machine say of documents that were redacted in a store."""
     if not states:
         return
     for name in sorted(campaign_names(workspace.store)):
+        if workspace.campaign(name).store.address != store.address:
+            continue
         with opened_documents(workspace, name, learn=False) as documents:
-            known = documents.repository.catalog.places()
-            mine = [state for state in states if (state.document.uuid, state.document.cluster or "") in known]
-            if mine:
-                documents.repository.catalog.replace([state.row() for state in mine], ())
+            catalog = documents.repository.catalog
+            rows = [state.row() for state in states]
+            known = [row for row in rows if catalog.states(row.account, row.doc, EVERY, deleted=True)]
+            if known:
+                catalog.replace(known, ())
 
 
 def _republish(workspace: Workspace, report: SweepReport) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from cocli.app.campaigns.name import campaign_names
 from cocli.app.indexes.indexes import campaign_indexes
-from cocli.app.left_alone.matcher import Matcher
+from cocli.app.left_alone.matcher import SubjectMatcher
 from cocli.app.left_alone.suppress import entry_of, list_stores, subjects_of, with_other_forms
 from cocli.index.reader import open_reader
 from cocli.pipeline.comparison import comparable_name
@@ -52,10 +52,10 @@ class Identity:
     text: str = ""
     """What the person wrote."""
 
-    def matcher(self, now: Any) -> Matcher:
+    def matcher(self, now: Any) -> SubjectMatcher:
         listed = SuppressionList([entry_of(subject, now) for subject in self.subjects])
         related = SuppressionList([entry_of(Subject("domain", domain), now) for domain in self.related])
-        return Matcher(listed, tuple(self.literals), related, is_business=self.is_business)
+        return SubjectMatcher(listed, tuple(self.literals), related, is_business=self.is_business)
 
     def as_dict(self) -> dict[str, Any]:
         """For the file that an interrupted run goes on from."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from cocli.app.left_alone.suppress import entries_of, entry_of, who, with_other_forms, write_entries
 from cocli.documents.reading.room import FILES
 from cocli.errors import FormatError, RecordError, UsageError
-from cocli.models.suppression import Suppression
+from cocli.models.left_alone.suppression import Suppression
 from cocli.pipeline.sources.imports.columns.kinds import Kind, kind_of, profiles_of
 from cocli.pipeline.sources.imports.readers import read_rows
 from cocli.pipeline.suppression.subject import KINDS, Subject, normal_email, read_subject, subject_kind

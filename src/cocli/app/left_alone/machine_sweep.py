@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cocli.app.left_alone.changes import SweepReport
-    from cocli.app.left_alone.matcher import Matcher
+    from cocli.app.left_alone.matcher import SubjectMatcher
     from cocli.config.places import Environment
 
 RESUME_FOLDER = "forget"
@@ -36,7 +36,13 @@ _BUSY_SECONDS = 30
 
 class MachineSweep:
     def __init__(
-        self, environ: Environment, matcher: Matcher, report: SweepReport, paths: tuple[str, ...], *, dry_run: bool
+        self,
+        environ: Environment,
+        matcher: SubjectMatcher,
+        report: SweepReport,
+        paths: tuple[str, ...],
+        *,
+        dry_run: bool,
     ) -> None:
         """`paths`: keys of theirs that are only told by name, such as `companies/firm`."""
         self._matcher = matcher
@@ -155,7 +161,7 @@ def _files(folder: str) -> Iterator[str]:
                 yield full
 
 
-def _rewrite_parquet(path: str, matcher: Matcher) -> None:
+def _rewrite_parquet(path: str, matcher: SubjectMatcher) -> None:
     """The file without the rows that name them, in its order, replaced when it is whole."""
     import duckdb
 

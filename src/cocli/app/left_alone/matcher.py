@@ -32,7 +32,7 @@ _OF_A_BUSINESS = frozenset(("source_id", "company_hash", "place_id", "websites",
 
 
 @dataclass(frozen=True)
-class Matcher:
+class SubjectMatcher:
     """`listed` are the values that stand for nobody else. `literals` are names and streets: they are taken out where
     one of the values stands, and in what comes from the sites in `related`."""
 

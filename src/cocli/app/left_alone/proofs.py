@@ -12,7 +12,7 @@ from cocli.config.private import make_private
 from cocli.errors import NotFound
 from cocli.formats import json_records
 from cocli.keys.paths import FORGOTTEN_FOLDER, ForgottenKey
-from cocli.models.suppression import Forgotten
+from cocli.models.left_alone.forgotten import Forgotten
 from cocli.store import settled
 from cocli.store.base import StoredObject
 

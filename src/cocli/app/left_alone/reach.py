@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 _EXPORTED = "Files that were exported or sent elsewhere are where you brought them: remove them there."
 _SNAPSHOTS = (
-    "Snapshots (cocli backup) keep what they hold until they are pruned: make a new one, then cocli backup prune. "
-    "After a restore, cocli forget --again removes it once more."
+    "Snapshots keep what they hold until they are pruned: make a new one, then: cocli backup prune. "
+    "After a restore, remove it once more with: cocli forget --again"
 )
 _VERSIONS = (
     "if the bucket keeps versions of objects, the earlier ones stay until its lifecycle rule ends them; "

@@ -23,14 +23,14 @@ from cocli.index.versions import history
 from cocli.keys import paths
 from cocli.keys.paths import IndexRef, parse
 from cocli.models.document import PipeDoc
-from cocli.models.suppression import ForgottenObject
+from cocli.models.left_alone.forgotten import ForgottenObject
 from cocli.pipeline.indexes import open_index
 from cocli.store.base import StoredObject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from cocli.app.left_alone.matcher import Matcher
+    from cocli.app.left_alone.matcher import SubjectMatcher
     from cocli.documents.header import DocumentState
     from cocli.index.index import Index
     from cocli.keys.key import Key
@@ -79,7 +79,7 @@ _WRITTEN = (
 class RowsOf:
     """The rule by which rows of indexes are kept: that of the matcher."""
 
-    def __init__(self, matcher: Matcher) -> None:
+    def __init__(self, matcher: SubjectMatcher) -> None:
         self._matcher = matcher
 
     def touches(self, text: str) -> bool:
@@ -90,7 +90,7 @@ class RowsOf:
 
 
 class StoreSweep:
-    def __init__(self, changes: StoreChanges, matcher: Matcher, *, notes: bool, progress: Progress) -> None:
+    def __init__(self, changes: StoreChanges, matcher: SubjectMatcher, *, notes: bool, progress: Progress) -> None:
         self._changes = changes
         self._matcher = matcher
         self._progress = progress
@@ -269,7 +269,13 @@ class StoreSweep:
 
 
 def sweep_store(
-    store: Store, matcher: Matcher, report: SweepReport, *, notes: bool, dry_run: bool, progress: Progress = no_progress
+    store: Store,
+    matcher: SubjectMatcher,
+    report: SweepReport,
+    *,
+    notes: bool,
+    dry_run: bool,
+    progress: Progress = no_progress,
 ) -> StoreSweep:
     """One store, from end to end."""
     sweep = StoreSweep(StoreChanges(store, report, dry_run), matcher, notes=notes, progress=progress)

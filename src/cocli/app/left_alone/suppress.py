@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from cocli.app.campaigns.name import campaign_names
 from cocli.errors import UsageError
 from cocli.keys.identities import cid_from_place_id
-from cocli.models.suppression import Suppression
+from cocli.models.left_alone.suppression import Suppression
 from cocli.pipeline.suppression.listing import SuppressionList
 from cocli.pipeline.suppression.stored import read_entries, write_entry
 from cocli.pipeline.suppression.subject import Subject, place_forms, read_subject

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cocli.app.left_alone.changes import StoreChanges
-    from cocli.app.left_alone.matcher import Matcher
+    from cocli.app.left_alone.matcher import SubjectMatcher
     from cocli.keys.key import Key
     from cocli.results.companies.pages import CompanyPage
     from cocli.store.base import StoredObject
 
 
 class WrittenSweep:
-    def __init__(self, changes: StoreChanges, matcher: Matcher, *, notes: bool) -> None:
+    def __init__(self, changes: StoreChanges, matcher: SubjectMatcher, *, notes: bool) -> None:
         self._changes = changes
         self._matcher = matcher
         self._notes = notes

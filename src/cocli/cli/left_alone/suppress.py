@@ -13,7 +13,7 @@ from cocli.cli.left_alone.options import CountryOption, KindOption, ReasonOption
 
 if TYPE_CHECKING:
     from cocli.app.workspace import Workspace
-    from cocli.models.suppression import Suppression
+    from cocli.models.left_alone.suppression import Suppression
     from cocli.pipeline.suppression.subject import Subject
 
 app = command_group("Who is left alone: the do-not-contact list of the whole data home.")

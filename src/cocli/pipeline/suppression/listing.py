@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
-    from cocli.models.suppression import SubjectKind, Suppression
+    from cocli.models.left_alone.suppression import SubjectKind, Suppression
 
 _FEWEST_DIGITS = 6
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from cocli.errors import FormatError, NotFound
 from cocli.formats import json_records
 from cocli.keys.paths import SUPPRESSED_FOLDER, SuppressionKey
-from cocli.models.suppression import Suppression
+from cocli.models.left_alone.suppression import Suppression
 from cocli.pipeline.suppression.listing import NOBODY, SuppressionList
 from cocli.pipeline.suppression.veil import Veil
 from cocli.store import settled

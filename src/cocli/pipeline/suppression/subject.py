@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, get_args
 
 from cocli.errors import IdentityError, UsageError
 from cocli.keys.identities import cid_from_place_id, is_place_id, place_id_from_feature_id, registrable_domain
-from cocli.models.suppression import SubjectKind
+from cocli.models.left_alone.suppression import SubjectKind
 from cocli.pipeline.comparison import comparable_name
 
 if TYPE_CHECKING:
