@@ -9,6 +9,7 @@ not in ten thousand.
 
 from __future__ import annotations
 
+from benchmarks._refresh_changes import measure_changes
 from benchmarks._refresh_forget import measure_forgetting
 from benchmarks._refresh_visits import measure_visits
 from benchmarks.harness import Bench
@@ -16,4 +17,5 @@ from benchmarks.harness import Bench
 
 def main(bench: Bench) -> None:
     measure_visits(bench)
+    measure_changes(bench)
     measure_forgetting(bench)

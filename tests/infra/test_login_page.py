@@ -80,6 +80,7 @@ def _open(person: Page, address: str) -> Any:
     until = time.monotonic() + 120
     while True:
         answer = person.goto(address)
+        assert answer is not None
         if answer.status not in (502, 503) or time.monotonic() > until:
             return answer
 

@@ -43,11 +43,6 @@ _CAPTURES = (
     paths.IntakeKey, paths.ClusterStateKey, paths.IntakeVersionKey, paths.ClusterVersionKey, paths.BlobKey,
     paths.DamagedKey,
 )  # fmt: skip
-_LOOSE: dict[type[Key], str] = {
-    paths.ProspectKey: "prospects",
-    paths.EmailKey: "emails",
-    paths.DomainKey: "domains",
-}
 _FOLDERS_OF_A_CAPTURE = 5
 _MADE = {
     paths.ExportKey: "export",
@@ -59,6 +54,8 @@ _TOLD = {
     paths.ReportKey: "report",
     paths.UpkeepKey: "report",
     paths.RetentionKey: "proof of retention",
+    paths.RefreshRoundKey: "refresh",
+    paths.WatchStateKey: "watch",
     paths.ParserQualityKey: "self-check",
     paths.ExtractorQualityKey: "self-check",
     paths.HeartbeatKey: "heartbeat",
@@ -174,7 +171,7 @@ class StoreSweep:
             self._live |= set(done.objects)
 
     def _rows(self, stored: StoredObject, ref: IndexRef) -> None:
-        """A batch, or a record that waits to be packed."""
+        """A batch of records that wait to be packed."""
         index: Index[Any] = open_index(self._changes.store, ref, MemoryCache())
         try:
             change = rewritten_table(index, stored.data, self._rule)
@@ -187,12 +184,25 @@ class StoreSweep:
         is_packed = self._consumed.get(stored.key) == stored.etag
         if not change.lines or is_packed:
             self._changes.remove("record", stored)
-        elif paths.WalKey.fits(stored.key):
+        else:
             day = paths.WalKey.parse(stored.key).day
             key = str(paths.WalKey(ref, day, content_name(change.data)))
             self._changes.rename("record", stored, key, change.data)
-        else:
-            self._changes.replace("record", stored, change.data)
+
+    def _loose(self, stored: StoredObject, ref: IndexRef) -> None:
+        """One record that waits to be packed."""
+        if not self._rule.touches(stored.data.decode("utf-8", "surrogateescape")):
+            return
+        index: Index[Any] = open_index(self._changes.store, ref, MemoryCache())
+        try:
+            record = index.spec.read_loose(stored.data, file=stored.key)
+        except FormatError:
+            record = None  # no record that could be kept without them
+        kept = None if record is None else self._rule.record(record)
+        if kept is None or self._consumed.get(stored.key) == stored.etag:
+            self._changes.remove("record", stored)
+        elif kept != record:
+            self._changes.replace("record", stored, index.spec.render_loose(kept))
 
     # --- everything else
 
@@ -211,8 +221,8 @@ class StoreSweep:
             return
         if isinstance(kind, paths.WalKey):
             self._rows(stored, kind.index)
-        elif kind is not None and type(kind) in _LOOSE:
-            self._rows(stored, IndexRef(_LOOSE[type(kind)], getattr(kind, "campaign", None)))
+        elif kind is not None and (ref := _loose_in(key, kind)) is not None:
+            self._loose(stored, ref)
         elif isinstance(kind, _WRITTEN) or key.startswith(("companies/", "people/")):
             self._written.sweep(stored, kind)
         elif self._matcher.is_theirs(key):
@@ -266,6 +276,15 @@ class StoreSweep:
                 continue
             return
         raise Conflict(key=keys[0])
+
+
+def _loose_in(key: str, kind: Key) -> IndexRef | None:
+    """The index in whose folder a record lies by itself."""
+    above, found, below = f"/{key}".partition("/indexes/")
+    if not found or isinstance(kind, (paths.WalKey, paths.ShardKey, paths.ManifestKey)):
+        return None
+    name = below.partition("/")[0]
+    return IndexRef(name, None if not above else str(getattr(kind, "campaign", "")))
 
 
 def sweep_store(
