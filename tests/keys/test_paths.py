@@ -67,6 +67,8 @@ KEYS = {
     paths.NoteKey: st.builds(paths.NoteKey, TEXT, TEXT),
     paths.MeetingKey: st.builds(paths.MeetingKey, TEXT, TEXT),
     paths.PersonKey: st.builds(paths.PersonKey, TEXT),
+    paths.SuppressionKey: st.builds(paths.SuppressionKey, TEXT, SHA256),
+    paths.ForgottenKey: st.builds(paths.ForgottenKey, SHA256),
     paths.HeartbeatKey: st.builds(paths.HeartbeatKey, TEXT),
     paths.CampaignHeartbeatKey: st.builds(paths.CampaignHeartbeatKey, TEXT, TEXT),
     paths.MachineAccessKey: st.builds(paths.MachineAccessKey, TEXT),

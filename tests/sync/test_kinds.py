@@ -61,6 +61,8 @@ EXAMPLES: list[tuple[object, kinds.SyncKind]] = [
     (paths.UpkeepKey("c"), kinds.REPORT),
     ("campaigns/c/quality/google-maps.json", kinds.REPORT),
     (paths.ExportKey("c", "list.csv"), kinds.REPORT),
+    (paths.SuppressionKey("email", SHA), kinds.LEFT_ALONE),
+    (paths.ForgottenKey(SHA), kinds.LEFT_ALONE),
     (paths.CatalogChangesKey("0123456789abcdef", 7, SHA), kinds.CATALOG),
     (f"{DOC}/intake/{UUID}.pb", kinds.DOCUMENT),
     (f"{DOC}/main/{UUID}.pb", kinds.DOCUMENT),

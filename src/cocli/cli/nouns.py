@@ -18,6 +18,8 @@ NOUNS = (
     ("report", WORK, "report", "What a campaign has and lacks: figures, a page with a map"),
     ("web", WORK, "web.commands", "The dashboard in a browser: live, or published with deploy"),
     ("mcp", WORK, "mcp", "Tools for assistants, by the Model Context Protocol"),
+    ("suppress", WORK, "left_alone.suppress", "Who is left alone: add, rm, list, check, import, export"),
+    ("forget", WORK, "left_alone.forget", "Remove all that is held about somebody, for good"),
     ("why", WORK, "why", "Where a value came from: observations, and pages behind them"),
     ("worker", RUN, "machines.worker", "Work off a queue: gm-list, gm-details or enrichment"),
     ("supervisor", RUN, "machines.supervisor", "Run the workers that the campaign configures for this machine"),

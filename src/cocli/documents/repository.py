@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -69,7 +70,9 @@ class DocumentRepository:
         inline_limit: int = INLINE_LIMIT,
         subscriptions: Subscriptions = NOBODY,
         most_waiting: int = MOST_WAITING,
+        redact: Callable[[Document], Document] | None = None,
     ) -> None:
+        """`redact` is what every document passes before it is saved: without whom was forgotten."""
         self.objects = DocumentObjects(store, prefix=prefix, inline_limit=inline_limit)
         self.catalog = catalog
         if prefix != DEFAULT_PREFIX:
@@ -83,7 +86,9 @@ class DocumentRepository:
             inline_limit=inline_limit,
             subscriptions=subscriptions,
             most_waiting=most_waiting,
+            redact=redact,
         )
+        self._redact = redact or _as_it_is
         self.tombstones = Tombstones(self.objects, catalog, clock=clock, subscriptions=subscriptions)
         self.purger = Purger(self.objects, catalog, self.tombstones, clock=clock, subscriptions=subscriptions)
         self.expiry = Expiry(self.objects, catalog, clock=clock, subscriptions=subscriptions)
@@ -110,12 +115,12 @@ class DocumentRepository:
 
         `publish` names destinations. Each gets one event, beside the plain one of every version, where it is read.
         """
-        return self._saver.save(SaveOrder(document, publish))
+        return self._saver.save(SaveOrder(self._redact(document), publish))
 
     def carry_out(self, orders: Sequence[SaveOrder]) -> list[Receipt | CocliError]:
         """Save many, side by side and in one transaction, each on its own condition. One failure does not stop the
         others. Each is on the disk when this returns, and the disk was synchronised for all of them together."""
-        return self._saver.save_many(orders)
+        return self._saver.save_many([replace(order, document=self._redact(order.document)) for order in orders])
 
     def save_many(self, requests: Sequence[tuple[Document, Sequence[str]]]) -> list[Receipt | CocliError]:
         """As `carry_out`, without conditions."""
@@ -311,3 +316,7 @@ def several_datasources(doc: str, rows: Sequence[PipeDoc]) -> UsageError:
 
 def _not_found(reference: DocumentReference) -> DocumentNotFound:
     return DocumentNotFound(doc=reference.doc, place=f"{reference.cluster or 'intake'}/{reference.address}")
+
+
+def _as_it_is(document: Document) -> Document:
+    return document

@@ -411,6 +411,29 @@ class PersonKey(Key):
     slug: str
 
 
+# --- who is left alone ---------------------------------------------------------------------------------------------
+
+SUPPRESSED_FOLDER = "suppressed/"
+FORGOTTEN_FOLDER = "forgotten/"
+
+
+class SuppressionKey(Key):
+    """One value of the do-not-contact list."""
+
+    TEMPLATE: ClassVar[str] = "suppressed/{kind}/{sha256}.json"
+    CODECS: ClassVar[dict[str, Codec]] = {"sha256": SHA256}
+    kind: str
+    sha256: str
+
+
+class ForgottenKey(Key):
+    """The proof that somebody was forgotten, which every copy of the store obeys."""
+
+    TEMPLATE: ClassVar[str] = "forgotten/{sha256}.json"
+    CODECS: ClassVar[dict[str, Codec]] = {"sha256": SHA256}
+    sha256: str
+
+
 # --- machines ------------------------------------------------------------------------------------------------------
 
 

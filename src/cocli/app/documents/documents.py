@@ -11,6 +11,7 @@ import os
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from cocli.config.places import state_home
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from cocli.config.resolve import Settings
     from cocli.documents.subscriptions import Subscriptions
     from cocli.models.document import PipeDoc
+    from cocli.pipeline.suppression.stored import LeftAlone
     from cocli.store.base import Store
 
 BODY = "body"
@@ -138,6 +140,7 @@ def opened_documents(
             inline_limit=section.inline_limit,
             subscriptions=_subscriptions(section),
             most_waiting=section.max_waiting_events,
+            redact=partial(_without_forgotten, chosen.left_alone if chosen else workspace.left_alone()),
         )
         account = str(settings.values["campaign", "account"].value)
         edition = section.edition or str(settings.values["cluster", "id"].value)
@@ -157,6 +160,17 @@ def _subscriptions(section: DocumentsSection) -> Subscriptions:
     if section.events == "none":
         return NOBODY
     return NodeSubscriptions(topics=section.events == "kafka")
+
+
+def _without_forgotten(left_alone: LeftAlone, document: Document) -> Document:
+    """A capture without those whom somebody asked to forget: their page may show them still."""
+    forgotten = left_alone.listed().forgotten
+    if not forgotten:
+        return document
+    from cocli.app.left_alone.captures import redacted_document  # here: most stores have forgotten nobody
+    from cocli.app.left_alone.matcher import SubjectMatcher
+
+    return redacted_document(document, SubjectMatcher(forgotten))
 
 
 def catalog_address(settings: Settings, store: Store) -> str:

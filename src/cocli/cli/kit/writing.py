@@ -20,6 +20,7 @@ _READING = {
     "documents": ("get", "states", "ls", "jobs", "job", "compare"),
     "store": ("ls", "cat", "du"),
     "deploy": ("status", "logs"),
+    "suppress": ("list", "check", "export"),
 }
 _NO_RECORDS = ("find", "export", "why", "doctor", "locate", "init", "config", "completion", "demo", "self")
 """Nouns that write nothing into the store, or into one of their own."""
