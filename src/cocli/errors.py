@@ -102,6 +102,7 @@
     │   ├── WorkerGaveUp            many failures in a row that no task caused
     │   ├── SupervisorRunning       this host has a supervisor already
     │   ├── HostEvicted             this host was evicted: it does no more work
+    │   ├── ScheduleRefused         this machine does not take a timer or a line of cron
     │   └── UnknownHost             no host of this name ever reported or worked
     ├── InfraError                  the infrastructure of a campaign cannot be made or used
     │   ├── NameRefused             AWS would not take a name
@@ -902,6 +903,13 @@ class HostEvicted(WorkerError):
     code = "host_evicted"
     exit_code = ExitCode.EVICTED
     remedy = "If it may work again, run on another machine: cocli cluster admit {hostname}"
+
+
+class ScheduleRefused(WorkerError):
+    """This machine does not take the schedule: {command}: {reason}"""
+
+    code = "schedule_refused"
+    remedy = "Print it with --print, and install it by hand; --cron writes a line of cron instead."
 
 
 class UnknownHost(WorkerError):

@@ -48,7 +48,7 @@ def _deploy(hosts: SshdHosts, name: str = "pi1", packages: bytes = b"") -> HostS
     ssh = SshHost(name, SshSettings(config=str(hosts.config), base=base))
     steps = HostSteps(DeployTarget(name, name), ssh, DeploySettings(), lambda *_: None)
     try:
-        steps.deploy(RELEASE, "lock", lambda _: packages, [])
+        steps.deploy(RELEASE, lambda _: "lock", lambda *_: packages, [])
     finally:
         ssh.close()
         hosts.stop()
@@ -76,7 +76,8 @@ def test_another_key_than_the_known_one(hosts: SshdHosts, pi1: SshdHost) -> None
     hosts.known.write_text(f"[127.0.0.1]:{pi1.port} {(hosts.folder / 'id.pub').read_text()}")
     refusal = _refusal(hosts)
     assert isinstance(refusal, HostRefused)
-    assert "key" in refusal.message
+    assert "its key is not the one that is known" in refusal.message
+    assert "ssh-keygen -R" in str(refusal.hint)
 
 
 def test_a_key_that_was_never_seen(hosts: SshdHosts) -> None:

@@ -204,9 +204,10 @@ class DeletesRewrittenRecords(Mutant):
 
 
 class ForgetsWhatItConsumed(Mutant):
-    """Leftovers of a crash are read again, and a record that was removed comes back out of them."""
+    """Leftovers of a crash are read again: a record that was removed comes back out of them, or they wait for ever."""
 
-    caught_by = "came back|there in the end"
+    caught_by = "came back|there in the end|something waits"
+    sharp = (504,)
 
     def make_compactor(self, world: Any) -> Compactor[Tally]:
         compactor: Any = super().make_compactor(world)

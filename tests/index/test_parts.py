@@ -177,6 +177,15 @@ def test_what_is_put_again_after_its_removal_is_there() -> None:
         Compactor(index).remove([key])
 
 
+def test_a_batch_that_was_removed_before_it_was_packed_can_be_written_again() -> None:
+    index, records = small_index(), [Domain(domain=f"shop-{number}.com", ip="1.1.1.1") for number in range(5)]
+    for _ in range(2):
+        IndexWriter(index).append(records)
+        assert Compactor(index).remove(index.spec.key_of(record) for record in records).removed == len(records)
+    IndexWriter(index).append(records)
+    assert len(list(_all(index))) == len(records)
+
+
 def test_a_range_is_scanned_with_both_ends(tmp_path: object) -> None:
     index = small_index()
     IndexWriter(index).append([Domain(domain=f"shop-{number}.com") for number in range(40)])

@@ -44,7 +44,7 @@ class Reader:
     @classmethod
     def at(cls, context: BrowserContext, address: str) -> Reader:
         reader = cls(context.new_page(), address)
-        reader.page.set_default_timeout(45_000)
+        reader.page.set_default_timeout(120_000)
         reader.page.on("request", lambda request: reader.asked.append(request))  # noqa: PLW0108  a built-in is not taken
         reader.page.on("pageerror", lambda error: reader.complaints.append(f"error: {error}"))
         reader.page.on("console", reader._heard)

@@ -24,6 +24,7 @@ NOUNS = (
     ("deploy", RUN, "deploy.commands", "Bring cocli to hosts by ssh: deploy, hotfix, rollback, status"),
     ("cluster", RUN, "machines.cluster", "See the machines of a campaign, and what is wrong with them"),
     ("remote", RUN, "machines.remote", "Tell the supervisors what to do: send, ls, show"),
+    ("schedule", RUN, "schedule", "Run a campaign by itself: a timer of systemd or a line of cron"),
     ("sync", RUN, "sync.commands", "Sync with the bucket: push, pull, both, status, resolve"),
     ("backup", RUN, "backup.commands", "Snapshots in another store: create, ls, verify, restore, prune"),
     ("infra", RUN, "infra.commands", "What a campaign has on AWS: diff, deploy, outputs, check, user"),

@@ -192,6 +192,26 @@ _SHARED = """\
 # tabs = 2                       # pages that one worker reads at the same time, all at this one pace
 # timeout_seconds = 45.0         # for a page to show anything
 
+# [refresh]                      # how often what was read is read again, so that the list stays true
+# every = "30d"                  # without it nothing is read again by itself
+# sources = { google-maps = "14d" }
+# stages = { enrichment = "60d" }
+# budget = 5000                  # requests a day, over all machines
+# closed_after = 3               # complete readings in a row that do not show a business
+
+# [[watch]]                      # who is told when something changes
+# name = "closed-in-springfield"
+# kinds = ["closed", "missing"]
+# cities = ["Springfield"]
+# categories = []
+# tags = []
+# fields = ["name", "kind", "before", "after"]
+# file = true                    # a table in exports/watches/
+# digest = true                  # a message that is ready to be sent, for each delivery
+# to = ["me@example.com"]
+# webhook = "https://example.com/hook"
+# secret_file = "/etc/cocli/watch.secret"   # calls are signed with it
+
 # [aws]
 # profile = "default"
 # region = "us-east-1"

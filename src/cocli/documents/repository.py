@@ -18,7 +18,15 @@ from cocli.documents.objects import DocumentObjects
 from cocli.documents.places import DocumentPlace
 from cocli.documents.saver import Saver
 from cocli.documents.subscriptions import NOBODY
-from cocli.errors import DocumentDamaged, DocumentDeleted, DocumentNotFound, UsageError
+from cocli.errors import (
+    DocumentDamaged,
+    DocumentDeleted,
+    DocumentError,
+    DocumentNotFound,
+    NotFound,
+    StoreError,
+    UsageError,
+)
 from cocli.keys.paths import account_prefix
 from cocli.models.record import render_utc
 
@@ -152,6 +160,24 @@ class DocumentRepository:
         if read is None or read[0].header.deleted_at is not None:
             return None
         return self._loaded(where, read[0], place.reference, blobs)
+
+    def stored_many(self, places: Sequence[Document]) -> list[Document | DocumentError | None]:
+        """The same for many at a time, without blobs. One that is damaged says so where it would stand."""
+        where = [self.objects.place(place) for place in places]
+        found: list[Document | DocumentError | None] = []
+        for place, answer in zip(where, self.objects.store.get_many([spot.current for spot in where]), strict=True):
+            if isinstance(answer, StoreError):
+                if not isinstance(answer, NotFound):
+                    raise answer
+                found.append(None)
+                continue
+            try:
+                state = self.objects.read(place, answer)
+            except DocumentError as error:  # told to whoever asked, in its place
+                found.append(error)
+                continue
+            found.append(None if state.header.deleted_at is not None else state.document)
+        return found
 
     def load(self, document: Document) -> Document:
         """The same document with the bytes of all its blobs."""

@@ -105,7 +105,9 @@ class Compactor(Generic[R]):
         if self._index.spec.keeps_loose:
             raise UsageError(reason=f"the records of {self._index.ref.name} are copies: remove the originals")
         wanted = frozenset(keys)
-        report = CompactionReport()
+        # What waits is packed first: then the version that lacks the records need not remember the batches they came
+        # in, and the same batch, written again, is a batch like any other.
+        report = self.compact()
         while not self._round(report, wanted):
             pass
         return report

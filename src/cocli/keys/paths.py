@@ -299,6 +299,37 @@ class HarvestedTileKey(Key):
     source: str
 
 
+class TileRollKey(Key):
+    TEMPLATE: ClassVar[str] = "campaigns/{campaign}/indexes/rolls/{tile}/{phrase}/{source}.usv"
+    CODECS: ClassVar[dict[str, Codec]] = {"tile": TILE}
+    campaign: str
+    tile: Tile
+    phrase: str
+    source: str
+
+
+class StandingKey(Key):
+    TEMPLATE: ClassVar[str] = "campaigns/{campaign}/indexes/standings/{shard}/{company_hash}.usv"
+    CODECS: ClassVar[dict[str, Codec]] = {"company_hash": HASH16}
+    campaign: str
+    company_hash: str
+    shard: str = ""
+
+    def __post_init__(self) -> None:
+        vars(self).update(shard=self.company_hash[:1])
+
+
+class ChangeKey(Key):
+    TEMPLATE: ClassVar[str] = "campaigns/{campaign}/indexes/changes/{shard}/{change_id}.usv"
+    CODECS: ClassVar[dict[str, Codec]] = {"change_id": HASH16}
+    campaign: str
+    change_id: str
+    shard: str = ""
+
+    def __post_init__(self) -> None:
+        vars(self).update(shard=self.change_id[:1])
+
+
 # --- packed indexes ------------------------------------------------------------------------------------------------
 
 
@@ -437,6 +468,24 @@ class RetentionKey(Key):
     campaign: str
     day: str
     content_hash: str
+
+
+class RefreshRoundKey(Key):
+    """What one round of refreshing has chosen."""
+
+    TEMPLATE: ClassVar[str] = "campaigns/{campaign}/refresh/{day}/{number}.json"
+    CODECS: ClassVar[dict[str, Codec]] = {"day": DAY, "number": VERSION}
+    campaign: str
+    day: str
+    number: int
+
+
+class WatchStateKey(Key):
+    """What a watch has told so far."""
+
+    TEMPLATE: ClassVar[str] = "campaigns/{campaign}/watches/{name}.json"
+    campaign: str
+    name: str
 
 
 class ExportKey(Key):

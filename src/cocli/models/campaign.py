@@ -12,6 +12,7 @@ from pydantic import AfterValidator, Field, StringConstraints, field_validator, 
 
 from cocli.models.record import (
     DomainText,
+    EmailText,
     Label,
     Latitude,
     Longitude,
@@ -386,6 +387,55 @@ class AuthSection(RecordPart):
     """… who may do everything."""
 
 
+ChangeKindName = Literal["new", "closed", "missing", "moved", "renamed", "phone", "email", "website", "came_back"]
+WatchedField = Literal[
+    "name", "kind", "before", "after", "city", "phone", "email", "website", "found_at", "reason", "company_hash"
+]
+IntervalText = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,5}(?:h|d|w)$")]
+"""`12h`, `30d`, `8w`."""
+
+
+class RefreshSection(RecordPart):
+    """`[refresh]`: how often what was read is read again, so that the list stays true."""
+
+    every: IntervalText | None = None
+    """How old a reading may become, such as `30d`. Without it nothing is read again by itself."""
+    sources: dict[SourceName, IntervalText] = Field(default_factory=dict)
+    """`[refresh.sources]`: another age for some sources: `google-maps = "14d"`."""
+    stages: dict[QueueName, IntervalText] = Field(default_factory=dict)
+    """`[refresh.stages]`: another age for a stage: `enrichment = "60d"` for websites, `gm-list` for searches."""
+    budget: Annotated[int, Field(ge=0, le=100_000_000)] = 5000
+    """Requests a day that reading again may cost, over all machines; 0 allows none."""
+    closed_after: Annotated[int, Field(ge=1, le=100)] = 3
+    """After so many complete readings in a row that do not show it, a business counts as closed."""
+
+
+_TOLD_FIELDS: tuple[WatchedField, ...] = ("name", "kind", "before", "after", "city", "phone", "email", "website")
+
+
+class WatchSection(RecordPart):
+    """`[[watch]]`: what changes are of interest, and who is told of them."""
+
+    name: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")]
+    kinds: Many[ChangeKindName] = ()
+    """Only changes of these kinds; all where none is named."""
+    cities: Many[Label] = ()
+    categories: Many[Label] = ()
+    """Parts of a category: `plumb` is in `Plumbing service`."""
+    tags: Many[Label] = ()
+    fields: Many[WatchedField] = _TOLD_FIELDS
+    """What is told of each change."""
+    file: bool = True
+    """Keep a table of all that was told in the campaign's `exports/watches/`."""
+    digest: bool = False
+    """Write a message that is ready to be sent (`.eml`) for each delivery."""
+    to: Many[EmailText] = ()
+    webhook: Annotated[str, StringConstraints(pattern=r"^https?://[^\s#]+$", max_length=2000)] | None = None
+    """An address that is called, with a signature. Private ones need `[web] webhook_networks`."""
+    secret_file: Text | None = None
+    """The file, on every machine that tells, with the secret that calls are signed with."""
+
+
 def _left_out() -> Any:
     """A section that a file leaves out is an empty one: it is checked as if it stood there."""
     return {}
@@ -412,3 +462,6 @@ class CampaignConfig(Record):
     aws: AwsSection = Field(default_factory=_left_out)
     web: WebSection = Field(default_factory=_left_out)
     auth: AuthSection = Field(default_factory=_left_out)
+    refresh: RefreshSection = Field(default_factory=_left_out)
+    watch: Many[WatchSection] = ()
+    """`[[watch]]`: who is told when something changes."""

@@ -187,6 +187,8 @@ class Report(Record):
     """The most frequent first categories."""
     domains: Many[Counted] = ()
     """The domains of the prospects by what became of a visit; `unvisited` if there was none."""
+    changes: Many[Counted] = ()
+    """What changed in the last thirty days, by kind."""
     queues: Many[QueueFigures] = ()
     trend: Many[TrendPoint] = ()
     """Oldest first; the last is this report."""

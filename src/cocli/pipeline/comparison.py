@@ -86,7 +86,7 @@ _BRANCH = re.compile(r"[(（][^()（）]{1,12}[店점][)）]\s*\Z")
 
 def _with_whole_abbreviations(name: str) -> str:
     """`Dott.ssa` and `F.lli` are one word each; `firm.de` alone is a domain."""
-    if "." in name and " " in name:
+    if "." in name and " " in name.strip():
         return _ABBREVIATION.sub(r"\1\2", name)
     return name
 

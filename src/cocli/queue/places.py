@@ -14,6 +14,9 @@ from cocli.queue.base import Category
 UPKEEP = "upkeep"
 """The queue whose one task is held by the supervisor that finishes a campaign. It holds no work, and is not listed."""
 
+SCHEDULE = "schedule"
+"""The queue whose tasks are the turns of timers. It holds no work of a stage, and is not listed either."""
+
 
 class Places:
     """Where the tasks of one queue are: pending, completed, set aside."""

@@ -212,19 +212,24 @@ def test_a_busy_machine_is_no_slow_site() -> None:
             assert counted < 1.5, "it took two seconds, and no processor"
         for seconds in (0.5, 3.0, 18.0):
             # Half a second by the clock is over again and again, as on a machine that has little time for the process.
-            # Where it is such a machine, ten looks are too few, and the next limit is meant for it.
+            # Where it is such a machine, ten looks are too few, or the process has not moved at all within one: the
+            # next limit is meant for it.
             with suppress(PageReaderLost):
-                assert await labour(seconds) > 1.0, "processor time is the site's own"
-                return
+                if labour_time := await labour(seconds):
+                    assert labour_time > 1.0, "processor time is the site's own"
+                    return
         pytest.fail("a page that takes two seconds was not read within 180")
 
-    async def labour(seconds: float) -> float:
+    async def labour(seconds: float) -> float | None:
         limits = ReadingLimits(seconds=seconds)
         async with ReaderPool(ReaderSettings(processes=1, slow_pages=0, limits=limits)) as pool:
             visit = VisitClock()
             with visit.running():
                 began = time.monotonic()
-                assert (await pool(request(b"labour" + HTML))).facts.emails
+                facts = (await pool(request(b"labour" + HTML))).facts
+                if any("no end within" in failure.reason for failure in facts.failures):
+                    return None
+                assert facts.emails
                 return time.monotonic() - began - visit.waited
 
     run(work())

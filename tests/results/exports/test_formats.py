@@ -273,7 +273,18 @@ def test_parquet_has_the_columns_of_the_csv_with_types(tmp_path: Path) -> None:
     assert found[0][3] == ["plumber", "roofer, tiler"]
     types = {name: type_ for name, type_, *_ in asked(f"DESCRIBE SELECT * FROM read_parquet('{file}')")}
     assert list(types)[: len(DEFAULT)] == list(DEFAULT)
-    lists = ("all_emails", "categories", "emails", "meetings", "notes", "phrases", "source_ids", "sources", "tags")
+    lists = (
+        "all_emails",
+        "categories",
+        "changes",
+        "emails",
+        "meetings",
+        "notes",
+        "phrases",
+        "source_ids",
+        "sources",
+        "tags",
+    )
     assert sorted(name for name, type_ in types.items() if type_ == "VARCHAR[]") == [*lists, "tiles"]
     structured = ["hours", "origins", "people", "socials"]
     assert sorted(name for name, type_ in types.items() if type_ == "JSON") == structured

@@ -26,6 +26,6 @@ def worker_spawner(
     def spawn(queue: str, name: str) -> WorkerProcess:
         command = [sys.executable, "-m", "cocli", "worker", queue, "--campaign", campaign, *store, *name_of_host]
         command.append("--supervised")
-        return WorkerProcess(command, environ, on_complaint=lambda line: say(f"{name}: {line}"))
+        return WorkerProcess.started(command, environ, on_complaint=lambda line: say(f"{name}: {line}"))
 
     return spawn

@@ -25,6 +25,7 @@ from cocli.results.exports.kinds import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from datetime import datetime
 
     from cocli.app.indexes.indexes import Indexes
     from cocli.models.prospect import Prospect
@@ -45,6 +46,8 @@ class ExportOptions:
     """A condition in SQL."""
     wanted: BusinessFilter = field(default_factory=BusinessFilter)
     limit: int | None = None
+    as_of: datetime | None = None
+    """As the index had them at that time. What people wrote is that of now."""
 
 
 @dataclass(slots=True)
@@ -169,12 +172,12 @@ class _Choice:
 
 
 def _choice(indexes: Indexes, options: ExportOptions) -> _Choice:
-    return _Choice(options, exclusions_of(needed_campaign(indexes)), _matching(indexes, options.where))
+    return _Choice(options, exclusions_of(needed_campaign(indexes)), _matching(indexes, options))
 
 
 def _selected(indexes: Indexes, choice: _Choice, report: ExportReport, progress: Progress) -> Iterator[ExportRow]:
     limit = choice.options.limit
-    for done, business in enumerate(known_businesses(indexes), 1):
+    for done, business in enumerate(known_businesses(indexes, as_of=choice.options.as_of), 1):
         progress(done)
         if limit is not None and report.rows >= limit:
             return
@@ -193,11 +196,11 @@ def _selected(indexes: Indexes, choice: _Choice, report: ExportReport, progress:
             yield row
 
 
-def _matching(indexes: Indexes, where: str | None) -> set[str] | None:
+def _matching(indexes: Indexes, options: ExportOptions) -> set[str] | None:
     """The prospects that a person's condition is true of. It is asked where it can read nothing but the indexes."""
-    if where is None:
+    if options.where is None:
         return None
-    from cocli.app.indexes.query import QueryOptions, opened_query  # here: without a condition no DuckDB is needed
+    from cocli.app.indexes.query import opened_query, options_at  # here: without a condition no DuckDB is needed
 
-    with opened_query(indexes, _MATCHING.format(where=where), QueryOptions(fresh=True)) as query:
+    with opened_query(indexes, _MATCHING.format(where=options.where), options_at(options.as_of)) as query:
         return {str(row[0]) for row in query.result().rows()}

@@ -90,13 +90,20 @@ DOCUMENTS = {
     "cocli campaign migrate": '{"campaign", "dry_run", "made_campaign", "not_taken": [key], "records", "rejected", '
     '"files": {"companies", "notes", "meetings", "people"}, "already", "tasks": {queue: count}, "problems": [text]}',
     "cocli campaign settle": '{"campaign", "prospects", "moved", "joined"}, with --everything also "harvested", '
-    '"queued", "pages_created", "pages_changed", "completions", "searched", "report", "published", "swept", "expired": '
-    "{kind: count}",
+    '"queued", "pages_created", "pages_changed", "completions", "searched", "report", "published", "changes", '
+    '"swept", "expired": {kind: count}',
     "cocli campaign retry": '{"campaign", "dry_run", "passes": [{"choice", "queue", "outcomes": {outcome: count}}], '
     '"batch", "rejected": [{"line", "reason"}], "without_email": {"prospects", "missing", "reasons": [{"reason", '
     '"count"}], "rows": [{"company_hash", "name", "domain", "website", "country", "reason", "evidence"}]} or null, '
     '"written"}; with --result {"campaign", "batch", "created_at", "tasks": {"completed", "sidelined", "waiting"}, '
     '"before": {"prospects", "with_email"}, "now": {"prospects", "with_email"}, ' + _DIFFERENCES,
+    "cocli campaign changes": '{"campaign", "since", "taken_at", "watched_since", "counts": {kind: count}, "excluded", '
+    '"changes": [{"change_id", "company_hash", "name", "kind", "before", "after", "before_at", "after_at", '
+    '"before_document", "after_document", "source", "reason", "found_at", "source_ids", "city"}]}',
+    "cocli campaign refresh": '{"campaign", "dry_run", "every", "files": {"due", "read"}, "due": [{"queue", "reason", '
+    '"tasks", "requests"}], "requests", "budget", "spent", "round", "outcomes": {outcome: count}, "left", "notes", '
+    '"changes", "postponed"}',
+    "cocli campaign tell": '{"campaign", "dry_run", "watches": [{"watch", "new", "told", "written", "problem"}]}',
     "cocli campaign publish": '{"campaign", "path", "link", "until", "prospects", "files": [{"name", "rows", "bytes", '
     '"link"}], "problem"}; links are null where there is nothing to open them with',
     "cocli campaign re-extract": '{"campaign", "cluster", "dry_run", "job": {"id", "state", "total", "failed"}, '
@@ -114,6 +121,9 @@ DOCUMENTS = {
     '"sidelined", "lost", "released"}, "completed", "rate_per_minute", "seconds", "whole", "last_error", '
     '"limited_by", "longest_lag"}; '
     "whole is false where something was given back unfinished",
+    "cocli schedule": '{"campaign", "manager": "systemd" or "cron", "state": "printed", "installed", '
+    '"already_installed", "removed" or "already_removed", "texts": {file: text}, "commands"}; with --run {"campaign", '
+    '"name", "outcome": "ran", "failed", "already_done", "running_elsewhere" or "lost", "code", "problem"}',
     "cocli supervisor": '{"campaign", "campaigns", "host", "completed": {queue: count}, "restarts", "commands", '
     '"whole"}',
     "cocli remote send": '{"campaign", "commands": [{"id", "target", "text", "state", "sent_by", "sent_at", "host", '

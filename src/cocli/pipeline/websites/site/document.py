@@ -92,9 +92,9 @@ def visit_in(document: Document) -> tuple[SiteState, list[VisitedPage]]:
     return state, pages
 
 
-def stored_visit(repository: DocumentRepository, account: str, domain: str) -> Document | None:
-    """The visit of a site as it came in last, on whichever machine; None where none is kept."""
-    return repository.stored(Document.intake(account=account, connector=CONNECTOR, doc=site_doc(domain)))
+def visit_place(account: str, domain: str) -> Document:
+    """Where the visit of a site is kept: its document, without anything in it."""
+    return Document.intake(account=account, connector=CONNECTOR, doc=site_doc(domain))
 
 
 def site_document(account: str, edition: str, state: SiteState, pages: Sequence[str], website: Website) -> Document:
@@ -108,11 +108,12 @@ def site_document(account: str, edition: str, state: SiteState, pages: Sequence[
         "pages": list(pages),
         "website": values,
     }
-    empty = _at_its_place(account, edition, state.domain)
+    empty = site_place(account, edition, state.domain)
     return empty.with_source(DocumentSource(uri=state.final_url or state.asked)).with_data(SITE, data)
 
 
-def _at_its_place(account: str, edition: str, domain: str) -> Document:
+def site_place(account: str, edition: str, domain: str) -> Document:
+    """Where the state of a site is kept, without anything in it."""
     return Document(
         account=account,
         connector=CONNECTOR,
@@ -123,16 +124,11 @@ def _at_its_place(account: str, edition: str, domain: str) -> Document:
     )
 
 
-def stored_site_state(repository: DocumentRepository, account: str, edition: str, domain: str) -> Document | None:
-    """What was made of a site last, on whichever machine; None where nothing is kept."""
-    return repository.stored(_at_its_place(account, edition, domain))
-
-
 def stored_website(
     repository: DocumentRepository, account: str, edition: str, domain: str, crawled_at: datetime
 ) -> Website | None:
     """The record of a site as it was read last, on whichever machine; None where none is kept."""
-    document = stored_site_state(repository, account, edition, domain)
+    document = repository.stored(site_place(account, edition, domain))
     if document is None:
         return None
     values = {"crawled_at": crawled_at, "document": site_uuid(domain, account)}
