@@ -15,6 +15,7 @@ from cocli.documents.changes.teller import ChangeTeller
 from cocli.documents.ids import check_parts, node_uuid
 from cocli.documents.limits import INLINE_LIMIT
 from cocli.documents.objects import DocumentObjects
+from cocli.documents.outbox_room import MOST_WAITING, OutboxRoom
 from cocli.documents.places import DocumentPlace
 from cocli.documents.saver import Saver
 from cocli.documents.subscriptions import NOBODY
@@ -52,7 +53,8 @@ PREFIX = "prefix"
 class DocumentRepository:
     """`prefix` is the folder in the store, `inline_limit` the size from which a blob is an object of its own.
 
-    `subscriptions` says who reads events: what nobody reads is not written.
+    `subscriptions` says who reads events: what nobody reads is not written. `most_waiting` is how many events of an
+    account may wait: beyond it a save that needs one is refused with `OutboxFull`.
     """
 
     def __init__(
@@ -64,6 +66,7 @@ class DocumentRepository:
         prefix: str = DEFAULT_PREFIX,
         inline_limit: int = INLINE_LIMIT,
         subscriptions: Subscriptions = NOBODY,
+        most_waiting: int = MOST_WAITING,
     ) -> None:
         self.objects = DocumentObjects(store, prefix=prefix, inline_limit=inline_limit)
         self.catalog = catalog
@@ -71,7 +74,13 @@ class DocumentRepository:
             self._note_prefix(prefix)
         self.subscriptions = subscriptions
         self._build = partial(
-            type(self), store, clock=clock, prefix=prefix, inline_limit=inline_limit, subscriptions=subscriptions
+            type(self),
+            store,
+            clock=clock,
+            prefix=prefix,
+            inline_limit=inline_limit,
+            subscriptions=subscriptions,
+            most_waiting=most_waiting,
         )
         self.tombstones = Tombstones(self.objects, catalog, clock=clock, subscriptions=subscriptions)
         self.purger = Purger(self.objects, catalog, self.tombstones, clock=clock, subscriptions=subscriptions)
@@ -79,7 +88,8 @@ class DocumentRepository:
         self.teller = ChangeTeller(store, catalog)
         self.learner = ChangeLearner(store, catalog)
         self.census = Census(self.objects, catalog, clock=clock)
-        self._saver = Saver(self.objects, catalog, self.tombstones, clock=clock, subscriptions=subscriptions)
+        room = OutboxRoom(catalog, most_waiting)
+        self._saver = Saver(self.objects, catalog, self.tombstones, clock=clock, subscriptions=subscriptions, room=room)
 
     def _note_prefix(self, prefix: str) -> None:
         """For those who read the tables themselves: what keys begin with."""

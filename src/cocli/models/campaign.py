@@ -184,6 +184,9 @@ class DocumentsSection(RecordPart):
     event is written."""
     kafka_servers: Text | None = None
     """`host:port` of Kafka, several with commas; for `events = "kafka"`."""
+    max_waiting_events: Annotated[int, Field(ge=1, le=100_000_000)] = 100_000
+    """Events of an account that may wait to be sent. Beyond it a save that needs one is refused, and may be tried
+    again: a broker that stays away must not fill the disk."""
     host: Label = "127.0.0.1"
     """Where the service listens. Beyond this machine it needs a certificate."""
     grpc_port: Annotated[int, Field(ge=0, le=65_535)] = 8788

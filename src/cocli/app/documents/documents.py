@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from cocli.config.resolve import Settings
     from cocli.documents.places import DocumentPlace
     from cocli.documents.receipt import Receipt
+    from cocli.documents.subscriptions import Subscriptions
     from cocli.models.document import PipeDoc
     from cocli.store.base import Store
 
@@ -133,7 +134,8 @@ def opened_documents(
             clock=store.now,
             prefix=section.prefix,
             inline_limit=section.inline_limit,
-            subscriptions=NOBODY if section.events == "none" else NodeSubscriptions(),
+            subscriptions=_subscriptions(section),
+            most_waiting=section.max_waiting_events,
         )
         account = str(settings.values["campaign", "account"].value)
         edition = section.edition or str(settings.values["cluster", "id"].value)
@@ -147,6 +149,12 @@ def opened_documents(
                 TellerLoop(repository.teller).tell()
     finally:
         catalog.close()
+
+
+def _subscriptions(section: DocumentsSection) -> Subscriptions:
+    if section.events == "none":
+        return NOBODY
+    return NodeSubscriptions(topics=section.events == "kafka")
 
 
 def catalog_address(settings: Settings, store: Store) -> str:
