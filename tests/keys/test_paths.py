@@ -318,5 +318,5 @@ def test_a_name_with_folders_is_not_shortened() -> None:
 
 def test_only_what_is_written_once_is_immutable() -> None:
     immutable = {key for key in FROZEN if paths.is_immutable(key)}
-    once = ("/wal/", "/shards/", "/manifests/", "/completed/", f"/{'0' * 64}.pb", "/blobs/", ".damaged")
+    once = ("/wal/", "/shards/", "/manifests/", "/completed/", f"/{'0' * 64}.pb", "/blobs/", ".damaged", "/retention/")
     assert immutable == {key for key in FROZEN if any(part in key for part in once)}

@@ -10,7 +10,6 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, StringConstraints, field_validator, model_validator
 
-from cocli.models.age import AgeText
 from cocli.models.record import (
     DomainText,
     EmailText,
@@ -23,6 +22,7 @@ from cocli.models.record import (
     RecordPart,
     Text,
 )
+from cocli.models.retention.age import AgeText
 
 CampaignName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9](?:[a-z0-9-]{0,50}[a-z0-9])?$")]
 """Lower-case letters, digits and dashes: it becomes part of bucket names (`cocli-data-{campaign}`, 63 characters)."""

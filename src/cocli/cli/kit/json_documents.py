@@ -332,7 +332,8 @@ DOCUMENTS = {
     'same}, "sources", "attribution": [text], "categories", "domains": the same, "queues": [{"queue", "pending", '
     '"leased", "expired", '
     '"completed", "sidelined": {category: count}, "rate_per_minute", "problem"}], "trend": [{"at", "told_by", '
-    '"prospects", "with_email", "addresses", "read"}], "versions": {index: version}, "unpacked": {index: count}, '
+    '"prospects", "with_email", "addresses", "read"}], "changes": [{"name", "count"}], "versions": {index: version}, '
+    '"unpacked": {index: count}, '
     '"path", "problem", "written"}',
     "cocli why": '{"campaign", "company_hash", "name", "moved_from", "merged", "fields": [{"field", "value", '
     '"source", "observed_at", "document", "reason"}], "written": [{"key", "value", "file"}]}, with a field '
