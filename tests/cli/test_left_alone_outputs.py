@@ -63,6 +63,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "documents get": ("page", *_PLUMB), "documents states": ("page", *_PLUMB), "documents ls": _PLUMB,
     "documents jobs": _PLUMB, "documents job": ("none", *_PLUMB), "documents compare": ("page", *_PLUMB),
     "deploy status": (NAME_OF,), "deploy logs": (NAME_OF,),
+    "campaign changes": (NAME_OF,), "register": (NAME_OF,), "retention show": (NAME_OF,), "retention proofs": (NAME_OF,),
     "find": ("plumb", *_PLUMB), "export": (NAME_OF, "--out", "-"), "why": ("plumb", *_PLUMB), "report": (NAME_OF,),
 }  # fmt: skip
 NEED_MORE = {
@@ -70,7 +71,15 @@ NEED_MORE = {
     "documents job", "remote show", "source categories", "source check", "sync status",
 }  # fmt: skip
 """They show nothing of a business, or need a host, a plan, a file that there is none of here."""
-ABOUT_FILES = {"store ls", "store cat", "store du", "suppress list", "suppress check", "suppress export"}
+ABOUT_FILES = {
+    "store ls",
+    "store cat",
+    "store du",
+    "suppress list",
+    "suppress check",
+    "suppress export",
+    "subject-access",
+}
 """They show what lies in the store as it lies there, or the list itself."""
 SAY_NOTHING = {
     "doctor", "locate", "init", "config", "completion", "demo", "self", "run", "worker", "supervisor", "documents work",

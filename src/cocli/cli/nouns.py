@@ -20,6 +20,7 @@ NOUNS = (
     ("mcp", WORK, "mcp", "Tools for assistants, by the Model Context Protocol"),
     ("suppress", WORK, "left_alone.suppress", "Who is left alone: add, rm, list, check, import, export"),
     ("forget", WORK, "left_alone.forget", "Remove all that is held about somebody, for good"),
+    ("subject-access", WORK, "left_alone.access", "All that is held about somebody, as one page"),
     ("why", WORK, "why", "Where a value came from: observations, and pages behind them"),
     ("worker", RUN, "machines.worker", "Work off a queue: gm-list, gm-details or enrichment"),
     ("supervisor", RUN, "machines.supervisor", "Run the workers that the campaign configures for this machine"),

@@ -11,6 +11,7 @@ import pytest
 from cocli.app.documents.care import DocumentsCheck, fsck
 from cocli.app.documents.documents import opened_documents
 from cocli.app.indexes.indexes import campaign_indexes
+from cocli.app.left_alone.access import as_html, as_json, subject_access
 from cocli.app.left_alone.captures import REDACTED
 from cocli.app.left_alone.forget import ForgetOptions, forget, plan
 from cocli.app.left_alone.proofs import read_proofs
@@ -195,3 +196,22 @@ def test_every_synced_copy_forgets(make_home: Callable[[str], TownHome], tmp_pat
         here, there = ({info.key for info in open_store(str(home.data)).list(folder)} for home in (laptop, desktop))
         assert here == there
     assert records(laptop, old_versions=False) == records(desktop, old_versions=False)
+
+
+def test_all_that_is_held_is_told_and_nothing_in_it_runs(home: TownHome) -> None:
+    note = home.data / "companies" / "plumb" / "notes" / "call.md"
+    note.parent.mkdir(parents=True)
+    note.write_text(f"<script>alert(1)</script> {ADDRESS}\n")
+    with open_workspace(home.environ, Flags()) as workspace:
+        found = subject_access(workspace, ADDRESS, SubjectOptions())
+    page = as_html(found)
+    assert {(record.index, record.campaign) for record in found.records} == {
+        ("prospects", CAMPAIGN),
+        ("emails", CAMPAIGN),
+    }
+    keys = " ".join(held.key for held in found.objects)
+    assert "notes/call.md" in keys
+    assert "plumb.example%2Fcontact" in keys
+    assert "<script>" not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt; quiet.jo@plumb.example" in page
+    assert as_json(found)["subjects"] == [{"kind": "email", "value": ADDRESS}]

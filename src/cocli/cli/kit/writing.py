@@ -22,7 +22,19 @@ _READING = {
     "deploy": ("status", "logs"),
     "suppress": ("list", "check", "export"),
 }
-_NO_RECORDS = ("find", "export", "why", "doctor", "locate", "init", "config", "completion", "demo", "self")
+_NO_RECORDS = (
+    "find",
+    "export",
+    "subject-access",
+    "why",
+    "doctor",
+    "locate",
+    "init",
+    "config",
+    "completion",
+    "demo",
+    "self",
+)
 """Nouns that write nothing into the store, or into one of their own."""
 _LOOK_THEMSELVES = ("run", "worker", "supervisor", "documents work", "documents serve", "enrichment serve")
 """They look again and again while they run, and end what they hold first."""
