@@ -17,6 +17,7 @@ from cocli.documents.limits import INLINE_LIMIT
 from cocli.documents.objects import DocumentObjects
 from cocli.documents.outbox_room import MOST_WAITING, OutboxRoom
 from cocli.documents.places import DocumentPlace
+from cocli.documents.save_order import UNCONDITIONAL, SaveOrder
 from cocli.documents.saver import Saver
 from cocli.documents.subscriptions import NOBODY
 from cocli.errors import (
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from cocli.documents.document import Document
     from cocli.documents.header import DocumentState, PurgeProof
     from cocli.documents.receipt import Receipt
+    from cocli.documents.save_order import Precondition
     from cocli.documents.subscriptions import Subscriptions
     from cocli.errors import CocliError
     from cocli.models.document import DocumentReference, PipeDoc
@@ -108,11 +110,16 @@ class DocumentRepository:
 
         `publish` names destinations. Each gets one event, beside the plain one of every version, where it is read.
         """
-        return self._saver.save(document, publish)
+        return self._saver.save(SaveOrder(document, publish))
+
+    def carry_out(self, orders: Sequence[SaveOrder]) -> list[Receipt | CocliError]:
+        """Save many, side by side and in one transaction, each on its own condition. One failure does not stop the
+        others. Each is on the disk when this returns, and the disk was synchronised for all of them together."""
+        return self._saver.save_many(orders)
 
     def save_many(self, requests: Sequence[tuple[Document, Sequence[str]]]) -> list[Receipt | CocliError]:
-        """Save many, new ones side by side and in one transaction. One failure does not stop the others."""
-        return self._saver.save_many(requests)
+        """As `carry_out`, without conditions."""
+        return self.carry_out([SaveOrder(document, publish) for document, publish in requests])
 
     # --- reading
 
@@ -230,10 +237,20 @@ class DocumentRepository:
 
     # --- deleting
 
-    def delete(self, account: str, doc: str, *, cluster: Selection = EVERY, by: str = "") -> list[Receipt]:
-        """Leave tombstones: of the whole document, or of its states in one cluster. Late events bring nothing back."""
+    def delete(
+        self,
+        account: str,
+        doc: str,
+        *,
+        cluster: Selection = EVERY,
+        by: str = "",
+        condition: Precondition = UNCONDITIONAL,
+    ) -> list[Receipt]:
+        """Leave tombstones: of the whole document, or of its states in one cluster. Late events bring nothing back.
+
+        A condition is one of the intake, which is buried first: it holds for the whole document."""
         check_parts(account=account, doc=doc)
-        return self.tombstones.delete(account, doc, cluster, by)
+        return self.tombstones.delete(account, doc, cluster, by, condition)
 
     def restore(self, account: str, doc: str, *, cluster: Selection = EVERY) -> list[Receipt]:
         """Bring back what was deleted, as it was."""

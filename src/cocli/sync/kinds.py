@@ -130,7 +130,7 @@ def index_of(key: str) -> str | None:
 
 _FIRST = {
     "companies": MARKDOWN, "people": MARKDOWN, "status": HEARTBEAT, "access": MACHINE, "evictions": MACHINE,
-    "catalog": CATALOG, "probes": PROBE,
+    "revocations": MACHINE, "catalog": CATALOG, "probes": PROBE,
 }  # fmt: skip
 
 
