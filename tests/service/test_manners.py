@@ -10,6 +10,7 @@ import grpc
 import httpx2
 import jsonschema
 import pytest
+import schemathesis
 
 from cocli.app.documents.revocations import revoke
 from cocli.app.documents.tokens import TokenScope, token_id_said
@@ -20,7 +21,7 @@ from cocli.documents.save_order import row_etag
 from cocli.errors import PreconditionFailed, ScopeMissing, TokenRefused, UsageError
 from cocli.keys.identities import datasource_id
 from cocli.service.documents.client import DocumentClient
-from cocli.service.documents.http_routes import openapi_page
+from cocli.service.documents.http_routes import ROUTES, openapi_page
 from cocli.service.documents.rpc_status import DETAILS_HEADER, read_details
 from cocli.store import open_store
 
@@ -230,6 +231,8 @@ def test_the_openapi_page_is_served_valid_and_true(service: Any) -> None:
             ("/v1/documents/states", "get"): http.get("/v1/documents/states", params={"doc": "x"}),
             ("/v1/documents/content", "get"): http.get("/v1/documents/content", params={"doc": "nothing"}),
         }
+    described = [result.ok() for result in schemathesis.openapi.from_dict(page).get_all_operations()]
+    assert {operation.label for operation in described} == {f"{route.method} {route.path}" for route in ROUTES}
     for (path, method), answer in answers.items():
         response = page["paths"][path][method]["responses"][str(answer.status_code)]
         schema = response["content"]["application/json"]["schema"]

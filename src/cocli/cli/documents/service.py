@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +11,9 @@ from cocli.cli.documents.options import GraphOption, chosen_documents
 from cocli.cli.kit.context import Call
 from cocli.cli.kit.options import CAMPAIGN, JSON, QUIET, STORE, examples, shared
 from cocli.cli.kit.serving import log_to, stopped_by_signals
+
+if TYPE_CHECKING:
+    from cocli.models.heartbeat import TokenRevocation
 
 app = typer.Typer()
 
@@ -177,9 +180,14 @@ def revocations(call: Call) -> None:
     with chosen_documents(call) as documents:
         found = revoked_tokens(documents.store)
     if output.as_json:
-        output.document({"revocations": [record.model_dump(mode="json") for record in found]})
+        output.document({"revocations": [_revocation(record) for record in found]})
         return
     output.table(
         ("id", "revoked", "by", "reason"),
         [(record.token, record.revoked_at, record.revoked_by, record.reason) for record in found],
     )
+
+
+def _revocation(record: TokenRevocation) -> dict[str, object]:
+    names = ("token", "revoked_at", "revoked_by", "reason")
+    return {name: getattr(record, name) for name in names}

@@ -244,7 +244,9 @@ DOCUMENTS = {
             '{"prospects": {"before", "after", "added", "removed", "changed"}, "emails", "domains": the same}}',
             "jobs": f'{{"account", "jobs": [{_JOB}]}}',
             "job": f'{{"account", "job": {_JOB}, "failures": [{{"doc", "address", "code", "error"}}]}}',
-            "token": '{"account", "expires", "host", "token"}',
+            "token": '{"account", "expires", "host", "token", "id", "scopes", "who"}',
+            "revoke": '{"id", "outcome": "revoked" or "already_revoked"}',
+            "revocations": '{"revocations": [{"token", "revoked_at", "revoked_by", "reason"}]}',
         }.items()
     },
     "cocli enrich": '{"campaign", "sites": [{"domain", "url", "final_url", "status", "evidence", "retryable", '
