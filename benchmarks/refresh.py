@@ -9,9 +9,11 @@ not in ten thousand.
 
 from __future__ import annotations
 
+from benchmarks._refresh_changes import measure_changes
 from benchmarks._refresh_visits import measure_visits
 from benchmarks.harness import Bench
 
 
 def main(bench: Bench) -> None:
     measure_visits(bench)
+    measure_changes(bench)

@@ -23,6 +23,7 @@ from cocli.config.template import TemplatePlace, campaign_template, user_templat
 from cocli.config.values import value_from_text
 from cocli.errors import ConfigError, ConfigSyntaxError, ConfigValueError, UsageError
 from cocli.formats.secrets import MASK, mask
+from cocli.models.campaign import WatchSection
 
 
 def campaign_file(text: str, name: str = "c.toml", campaign: str | None = None) -> ConfigFile:
@@ -166,7 +167,7 @@ def test_a_value_that_does_not_fit_is_named(text: str, line: int, key: str, word
             MINIMAL + "[queue]\nprovider = 'kafka'\n",
             4,
             "queue.provider",
-            "kafka does not carry tasks in this version",
+            "Kafka carries references between nodes ([documents] events), and no tasks",
             "Set queue.provider to one of: store, filesystem, s3, sqs.",
         ),
     ],
@@ -251,8 +252,9 @@ def test_the_templates_show_every_setting() -> None:
     shown = tomllib.loads(re.sub(r'(?m)^(locations_csv|area) = ".*"\n', "", uncommented(text)))
     assert not problems(shown)
     for setting in settings():
-        if setting.path not in (("workers",), ("prospecting", "locations_csv"), ("prospecting", "area")):
+        if setting.path not in (("workers",), ("watch",), ("prospecting", "locations_csv"), ("prospecting", "area")):
             assert setting.path[-1] in shown[setting.path[0]], setting.name
+    assert set(shown["watch"][0]) == set(WatchSection.model_fields)
     assert "locations_csv = " in text
     assert "area = " in text
     assert user_config(user_template()).data == {}
@@ -315,6 +317,7 @@ EXAMPLES = {
     "documents.max_message_bytes": "4096",
     "documents.max_connections": "128",
     "documents.max_connections_per_address": "128",
+    "documents.max_waiting_events": "500",
     "fetch.robots": "false",
     "fetch.browser": "true",
     "fetch.mx": "true",
@@ -324,6 +327,10 @@ EXAMPLES = {
     "fetch.proxies": '["http://proxy:3128"]',
     "queue.paused": '["gm-list"]',
     "fetch.allow_networks": '["10.20.0.0/16"]',
+    "watch": '[{name = "closed", kinds = ["closed"]}]',
+    "refresh.every": "30d",
+    "refresh.sources": '{google-maps = "14d"}',
+    "refresh.stages": '{enrichment = "60d"}',
     "web.webhook_networks": '["10.20.0.0/16"]',
     "fetch.allow_ports": "[8081]",
     "fetch.timeout_seconds": "2.5",
@@ -351,7 +358,7 @@ EXAMPLES = {
 }
 NUMBERS = {
     *("prospecting.goal", "queue.lease_seconds", "queue.attempts", "fetch.concurrency"),
-    *("google_maps.pages_per_day", "web.port"),
+    *("google_maps.pages_per_day", "web.port", "refresh.budget", "refresh.closed_after"),
     *("documents.inline_limit", "documents.grpc_port", "documents.http_port", "documents.max_upload_bytes"),
 }
 TOML_VALUES = {
@@ -367,6 +374,7 @@ TOML_VALUES = {
         "documents.max_message_bytes",
         "documents.max_connections",
         "documents.max_connections_per_address",
+        "documents.max_waiting_events",
     ),
     *("google_maps.pause_seconds", "google_maps.tabs", "google_maps.timeout_seconds"),
     *("web.behind_proxy", "web.session_hours", "web.max_upload_bytes"),

@@ -35,7 +35,8 @@
     ├── QueueError
     │   ├── LeaseLost               somebody else has the task now
     │   ├── QueueUnusable           the provider that is configured lacks something
-    │   └── BrokerUnavailable       retryable: Kafka did not answer, or did not take a message
+    │   ├── BrokerUnavailable       retryable: Kafka did not answer, or did not take a message
+    │   └── OutboxFull              retryable: too many events of an account wait to be sent
     ├── IndexProblem
     │   ├── IndexDamaged            a file of the index is missing or does not match its name
     │   ├── LossesNotAccepted       rows are lost, and nobody has accepted the loss yet
@@ -102,6 +103,7 @@
     │   ├── WorkerGaveUp            many failures in a row that no task caused
     │   ├── SupervisorRunning       this host has a supervisor already
     │   ├── HostEvicted             this host was evicted: it does no more work
+    │   ├── ScheduleRefused         this machine does not take a timer or a line of cron
     │   └── UnknownHost             no host of this name ever reported or worked
     ├── InfraError                  the infrastructure of a campaign cannot be made or used
     │   ├── NameRefused             AWS would not take a name
@@ -499,6 +501,15 @@ class BrokerUnavailable(QueueError):
     exit_code = ExitCode.UNAVAILABLE
     retryable = True
     remedy = "Check that the broker runs and that its address is right. Nothing was lost."
+
+
+class OutboxFull(QueueError):
+    """{count} events of the account {account} wait to be sent, and {limit} may."""
+
+    code = "outbox_full"
+    exit_code = ExitCode.UNAVAILABLE
+    retryable = True
+    remedy = "See what cannot be sent, and why, with: cocli documents events. Nothing was written: save it again later."
 
 
 class GraphError(CocliError):
@@ -902,6 +913,13 @@ class HostEvicted(WorkerError):
     code = "host_evicted"
     exit_code = ExitCode.EVICTED
     remedy = "If it may work again, run on another machine: cocli cluster admit {hostname}"
+
+
+class ScheduleRefused(WorkerError):
+    """This machine does not take the schedule: {command}: {reason}"""
+
+    code = "schedule_refused"
+    remedy = "Print it with --print, and install it by hand; --cron writes a line of cron instead."
 
 
 class UnknownHost(WorkerError):

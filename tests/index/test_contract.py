@@ -25,6 +25,9 @@ from cocli.keys.tile import Tile
 from cocli.models.completion import Completion, Ok
 from cocli.models.domain import Domain
 from cocli.models.email import EmailEntry
+from cocli.models.freshness.change import BusinessChange
+from cocli.models.freshness.roll import ListedPlace, TileRoll
+from cocli.models.freshness.standing import BusinessStanding
 from cocli.models.harvest import HarvestedTile
 from cocli.models.prospect import Prospect
 from cocli.models.witness import TargetTile, Witness
@@ -223,6 +226,43 @@ EXAMPLES: dict[IndexRef, list[Any]] = {
             campaign="plumbers",
             count=number,
             outcome="exhausted",
+        )
+        for number in range(30)
+    ],
+    IndexRef("rolls", "plumbers"): [
+        TileRoll(
+            tile=Tile(-number * 100, number * 100),
+            phrase="plumber / \n ü",
+            source="overture",
+            campaign="plumbers",
+            begun=AT,
+            read_at=AT,
+            places={f"id {number}": ListedPlace(first=AT, last=AT, missed=number, since=AT if number else None)},
+        )
+        for number in range(30)
+    ],
+    IndexRef("standings", "plumbers"): [
+        BusinessStanding(
+            company_hash=f"{number:016x}",
+            campaign="plumbers",
+            taken_at=AT,
+            state="missing" if number % 2 else "listed",
+            name=f"Plumber {number}",
+            observed={"phone": AT},
+            changes=("phone",),
+        )
+        for number in range(30)
+    ],
+    IndexRef("changes", "plumbers"): [
+        BusinessChange(
+            change_id=f"{number:016x}",
+            campaign="plumbers",
+            company_hash=f"{number:016x}",
+            name=f"Plumber {number}",
+            kind="renamed",
+            before="=1+1",
+            after="Ünö",
+            found_at=AT,
         )
         for number in range(30)
     ],

@@ -52,6 +52,12 @@ KEYS = {
     paths.FormerWitnessKey: st.builds(paths.FormerWitnessKey, TILES, TEXT),
     paths.TargetTileKey: st.builds(paths.TargetTileKey, TEXT, TILES, TEXT),
     paths.HarvestedTileKey: st.builds(paths.HarvestedTileKey, TEXT, TILES, TEXT, TEXT),
+    paths.RetentionKey: st.builds(
+        paths.RetentionKey, TEXT, st.dates().map(lambda day: f"{day:%Y%m%d}".zfill(8)), SHA256
+    ),
+    paths.TileRollKey: st.builds(paths.TileRollKey, TEXT, TILES, TEXT, TEXT),
+    paths.StandingKey: st.builds(paths.StandingKey, TEXT, HASH),
+    paths.ChangeKey: st.builds(paths.ChangeKey, TEXT, HASH),
     paths.WalKey: st.builds(paths.WalKey, INDEXES, st.dates().map(lambda day: f"{day:%Y%m%d}".zfill(8)), SHA256),
     paths.ShardKey: st.builds(paths.ShardKey, INDEXES, SHA256),
     paths.ManifestKey: st.builds(paths.ManifestKey, INDEXES, st.integers(0, 10**12), SHA256),
@@ -70,6 +76,10 @@ KEYS = {
     paths.ExtractorQualityKey: st.builds(paths.ExtractorQualityKey, TEXT, TEXT),
     paths.ReportKey: st.builds(paths.ReportKey, TEXT),
     paths.UpkeepKey: st.builds(paths.UpkeepKey, TEXT),
+    paths.RefreshRoundKey: st.builds(
+        paths.RefreshRoundKey, TEXT, st.dates().map(lambda day: f"{day:%Y%m%d}".zfill(8)), st.integers(0, 10**9)
+    ),
+    paths.WatchStateKey: st.builds(paths.WatchStateKey, TEXT, TEXT),
     paths.ExportKey: st.builds(paths.ExportKey, TEXT, SHORT.filter(lambda t: all(t.split("/")))),
     paths.CatalogChangesKey: st.builds(
         paths.CatalogChangesKey, SHA256.map(lambda text: text[:16]), st.integers(0, 10**9), SHA256
@@ -176,6 +186,11 @@ FROZEN = [
     "campaigns/plumbers/indexes/emails/a3/fb1a4757f83b74e5.usv",
     "campaigns/plumbers/indexes/target-tiles/33.7/-118.3/coffee%20shop.csv",
     "campaigns/plumbers/indexes/harvested-tiles/33.7/-118.3/coffee%20shop/google-maps.csv",
+    "campaigns/plumbers/indexes/rolls/33.7/-118.3/coffee%20shop/overture.usv",
+    "campaigns/plumbers/indexes/standings/4/4bf3bc18bdf336e3.usv",
+    "campaigns/plumbers/indexes/changes/f/fb1a4757f83b74e5.usv",
+    "campaigns/plumbers/refresh/20261117/00000001.json",
+    "campaigns/plumbers/watches/closed.json",
     "indexes/scraped-tiles/-0.05/0.00/coffee%20shop.csv",
     "indexes/scraped-tiles/-0.05/0.00/coffee%20shop/google-maps.csv",
     "indexes/domains/a3/a379a6f6eeafb9a5.usv",
@@ -194,6 +209,7 @@ FROZEN = [
     "campaigns/plumbers/exports/csv/prospects.csv",
     "campaigns/plumbers/quality/google-maps-list.json",
     "campaigns/plumbers/reports/report.json",
+    f"campaigns/plumbers/retention/20261117/{'0' * 64}.json",
     f"catalog/0123456789abcdef/00000042-{'0' * 64}.usv",
     "uploads/acct/web/9a6fbd55f7df4b88/doc-abc/intake/a3526da5-c3be-344c-82be-e341d1a7eb75.pb",
     "uploads/acct/web/9a6fbd55f7df4b88/doc-abc/prod/72217190-0e91-3bc8-a109-4f7751b67269.pb",

@@ -20,6 +20,7 @@ from cocli.cli.companies.filters import (
     WithWebsiteOption,
     business_filter,
 )
+from cocli.cli.kit.as_of import AsOfTime, moment_of_option
 from cocli.cli.kit.context import Call
 from cocli.cli.kit.options import (
     CAMPAIGN,
@@ -61,6 +62,7 @@ def _complete_columns(incomplete: str) -> list[str]:
         "cocli export plumbers --format geojson --where \"city = 'Springfield' and rating >= 4\"",
         "cocli export plumbers --format hubspot --tag vip --limit 100 --json",
         "cocli export plumbers --columns name,email,city --out -",
+        "cocli export plumbers --as-of 2026-10-01 --out october.csv",
     )
 )
 @shared(CAMPAIGN_ARGUMENT, CAMPAIGN, STORE, JSON, QUIET)
@@ -113,6 +115,7 @@ def export(
     raw: Annotated[
         bool, typer.Option("--raw", help="In csv: every text as it is, for programs. Formulas in it are live.")
     ] = False,
+    as_of: AsOfTime = None,
     limit: Annotated[
         int | None, typer.Option("--limit", metavar="N", help="How many at most.", min=1, show_default=False)
     ] = None,
@@ -132,7 +135,9 @@ def export(
         raise UsageError(reason="--out - prints the file itself, and excludes --json")
     conditions = FilterOptions(city, category, with_email, with_phone, with_website, min_rating, near, tag, status)
     wanted = business_filter(conditions)
-    options = ExportOptions(_format(format_, out, raw=raw), tuple(columns), where, wanted, limit)
+    options = ExportOptions(
+        _format(format_, out, raw=raw), tuple(columns), where, wanted, limit, moment_of_option(as_of)
+    )
     with call.workspace() as workspace, ProgressLine(output, "read") as progress:
         chosen = workspace.campaign(call.needed_campaign(workspace)).name
         indexes = campaign_indexes(workspace, chosen)
@@ -173,5 +178,7 @@ def _show(output: Output, campaign: str, report: ExportReport, *, to_stdout: boo
         output.talk(f"Not taken from the page {problem}")
     for credit in report.attribution:
         output.talk(f"Name with it: {credit}")
+    if report.beside:
+        output.talk(f"That also stands beside it: {report.beside}")
     if not report.rows and not any(left.values()):
         output.hint(f"cocli index status -c {campaign}")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cocli.cli.kit.as_of import AsOfTime, moment_of_option
 from cocli.cli.kit.context import Call
 from cocli.cli.kit.options import (
     CAMPAIGN,
@@ -36,6 +37,7 @@ _SHOWN = 8
         "cocli report plumbers",
         "cocli report -c plumbers --html report.html",
         "cocli report plumbers --out reports/ --with-downloads --json",
+        "cocli report plumbers --as-of 2026-10-01",
     )
 )
 @shared(CAMPAIGN_ARGUMENT, CAMPAIGN, STORE, JSON, QUIET)
@@ -56,6 +58,7 @@ def report(
             "--out", metavar="FOLDER", help="Also write report.json and report.html into FOLDER.", show_default=False
         ),
     ] = None,
+    as_of: AsOfTime = None,
     with_downloads: Annotated[
         bool,
         typer.Option(
@@ -68,10 +71,13 @@ def report(
     The figures are counted now, with records that are not packed yet, and kept in the campaign's reports/report.json.
     The page has the businesses in a list that can be searched and sorted. It needs no network.
     """
-    from cocli.app.results.report import make_report, render_html, with_businesses
+    from cocli.app.results.report import make_report, past_report, render_html, with_businesses
     from cocli.cli.kit.progress import ProgressLine
 
     output = call.output
+    moment = moment_of_option(as_of)
+    if moment is not None and with_downloads:
+        raise UsageError(reason="--with-downloads writes the list of now, and excludes --as-of")
     if html == "-" and output.as_json:
         raise UsageError(reason="--html - prints the page itself, and excludes --json")
     if with_downloads and html in (None, "-") and out is None:
@@ -79,9 +85,12 @@ def report(
         raise UsageError(reason="--with-downloads writes files beside a page", hint=hint)
     with call.workspace() as workspace, ProgressLine(output, "targets") as progress:
         chosen = workspace.campaign(call.needed_campaign(workspace)).name
-        made = make_report(workspace, chosen, progress)
+        if moment is not None:
+            made = past_report(workspace, chosen, moment)
+        else:
+            made = make_report(workspace, chosen, progress)
         if html is not None or out is not None:
-            made = with_businesses(workspace, made, progress)
+            made = with_businesses(workspace, made, progress, moment)
         written = _write_files(workspace, made, html, out, with_downloads=with_downloads)
     if output.as_json:
         output.document(report_document(made, written))
@@ -138,6 +147,8 @@ def show_report(output: Output, report: Report) -> None:
             output.table((title, "count"), cells, right=("count",))
     output.text("\n")
     _show_queues(output, report)
+    for credit in report.attribution:
+        output.talk(f"Name with it: {credit}")
 
 
 def _parts(report: Report) -> list[tuple[str, Sequence[Counted]]]:
@@ -151,6 +162,7 @@ def _parts(report: Report) -> list[tuple[str, Sequence[Counted]]]:
         ("domains by status", report.domains),
         ("sources", report.sources),
         ("categories", report.categories),
+        ("changes of the last 30 days", report.changes),
     ]
 
 

@@ -170,6 +170,9 @@ def _from_file(file: ConfigFile | None) -> Iterable[tuple[Leaf, SettingValue]]:
         return
     rank = Rank.USER if file.scope is Scope.USER else Rank.CAMPAIGN
     for section, content in file.data.items():
+        if isinstance(content, list):  # `[[watch]]`: a list of tables is one setting
+            yield (section,), SettingValue(content, SettingOrigin(rank, f"{file.name}:{file.line((section,))}"))
+            continue
         for name, value in content.items():
             leaf = (section, name)
             yield leaf, SettingValue(value, SettingOrigin(rank, f"{file.name}:{file.line(leaf)}"))

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from cocli.documents.ids import check_parts, node_uuid
 from cocli.errors import DocumentInvalid, UsageError
-from cocli.keys.identities import datasource_id
-from cocli.models.document import DocumentReference
+from cocli.keys.identities import datasource_id, origin_id
+from cocli.models.document import DocumentReference, StateKey
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -150,6 +150,15 @@ class Document:
     @cached_property
     def uuid(self) -> str:
         return node_uuid(self.doc, self.address, self.account)
+
+    @property
+    def origin(self) -> str:
+        """Short for connector and datasource."""
+        return origin_id(self.connector, self.datasource)
+
+    @property
+    def state_key(self) -> StateKey:
+        return StateKey(self.uuid, self.cluster, self.connector, self.datasource)
 
     @cached_property
     def digest(self) -> str:

@@ -16,7 +16,7 @@ from cocli.store.base import Put, StoredObject
 from cocli.store.settled import create, swap
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from cocli.documents.document import Blob, Document
     from cocli.documents.header import DocumentState
@@ -108,6 +108,21 @@ class DocumentObjects:
         if there.header.deleted_at is None:
             create(self.store, place.version(there.header.digest), stored.data)
         return swap(self.store, place.current, data, stored.etag)
+
+    def overwrite(self, place: DocumentPlace, stored: StoredObject, data: bytes) -> str | None:
+        """Put something in the place of a version that is not to be kept; None if others were faster."""
+        return swap(self.store, place.current, data, stored.etag)
+
+    def read_many(self, keys: Sequence[str]) -> list[DocumentState]:
+        """The states at some keys; one that is gone meanwhile is left out."""
+        found = []
+        for stored in self.store.get_many(keys):
+            if isinstance(stored, NotFound):
+                continue
+            if isinstance(stored, StoreError):
+                raise stored
+            found.append(codec.decode(stored.data, doc=stored.key, etag=stored.etag))
+        return found
 
     def _external(self, document: Document) -> Iterable[Blob]:
         return (blob for blob in document.blobs.values() if codec.external(blob, self._inline_limit))

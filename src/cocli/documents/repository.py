@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from cocli.documents.care.expiry import Expiry
 from cocli.documents.care.purge import Purger
 from cocli.documents.care.tombstones import Tombstones
 from cocli.documents.catalog.base import EVERY, CatalogPage, Cursor, Selection
@@ -14,6 +15,7 @@ from cocli.documents.changes.teller import ChangeTeller
 from cocli.documents.ids import check_parts, node_uuid
 from cocli.documents.limits import INLINE_LIMIT
 from cocli.documents.objects import DocumentObjects
+from cocli.documents.outbox_room import MOST_WAITING, OutboxRoom
 from cocli.documents.places import DocumentPlace
 from cocli.documents.saver import Saver
 from cocli.documents.subscriptions import NOBODY
@@ -26,6 +28,7 @@ from cocli.errors import (
     StoreError,
     UsageError,
 )
+from cocli.keys.paths import account_prefix
 from cocli.models.record import render_utc
 
 if TYPE_CHECKING:
@@ -42,12 +45,16 @@ if TYPE_CHECKING:
     from cocli.store.base import Store
 
 MAX_PAGE = 10_000
+DEFAULT_PREFIX = "uploads"
+PREFIX = "prefix"
+"""The fact of a catalogue that is the folder of its documents in the store."""
 
 
 class DocumentRepository:
     """`prefix` is the folder in the store, `inline_limit` the size from which a blob is an object of its own.
 
-    `subscriptions` says who reads events: what nobody reads is not written.
+    `subscriptions` says who reads events: what nobody reads is not written. `most_waiting` is how many events of an
+    account may wait: beyond it a save that needs one is refused with `OutboxFull`.
     """
 
     def __init__(
@@ -56,22 +63,39 @@ class DocumentRepository:
         catalog: Catalog,
         *,
         clock: Callable[[], datetime],
-        prefix: str = "uploads",
+        prefix: str = DEFAULT_PREFIX,
         inline_limit: int = INLINE_LIMIT,
         subscriptions: Subscriptions = NOBODY,
+        most_waiting: int = MOST_WAITING,
     ) -> None:
         self.objects = DocumentObjects(store, prefix=prefix, inline_limit=inline_limit)
         self.catalog = catalog
+        if prefix != DEFAULT_PREFIX:
+            self._note_prefix(prefix)
         self.subscriptions = subscriptions
         self._build = partial(
-            type(self), store, clock=clock, prefix=prefix, inline_limit=inline_limit, subscriptions=subscriptions
+            type(self),
+            store,
+            clock=clock,
+            prefix=prefix,
+            inline_limit=inline_limit,
+            subscriptions=subscriptions,
+            most_waiting=most_waiting,
         )
         self.tombstones = Tombstones(self.objects, catalog, clock=clock, subscriptions=subscriptions)
         self.purger = Purger(self.objects, catalog, self.tombstones, clock=clock, subscriptions=subscriptions)
+        self.expiry = Expiry(self.objects, catalog, clock=clock, subscriptions=subscriptions)
         self.teller = ChangeTeller(store, catalog)
         self.learner = ChangeLearner(store, catalog)
         self.census = Census(self.objects, catalog, clock=clock)
-        self._saver = Saver(self.objects, catalog, self.tombstones, clock=clock, subscriptions=subscriptions)
+        room = OutboxRoom(catalog, most_waiting)
+        self._saver = Saver(self.objects, catalog, self.tombstones, clock=clock, subscriptions=subscriptions, room=room)
+
+    def _note_prefix(self, prefix: str) -> None:
+        """For those who read the tables themselves: what keys begin with."""
+        spelled = account_prefix(prefix).rstrip("/")
+        if self.catalog.fact(PREFIX) != spelled:
+            self.catalog.set_fact(PREFIX, spelled)
 
     def with_catalog(self, catalog: Catalog) -> DocumentRepository:
         """The same documents, seen through another catalogue."""
@@ -106,12 +130,33 @@ class DocumentRepository:
             state = earlier
         return self._loaded(place, state, reference, blobs)
 
-    def current(self, account: str, doc: str, address: str, cluster: str | None, *, blobs: bool = False) -> Document:
-        """The newest state at an address."""
-        uuid = node_uuid(doc, address, account)
-        row = self.catalog.find(account, uuid, cluster, uuid).row
-        if row is None:
+    def find(
+        self, account: str, doc: str, address: str, cluster: str | None, *, datasource: str | None = None
+    ) -> PipeDoc:
+        """The row of the state at an address. Several datasources may have a document of this id: then one is named."""
+        rows = self.catalog.named(account, [node_uuid(doc, address, account)], cluster)
+        rows = [row for row in rows if datasource in (None, row.datasource)]
+        if not rows:
             raise DocumentNotFound(doc=doc, place=f"{cluster or 'intake'}/{address}")
+        if len(rows) > 1:
+            raise several_datasources(doc, rows)
+        return rows[0]
+
+    def current(
+        self,
+        account: str,
+        doc: str,
+        address: str,
+        cluster: str | None,
+        *,
+        datasource: str | None = None,
+        blobs: bool = False,
+    ) -> Document:
+        """The newest state at an address."""
+        return self.current_of(self.find(account, doc, address, cluster, datasource=datasource), blobs=blobs)
+
+    def current_of(self, row: PipeDoc, *, blobs: bool = False) -> Document:
+        """The newest state at the place of a row."""
         place = DocumentPlace.of(self.objects.prefix, row)
         return self._loaded(place, self._alive(place, row.reference), row.reference, blobs)
 
@@ -181,8 +226,7 @@ class DocumentRepository:
         )
         if len(rows) <= limit:
             return CatalogPage(rows)
-        last = rows[limit - 1]
-        return CatalogPage(rows[:limit], Cursor(last.doc, last.cluster, last.address))
+        return CatalogPage(rows[:limit], Cursor.behind(rows[limit - 1]))
 
     # --- deleting
 
@@ -212,10 +256,10 @@ class DocumentRepository:
             self.catalog.commit_many((), memos)
 
     def recall(
-        self, account: str, doc: str, node: str, cluster: str, *, input_digest: str, code_digest: str
+        self, account: str, doc: str, node: str, cluster: str, *, input_digest: str, code_digest: str, origin: str
     ) -> Memo | None:
         """What a node made of this input with this code, if it was done before."""
-        return self.catalog.recall(account, doc, node, cluster, input_digest, code_digest)
+        return self.catalog.recall(account, doc, node, cluster, input_digest, code_digest, origin)
 
     # --- plumbing
 
@@ -238,6 +282,14 @@ class DocumentRepository:
         except DocumentDamaged:
             self._alive(place, reference)  # purged since it was looked at? Then it says so
             raise
+
+
+def several_datasources(doc: str, rows: Sequence[PipeDoc]) -> UsageError:
+    """Which of them is meant has to be said."""
+    known = ", ".join(f"{row.datasource} ({row.connector})" for row in rows)
+    return UsageError(
+        reason=f"Document {doc} came in from several datasources: {known}.", hint="Say which with --datasource ID."
+    )
 
 
 def _not_found(reference: DocumentReference) -> DocumentNotFound:

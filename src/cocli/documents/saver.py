@@ -16,6 +16,7 @@ from cocli.documents.ids import node_uuid
 from cocli.documents.objects import check_document
 from cocli.documents.outbox import events_of
 from cocli.documents.receipt import Outcome, Receipt
+from cocli.documents.subscriptions import MAX_DESTINATIONS, name_fault
 from cocli.errors import CocliError, DocumentContested, DocumentDeleted, DocumentInvalid, StoreError
 from cocli.models.record import render_utc
 from cocli.store.base import Put
@@ -29,9 +30,10 @@ if TYPE_CHECKING:
     from cocli.documents.document import Document
     from cocli.documents.objects import DocumentObjects
     from cocli.documents.outbox import Event
+    from cocli.documents.outbox_room import OutboxRoom
     from cocli.documents.places import DocumentPlace
     from cocli.documents.subscriptions import Subscriptions
-    from cocli.models.document import PipeDoc
+    from cocli.models.document import PipeDoc, StateKey
 
 _LOG = logs.get_logger(__name__)
 
@@ -61,16 +63,18 @@ class Saver:
         *,
         clock: Callable[[], datetime],
         subscriptions: Subscriptions,
+        room: OutboxRoom,
     ) -> None:
         self._objects = objects
         self._catalog = catalog
         self._tombstones = tombstones
         self._clock = clock
         self._subscriptions = subscriptions
+        self._room = room
 
     def save(self, document: Document, publish: Sequence[str]) -> Receipt:
         place, intake = self._objects.place(document), _intake(document)
-        found = self._catalog.find(document.account, document.uuid, document.cluster, intake)
+        found = self._catalog.find(document.account, document.state_key, intake)
         unchanged = self._unchanged(document, found, publish)
         if unchanged is not None:
             return unchanged
@@ -95,13 +99,14 @@ class Saver:
     # --- steps
 
     def _unchanged(self, document: Document, found: CatalogState, publish: Sequence[str]) -> Receipt | None:
-        """The receipt, if there is nothing to write. Refuses what was deleted or belongs elsewhere."""
+        """The receipt, if there is nothing to write. Refuses what was deleted."""
         row = found.row
         if found.document_deleted_at is not None:
             raise DocumentDeleted(doc=document.doc, deleted_at=render_utc(found.document_deleted_at))
         if row is None:
             return None
-        check_owner(document, row)
+        if row.expired_at is not None:
+            return None
         if row.deleted_at is not None:
             raise DocumentDeleted(doc=document.doc, deleted_at=render_utc(row.deleted_at))
         if row.digest != document.digest:
@@ -113,18 +118,31 @@ class Saver:
     def _publish_more(self, document: Document, row: PipeDoc, publish: Sequence[str]) -> None:
         """The content is known; a destination may be new."""
         operation = Operation.CREATED if row.version == 1 else Operation.UPDATED
-        header = Header(row.version, row.digest, row.saved_at, operation, tuple(publish))
+        destinations = self._destinations(document, publish)
+        header = Header(row.version, row.digest, row.saved_at, operation, destinations)
         wanted = [event for event in self._events(DocumentState(header, document)) if event.destination]
         known = self._catalog.known_events([event.event_id for event in wanted])
         missing = [event for event in wanted if event.event_id not in known]
         if missing:
+            self._room.require(document.account, len(missing))
             self._catalog.commit([], missing)
+
+    def _destinations(self, document: Document, publish: Sequence[str]) -> tuple[str, ...]:
+        """Whom to tell, each once. `DocumentInvalid` for what cannot be the name of anybody."""
+        destinations = tuple(dict.fromkeys(publish))
+        if len(destinations) > MAX_DESTINATIONS:
+            reason = f"it is to be sent to {len(destinations)} destinations; the most is {MAX_DESTINATIONS}"
+            raise DocumentInvalid(doc=document.doc, reason=reason)
+        for name in destinations:
+            if fault := name_fault(name) or self._subscriptions.fault(name):
+                raise DocumentInvalid(doc=document.doc, reason=f'it cannot be sent to "{name[:80]}": {fault}')
+        return destinations
 
     def _request(self, document: Document, place: DocumentPlace, intake: str, publish: Sequence[str]) -> _SaveRequest:
         check_document(document)
-        destinations = tuple(dict.fromkeys(publish))
-        if any(not name or "\0" in name for name in destinations):
-            raise DocumentInvalid(doc=document.doc, reason="a destination is empty or contains a NUL")
+        destinations = self._destinations(document, publish)
+        if events := sum(self._subscriptions.reads(name) for name in ("", *destinations)):
+            self._room.require(document.account, events)
         header = Header(1, document.digest, self._clock(), Operation.CREATED, destinations)
         first, data = self._objects.encode(DocumentState(header, document))
         place.version(header.digest)  # the longest key that it may ever need: refused now rather than with an update
@@ -140,14 +158,17 @@ class Saver:
                 continue
             there, stored = read
             # Nobody told of this version yet, as far as we know: its writer may have died before it could.
-            untold = self._events(there) if row is None or row.version < there.header.version else []
-            if there.header.deleted_at is not None:
+            is_new = row is None or row.version < there.header.version
+            untold = self._events(there) if is_new and not there.is_expired else []
+            if there.header.deleted_at is not None and not there.is_expired:
                 self._catalog.commit([there.row()], untold)
                 raise DocumentDeleted(doc=request.document.doc, deleted_at=render_utc(there.header.deleted_at))
-            if there.header.digest == request.document.digest:
+            if there.header.digest == request.document.digest and not there.is_expired:
                 return self._adopt(request, there, untold)
             header = replace(request.first.header, version=there.header.version + 1, operation=Operation.UPDATED)
             state, data = self._objects.encode(replace(request.first, header=header))
+            if there.is_expired:  # what it stood for is gone for good, and nothing names its digest any more
+                self._catalog.forget_versions([(request.document.state_key, there.header.digest)], deletions=True)
             etag = self._objects.supersede(request.place, there, stored, data)
             if etag is None:
                 _LOG.debug("somebody else saved the document first: again", extra={"doc": request.document.doc})
@@ -189,14 +210,14 @@ class Saver:
         intakes = [_intake(document) for document, _ in requests]
         found = self._catalog.find_many(
             [
-                (document.account, document.uuid, document.cluster, intake)
+                (document.account, document.state_key, intake)
                 for (document, _), intake in zip(requests, intakes, strict=True)
             ]
         )
         fresh: dict[int, _SaveRequest] = {}
-        seen: set[tuple[str, str | None]] = set()
+        seen: set[StateKey] = set()
         for number, (document, publish) in enumerate(requests):
-            identity = (document.uuid, document.cluster)
+            identity = document.state_key
             if identity in seen or found[number].row is not None or found[number].document_deleted_at is not None:
                 continue  # not new: in its turn, one by one
             seen.add(identity)
@@ -238,14 +259,6 @@ def _intake(document: Document) -> str:
 def written_row(row: PipeDoc, state: DocumentState, etag: str) -> PipeDoc:
     """The row of the first version, checked when it was made, with what writing has added."""
     return row.model_copy(update={"etag": etag, "version": state.header.version, "size": state.size})
-
-
-def check_owner(document: Document, row: PipeDoc) -> None:
-    """The uuid of a state says nothing of its datasource: two datasources must not share a document id."""
-    if (document.connector, document.datasource) != (row.connector, row.datasource):
-        owner = f"{row.connector}/{row.datasource}"
-        reason = f"its state at {document.address} belongs to {owner}; ids of documents are unique within an account"
-        raise DocumentInvalid(doc=document.doc, reason=reason)
 
 
 def _answer(action: Callable[..., T], *arguments: object) -> T | CocliError:

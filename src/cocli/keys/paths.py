@@ -12,7 +12,7 @@ there the shard of its domain stands beside it: `EmailKey.of` takes the address.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from cocli.errors import InvalidKey
 from cocli.keys.codecs import (
@@ -32,6 +32,9 @@ from cocli.keys.identities import domain_hash, email_hash, email_shard, task_sha
 from cocli.keys.key import KINDS, Key
 from cocli.keys.parts import ShortenedPart, check_key, decode_part, encode_part
 from cocli.keys.tile import Tile  # noqa: TC001 - dataclasses of keys are built with it
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 CAMPAIGNS_FOLDER = "campaigns/"
 STATUS_FOLDER = "status/"
@@ -54,6 +57,11 @@ def queue_folder(campaign: str, queue: str, state: str = "") -> str:
 def queues_folder(campaign: str) -> str:
     """Where all queues of a campaign lie."""
     return f"{campaign_folder(campaign)}queues/"
+
+
+def results_folder(campaign: str, what: str) -> str:
+    """Where things for people lie: `exports`, `reports`; and `retention`, what was removed by rule."""
+    return f"{campaign_folder(campaign)}{encode_part(what)}/"
 
 
 def quality_folder(campaign: str) -> str:
@@ -85,6 +93,17 @@ def task_folder(key: str) -> tuple[str, bool] | None:
     if key.endswith("/" + _LEASE_FILE):
         return key[: -len(_LEASE_FILE)], True
     return None
+
+
+def task_folders(keys: Sequence[str]) -> tuple[list[str], dict[str, int]]:
+    """The folders of the tasks among listed keys, and those of the leases with the places of their keys.
+
+    As `task_folder`, for a thousand at a time: every worker reads such pages, and most of what it reads is not new.
+    """
+    task, lease = "/" + _TASK_FILE, "/" + _LEASE_FILE
+    folders = [key[: -len(_TASK_FILE)] for key in keys if key.endswith(task)]
+    leases = {key[: -len(_LEASE_FILE)]: place for place, key in enumerate(keys) if key.endswith(lease)}
+    return folders, leases
 
 
 def task_id_of(folder: str) -> str:
@@ -294,6 +313,37 @@ class HarvestedTileKey(Key):
     source: str
 
 
+class TileRollKey(Key):
+    TEMPLATE: ClassVar[str] = "campaigns/{campaign}/indexes/rolls/{tile}/{phrase}/{source}.usv"
+    CODECS: ClassVar[dict[str, Codec]] = {"tile": TILE}
+    campaign: str
+    tile: Tile
+    phrase: str
+    source: str
+
+
+class StandingKey(Key):
+    TEMPLATE: ClassVar[str] = "campaigns/{campaign}/indexes/standings/{shard}/{company_hash}.usv"
+    CODECS: ClassVar[dict[str, Codec]] = {"company_hash": HASH16}
+    campaign: str
+    company_hash: str
+    shard: str = ""
+
+    def __post_init__(self) -> None:
+        vars(self).update(shard=self.company_hash[:1])
+
+
+class ChangeKey(Key):
+    TEMPLATE: ClassVar[str] = "campaigns/{campaign}/indexes/changes/{shard}/{change_id}.usv"
+    CODECS: ClassVar[dict[str, Codec]] = {"change_id": HASH16}
+    campaign: str
+    change_id: str
+    shard: str = ""
+
+    def __post_init__(self) -> None:
+        vars(self).update(shard=self.change_id[:1])
+
+
 # --- packed indexes ------------------------------------------------------------------------------------------------
 
 
@@ -423,6 +473,35 @@ class UpkeepKey(Key):
     campaign: str
 
 
+class RetentionKey(Key):
+    """What was removed by a rule of retention, by the day and the content of the record."""
+
+    TEMPLATE: ClassVar[str] = "campaigns/{campaign}/retention/{day}/{content_hash}.json"
+    CODECS: ClassVar[dict[str, Codec]] = {"day": DAY, "content_hash": SHA256}
+    IMMUTABLE: ClassVar[bool] = True
+    campaign: str
+    day: str
+    content_hash: str
+
+
+class RefreshRoundKey(Key):
+    """What one round of refreshing has chosen."""
+
+    TEMPLATE: ClassVar[str] = "campaigns/{campaign}/refresh/{day}/{number}.json"
+    CODECS: ClassVar[dict[str, Codec]] = {"day": DAY, "number": VERSION}
+    campaign: str
+    day: str
+    number: int
+
+
+class WatchStateKey(Key):
+    """What a watch has told so far."""
+
+    TEMPLATE: ClassVar[str] = "campaigns/{campaign}/watches/{name}.json"
+    campaign: str
+    name: str
+
+
 class ExportKey(Key):
     """`name` may have folders of its own."""
 
@@ -469,6 +548,13 @@ def document_files(folder: str, cluster: str | None, uuid: str, digest: str = ""
     state = "intake" if cluster is None else CLUSTER.encode(cluster)
     base = f"{folder}{state}/{uuid}"
     return f"{base}.pb", f"{base}/{digest}.pb"
+
+
+def document_path(owner: tuple[str, str, str, str], cluster: str | None, uuid: str) -> str:
+    """The key of a state behind the prefix, which a table of states has no need to repeat. `owner` is account,
+    connector, datasource and document."""
+    folder = "/".join(map(encode_part, owner))
+    return document_files(f"{folder}/", cluster, uuid)[0]
 
 
 def account_prefix(prefix: str, account: str | None = None) -> str:

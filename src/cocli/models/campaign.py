@@ -10,8 +10,10 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, StringConstraints, field_validator, model_validator
 
+from cocli.models.age import AgeText
 from cocli.models.record import (
     DomainText,
+    EmailText,
     Label,
     Latitude,
     Longitude,
@@ -182,6 +184,9 @@ class DocumentsSection(RecordPart):
     event is written."""
     kafka_servers: Text | None = None
     """`host:port` of Kafka, several with commas; for `events = "kafka"`."""
+    max_waiting_events: Annotated[int, Field(ge=1, le=100_000_000)] = 100_000
+    """Events of an account that may wait to be sent. Beyond it a save that needs one is refused, and may be tried
+    again: a broker that stays away must not fill the disk."""
     host: Label = "127.0.0.1"
     """Where the service listens. Beyond this machine it needs a certificate."""
     grpc_port: Annotated[int, Field(ge=0, le=65_535)] = 8788
@@ -226,6 +231,44 @@ def networks_checked(networks: tuple[str, ...]) -> tuple[str, ...]:
         except ValueError as error:
             raise ValueError(f"entry {number} is not a range of addresses such as 10.20.0.0/16") from error
     return networks
+
+
+class RetentionSection(RecordPart):
+    """`[retention]`: how long each kind of thing is kept. What is not named is kept until somebody removes it."""
+
+    captures: AgeText | None = None
+    """Pages and other documents as they came in, with all that was made of them."""
+    editions: AgeText | None = None
+    """What editions of the parsers made that no campaign uses any more."""
+    versions: AgeText | None = None
+    """Earlier versions of documents."""
+    keep_versions: Annotated[int, Field(ge=0, le=1000)] = 0
+    """So many earlier versions of a document stay, however old they are."""
+    exports: AgeText | None = None
+    reports: AgeText | None = None
+    completed: AgeText | None = None
+    """Tasks that are done. Who plans again later does them again."""
+    set_aside: AgeText | None = None
+    """Tasks that were given up."""
+    index_versions: AgeText | None = None
+    """Earlier versions of the indexes, with what records were then."""
+    bucket_versions: AgeText = "30d"
+    """What was removed or replaced in a bucket that keeps versions goes for good after so long."""
+    automatic: bool = False
+    """Whether the elected supervisor applies the rules, once a day. It leaves pages alone that values still name."""
+
+
+class ProcessingSection(RecordPart):
+    """`[processing]`: what the register of processing says that no other setting does."""
+
+    controller: Text | None = None
+    """Who decides on the processing: name and address."""
+    contact: Text | None = None
+    """Whom people may ask what is held about them."""
+    purpose: Text | None = None
+    basis: Text | None = None
+    """Why that is allowed."""
+    recipients: Many[Text] = ()
 
 
 class FetchSection(RecordPart):
@@ -347,6 +390,55 @@ class AuthSection(RecordPart):
     """… who may do everything."""
 
 
+ChangeKindName = Literal["new", "closed", "missing", "moved", "renamed", "phone", "email", "website", "came_back"]
+WatchedField = Literal[
+    "name", "kind", "before", "after", "city", "phone", "email", "website", "found_at", "reason", "company_hash"
+]
+IntervalText = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,5}(?:h|d|w)$")]
+"""`12h`, `30d`, `8w`."""
+
+
+class RefreshSection(RecordPart):
+    """`[refresh]`: how often what was read is read again, so that the list stays true."""
+
+    every: IntervalText | None = None
+    """How old a reading may become, such as `30d`. Without it nothing is read again by itself."""
+    sources: dict[SourceName, IntervalText] = Field(default_factory=dict)
+    """`[refresh.sources]`: another age for some sources: `google-maps = "14d"`."""
+    stages: dict[QueueName, IntervalText] = Field(default_factory=dict)
+    """`[refresh.stages]`: another age for a stage: `enrichment = "60d"` for websites, `gm-list` for searches."""
+    budget: Annotated[int, Field(ge=0, le=100_000_000)] = 5000
+    """Requests a day that reading again may cost, over all machines; 0 allows none."""
+    closed_after: Annotated[int, Field(ge=1, le=100)] = 3
+    """After so many complete readings in a row that do not show it, a business counts as closed."""
+
+
+_TOLD_FIELDS: tuple[WatchedField, ...] = ("name", "kind", "before", "after", "city", "phone", "email", "website")
+
+
+class WatchSection(RecordPart):
+    """`[[watch]]`: what changes are of interest, and who is told of them."""
+
+    name: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")]
+    kinds: Many[ChangeKindName] = ()
+    """Only changes of these kinds; all where none is named."""
+    cities: Many[Label] = ()
+    categories: Many[Label] = ()
+    """Parts of a category: `plumb` is in `Plumbing service`."""
+    tags: Many[Label] = ()
+    fields: Many[WatchedField] = _TOLD_FIELDS
+    """What is told of each change."""
+    file: bool = True
+    """Keep a table of all that was told in the campaign's `exports/watches/`."""
+    digest: bool = False
+    """Write a message that is ready to be sent (`.eml`) for each delivery."""
+    to: Many[EmailText] = ()
+    webhook: Annotated[str, StringConstraints(pattern=r"^https?://[^\s#]+$", max_length=2000)] | None = None
+    """An address that is called, with a signature. Private ones need `[web] webhook_networks`."""
+    secret_file: Text | None = None
+    """The file, on every machine that tells, with the secret that calls are signed with."""
+
+
 def _left_out() -> Any:
     """A section that a file leaves out is an empty one: it is checked as if it stood there."""
     return {}
@@ -366,8 +458,13 @@ class CampaignConfig(Record):
     """`[workers.{hostname}]`: how many workers of each queue a machine runs."""
     cluster: ClusterSection = Field(default_factory=_left_out)
     documents: DocumentsSection = Field(default_factory=_left_out)
+    retention: RetentionSection = Field(default_factory=_left_out)
+    processing: ProcessingSection = Field(default_factory=_left_out)
     fetch: FetchSection = Field(default_factory=_left_out)
     google_maps: GoogleMapsSection = Field(default_factory=_left_out)
     aws: AwsSection = Field(default_factory=_left_out)
     web: WebSection = Field(default_factory=_left_out)
     auth: AuthSection = Field(default_factory=_left_out)
+    refresh: RefreshSection = Field(default_factory=_left_out)
+    watch: Many[WatchSection] = ()
+    """`[[watch]]`: who is told when something changes."""

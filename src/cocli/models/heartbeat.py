@@ -87,6 +87,8 @@ class UpkeepRecord(Record):
     """What lay there then."""
     swept_at: UtcDatetime | None = None
     """When what killed writers left was last swept, once a day."""
+    refreshed_at: UtcDatetime | None = None
+    """When it was last looked what is due to be read again."""
     seconds: Annotated[float, Field(ge=0)] = 0.0
     """How long the last round took."""
     problem: Text | None = None

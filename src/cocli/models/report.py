@@ -181,10 +181,14 @@ class Report(Record):
     emails: EmailFigures
     sources: Many[Counted] = ()
     """Who knows of how many prospects; one may be known to several."""
+    attribution: Many[Text] = ()
+    """Whom to name with what is made of it: the sources with their licences."""
     categories: Many[Counted] = ()
     """The most frequent first categories."""
     domains: Many[Counted] = ()
     """The domains of the prospects by what became of a visit; `unvisited` if there was none."""
+    changes: Many[Counted] = ()
+    """What changed in the last thirty days, by kind."""
     queues: Many[QueueFigures] = ()
     trend: Many[TrendPoint] = ()
     """Oldest first; the last is this report."""

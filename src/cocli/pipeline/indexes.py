@@ -12,6 +12,7 @@ from cocli.index.spec import IndexSpec, LooseFormat
 from cocli.keys.identities import email_hash
 from cocli.keys.parts import encode_part
 from cocli.keys.paths import (
+    ChangeKey,
     CompletedKey,
     DomainKey,
     EmailKey,
@@ -19,13 +20,18 @@ from cocli.keys.paths import (
     HarvestedTileKey,
     IndexRef,
     ProspectKey,
+    StandingKey,
     TargetTileKey,
+    TileRollKey,
     WitnessKey,
     queue_folder,
 )
 from cocli.models.completion import Completion
 from cocli.models.domain import Domain
 from cocli.models.email import EmailEntry
+from cocli.models.freshness.change import BusinessChange
+from cocli.models.freshness.roll import TileRoll
+from cocli.models.freshness.standing import BusinessStanding
 from cocli.models.harvest import HarvestedTile
 from cocli.models.prospect import Prospect
 from cocli.models.witness import TargetTile, Witness
@@ -170,6 +176,45 @@ def _harvested_tiles() -> IndexSpec[HarvestedTile]:
     )
 
 
+def _rolls() -> IndexSpec[TileRoll]:
+    return IndexSpec(
+        name="rolls",
+        model=TileRoll,
+        key_text=_witness_key,
+        merge=merging.merge_rolls,
+        loose_format=LooseFormat.USV,
+        loose_key=lambda ref, record: str(TileRollKey(_campaign(ref), record.tile, record.phrase, record.source)),
+        loose_folder=_own_folder,
+        is_loose=TileRollKey.fits,
+    )
+
+
+def _standings() -> IndexSpec[BusinessStanding]:
+    return IndexSpec(
+        name="standings",
+        model=BusinessStanding,
+        key_text=str,
+        merge=merging.merge_standings,
+        loose_format=LooseFormat.USV,
+        loose_key=lambda ref, record: str(StandingKey(_campaign(ref), record.company_hash)),
+        loose_folder=_own_folder,
+        is_loose=StandingKey.fits,
+    )
+
+
+def _changes() -> IndexSpec[BusinessChange]:
+    return IndexSpec(
+        name="changes",
+        model=BusinessChange,
+        key_text=str,
+        merge=merging.merge_changes,
+        loose_format=LooseFormat.USV,
+        loose_key=lambda ref, record: str(ChangeKey(_campaign(ref), record.change_id)),
+        loose_folder=_own_folder,
+        is_loose=ChangeKey.fits,
+    )
+
+
 def _completions(name: str) -> IndexSpec[Completion]:
     queue = name.removeprefix(COMPLETIONS)
     return IndexSpec(
@@ -193,6 +238,9 @@ _KINDS: dict[str, Callable[[], IndexSpec[Any]]] = {
     "target-tiles": _target_tiles,
     "harvested-tiles": _harvested_tiles,
     "scraped-tiles": _scraped_tiles,
+    "rolls": _rolls,
+    "standings": _standings,
+    "changes": _changes,
 }
 NAMES = tuple(_KINDS)
 """The indexes that are called by a name; those of completions are called after their queues."""

@@ -14,6 +14,9 @@ from cocli.queue.base import Category
 UPKEEP = "upkeep"
 """The queue whose one task is held by the supervisor that finishes a campaign. It holds no work, and is not listed."""
 
+SCHEDULE = "schedule"
+"""The queue whose tasks are the turns of timers. It holds no work of a stage, and is not listed either."""
+
 
 class Places:
     """Where the tasks of one queue are: pending, completed, set aside."""
@@ -75,6 +78,10 @@ class Places:
 
     def completions_at(self, spot: str) -> list[str]:
         return [self.completion_at(spot, batch=batch) for batch in (False, True)]
+
+    def completion_of_folder(self, folder: str) -> str:
+        """Of a single task, by the folder in which it waits."""
+        return f"{self.completed}{folder[len(self.pending) : -1]}.json"
 
     def completion_at(self, spot: str, *, batch: bool) -> str:
         form = "usv" if batch else "json"

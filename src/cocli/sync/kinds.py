@@ -145,6 +145,8 @@ def _of_campaign(below: str) -> SyncKind:
         case "indexes":
             name, _, inside = rest.partition("/")
             return _of_index(name, inside) if inside else OTHER
+        case "refresh" | "watches":
+            return QUEUE_STATE
         case "exports" | "reports" | "quality" | "imports":
             return REPORT
     return OTHER

@@ -16,6 +16,9 @@ from cocli.keys.tile import Tile
 from cocli.models.completion import Blocked, Completion, Empty, Ok
 from cocli.models.domain import Domain
 from cocli.models.email import EmailEntry
+from cocli.models.freshness.change import BusinessChange
+from cocli.models.freshness.roll import ListedPlace, TileRoll
+from cocli.models.freshness.standing import BusinessStanding
 from cocli.models.harvest import HarvestedTile
 from cocli.models.origin import Origin
 from cocli.models.place import OpenHours
@@ -180,6 +183,63 @@ FIELDS: dict[type[Record], dict[str, st.SearchStrategy[Any]]] = {
         "exclusions": st.none(),
         "marked_at": times,
     },
+    TileRoll: {
+        "tile": st.just(Tile(33_700, -118_300)),
+        "phrase": st.just("roofer"),
+        "source": st.just("overture"),
+        "campaign": st.just("roofers"),
+        "begun": maybe(times),
+        "read_at": times,
+        "release": maybe(names),
+        "as_of": maybe(times),
+        "meaning": maybe(st.sampled_from(["a" * 16, "b" * 16])),
+        "document": documents,
+        "readings": st.integers(0, 2),
+        "changed": st.integers(0, 2),
+        "quiet": st.integers(0, 2),
+        "places": st.dictionaries(names, st.builds(ListedPlace, first=times, last=times), max_size=2),
+    },
+    BusinessStanding: {
+        "company_hash": st.just("0" * 16),
+        "campaign": st.just("roofers"),
+        "taken_at": times,
+        "state": st.sampled_from(["listed", "missing", "closed", "unlisted"]),
+        "since": maybe(times),
+        "reason": maybe(texts),
+        "last_seen": maybe(times),
+        "missed": st.integers(0, 2),
+        "document": documents,
+        "name": names,
+        "street": maybe(texts),
+        "postcode": maybe(texts),
+        "city": maybe(texts),
+        "lat": maybe(st.floats(-90, 90)),
+        "lon": maybe(st.floats(-180, 180)),
+        "phone": maybe(texts),
+        "email": maybe(st.just("info@acme.example")),
+        "website": maybe(texts),
+        "documents": st.just({}),
+        "observed": st.dictionaries(names, times, max_size=2),
+        "sources": st.just(()),
+        "changed_at": maybe(times),
+        "changes": st.just(()),
+    },
+    BusinessChange: {
+        "change_id": st.just("0" * 16),
+        "campaign": st.just("roofers"),
+        "company_hash": st.sampled_from(["0" * 16, "1" * 16]),
+        "name": names,
+        "kind": st.sampled_from(["new", "closed", "phone"]),
+        "before": maybe(texts),
+        "after": maybe(texts),
+        "before_at": maybe(times),
+        "after_at": maybe(times),
+        "before_document": documents,
+        "after_document": documents,
+        "source": maybe(names),
+        "reason": maybe(texts),
+        "found_at": times,
+    },
     Completion: {
         "task_id": st.just("acme.example"),
         "queue": st.just("enrichment"),
@@ -204,6 +264,9 @@ MERGES: dict[type[Record], Callable[[Any, Any], Any]] = {
     TargetTile: merging.merge_targets,
     Witness: merging.merge_witnesses,
     HarvestedTile: merging.merge_harvests,
+    TileRoll: merging.merge_rolls,
+    BusinessStanding: merging.merge_standings,
+    BusinessChange: merging.merge_changes,
     Completion: merging.merge_completions,
 }
 every_model = pytest.mark.parametrize("model", list(MERGES), ids=lambda model: model.__name__)
@@ -299,6 +362,7 @@ def test_results_written_into_the_wrong_campaign(model: type[Record], data: st.D
         "phrase": "tea",
         "source": "elsewhere",
         "task_id": "other",
+        "change_id": "f" * 16,
         "queue": "gm-list",
     }
     alike = [name for name, rule in RULES[model].items() if rule is MergeRule.SAME]

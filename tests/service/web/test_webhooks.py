@@ -19,13 +19,13 @@ from tests.kit.webhooks import receiver, wait_for
 from cocli.app.campaigns.campaign import edit_campaign
 from cocli.app.queues.queues import opened_queue
 from cocli.app.web.kept.webhooks import WebhookBook, standing_events
+from cocli.app.web.webhook_caller import WebhookCaller
 from cocli.app.workspace import Workspace, open_workspace
 from cocli.config.edit import parse_change
 from cocli.config.resolve import Flags
 from cocli.errors import UsageError
 from cocli.queue.base import NewTask
 from cocli.service.web.access import Role
-from cocli.service.web.webhook_caller import WebhookCaller
 
 HOUR = 3600.0
 

@@ -16,6 +16,8 @@ from cocli.app.campaigns.harvest import harvest_campaign
 from cocli.app.campaigns.publish import refresh_published
 from cocli.app.campaigns.settle import settle_campaign
 from cocli.app.companies.companies import refresh_companies
+from cocli.app.freshness.stock import take_stock
+from cocli.app.freshness.watches import tell_watches
 from cocli.app.indexes.care import compact_index
 from cocli.app.indexes.consolidation import consolidate
 from cocli.app.indexes.indexes import campaign_indexes, needed_campaign
@@ -59,6 +61,8 @@ class FinishedResults:
     """Where the report is kept; None if this machine may only read."""
     published: str | None
     """Where the campaign is published again; None where it never was, or nothing has changed."""
+    changes: int
+    """What became different of its businesses since stock was taken last."""
 
 
 def finish_records(workspace: Workspace, name: str) -> FinishedRecords:
@@ -75,6 +79,8 @@ def finish_results(workspace: Workspace, name: str) -> FinishedResults:
     """Refresh the company pages, pack completions, make the copies and the lists of this machine, write the report.
 
     What was published is published again."""
+    changes = take_stock(workspace, name).changes
+    tell_watches(workspace, name)  # what did not reach anybody is kept, and told the next time
     pages = refresh_companies(workspace, name).report
     for problem in pages.problems:
         _LOG.warning("a company page is left as it is: %s", problem, extra={"campaign": name})
@@ -85,7 +91,20 @@ def finish_results(workspace: Workspace, name: str) -> FinishedResults:
     _LOG.info("campaign finished", extra={"campaign": name, "completions": packed, "pages": pages.created})
     published = refresh_published(workspace, name, rest=timedelta(0))  # whoever calls takes its time
     where = published.path if published else None
-    return FinishedResults(pages.created, pages.changed, packed, copies.searched, report.path, where)
+    return FinishedResults(pages.created, pages.changed, packed, copies.searched, report.path, where, changes)
+
+
+def keep_by_rule(workspace: Workspace, name: str) -> dict[str, int]:
+    """Remove what the campaign's rules of retention let go, where it wants that done by itself; how much of each
+    kind."""
+    if not workspace.campaign(name).settings.model().retention.automatic:
+        return {}
+    from cocli.app.retention.retention import RetentionOptions, apply_retention  # most campaigns have no such rules
+
+    done = apply_retention(workspace, name, RetentionOptions(by=f"supervisor of {name}"))
+    for problem in done.problems:
+        _LOG.warning("a rule of retention was not applied: %s", problem, extra={"campaign": name})
+    return done.removed
 
 
 def sweep_leftovers(workspace: Workspace, name: str) -> int:

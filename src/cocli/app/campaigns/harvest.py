@@ -74,6 +74,12 @@ def harvest_campaign(
     return harvester.counts
 
 
+def opened_harvester(stack: ExitStack, workspace: Workspace, indexes: Indexes) -> Harvester:
+    """A harvester for whoever looks at captures that the campaign has. It is closed with the stack."""
+    campaign = needed_campaign(indexes)
+    return _harvester(stack, workspace, indexes, campaign, _files(stack, workspace, campaign, HarvestOptions()))
+
+
 def _harvester(
     stack: ExitStack, workspace: Workspace, indexes: Indexes, campaign: Campaign, files: HarvestFiles
 ) -> Harvester:

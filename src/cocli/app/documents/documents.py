@@ -19,7 +19,7 @@ from cocli.documents.catalog.opening import open_catalog, sqlite_path
 from cocli.documents.changes.teller import TellerLoop
 from cocli.documents.document import Blob, Document, DocumentSource
 from cocli.documents.graph.subscriptions import NodeSubscriptions
-from cocli.documents.repository import DocumentRepository
+from cocli.documents.repository import DocumentRepository, several_datasources
 from cocli.documents.subscriptions import NOBODY
 from cocli.errors import DocumentInvalid, DocumentNotFound, InvalidKey, NotFound, Unavailable, UsageError
 from cocli.formats.secrets import mask
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from cocli.config.resolve import Settings
     from cocli.documents.places import DocumentPlace
     from cocli.documents.receipt import Receipt
+    from cocli.documents.subscriptions import Subscriptions
     from cocli.models.document import PipeDoc
     from cocli.store.base import Store
 
@@ -133,7 +134,8 @@ def opened_documents(
             clock=store.now,
             prefix=section.prefix,
             inline_limit=section.inline_limit,
-            subscriptions=NOBODY if section.events == "none" else NodeSubscriptions(),
+            subscriptions=_subscriptions(section),
+            most_waiting=section.max_waiting_events,
         )
         account = str(settings.values["campaign", "account"].value)
         edition = section.edition or str(settings.values["cluster", "id"].value)
@@ -147,6 +149,12 @@ def opened_documents(
                 TellerLoop(repository.teller).tell()
     finally:
         catalog.close()
+
+
+def _subscriptions(section: DocumentsSection) -> Subscriptions:
+    if section.events == "none":
+        return NOBODY
+    return NodeSubscriptions(topics=section.events == "kafka")
 
 
 def catalog_address(settings: Settings, store: Store) -> str:
@@ -258,17 +266,14 @@ def find_state(
         place = f"{wanted}/{node}" if node else "intake"
         raise DocumentNotFound(doc=doc, place=place, hint=_hint(documents))
     if len(rows) > 1:
-        known = ", ".join(f"{row.datasource} ({row.connector})" for row in rows)
-        raise UsageError(
-            reason=f"Document {doc} came in from several datasources: {known}.", hint="Say which with --datasource ID."
-        )
+        raise several_datasources(doc, rows)
     return rows[0]
 
 
 def read_state(documents: Documents, row: PipeDoc, *, digest: str | None = None, blobs: bool = False) -> Document:
     """The state of a row as it is now, or as it was when it had this digest."""
     if digest is None:
-        return documents.repository.current(row.account, row.doc, row.address, row.cluster, blobs=blobs)
+        return documents.repository.current_of(row, blobs=blobs)
     return documents.repository.get(documents.account, row.reference.with_changes(digest=digest), blobs=blobs)
 
 

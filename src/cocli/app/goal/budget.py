@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-Step = Literal["pull", "look", "settle", "pages", "report", "push"]
+Step = Literal["pull", "look", "settle", "stock", "pages", "report", "push"]
 _GUESSES: dict[Step, tuple[float, float]] = {
     "pull": (0.5, 0.001),
     "look": (0.3, 0.0005),
     "settle": (0.4, 0.001),
+    "stock": (0.5, 0.003),
     "pages": (0.2, 0.003),
     "report": (0.5, 0.0005),
     "push": (0.5, 0.002),

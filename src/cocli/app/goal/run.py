@@ -18,6 +18,9 @@ from cocli.app.campaigns.plan import build_targets, has_territory
 from cocli.app.campaigns.settle import settle_campaign
 from cocli.app.campaigns.websites import queue_websites
 from cocli.app.companies.companies import refresh_companies
+from cocli.app.freshness.refresh import refresh_campaign
+from cocli.app.freshness.stock import take_stock
+from cocli.app.freshness.watches import tell_watches
 from cocli.app.goal.progress import GoalPace, GoalStanding, StandingCounter
 from cocli.app.goal.settings import Achieved
 from cocli.app.goal.sources import check_sources
@@ -89,12 +92,22 @@ class GoalRun:
         """Queue what is to be done: the searches of the territory, and the websites of businesses that are there."""
         targets = self._plan_searches() if self._searches else self._check_businesses()
         websites = queue_websites(self._indexes).queued
+        self._refresh()
         _LOG.info("goal begins", extra={"goal": str(self._settings.goal), "targets": targets, "websites": websites})
         if websites:
             self._watcher.say(f"Queued the websites of businesses that are there already: {websites:,}")
         if self._crew.hosts:
             self._watcher.say(f"Watching the workers of {', '.join(self._crew.hosts)}")
         self._standing = replace(self._standing, targets=targets)
+
+    def _refresh(self) -> None:
+        """Queue what has become old, where the campaign asks for that."""
+        wanted = self._campaign.settings.model().refresh
+        if not (wanted.every or wanted.sources or wanted.stages):
+            return
+        done = refresh_campaign(self._workspace, self._campaign.name)
+        if done.queued:
+            self._watcher.say(f"Queued to be read again, because it is old: {done.queued:,}")
 
     def _plan_searches(self) -> int:
         built = build_targets(self._indexes, self._campaign)
@@ -281,6 +294,7 @@ class GoalRun:
         report = None
         if not self._asked.now:
             self._remove_leftovers()
+            self._take_stock()
             report = self._report()
             self._publish()
         missing = self._settings.goal.missing(self._standing.records)
@@ -297,6 +311,19 @@ class GoalRun:
                 remove_leftovers(ended_on_store(self._campaign, queue), folders, stop=lambda: self._budget.left <= 0)
             except StoreError as error:  # they stand for nothing: the next worker removes them
                 _LOG.warning("ended tasks could not be removed now: %s", error.message)
+
+    def _take_stock(self) -> None:
+        """Find out what changed since the last time. A budget that is used up leaves it to the next run."""
+        if not self._budget.has_time_for("stock", "pages", "report"):
+            return
+        with self._budget.measured("stock"):
+            stock = take_stock(self._workspace, self._campaign.name)
+        if stock.changes:
+            shown = f"cocli campaign changes {self._campaign.name}"
+            self._watcher.say(f"{stock.changes:,} changes of businesses since stock was taken last: {shown}")
+        for told in tell_watches(self._workspace, self._campaign.name):
+            if told.problem:
+                self._watcher.say(f"The watch {told.watch} was not told: {told.problem}")
 
     def _report(self) -> MadeReport | None:
         name, report = self._campaign.name, None

@@ -36,8 +36,9 @@ _LOG = logs.get_logger(__name__)
 POLL_SECONDS = 3.0
 """Between two looks of a supervisor for commands, where nobody says otherwise."""
 _RENEWAL_SECONDS = 600.0
-Step = Literal["records", "results", "sweep"]
+Step = Literal["records", "results", "sweep", "refresh"]
 _DAY = timedelta(days=1)
+_REFRESH = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +143,8 @@ class Finisher:
         step = self._step_for(before, kept.record) or self._renewal()
         if step is None and before.quiet and kept.is_of_another_day and not before.empty:
             step = "sweep"
+        if step is None and before.quiet and not before.empty and kept.is_to_be_refreshed and self._has_ages():
+            step = "refresh"
         if step is not None:
             self._looks = 0
             self._begin(step, before)
@@ -169,6 +172,11 @@ class Finisher:
         self._renewal_at = self._clock() + _RENEWAL_SECONDS
         store = self._workspace.campaign(self._campaign).store
         return "results" if needs_renewal(store, self._campaign) else None
+
+    def _has_ages(self) -> bool:
+        """Whether the campaign wants anything to be read again."""
+        wanted = self._workspace.campaign(self._campaign).settings.model().refresh
+        return bool(wanted.every or wanted.sources or wanted.stages)
 
     def _is_long_ago(self) -> bool:
         return self._finished_at is None or self._clock() - self._finished_at >= self._timing.results
@@ -202,6 +210,8 @@ class Finisher:
             self._settled(kept, running, end, took)
         elif running.step == "sweep":
             kept.swept(self._election.token)
+        elif running.step == "refresh":
+            kept.refreshed(self._election.token)
         else:
             self._finished_at = self._clock()
             kept.finished(self._election.token, running.before.everything, took)
@@ -255,6 +265,14 @@ class _KeptRecord:
     def is_of_another_day(self) -> bool:
         swept_at = self.record.swept_at
         return swept_at is None or self._store.now() - swept_at >= _DAY
+
+    @property
+    def is_to_be_refreshed(self) -> bool:
+        refreshed_at = self.record.refreshed_at
+        return refreshed_at is None or self._store.now() - refreshed_at >= _REFRESH
+
+    def refreshed(self, token: int) -> None:
+        self._write(token, refreshed_at=self._store.now())
 
     def swept(self, token: int) -> None:
         self._write(token, swept_at=self._store.now())

@@ -104,6 +104,16 @@ def _digest(texts: Iterable[str]) -> str:
 # --- queues
 
 
+def waiting_tasks(campaign: Campaign, name: str) -> int:
+    """How many tasks of a queue wait or are worked on, as far as one request tells."""
+    return _of_queue(campaign, name)[0]
+
+
+def is_quiet(campaign: Campaign, name: str) -> bool:
+    """Whether nobody can work on any task of a queue now."""
+    return _of_queue(campaign, name)[1]
+
+
 def _of_queue(campaign: Campaign, name: str) -> tuple[int, bool]:
     """How many tasks wait, as far as one request tells, and whether nobody can work on any of them now."""
     if not provider_of(campaign.settings.model()).lists_pending:

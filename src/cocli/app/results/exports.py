@@ -6,6 +6,7 @@ like the rest. A file appears whole or not at all.
 
 from __future__ import annotations
 
+import os
 import tempfile
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, BinaryIO
@@ -17,13 +18,14 @@ from cocli.app.whole_file import absolute, whole_file
 from cocli.app.workspace import Progress, location, no_progress
 from cocli.errors import NO_ROOM, DiskFull, FileUnusable, UsageError
 from cocli.keys.paths import ExportKey
-from cocli.pipeline.sources.registry import attributions
 from cocli.results.exports.columns import PRESETS, chosen
+from cocli.results.exports.credits import BESIDE, SourceCredits, text_beside
 from cocli.results.exports.filters import BusinessFilter
 from cocli.results.exports.kinds import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from datetime import datetime
 
     from cocli.app.indexes.indexes import Indexes
     from cocli.models.prospect import Prospect
@@ -44,6 +46,8 @@ class ExportOptions:
     """A condition in SQL."""
     wanted: BusinessFilter = field(default_factory=BusinessFilter)
     limit: int | None = None
+    as_of: datetime | None = None
+    """As the index had them at that time. What people wrote is that of now."""
 
 
 @dataclass(slots=True)
@@ -67,6 +71,8 @@ class ExportReport:
     """Values on pages that cannot be such values: what was found stands in their place."""
     attribution: list[str] = field(default_factory=list)
     """Whom to name with the file: the sources of what was written, with their licences."""
+    beside: str | None = None
+    """Where the text is that says so, if the file itself cannot."""
     notes: list[str] = field(default_factory=list)
     """What a reader of the file should know of what did not fit into it."""
 
@@ -82,6 +88,7 @@ def export_to_store(indexes: Indexes, options: ExportOptions, progress: Progress
             report.bytes = file.tell()
             file.seek(0)
             indexes.store.put(key, file.read())
+        _put_beside(indexes, campaign.name, report)
     except OSError as error:
         hint = "Free some space, or name another folder in TMPDIR; nothing was changed."
         kind = DiskFull if error.errno in NO_ROOM else FileUnusable
@@ -100,8 +107,36 @@ def export_to_file(
             file.write(mark)
         report = export_to(indexes, options, file, progress)
         report.bytes = file.tell() if file.seekable() else 0
+        is_file = file.seekable()
     report.path = absolute(path)
+    if is_file:
+        _write_beside(path, report)
     return report
+
+
+def _put_beside(indexes: Indexes, campaign: str, report: ExportReport) -> None:
+    """The text that says whom to name, beside a file that cannot say it itself; none beside one that need not."""
+    kind = kind_of(report.format)
+    if kind.holds_credits:
+        return
+    key = str(ExportKey(campaign, f"{kind.file}{BESIDE}"))
+    if report.attribution:
+        indexes.store.put(key, text_beside(report.attribution))
+        report.beside = location(indexes.store, key)
+    else:
+        indexes.store.delete(key)
+
+
+def _write_beside(path: str, report: ExportReport) -> None:
+    if kind_of(report.format).holds_credits:
+        return
+    beside = f"{path}{BESIDE}"
+    if report.attribution:
+        with whole_file(beside) as file:
+            file.write(text_beside(report.attribution))
+        report.beside = absolute(beside)
+    elif os.path.isfile(beside):
+        os.remove(beside)  # it was about an earlier file of this name
 
 
 def export_to(
@@ -114,16 +149,11 @@ def export_to(
     columns = chosen(options.columns, PRESETS[kind.preset])
     report = ExportReport(format=options.format, columns=list(columns) if kind.has_columns else [])
     choice = _choice(indexes, options)  # before anything is written: a condition may be no SQL
-    seen: set[str] = set()
-    report.notes = kind.write(_noting_sources(_selected(indexes, choice, report, progress), seen), out, columns)
-    report.attribution = attributions(seen)
+    whom = SourceCredits()
+    rows = whom.noting(_selected(indexes, choice, report, progress))
+    report.notes = kind.write(rows, out, columns, whom)
+    report.attribution = whom()
     return report
-
-
-def _noting_sources(prospects: Iterator[ExportRow], seen: set[str]) -> Iterator[ExportRow]:
-    for prospect in prospects:
-        seen.update(prospect.sources)
-        yield prospect
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,12 +172,12 @@ class _Choice:
 
 
 def _choice(indexes: Indexes, options: ExportOptions) -> _Choice:
-    return _Choice(options, exclusions_of(needed_campaign(indexes)), _matching(indexes, options.where))
+    return _Choice(options, exclusions_of(needed_campaign(indexes)), _matching(indexes, options))
 
 
 def _selected(indexes: Indexes, choice: _Choice, report: ExportReport, progress: Progress) -> Iterator[ExportRow]:
     limit = choice.options.limit
-    for done, business in enumerate(known_businesses(indexes), 1):
+    for done, business in enumerate(known_businesses(indexes, as_of=choice.options.as_of), 1):
         progress(done)
         if limit is not None and report.rows >= limit:
             return
@@ -166,11 +196,11 @@ def _selected(indexes: Indexes, choice: _Choice, report: ExportReport, progress:
             yield row
 
 
-def _matching(indexes: Indexes, where: str | None) -> set[str] | None:
+def _matching(indexes: Indexes, options: ExportOptions) -> set[str] | None:
     """The prospects that a person's condition is true of. It is asked where it can read nothing but the indexes."""
-    if where is None:
+    if options.where is None:
         return None
-    from cocli.app.indexes.query import QueryOptions, opened_query  # here: without a condition no DuckDB is needed
+    from cocli.app.indexes.query import opened_query, options_at  # here: without a condition no DuckDB is needed
 
-    with opened_query(indexes, _MATCHING.format(where=where), QueryOptions(fresh=True)) as query:
+    with opened_query(indexes, _MATCHING.format(where=options.where), options_at(options.as_of)) as query:
         return {str(row[0]) for row in query.result().rows()}

@@ -14,6 +14,7 @@ from cocli.results.exports.row import ExportRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from datetime import datetime
 
     from cocli.app.workspace import Workspace
     from cocli.results.exports.filters import BusinessFilter
@@ -22,19 +23,22 @@ _NO_CAMPAIGN = "none"
 """Stands for a campaign where there is none: then only companies that people made pages for are there."""
 
 
-def wanted_pages(workspace: Workspace, campaign: str | None, wanted: BusinessFilter) -> set[str]:
-    """The slugs of the pages of a campaign's businesses, or of those of all campaigns."""
-    rows = _rows(workspace, campaign)
+def wanted_pages(
+    workspace: Workspace, campaign: str | None, wanted: BusinessFilter, as_of: datetime | None = None
+) -> set[str]:
+    """The slugs of the pages of a campaign's businesses, or of those of all campaigns; `as_of`: of those of then."""
+    rows = _rows(workspace, campaign, as_of)
     return {row.sheet.slug for row in rows if row.sheet.slug is not None and wanted.accepts(row)}
 
 
-def _rows(workspace: Workspace, campaign: str | None) -> Iterator[ExportRow]:
+def _rows(workspace: Workspace, campaign: str | None, as_of: datetime | None) -> Iterator[ExportRow]:
     names = [campaign] if campaign else sorted(campaign_names(workspace.store))
     place = campaign_indexes(workspace, campaign)
     sheets = read_sheets(place.store, DerivedFolder(os.path.join(place.cache, "derived", "sheets")))
     for name in names:
         indexes = campaign_indexes(workspace, name)
         if indexes.store.address == place.store.address:  # a page lies where its campaign is
-            yield from (business.row for business in known_businesses(indexes, sheets) if not business.is_part)
+            found = known_businesses(indexes, sheets, as_of)
+            yield from (business.row for business in found if not business.is_part)
     if not names:
         yield from (ExportRow.of(made, sheet) for made, sheet in sheets.own_businesses(_NO_CAMPAIGN))

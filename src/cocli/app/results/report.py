@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field, replace
-from datetime import UTC
+from datetime import UTC, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,7 @@ from cocli.keys.paths import ReportKey
 from cocli.models.report import Counted, CoverageFigures, QueueFigures, Report
 from cocli.pipeline.plan.coverage import CoverageState
 from cocli.pipeline.plan.coverage_map import legend_of, render_svg
+from cocli.pipeline.sources.registry import attributions
 from cocli.results.companies.times import zone
 from cocli.results.reports.figures import figures_of, report_sql
 from cocli.results.reports.funnel import MOST_POINTS, funnel_of, points_of_versions, trend_of
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from cocli.store.base import Store
 
 _TRIES = 20
+_CHANGES_SHOWN = timedelta(days=30)
 _MAP_HEIGHT = 900.0
 JSON_FILE, HTML_FILE = "report.json", "report.html"
 
@@ -95,6 +97,15 @@ def report_as_of(indexes: Indexes, moment: datetime) -> Report:
     return report.with_changes(trend=trend_of(report, before))
 
 
+def past_report(workspace: Workspace, name: str, moment: datetime) -> MadeReport:
+    """The same with what a page needs."""
+    indexes = campaign_indexes(workspace, name)
+    covered = cover(indexes, as_of=moment)
+    where = zone(needed_campaign(indexes).settings.model().campaign.timezone)
+    tiles = covered.coverage.tiles if covered else {}
+    return MadeReport(report_as_of(indexes, moment), tiles=tiles, zone=where)
+
+
 def read_report(store: Store, campaign: str) -> Report:
     """The report that was kept last; `NotFound` if there was none."""
     key = str(ReportKey(campaign))
@@ -104,13 +115,15 @@ def read_report(store: Store, campaign: str) -> Report:
 # --- as files
 
 
-def with_businesses(workspace: Workspace, made: MadeReport, progress: Progress = no_progress) -> MadeReport:
+def with_businesses(
+    workspace: Workspace, made: MadeReport, progress: Progress = no_progress, as_of: datetime | None = None
+) -> MadeReport:
     """The report with the list of its businesses, for a page: the same that an export would have."""
     from cocli.app.results.rows import wanted_businesses
     from cocli.results.reports.businesses import list_businesses
 
     indexes = campaign_indexes(workspace, made.report.campaign)
-    return replace(made, businesses=list_businesses(wanted_businesses(indexes, progress)))
+    return replace(made, businesses=list_businesses(wanted_businesses(indexes, progress, as_of)))
 
 
 def render_html(made: MadeReport, downloads: Sequence[FileLink] = ()) -> str:
@@ -183,13 +196,23 @@ def _counted(indexes: Indexes, progress: Progress, as_of: datetime | None = None
         fields=figures.fill_rates(),
         emails=figures.emails(),
         sources=figures.counted("source"),
+        attribution=tuple(attributions(counted.name for counted in figures.counted("source"))),
         categories=figures.counted("category"),
         domains=_domains(figures, tasks["enrichment"]),
+        changes=_changes(indexes, as_of),
         queues=() if as_of else _queues(campaign),
         versions=dict(seen.versions),
         unpacked={name: count for name, count in seen.unpacked.items() if count},
     )
     return MadeReport(report, covered.coverage.tiles if covered else {})
+
+
+def _changes(indexes: Indexes, as_of: datetime | None) -> tuple[Counted, ...]:
+    from cocli.app.freshness.changes import read_changes  # here: taking stock itself knows nothing of reports
+
+    until = as_of or indexes.store.now()
+    counts = read_changes(indexes, since=until - _CHANGES_SHOWN, until=until, limit=0).counts
+    return tuple(Counted(name=kind, count=count) for kind, count in counts.items())
 
 
 def _coverage(covered: Covered) -> CoverageFigures:

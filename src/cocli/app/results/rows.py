@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from cocli.app.indexes.indexes import Indexes
     from cocli.index.reader import IndexReader
+    from cocli.models.freshness.standing import BusinessStanding
     from cocli.models.prospect import Prospect
     from cocli.pipeline.exclusions import Exclusions
     from cocli.results.companies.sheets import CompanySheet
@@ -59,12 +60,31 @@ def known_businesses(
     where = zone(campaign.settings.model().campaign.timezone)
     written = sheets or read_sheets(indexes.store, DerivedFolder(os.path.join(indexes.cache, "derived", "sheets")))
     reader = open_reader(indexes.open(indexes.ref("prospects")), as_of=as_of, empty_before=True, fresh=as_of is None)
+    standings = _Standings(indexes, as_of)
     for found in reader.scan():
         sheet = written.of(found.company_hash)
         whole, is_part = _joined(reader, found, sheet)
-        yield KnownBusiness(found, ExportRow.of(whole, sheet, where), is_part=is_part)
+        row = ExportRow.of(whole, sheet, where, standings.of(found.company_hash))
+        yield KnownBusiness(found, row, is_part=is_part)
     for made, sheet in written.own_businesses(campaign.name):
         yield KnownBusiness(made, ExportRow.of(made, sheet, where), by_hand=True)
+
+
+class _Standings:
+    """How businesses stood, asked in the order of their hashes: both indexes are gone through once, side by side."""
+
+    def __init__(self, indexes: Indexes, as_of: datetime | None) -> None:
+        index = indexes.open(indexes.ref("standings"))
+        reader = open_reader(index, as_of=as_of, empty_before=True, fresh=as_of is None)
+        self._rows: Iterator[BusinessStanding] = reader.scan()
+        self._next = next(self._rows, None)
+
+    def of(self, company: str) -> BusinessStanding | None:
+        while self._next is not None and self._next.company_hash < company:
+            self._next = next(self._rows, None)
+        if self._next is not None and self._next.company_hash == company:
+            return self._next
+        return None
 
 
 def wanted_businesses(

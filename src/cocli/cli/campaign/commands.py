@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cocli.cli.campaign import changes as campaign_changes
 from cocli.cli.campaign import coverage as campaign_coverage
 from cocli.cli.campaign import goal as campaign_goal
 from cocli.cli.campaign import kml as campaign_kml
@@ -15,8 +16,10 @@ from cocli.cli.campaign import migrate as campaign_migrate
 from cocli.cli.campaign import mission as campaign_mission
 from cocli.cli.campaign import passes as campaign_passes
 from cocli.cli.campaign import publish as campaign_publish
+from cocli.cli.campaign import refresh as campaign_refresh
 from cocli.cli.campaign import retry as campaign_retry
 from cocli.cli.campaign import settle as campaign_settle
+from cocli.cli.campaign import tell as campaign_tell
 from cocli.cli.campaign import use as campaign_use
 from cocli.cli.kit.context import Call
 from cocli.cli.kit.options import (
@@ -329,5 +332,8 @@ app.add_typer(campaign_settle.app)
 app.add_typer(campaign_publish.app)
 app.add_typer(campaign_migrate.app)
 app.add_typer(campaign_retry.app)
+app.add_typer(campaign_changes.app)
+app.add_typer(campaign_refresh.app)
+app.add_typer(campaign_tell.app)
 app.add_typer(campaign_passes.app)
 app.add_typer(campaign_goal.app)

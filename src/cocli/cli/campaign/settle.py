@@ -33,7 +33,7 @@ def settle(
         bool,
         typer.Option("--everything", help="Also refresh company pages, pack completions, and write the report."),
     ] = False,
-    step: Annotated[str | None, typer.Option("--step", hidden=True, help="records, results or sweep.")] = None,
+    step: Annotated[str | None, typer.Option("--step", hidden=True, help="records, results, sweep or refresh.")] = None,
 ) -> None:
     """Merge the records that workers wrote about the same business. A second run changes nothing.
 
@@ -53,7 +53,7 @@ def settle(
 
 
 def _settled(workspace: Workspace, name: str, what: str | None) -> dict[str, Any]:
-    from cocli.app.campaigns.finish import finish_records, finish_results, sweep_leftovers
+    from cocli.app.campaigns.finish import finish_records, finish_results, keep_by_rule, sweep_leftovers
     from cocli.app.campaigns.settle import settle_campaign
 
     if what is None:
@@ -65,6 +65,11 @@ def _settled(workspace: Workspace, name: str, what: str | None) -> dict[str, Any
         done |= asdict(finish_results(workspace, name))
     if what in ("sweep", "everything"):
         done["swept"] = sweep_leftovers(workspace, name)
+        done["expired"] = keep_by_rule(workspace, name)
+    if what == "refresh":
+        from cocli.app.freshness.refresh import refresh_campaign
+
+        done["refreshed"] = refresh_campaign(workspace, name).queued
     return done
 
 

@@ -35,6 +35,7 @@ from cocli.cli.companies.options import (
     first_of,
     talk_of_more,
 )
+from cocli.cli.kit.as_of import AsOfTime, moment_of_option
 from cocli.cli.kit.context import Call
 from cocli.cli.kit.options import (
     CAMPAIGN,
@@ -49,6 +50,8 @@ from cocli.cli.kit.options import (
 from cocli.exit_codes import ExitCode
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from cocli.app.companies.companies import Refreshed
     from cocli.app.workspace import Workspace
     from cocli.cli.kit.output import Output
@@ -86,11 +89,12 @@ def ls(
     near: NearOption = None,
     tag: TagFilterOption = [],  # noqa: B006
     status: StatusFilterOption = [],  # noqa: B006
+    as_of: AsOfTime = None,
     limit: LimitOption = 50,
 ) -> None:
     """List companies: all, those of a campaign, or those that an export with the same filters would have.
 
-    A page that cannot be read says why.
+    A page that cannot be read says why. With --as-of, those that were known then, as their pages are now.
     """
     from cocli.app.companies.companies import crm_store, exclusions_of, list_companies
     from cocli.cli.companies.views import company_row, page_document
@@ -102,7 +106,7 @@ def ls(
     with call.workspace() as workspace, ProgressLine(output, "read") as progress:
         place = crm_store(workspace, wanted)
         unwanted = exclusions_of(workspace.campaign(wanted)) if wanted else None
-        slugs = _asked_for(workspace, wanted, conditions)
+        slugs = _asked_for(workspace, wanted, conditions, moment_of_option(as_of))
         tags = conditions.tags if slugs is None else ()
         found = list_companies(place, tags=tags, campaign=wanted, exclusions=unwanted, slugs=slugs, progress=progress)
         pages, truncated = first_of(found, limit)
@@ -117,13 +121,15 @@ def ls(
     talk_of_more(output, limit, truncated=truncated)
 
 
-def _asked_for(workspace: Workspace, campaign: str | None, conditions: FilterOptions) -> set[str] | None:
+def _asked_for(
+    workspace: Workspace, campaign: str | None, conditions: FilterOptions, as_of: datetime | None
+) -> set[str] | None:
     """The slugs of the pages that the filters let through; None where the pages say by themselves who is meant."""
-    if not conditions.beyond_tags:
+    if not conditions.beyond_tags and as_of is None:
         return None
     from cocli.app.results.pages import wanted_pages  # here: a plain list needs no index
 
-    return wanted_pages(workspace, campaign, business_filter(conditions))
+    return wanted_pages(workspace, campaign, business_filter(conditions), as_of)
 
 
 @app.command(epilog=examples("cocli company show acme-roofing", "cocli company show acme.example --json"))

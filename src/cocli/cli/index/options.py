@@ -20,7 +20,10 @@ def _complete_index(incomplete: str) -> list[str]:
     return [name for name in index_names() if name.startswith(incomplete)]
 
 
-_HELP = "The index: prospects, emails, domains, target-tiles, harvested-tiles, scraped-tiles or completions-QUEUE"
+_HELP = (
+    "The index: prospects, emails, domains, target-tiles, harvested-tiles, scraped-tiles, rolls, standings, changes or "
+    "completions-QUEUE"
+)
 IndexArgument = Annotated[str, typer.Argument(metavar="INDEX", help=f"{_HELP}.", autocompletion=_complete_index)]
 OptionalIndexArgument = Annotated[
     str | None,

@@ -56,7 +56,7 @@ def query(
     skip_damaged: Annotated[bool, typer.Option("--skip-damaged", help="Leave damaged shards out, and say so.")] = False,
 ) -> None:
     """Query the indexes in SQL. Views: prospects, prospects_all, emails, domains, target_tiles, harvested_tiles,
-    scraped_tiles, completions, and completions_QUEUE for each queue.
+    scraped_tiles, rolls, standings, changes, completions, and completions_QUEUE for each queue.
 
     Only the indexes that the query names are fetched, into the cache. A query can read nothing else: no files, no
     network. A prospect that was merged into another is in prospects_all only. A copy that `index consolidate` made is

@@ -4,6 +4,11 @@ _DOCUMENT_ROW = (
     '"doc", "cluster", "address", "connector", "datasource", "uuid", "version", "digest", "parent_digest", "size", '
     '"content_type", "filename", "source_uri", "http_status", "saved_at", "deleted_at", "purged_at", "nodes"'
 )
+_QUARANTINED = '"doc", "datasource", "node", "code", "message", "retryable", "released", "whole", "since"'
+_RETENTION = (
+    '{"campaign", "dry_run", "kinds": [{"kind", "age", "count", "bytes", "kept_as_evidence", "values_naming_them", '
+    '"removed"}], "held_back": {kind: reason}, "problems": [text]}'
+)
 _JOB = (
     '{"id", "kind", "state", "cluster", "total", "done", "unchanged", "skipped", "failed", "error", "planned_at", '
     '"finished_at"}'
@@ -85,12 +90,20 @@ DOCUMENTS = {
     "cocli campaign migrate": '{"campaign", "dry_run", "made_campaign", "not_taken": [key], "records", "rejected", '
     '"files": {"companies", "notes", "meetings", "people"}, "already", "tasks": {queue: count}, "problems": [text]}',
     "cocli campaign settle": '{"campaign", "prospects", "moved", "joined"}, with --everything also "harvested", '
-    '"queued", "pages_created", "pages_changed", "completions", "searched", "report", "published", "swept"',
+    '"queued", "pages_created", "pages_changed", "completions", "searched", "report", "published", "changes", '
+    '"swept", "expired": {kind: count}',
     "cocli campaign retry": '{"campaign", "dry_run", "passes": [{"choice", "queue", "outcomes": {outcome: count}}], '
     '"batch", "rejected": [{"line", "reason"}], "without_email": {"prospects", "missing", "reasons": [{"reason", '
     '"count"}], "rows": [{"company_hash", "name", "domain", "website", "country", "reason", "evidence"}]} or null, '
     '"written"}; with --result {"campaign", "batch", "created_at", "tasks": {"completed", "sidelined", "waiting"}, '
     '"before": {"prospects", "with_email"}, "now": {"prospects", "with_email"}, ' + _DIFFERENCES,
+    "cocli campaign changes": '{"campaign", "since", "taken_at", "watched_since", "counts": {kind: count}, "excluded", '
+    '"changes": [{"change_id", "company_hash", "name", "kind", "before", "after", "before_at", "after_at", '
+    '"before_document", "after_document", "source", "reason", "found_at", "source_ids", "city"}]}',
+    "cocli campaign refresh": '{"campaign", "dry_run", "every", "files": {"due", "read"}, "due": [{"queue", "reason", '
+    '"tasks", "requests"}], "requests", "budget", "spent", "round", "outcomes": {outcome: count}, "left", "notes", '
+    '"changes", "postponed"}',
+    "cocli campaign tell": '{"campaign", "dry_run", "watches": [{"watch", "new", "told", "written", "problem"}]}',
     "cocli campaign publish": '{"campaign", "path", "link", "until", "prospects", "files": [{"name", "rows", "bytes", '
     '"link"}], "problem"}; links are null where there is nothing to open them with',
     "cocli campaign re-extract": '{"campaign", "cluster", "dry_run", "job": {"id", "state", "total", "failed"}, '
@@ -108,6 +121,9 @@ DOCUMENTS = {
     '"sidelined", "lost", "released"}, "completed", "rate_per_minute", "seconds", "whole", "last_error", '
     '"limited_by", "longest_lag"}; '
     "whole is false where something was given back unfinished",
+    "cocli schedule": '{"campaign", "manager": "systemd" or "cron", "state": "printed", "installed", '
+    '"already_installed", "removed" or "already_removed", "texts": {file: text}, "commands"}; with --run {"campaign", '
+    '"name", "outcome": "ran", "failed", "already_done", "running_elsewhere" or "lost", "code", "problem"}',
     "cocli supervisor": '{"campaign", "campaigns", "host", "completed": {queue: count}, "restarts", "commands", '
     '"whole"}',
     "cocli remote send": '{"campaign", "commands": [{"id", "target", "text", "state", "sent_by", "sent_at", "host", '
@@ -212,13 +228,15 @@ DOCUMENTS = {
             "restore": f'{{"account", "states": [{{{_DOCUMENT_ROW}}}]}}',
             "purge": f'{{"account", "doc", "dry_run", "states": [{{{_DOCUMENT_ROW}}}], "proofs": [{{"begun_at", '
             '"purged_at", "purged_by", "reason", "removed": [{"kind", "cluster", "uuid", "digest", "size"}]}]}',
+            "quarantine": f'{{"account", "entries": [{{{_QUARANTINED}}}]}}',
+            "release": f'{{"account", "dry_run", "entries": [{{{_QUARANTINED}, "problem"}}]}}',
             "fsck": '{"account", "documents", "objects", "blobs", "rows", "events", "open", "findings": [{"problem", '
             '"account", "doc", "detail", "repaired"}]}',
             "replay": _REPLAYED,
             "seed": _REPLAYED,
             "compare": '{"account", "left", "right", "documents", "identical", "different", "only_left", "only_right", '
-            '"unreadable", "fields": [{"path", "same", "changed", "gained", "lost", "examples": [{"doc", "verdict", '
-            '"left", "right"}]}], "examples_only_left", "examples_only_right", "problems", "places": '
+            '"unreadable", "fields": [{"path", "same", "changed", "gained", "lost", "examples": [{"doc", "datasource", '
+            '"verdict", "left", "right"}]}], "examples_only_left", "examples_only_right", "problems", "places": '
             + _DIFFERENCES_OF_RECORDS
             + ", "
             '"prospects": the same or null, "states_read", "missing": {"left", "right"}}',
@@ -296,7 +314,7 @@ DOCUMENTS = {
     '"attendees", "at"}], "truncated"}',
     "cocli meeting rm": '{"meeting": {"slug", "name", "path", "status": "removed"}}',
     "cocli export": '{"campaign", "path", "format", "rows", "bytes", "excluded", "merged", "filtered", '
-    '"without_position", "by_hand", "columns", "problems", "attribution", "notes"}',
+    '"without_position", "by_hand", "columns", "problems", "attribution", "beside", "notes"}',
     "cocli run": f'{{"campaign", "is_new", "out", "import": {{{_IMPORTED}}}, "status": "done" or "unfinished", '
     '"ending", "nothing_new", "counts": {"rows", "businesses", "websites", "read", "unreadable": {reason: count}, '
     '"waiting", "with_email", "with_phone", "unread_phones"}, "notes", "seconds", "html"}, with --dry-run {"campaign", '
@@ -311,7 +329,8 @@ DOCUMENTS = {
     '"unread", "found", "completeness"} or null, "fields": [{"field", "filled", "share"}], "emails": {"addresses", '
     '"undeliverable", "prospects", "by_source": [{"name", "count"}], "by_method", "by_relation", "by_label", '
     '"by_verification": the '
-    'same}, "sources", "categories", "domains": the same, "queues": [{"queue", "pending", "leased", "expired", '
+    'same}, "sources", "attribution": [text], "categories", "domains": the same, "queues": [{"queue", "pending", '
+    '"leased", "expired", '
     '"completed", "sidelined": {category: count}, "rate_per_minute", "problem"}], "trend": [{"at", "told_by", '
     '"prospects", "with_email", "addresses", "read"}], "versions": {index: version}, "unpacked": {index: count}, '
     '"path", "problem", "written"}',
@@ -346,6 +365,13 @@ DOCUMENTS = {
     '"others", "bytes"}, without --dry-run also "written", ' + _DAMAGE,
     "cocli backup prune": '{"backup", "dry_run", "kept": [' + _SNAPSHOT + '], "forgotten": the same, "condemned": '
     '{"objects", "bytes"}, "removed": {"objects", "bytes"}, "damaged"}',
+    "cocli register": '{"campaign", "at", "controller", "contact", "purpose", "basis", "recipients", "activities": '
+    '[{"name", "data", "people", "sources": [{"name", "licence", "attribution", "link"}], "where", "kept_for"}], '
+    '"measures", "missing"}',
+    "cocli retention show": _RETENTION,
+    "cocli retention apply": _RETENTION,
+    "cocli retention proofs": '{"campaign", "records": [{"schema", "kind", "rule", "by", "at", "with_evidence", '
+    '"items": [{"name", "digest", "size"}]}]}',
     "cocli store ls": '{"entries": [{"key", "size", "modified", "etag", "folder"}]}',
     "cocli store put": '{"key", "etag", "bytes"}',
     "cocli store rm": '{"key", "status": "removed" or "would_remove", "objects", "bytes"}',

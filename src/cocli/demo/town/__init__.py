@@ -14,6 +14,7 @@ names are looked up in the town alone.
 
 from __future__ import annotations
 
+from cocli.demo.town.epoch import TrueChange, changes_between, grow_town
 from cocli.demo.town.hosts import hosts_of, read_hosts, write_hosts
 from cocli.demo.town.maps.site import MapsBehaviour, MapsSite, by_tile, serve_maps
 from cocli.demo.town.overture import write_overture
@@ -25,10 +26,13 @@ __all__ = [
     "MapsBehaviour",
     "MapsSite",
     "Town",
+    "TrueChange",
     "Truth",
     "WebsiteServer",
     "build_town",
     "by_tile",
+    "changes_between",
+    "grow_town",
     "hosts_of",
     "read_hosts",
     "serve_maps",

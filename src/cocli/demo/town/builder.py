@@ -97,7 +97,7 @@ def build_businesses(seed: int, size: int, region: Region) -> tuple[Business, ..
     random = Random(f"cocli town {seed}")
     names = NameGiver(random)
     surveyor = Surveyor(region, random)
-    builder = _Builder(region, random, names, surveyor, SiteBuilder(names, random), _phone_numbers())
+    builder = _Builder(region, random, names, surveyor, SiteBuilder(names, random), phone_numbers())
     blueprints = [*_always(), *_owners_of_two(builder)]
     rest = size - len(blueprints) - CHAIN_BRANCHES
     blueprints += _fill(builder, rest)
@@ -106,6 +106,20 @@ def build_businesses(seed: int, size: int, region: Region) -> tuple[Business, ..
         replace(blueprint, spot=spot) for blueprint, spot in zip(blueprints[-len(spots) :], spots, strict=True)
     ]
     return tuple(builder.business(blueprint) for blueprint in [*blueprints, *_chain(builder)])
+
+
+def later_businesses(
+    region: Region,
+    random: Random,
+    names: NameGiver,
+    surveyor: Surveyor,
+    phones: Iterator[str],
+    last: int,
+    wanted: int,
+) -> list[Business]:
+    """Ordinary businesses inside the region that both sources know, numbered after the last one."""
+    builder = _Builder(region, random, names, surveyor, SiteBuilder(names, random), phones, count(last + 1))
+    return [builder.business(_Blueprint(plan=SitePlan())) for _ in range(wanted)]
 
 
 def _website(site: TownSite | None, name: str) -> str | None:
@@ -118,7 +132,7 @@ def _website(site: TownSite | None, name: str) -> str | None:
     return site.url
 
 
-def _phone_numbers() -> Iterator[str]:
+def phone_numbers() -> Iterator[str]:
     """Valid numbers that reach nobody: the exchange 555, without the hundred that stand for fiction everywhere."""
     for area in ("620", "785", "316", "913"):
         for line in range(2_000, 10_000):

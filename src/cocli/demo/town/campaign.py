@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 CAMPAIGN = "harrowmere"
 RELEASE = "2026-11-01.0"
+LATER_RELEASE = "2026-11-15.0"
+"""Of the open data of the second epoch."""
 ONE_ADDRESS = ("fetch.per_address=1000", "fetch.address_rate=100000")
 """All websites of the town lie at one address, which is our own: nobody has to be spared."""
 _OBSERVED = datetime(2026, 11, 1, tzinfo=UTC)

@@ -7,6 +7,7 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from random import Random
 
     from cocli.demo.town.trades import Trade
@@ -28,10 +29,11 @@ _GIVEN = (
 class NameGiver:
     """Gives each business a name of its own, and each site a domain of its own."""
 
-    def __init__(self, random: Random) -> None:
+    def __init__(self, random: Random, names: Iterable[str] = (), domains: Iterable[str] = ()) -> None:
+        """`names` and `domains` are given out already."""
         self._random = random
-        self._names: set[str] = set()
-        self._domains: set[str] = set()
+        self._names: set[str] = set(names)
+        self._domains: set[str] = set(domains)
 
     def family(self) -> str:
         return self._random.choice(_FIRST_HALVES) + self._random.choice(_SECOND_HALVES)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from cocli.keys.tile import Tile
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from random import Random
 
 SIDE = 4
@@ -80,10 +81,11 @@ _MARGIN = 600
 class Surveyor:
     """Gives out spots, each address once."""
 
-    def __init__(self, region: Region, random: Random) -> None:
+    def __init__(self, region: Region, random: Random, taken: Iterable[str] = ()) -> None:
+        """`taken` are streets with house numbers that somebody has."""
         self._region = region
         self._random = random
-        self._taken: set[str] = set()
+        self._taken: set[str] = set(taken)
 
     def anywhere(self) -> Spot:
         """Two of five are in the town in the middle, the others all over the region."""

@@ -64,6 +64,10 @@ class Tombstones:
         rows = [row for row in self._catalog.states(account, doc, cluster, deleted=True) if row.deleted_at is not None]
         if not rows:
             raise DocumentNotFound(doc=doc, place="the tombstones of this account")
+        expired = next((row.expired_at for row in rows if row.expired_at is not None), None)
+        if expired is not None and all(row.expired_at is not None for row in rows):
+            raise _expired(doc, expired)
+        rows = [row for row in rows if row.expired_at is None]
         purged = next((row.purged_at for row in rows if row.purged_at is not None), None)
         if purged is not None:
             raise _purged(doc, purged)
@@ -95,7 +99,7 @@ class Tombstones:
                     return self._tell(stone, etag, None)
                 continue
             there, stored = read
-            if there.header.deleted_at is not None:
+            if there.header.deleted_at is not None and not there.is_expired:
                 return self._tell(there, stored.etag, None)
             stone, data = self._objects.encode(self._stone(there.document, there.header, by))
             etag = self._objects.supersede(place, there, stored, data)
@@ -105,7 +109,7 @@ class Tombstones:
 
     def _drop(self, place: DocumentPlace) -> None:
         """A row without an object: there is nothing to bury, and nothing that the row stands for."""
-        row = self._catalog.find(place.account, place.uuid, place.cluster, place.uuid).row
+        row = self._catalog.find(place.account, place.state_key, place.uuid).row
         if row is not None:
             self._catalog.replace([], [], remove=[row])
 
@@ -149,7 +153,7 @@ class Tombstones:
         version = last.version + 1 if last else 1
         digest = last.digest if last else EMPTY_DIGEST
         header = Header(version, digest, now, Operation.DELETED, (), now, by)
-        return DocumentState(header, _without_content(document))
+        return DocumentState(header, without_content(document))
 
     def _tell(self, state: DocumentState, etag: str, before: DocumentState | None) -> DocumentState:
         """Row and events. Those of the version before as well: its writer may have died before it could."""
@@ -164,10 +168,16 @@ def _purged(doc: str, at: datetime) -> DocumentInvalid:
     return DocumentInvalid(doc=doc, reason=f"it was purged on {at:%Y-%m-%d}: there is nothing to bring back")
 
 
+def _expired(doc: str, at: datetime) -> DocumentInvalid:
+    reason = f"its content was removed on {at:%Y-%m-%d} by a rule of retention: there is nothing to bring back"
+    return DocumentInvalid(doc=doc, reason=reason)
+
+
 def _identity(place: DocumentPlace) -> Document:
     return Document(place.account, place.connector, place.datasource, place.doc, place.datasource)
 
 
-def _without_content(document: Document) -> Document:
+def without_content(document: Document) -> Document:
+    """Its identity alone."""
     owner = (document.account, document.connector, document.datasource)
     return Document(*owner, document.doc, document.address, document.cluster)

@@ -83,6 +83,8 @@ class OutcomeRow:
     at: datetime
     code: str | None = None
     error: str | None = None
+    datasource: str = ""
+    connector: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +144,8 @@ def outcome_values(outcome: OutcomeRow, at: object) -> dict[str, object]:
         "at": at,
         "code": outcome.code,
         "error": outcome.error,
+        "datasource": outcome.datasource,
+        "connector": outcome.connector,
     }
 
 

@@ -6,11 +6,14 @@ Pure functions: no store, no files, no clock. docs/merging.md says what they pro
 from cocli.pipeline.merge.matching import Assignment, Match, Matcher, assign
 from cocli.pipeline.merge.reconciliation import reconcile
 from cocli.pipeline.merge.records import (
+    merge_changes,
     merge_completions,
     merge_domains,
     merge_emails,
     merge_harvests,
     merge_prospects,
+    merge_rolls,
+    merge_standings,
     merge_targets,
     merge_witnesses,
 )
@@ -27,11 +30,14 @@ __all__ = [
     "Match",
     "Matcher",
     "assign",
+    "merge_changes",
     "merge_completions",
     "merge_domains",
     "merge_emails",
     "merge_harvests",
     "merge_prospects",
+    "merge_rolls",
+    "merge_standings",
     "merge_targets",
     "merge_witnesses",
     "move_prospect",

@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 from cocli.models.completion import Completion
 from cocli.models.domain import Domain
 from cocli.models.email import EmailEntry
+from cocli.models.freshness.change import BusinessChange
+from cocli.models.freshness.roll import TileRoll
+from cocli.models.freshness.standing import BusinessStanding
 from cocli.models.harvest import HarvestedTile
 from cocli.models.prospect import Prospect
 from cocli.models.witness import TargetTile, Witness
@@ -42,6 +45,20 @@ def _taken_over(record: HarvestedTile) -> Any:
     return record.read_at, record.marked_at
 
 
+def _called(record: TileRoll) -> Any:
+    """The roll that has called the newest reading."""
+    return record.read_at, record.readings
+
+
+def _taken(record: BusinessStanding) -> Any:
+    return record.taken_at
+
+
+def _noticed(record: BusinessChange) -> Any:
+    """The earlier one is greater: a change that is found again was found then."""
+    return NO_TIME - record.found_at
+
+
 def _first(record: Completion) -> Any:
     """The earlier one is greater: the first completion is the result."""
     return NO_TIME - record.finished_at, -record.token, record.nonce
@@ -53,6 +70,9 @@ _DOMAINS: Final = Merger(Domain, implied=_of_domain)
 _TARGETS: Final = Merger(TargetTile)
 _WITNESSES: Final = Merger(Witness, order=_reading)
 _HARVESTS: Final = Merger(HarvestedTile, order=_taken_over)
+_ROLLS: Final = Merger(TileRoll, order=_called)
+_STANDINGS: Final = Merger(BusinessStanding, order=_taken)
+_CHANGES: Final = Merger(BusinessChange, order=_noticed)
 _COMPLETIONS: Final = Merger(Completion, order=_first)
 
 
@@ -84,6 +104,21 @@ def merge_witnesses(left: Witness, right: Witness) -> Witness:
 def merge_harvests(left: HarvestedTile, right: HarvestedTile) -> HarvestedTile:
     """Two marks of one campaign on one tile, phrase and source: one of them stays as a whole."""
     return _HARVESTS(left, right)
+
+
+def merge_rolls(left: TileRoll, right: TileRoll) -> TileRoll:
+    """Two rolls of one search: the one that has called the newest reading stays as a whole."""
+    return _ROLLS(left, right)
+
+
+def merge_standings(left: BusinessStanding, right: BusinessStanding) -> BusinessStanding:
+    """Two standings of one business: the newer one stays as a whole."""
+    return _STANDINGS(left, right)
+
+
+def merge_changes(left: BusinessChange, right: BusinessChange) -> BusinessChange:
+    """One change that was found twice: it was found when it was found first."""
+    return _CHANGES(left, right)
 
 
 def merge_completions(left: Completion, right: Completion) -> Completion:

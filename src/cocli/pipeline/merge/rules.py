@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING
 from cocli.models.completion import Completion
 from cocli.models.domain import Domain
 from cocli.models.email import EmailEntry
+from cocli.models.freshness.change import BusinessChange
+from cocli.models.freshness.roll import TileRoll
+from cocli.models.freshness.standing import BusinessStanding
 from cocli.models.harvest import HarvestedTile
 from cocli.models.prospect import Prospect
 from cocli.models.witness import TargetTile, Witness
@@ -165,6 +168,63 @@ RULES: Mapping[type[Record], Mapping[str, MergeRule]] = {
         "left_out": MergeRule.WHOLE,
         "exclusions": MergeRule.WHOLE,
         "marked_at": MergeRule.WHOLE,
+    },
+    TileRoll: {
+        "tile": MergeRule.SAME,
+        "phrase": MergeRule.SAME,
+        "source": MergeRule.SAME,
+        "campaign": MergeRule.SAME,
+        "begun": MergeRule.WHOLE,
+        "read_at": MergeRule.WHOLE,
+        "release": MergeRule.WHOLE,
+        "as_of": MergeRule.WHOLE,
+        "meaning": MergeRule.WHOLE,
+        "document": MergeRule.WHOLE,
+        "readings": MergeRule.WHOLE,
+        "changed": MergeRule.WHOLE,
+        "quiet": MergeRule.WHOLE,
+        "places": MergeRule.WHOLE,
+    },
+    BusinessStanding: {
+        "company_hash": MergeRule.SAME,
+        "campaign": MergeRule.SAME,
+        "taken_at": MergeRule.WHOLE,
+        "state": MergeRule.WHOLE,
+        "since": MergeRule.WHOLE,
+        "reason": MergeRule.WHOLE,
+        "last_seen": MergeRule.WHOLE,
+        "missed": MergeRule.WHOLE,
+        "document": MergeRule.WHOLE,
+        "name": MergeRule.WHOLE,
+        "street": MergeRule.WHOLE,
+        "postcode": MergeRule.WHOLE,
+        "city": MergeRule.WHOLE,
+        "lat": MergeRule.WHOLE,
+        "lon": MergeRule.WHOLE,
+        "phone": MergeRule.WHOLE,
+        "email": MergeRule.WHOLE,
+        "website": MergeRule.WHOLE,
+        "documents": MergeRule.WHOLE,
+        "observed": MergeRule.WHOLE,
+        "sources": MergeRule.WHOLE,
+        "changed_at": MergeRule.WHOLE,
+        "changes": MergeRule.WHOLE,
+    },
+    BusinessChange: {
+        "change_id": MergeRule.SAME,
+        "campaign": MergeRule.SAME,
+        "company_hash": MergeRule.WHOLE,
+        "name": MergeRule.WHOLE,
+        "kind": MergeRule.WHOLE,
+        "before": MergeRule.WHOLE,
+        "after": MergeRule.WHOLE,
+        "before_at": MergeRule.WHOLE,
+        "after_at": MergeRule.WHOLE,
+        "before_document": MergeRule.WHOLE,
+        "after_document": MergeRule.WHOLE,
+        "source": MergeRule.WHOLE,
+        "reason": MergeRule.WHOLE,
+        "found_at": MergeRule.WHOLE,
     },
     Completion: {
         "task_id": MergeRule.SAME,

@@ -78,6 +78,7 @@ class Harvester:
         self._sinks = sinks
         self._files = files
         self._account = account
+        self.campaign = stage.writer.campaign
         self.counts = HarvestCounts()
 
     def harvest(self, passes: Iterable[Unharvested], told: Callable[[int], None]) -> None:
@@ -134,12 +135,16 @@ class Harvester:
         wanted = ListWork(tile=tile, phrase=known.phrase, sources=(source.name,))
         return _without_bytes(self._stage.read(source.name, self._files.opened(source.name), wanted))
 
-    def _replayed(self, known: Unharvested, source: Source, tile: Tile) -> SourcePass | LostPass:
+    def looked_at(self, known: Unharvested) -> SourcePass | LostPass:
+        """What a pass found that was harvested before. Nothing is written."""
+        return self._replayed(known, source_named(known.source), _tile(known.tile), keep=False)
+
+    def _replayed(self, known: Unharvested, source: Source, tile: Tile, *, keep: bool = True) -> SourcePass | LostPass:
         try:
             document = self._capture(known, source, tile)
             if isinstance(document, str):
                 return self._lost(known, tile, document)
-            places = read_places(self._sinks.parsers, document)
+            places = read_places(self._sinks.parsers, document, keep=keep)
         except CocliError as error:
             if error.retryable:
                 raise
@@ -161,10 +166,10 @@ class Harvester:
         if known.document is None:
             return "it kept no capture"
         if doc is None:
-            row = self._sinks.documents.catalog.find(self._account, known.document, None, known.document).row
-            if row is None:
+            rows = self._sinks.documents.catalog.named(self._account, [known.document], None)
+            if not rows:
                 return "its witness does not say which edition was read, and the capture is not known here"
-            doc = row.doc
+            doc = rows[0].doc
         place = Document.intake(account=self._account, connector=source.connector, doc=doc)
         if place.uuid != known.document:
             return "its capture belongs to another account"

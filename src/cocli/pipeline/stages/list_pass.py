@@ -92,7 +92,7 @@ class PassWriter:
         needs_details: Callable[[Place], bool],
     ) -> None:
         self._sinks = sinks
-        self._campaign = campaign
+        self.campaign = campaign
         self._worker = worker
         self._exclusions = exclusions
         self._clock = clock
@@ -101,7 +101,7 @@ class PassWriter:
     def write(self, passes: Sequence[SourcePass]) -> int:
         """The prospects of some passes and the tasks that follow; how many businesses there were."""
         welcome = {number: self._welcome(done) for number, done in enumerate(passes)}
-        prospects = [sighted_prospect(place, self._campaign) for places in welcome.values() for place in places]
+        prospects = [sighted_prospect(place, self.campaign) for places in welcome.values() for place in places]
         if prospects:
             self._sinks.prospects.append(_by_company(prospects))
         self._sinks.enrichment.put_many(website_tasks(prospects))
@@ -140,7 +140,7 @@ class PassWriter:
             tile=done.tile,
             phrase=done.phrase,
             source=done.source,
-            campaign=self._campaign,
+            campaign=self.campaign,
             read_at=done.read_at,
             outcome="harvested",
             document=capture.document.uuid,
@@ -159,7 +159,7 @@ class PassWriter:
             tile=lost.tile,
             phrase=lost.phrase,
             source=lost.source,
-            campaign=self._campaign,
+            campaign=self.campaign,
             read_at=lost.read_at,
             outcome="missing",
             reason=lost.reason,
@@ -176,7 +176,7 @@ class PassWriter:
             source=done.source,
             read_at=done.read_at,
             worker=self._worker,
-            campaign=self._campaign,
+            campaign=self.campaign,
             count=len(done.places),
             outcome=capture.reach,
             document=capture.document.uuid,

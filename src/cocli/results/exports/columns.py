@@ -11,7 +11,7 @@ from cocli.config.schema import did_you_mean
 from cocli.errors import UsageError
 from cocli.models.prospect import Prospect
 from cocli.results.exports.cells import web_address
-from cocli.results.exports.row import people_of, sheet_of, zone_of
+from cocli.results.exports.row import people_of, sheet_of, standing_of_row, zone_of
 from cocli.results.exports.tables import BETWEEN, CellType, TableColumn, flat_text
 
 if TYPE_CHECKING:
@@ -79,6 +79,20 @@ def _map_link(prospect: Prospect) -> str | None:
     return link
 
 
+def _standing(prospect: Prospect, name: str) -> Any:
+    """What taking stock found out; nothing where it never was taken."""
+    standing = standing_of_row(prospect)
+    return getattr(standing, name) if standing else None
+
+
+def _standing_time(name: str) -> Getter:
+    def get(prospect: Prospect) -> Any:
+        time = _standing(prospect, name)
+        return time.astimezone(zone_of(prospect)) if time else None
+
+    return get
+
+
 COLUMNS: dict[str, ExportColumn] = {
     "name": ExportColumn(lambda prospect: prospect.name),
     "phone": ExportColumn(lambda prospect: prospect.phone_e164 or prospect.phone, CellType.PHONE),
@@ -109,6 +123,11 @@ COLUMNS: dict[str, ExportColumn] = {
     "sources": ExportColumn(lambda prospect: prospect.sources, CellType.TEXTS),
     "first_seen": ExportColumn(lambda prospect: prospect.first_seen.astimezone(zone_of(prospect)), CellType.TIME),
     "updated_at": ExportColumn(lambda prospect: prospect.updated_at.astimezone(zone_of(prospect)), CellType.TIME),
+    "last_seen": ExportColumn(_standing_time("last_seen"), CellType.TIME),
+    "standing": ExportColumn(lambda prospect: _standing(prospect, "state")),
+    "standing_since": ExportColumn(_standing_time("since"), CellType.TIME),
+    "changed_at": ExportColumn(_standing_time("changed_at"), CellType.TIME),
+    "changes": ExportColumn(lambda prospect: _standing(prospect, "changes") or (), CellType.TEXTS),
     "campaign": ExportColumn(lambda prospect: prospect.campaign),
     "slug": ExportColumn(lambda prospect: prospect.slug),
     "place_id": ExportColumn(lambda prospect: prospect.place_id),

@@ -10,6 +10,7 @@ from datetime import UTC, tzinfo
 
 from pydantic import PrivateAttr
 
+from cocli.models.freshness.standing import BusinessStanding  # noqa: TC001  pydantic reads the annotations
 from cocli.models.prospect import Prospect
 from cocli.results.companies.sheets import NOTHING, CompanySheet, SheetPerson
 
@@ -19,6 +20,7 @@ class ExportRow(Prospect):
 
     _sheet: CompanySheet = PrivateAttr(default=NOTHING)
     _zone: tzinfo = PrivateAttr(default=UTC)
+    _standing: BusinessStanding | None = PrivateAttr(default=None)
 
     @property
     def sheet(self) -> CompanySheet:
@@ -28,12 +30,23 @@ class ExportRow(Prospect):
     def zone(self) -> tzinfo:
         return self._zone
 
+    @property
+    def standing(self) -> BusinessStanding | None:
+        """How it stood when stock was taken last; None where it never was."""
+        return self._standing
+
     @classmethod
-    def of(cls, prospect: Prospect, sheet: CompanySheet = NOTHING, zone: tzinfo = UTC) -> ExportRow:
+    def of(
+        cls,
+        prospect: Prospect,
+        sheet: CompanySheet = NOTHING,
+        zone: tzinfo = UTC,
+        standing: BusinessStanding | None = None,
+    ) -> ExportRow:
         """The row of a prospect: what people wrote stands before what was found."""
         known = sheet.laid_over(prospect)
         row = cls.model_construct(**{name: getattr(known, name) for name in Prospect.model_fields})
-        row._sheet, row._zone = sheet, zone  # noqa: SLF001  its own
+        row._sheet, row._zone, row._standing = sheet, zone, standing  # noqa: SLF001  its own
         if known.extras:
             return row.with_extras(known.extras)
         return row
@@ -44,6 +57,13 @@ def sheet_of(prospect: Prospect) -> CompanySheet:
     if isinstance(prospect, ExportRow):
         return prospect.sheet
     return NOTHING
+
+
+def standing_of_row(prospect: Prospect) -> BusinessStanding | None:
+    """Whether it is still listed, and what changed; None where stock was never taken."""
+    if isinstance(prospect, ExportRow):
+        return prospect.standing
+    return None
 
 
 def people_of(prospect: Prospect) -> tuple[SheetPerson, ...]:

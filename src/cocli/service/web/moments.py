@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 from starlette.responses import Response
 
+from cocli.app.freshness.changes import changes_document, check_kinds, read_changes
+from cocli.app.indexes.indexes import campaign_indexes
 from cocli.app.indexes.query import parse_time
 from cocli.app.web.coverage import make_coverage
 from cocli.app.web.dashboard import make_dashboard, past_dashboard
 from cocli.app.web.data_file import GEOJSON, record_file
 from cocli.service.web.access import Role
-from cocli.service.web.routes import WebRoute
+from cocli.service.web.routes import WebRoute, answer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,6 +56,10 @@ class PastRoutes:
                 "GET", "/api/{campaign}/coverage", Role.VIEWER, self.coverage, "The coverage as it was",
                 query=query, answers=GEOJSON,
             ),
+            WebRoute(
+                "GET", "/api/{campaign}/changes", Role.VIEWER, self.changes, "What changed, with both values",
+                query={"since": "only changes found since this time", "kind": "one kind, or several with commas"},
+            ),
         )  # fmt: skip
 
     def dashboard(self, call: WebCall) -> Response:
@@ -63,6 +69,13 @@ class PastRoutes:
         else:
             made = past_dashboard(self._site, call.campaign, moment)
         return _file(record_file("dashboard.json", made))
+
+    def changes(self, call: WebCall) -> Response:
+        since, kinds = call.asked("since"), call.asked("kind")
+        moment = parse_time(since, "since=") if since else None
+        wanted = check_kinds(kinds.split(",")) if kinds else frozenset[str]()
+        indexes = campaign_indexes(self._site.workspace, call.campaign)
+        return answer(changes_document(call.campaign, since or None, read_changes(indexes, since=moment, kinds=wanted)))
 
     def coverage(self, call: WebCall) -> Response:
         made = make_coverage(self._site, call.campaign, moment_of(call, self._site))

@@ -21,6 +21,7 @@ from cocli.app.web.kept.uploads import UploadShelf
 from cocli.app.web.kept.webhooks import WebhookBook
 from cocli.app.web.shell import WebShell
 from cocli.app.web.site import DataSite
+from cocli.app.web.webhook_caller import WebhookCaller
 from cocli.app.workspace import location
 from cocli.config.places import state_home
 from cocli.errors import ConfigError
@@ -45,7 +46,6 @@ from cocli.service.web.routes import WebRoute, answer
 from cocli.service.web.runs import RunRoutes
 from cocli.service.web.session_files import SessionFiles
 from cocli.service.web.sessions import SessionBook
-from cocli.service.web.webhook_caller import WebhookCaller
 from cocli.service.web.webhooks import WebhookRoutes
 
 if TYPE_CHECKING:

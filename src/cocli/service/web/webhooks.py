@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from cocli.app.web.kept.runs import RunBook
     from cocli.app.web.kept.webhooks import Webhook, WebhookBook, WebhookCall
+    from cocli.app.web.webhook_caller import WebhookCaller
     from cocli.app.workspace import Workspace
     from cocli.service.web.routes import WebCall
-    from cocli.service.web.webhook_caller import WebhookCaller
 
 _LOOK_SECONDS = 15.0
 _LEAST_SECONDS = 0.2

@@ -151,8 +151,18 @@ def test_a_newer_file_wins(opened: Any, tmp_path: Path, make: Any) -> None:
     second = make.parquet(tmp_path / "new.parquet", columns, new)
     places = opened("overture", second, release="2026-02-18.0")
     found = {one.source_id: one.name for one in parse(places.find(UTRECHT, "plumber").document)}
+    assert found == {"b": "Renamed"}, "who is not in the later release is gone where that covers the tile"
+    assert places.expected([UTRECHT], "plumber") == {UTRECHT: 1}
+
+
+def test_files_without_a_release_add_up(opened: Any, tmp_path: Path, make: Any) -> None:
+    columns = make.overture_columns["new"]
+    old = [make.overture_row("a", 52.05, 5.15), make.overture_row("b", 52.05, 5.15)]
+    new = [make.overture_row("b", 52.05, 5.15, names={"primary": "Renamed", "common": None})]
+    opened("overture", make.parquet(tmp_path / "old.parquet", columns, old), release="2026-01-21.0")
+    places = opened("overture", make.parquet(tmp_path / "new.parquet", columns, new))
+    found = {place.source_id: place.name for place in parse(places.find(UTRECHT, "plumber").document)}
     assert found == {"a": "Business a", "b": "Renamed"}
-    assert places.expected([UTRECHT], "plumber") == {UTRECHT: 2}
 
 
 def test_rows_that_share_an_id_have_one_order(opened: Any, tmp_path: Path, make: Any, categories: Any) -> None:

@@ -42,14 +42,14 @@ WHERE account = :account AND job = :job AND state NOT IN ('done', 'cancelled');
 
 -- name: add_outcome
 INSERT INTO job_outcomes ({outcome}) VALUES ({outcome_values})
-ON CONFLICT (job, doc, address) DO UPDATE SET
+ON CONFLICT (job, doc, address, datasource, connector) DO UPDATE SET
     outcome = excluded.outcome, code = excluded.code, error = excluded.error, at = excluded.at;
 
 -- name: list_outcomes
 SELECT {outcome} FROM job_outcomes
 WHERE account = :account AND job = :job AND (:outcome = '' OR outcome = :outcome)
-    AND (doc, address) > (:after_doc, :after_address)
-ORDER BY doc, address LIMIT :limit;
+    AND (doc, address, datasource, connector) > (:after_doc, :after_address, :after_datasource, :after_connector)
+ORDER BY doc, address, datasource, connector LIMIT :limit;
 
 -- name: count_outcomes
 SELECT address, count(*) FROM job_outcomes
@@ -60,10 +60,10 @@ GROUP BY address ORDER BY address;
 DELETE FROM job_outcomes WHERE account = :account AND doc = :doc;
 
 -- name: digests_between
-SELECT doc, address, digest FROM pipedocs
+SELECT doc, connector, datasource, address, digest FROM document_states
 WHERE account = :account AND doc >= :first AND doc <= :last AND cluster = :cluster AND deleted_at IS NULL;
 
 -- name: memos_between
-SELECT doc, input_digest, output_digest FROM memo
+SELECT doc, origin, input_digest, output_digest FROM memo
 WHERE account = :account AND doc >= :first AND doc <= :last AND node = :node AND cluster = :cluster
     AND code_digest = :code_digest;

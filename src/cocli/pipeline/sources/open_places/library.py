@@ -238,10 +238,27 @@ def _content(path: str, progress: Callable[[int], None]) -> tuple[str, int]:
 
 def edition_at(files: Sequence[AddedFile], tile: Tile) -> FileEdition | None:
     """The edition that some files, the newest first, have of a tile; None where none of them reaches it."""
-    there = [file for file in files if file.about.touches_tile(tile)]
+    there = [file for file in files_at(files, tile) if file.about.touches_tile(tile)]
     if not there:
         return None
     return FileEdition(editions(there), there[0].about.as_of)
+
+
+def files_at(files: Sequence[AddedFile], tile: Tile) -> list[AddedFile]:
+    """The files that speak of a tile, the newest first, without earlier releases of what a later one has whole.
+
+    Who is not in the later release is gone there. Files whose release nobody named are extracts that add up.
+    """
+    found: list[AddedFile] = []
+    for file in files:
+        if not any(_is_later(newer, file) and newer.about.covers_tile(tile) for newer in found):
+            found.append(file)
+    return found
+
+
+def _is_later(file: AddedFile, other: AddedFile) -> bool:
+    named = file.about.release is not None and other.about.release is not None
+    return named and file.about.release != other.about.release and file.about.as_of > other.about.as_of
 
 
 def editions(files: Sequence[AddedFile]) -> str:

@@ -18,7 +18,7 @@ from cocli.keys.tile import Tile
 from cocli.pipeline.sources.capture import Capture, FileEdition, Reach
 from cocli.pipeline.sources.categories import Meaning, like_pattern
 from cocli.pipeline.sources.open_places.kind import ROWS_BLOB
-from cocli.pipeline.sources.open_places.library import edition_at, editions
+from cocli.pipeline.sources.open_places.library import edition_at, editions, files_at
 from cocli.pipeline.sources.open_places.tiles import Box, tile_number, tile_of_number
 from cocli.pipeline.sources.phrase_words import words_of
 
@@ -101,7 +101,7 @@ class OpenPlaces:
     def rows(self, tile: Tile, meaning: Meaning) -> list[FoundRow]:
         """The rows of a tile, in the order of their ids; of a row in several files the newest."""
         found: dict[str, list[FoundRow]] = {}
-        for file in self.files:
+        for file in files_at(self.files, tile):
             here: dict[str, list[FoundRow]] = {}
             for row in self._rows_of(file, tile, meaning):
                 here.setdefault(row.id, []).append(row)

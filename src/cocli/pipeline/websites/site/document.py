@@ -155,10 +155,10 @@ class StoredSite:
 def stored_site(repository: DocumentRepository, account: str, edition: str, domain: str) -> StoredSite | None:
     """What this machine's catalogue knows of a site; None where it knows none."""
     try:
-        document = repository.current(account, site_doc(domain), SITE, edition)
+        row = repository.find(account, site_doc(domain), SITE, edition, datasource=datasource_id(account, CONNECTOR))
+        document = repository.current_of(row)
     except (DocumentNotFound, DocumentDeleted):  # that is the answer
         return None
-    row = next(row for row in repository.states(account, document.doc, cluster=edition) if row.address == SITE)
     data = document.data[SITE]
     state = SiteState(domain, data["asked"], data["status"], tuple(data["evidence"]), data["final_url"])
     return StoredSite(account, state, tuple(data["pages"]), row.saved_at)
@@ -191,6 +191,7 @@ def stored_facts(repository: DocumentRepository, document: Document, node: Node,
         edition,
         input_digest=document.digest,
         code_digest=node.code_digest,
+        origin=document.origin,
     )
     if memo is None or memo.output_digest is None:
         return None

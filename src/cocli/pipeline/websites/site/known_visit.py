@@ -67,6 +67,7 @@ def _known_visit(repository: DocumentRepository, visit: Document, site: Document
         site.cluster or "",
         input_digest=visit.digest,
         code_digest=_code_digest(),
+        origin=visit.origin,
     )
     if trace is None or memo is None or memo.output_digest != site.digest:
         return None

@@ -1,0 +1,174 @@
+"""A round of refreshing: newer files are read at once, and of the rest as much is queued as a day's budget allows.
+
+A round is an object that is created once and never changed; it names its tasks before one of them is queued. Whoever
+dies in between is followed by the next one that looks, on whichever machine: it puts the tasks of the last round again,
+which changes nothing where they are there. So the budget of a day is kept over all machines, and nothing is forgotten.
+"""
+
+from __future__ import annotations
+
+import secrets
+import socket
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from cocli import logs
+from cocli.app.campaigns.harvest import harvest_campaign
+from cocli.app.campaigns.settle import settle_campaign
+from cocli.app.freshness.due import Due, find_due
+from cocli.app.queues.queues import ended_on_store, opened_queue
+from cocli.errors import Conflict, FormatError
+from cocli.formats import json_records
+from cocli.keys.paths import RefreshRoundKey, campaign_folder, parse, task_folder
+from cocli.models.freshness.refresh import RefreshRound, RoundTask
+from cocli.pipeline.plan.mission import QUEUE as SEARCHES
+from cocli.pipeline.stages.enrichment_loop import QUEUE as WEBSITES
+from cocli.queue.base import NewTask
+from cocli.queue.providers import provider_of
+from cocli.store.settled import create
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from cocli.app.workspace import Campaign, Workspace
+
+_LOG = logs.get_logger(__name__)
+_TRIES = 20
+MOST_TASKS = 10_000
+"""Of one round. The next one follows when they are queued."""
+
+
+@dataclass(slots=True)
+class Refreshing:
+    """What a round did, or would do."""
+
+    due: Due
+    files: int = 0
+    """Searches that were read anew from files."""
+    round: int | None = None
+    """Its number; None where nothing was queued."""
+    outcomes: dict[str, int] = field(default_factory=dict)
+    """queued (or would_queue), already_pending, already_completed, already_sidelined."""
+    budget: int = 0
+    spent: int = 0
+    """Requests of today's rounds, this one included."""
+    left: int = 0
+    """Tasks that are due and did not fit into the budget."""
+    dry_run: bool = False
+
+    @property
+    def queued(self) -> int:
+        return self.outcomes.get("would_queue" if self.dry_run else "queued", 0)
+
+
+def refresh_campaign(workspace: Workspace, name: str, *, everything: bool = False, dry_run: bool = False) -> Refreshing:
+    """Read newer files, and queue what is due. Twice is once, on however many machines."""
+    campaign = workspace.campaign(name)
+    rounds = _finished_rounds(campaign, dry_run=dry_run)
+    files = 0
+    if not dry_run:
+        files = harvest_campaign(workspace, name).tiles
+        if files:
+            settle_campaign(workspace, name)
+    due = find_due(workspace, name, everything=everything)
+    done = Refreshing(due, files, budget=campaign.settings.model().refresh.budget, dry_run=dry_run)
+    for _ in range(_TRIES):
+        done.spent = sum(known.requests for known in rounds)
+        chosen = _chosen(campaign, due.tasks, rounds, done)
+        if dry_run:
+            done.outcomes = {"would_queue": len(chosen)}
+            return done
+        if not chosen:
+            return done
+        made = _round(campaign, rounds, chosen)
+        if create(campaign.store, _key(made), json_records.render(made)) is not None:
+            done.round, done.spent = made.number, done.spent + made.requests
+            done.outcomes = _put(campaign, made.tasks)
+            _LOG.info("refresh round", extra={"campaign": name, "round": made.number, "tasks": len(chosen)})
+            return done
+        rounds = _finished_rounds(campaign)  # another machine came first: what is left is looked at again
+    raise Conflict(key=f"{campaign_folder(name)}refresh/")
+
+
+def _chosen(
+    campaign: Campaign, tasks: Iterable[RoundTask], rounds: Iterable[RefreshRound], done: Refreshing
+) -> list[RoundTask]:
+    """What fits into the day, in order; what waits or was chosen today is not chosen again."""
+    known = {task.task_id for earlier in rounds for task in earlier.tasks} | _waiting(campaign)
+    left = done.budget - done.spent
+    chosen: list[RoundTask] = []
+    done.left = 0
+    for task in tasks:
+        if task.task_id in known:
+            continue
+        if task.requests > left or len(chosen) >= MOST_TASKS:
+            done.left += 1
+            continue
+        left -= task.requests
+        chosen.append(task)
+    return chosen
+
+
+def _waiting(campaign: Campaign) -> set[str]:
+    """The tasks that wait, where the store keeps them."""
+    from cocli.keys.parts import decode_part
+
+    if not provider_of(campaign.settings.model()).lists_pending:
+        return set()
+    found: set[str] = set()
+    for queue in (SEARCHES, WEBSITES):
+        for info in campaign.store.list(ended_on_store(campaign, queue).places.pending):
+            folder = task_folder(info.key)
+            if folder is not None:
+                found.add(decode_part(folder[0].rstrip("/").rpartition("/")[2]))
+    return found
+
+
+# --- rounds
+
+
+def _finished_rounds(campaign: Campaign, *, dry_run: bool = False) -> list[RefreshRound]:
+    """The rounds of today. The tasks of the last one are put again: its maker may have died before it put them all."""
+    day = f"{campaign.store.now():%Y%m%d}"
+    folder = f"{campaign_folder(campaign.name)}refresh/{day}/"
+    rounds = [_read(campaign, info.key) for info in campaign.store.list(folder)]
+    rounds.sort(key=lambda known: known.number)
+    if rounds and not dry_run:
+        _put(campaign, rounds[-1].tasks)
+    return rounds
+
+
+def _read(campaign: Campaign, key: str) -> RefreshRound:
+    if not isinstance(parse(key), RefreshRoundKey):
+        raise FormatError(file=key, line=1, reason="it is no round of refreshing")
+    return json_records.read(RefreshRound, campaign.store.get(key).data, file=key)
+
+
+def _round(campaign: Campaign, rounds: list[RefreshRound], tasks: list[RoundTask]) -> RefreshRound:
+    now = campaign.store.now()
+    return RefreshRound(
+        campaign=campaign.name,
+        day=f"{now:%Y%m%d}",
+        number=(rounds[-1].number if rounds else 0) + 1,
+        created_at=now,
+        host=socket.gethostname() or "unknown",
+        requests=sum(task.requests for task in tasks),
+        tasks=tuple(tasks),
+        nonce=secrets.token_hex(12),
+    )
+
+
+def _key(made: RefreshRound) -> str:
+    return str(RefreshRoundKey(made.campaign, made.day, made.number))
+
+
+def _put(campaign: Campaign, tasks: Iterable[RoundTask]) -> dict[str, int]:
+    outcomes: dict[str, int] = {}
+    for queue_name in (SEARCHES, WEBSITES):
+        wanted = [NewTask(task.task_id, task.payload) for task in tasks if task.queue == queue_name]
+        if not wanted:
+            continue
+        with opened_queue(campaign, queue_name) as queue:
+            for outcome, count in queue.put_many(wanted).counts.items():
+                outcomes[outcome.value] = outcomes.get(outcome.value, 0) + count
+    return outcomes

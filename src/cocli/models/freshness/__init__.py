@@ -1,0 +1,1 @@
+"""Records of a list that stays true: who is listed, how a business stood, what changed, rounds, and who was told."""

@@ -1,0 +1,100 @@
+"""A list that stays true: the town changes, two machines read everything again, and tell exactly what changed."""
+
+from __future__ import annotations
+
+import csv
+from typing import Any
+
+import pytest
+
+from cocli.demo.town import Town, changes_between, grow_town, serve_websites
+from cocli.demo.town.campaign import LATER_RELEASE, RELEASE, write_files
+from cocli.demo.town.change_score import score_changes
+from cocli.demo.town.trades import PHRASES
+from cocli.exit_codes import ExitCode
+from tests.kit.effort import effort
+from tests.scenarios.conftest import Machine, Machines, looking, wait_until
+
+CAMPAIGN = "harrowmere"
+SEARCHED = PHRASES if effort(1) > 1 else ("hair salon", "car repair", "lawyer")
+"""All of them in `make scenarios`; in the suite three whose changes are of every kind."""
+ENDED = (ExitCode.OK, ExitCode.GOAL_MISSED)
+
+
+@pytest.mark.timeout(900)
+def test_what_changed_is_told_though_the_power_fails(machine: Machines, place: str, town: Town) -> None:
+    later = grow_town(town)
+    laptop, other = machine("laptop", store=place), machine("pi", store=place)
+    with serve_websites(town, hang_seconds=0.2) as websites:
+        write_files(laptop.home, town, websites)
+        add_places(laptop, RELEASE)
+        queries = [word for phrase in SEARCHED for word in ("--query", phrase)]
+        laptop.cocli("campaign", "new", CAMPAIGN, *queries)
+        laptop.cocli("campaign", "edit", CAMPAIGN, "--set", f"prospecting.area={laptop.files / 'territory.geojson'}")
+        assert laptop.cocli("run", CAMPAIGN, "--quiet", code=None).code in ENDED
+    with looking(laptop, CAMPAIGN) as campaign:
+        assert not any(campaign.store.list(f"campaigns/{CAMPAIGN}/indexes/changes/")), "a first run has no changes"
+
+    with serve_websites(later, hang_seconds=0.2) as websites:
+        for computer in (laptop, other):
+            write_files(computer.home, later, websites)
+            add_places(computer, LATER_RELEASE)
+        due = laptop.cocli("campaign", "refresh", CAMPAIGN, "--now", "--dry-run", "--json").json
+        assert due["files"]["due"] == len(SEARCHED) * len(town.region.tiles)
+        assert due["outcomes"]["would_queue"] > 0
+        queued = laptop.cocli("campaign", "refresh", CAMPAIGN, "--now", "--json").json
+        assert queued["round"] == 1
+        assert queued["outcomes"]["queued"] == due["outcomes"]["would_queue"]
+        again = other.cocli("campaign", "refresh", CAMPAIGN, "--now", "--json").json
+        assert (again["round"], again["outcomes"]) == (None, {}), "another machine queues nothing twice"
+        running = laptop.start("run", CAMPAIGN, "--workers", "2", "--quiet")
+        wait_until(lambda: refreshed(laptop) or running.poll() is not None, "a website is read again")
+        laptop.kill(running)
+        assert other.cocli("run", CAMPAIGN, "--workers", "2", "--quiet", code=None).code in ENDED
+
+    found = told(other)
+    score = score_changes(found["changes"], town, later, SEARCHED)
+    assert (score.wrong, score.missed) == ((), ())
+    assert score.right == len(expected(town, later)) > 3
+    assert all(row["after_document"] for row in found["changes"])
+    assert all(row["before_document"] for row in found["changes"] if row["kind"] != "new")
+    exported(other, town, later)
+
+
+def add_places(who: Machine, release: str) -> None:
+    who.cocli("source", "add", str(who.files / "places.parquet"), "--as", "overture", "--release", release)
+
+
+def told(who: Machine) -> Any:
+    return who.cocli("campaign", "changes", CAMPAIGN, "--since", "2026-01-01", "--json").json
+
+
+def expected(town: Town, later: Town) -> dict[str, set[str]]:
+    """Name of the business → kinds of what changed."""
+    trades = {business.number: business.trade.phrase for each in (town, later) for business in each.businesses}
+    found: dict[str, set[str]] = {}
+    for change in changes_between(town, later):
+        if trades[change.number] in SEARCHED:
+            found.setdefault(change.name, set()).add(change.kind)
+    return found
+
+
+def exported(who: Machine, town: Town, later: Town) -> None:
+    """The file that a person opens has the changes beside each business, and nobody was deleted."""
+    path = who.folder / "list.csv"
+    who.cocli("export", CAMPAIGN, "--columns", "name,standing,standing_since,changed_at,changes", "--out", str(path))
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = {row["name"]: row for row in csv.DictReader(file)}
+    changed = {name: set(row["changes"].split("; ")) for name, row in rows.items() if row["changes"]}
+    assert changed == expected(town, later)
+    for name, kinds in changed.items():
+        gone = kinds & {"closed", "missing"}
+        assert rows[name]["standing"] == (gone.pop() if gone else "listed")
+        assert rows[name]["changed_at"]
+
+
+def refreshed(who: Machine) -> bool:
+    """Whether a website was visited again."""
+    with looking(who, CAMPAIGN) as campaign:
+        folder = f"campaigns/{CAMPAIGN}/queues/enrichment/completed/"
+        return any("_refresh-" in info.key for info in campaign.store.list(folder))
