@@ -32,8 +32,6 @@ from cocli.pipeline.stages.enrichment_loop import QUEUE as WEBSITES
 from cocli.pipeline.stages.list_pass import LostPass
 
 if TYPE_CHECKING:
-    from cocli.models.freshness.change import BusinessChange
-    from cocli.models.freshness.standing import BusinessStanding
     from collections.abc import Iterable, Iterator
     from datetime import datetime
 
@@ -41,6 +39,8 @@ if TYPE_CHECKING:
     from cocli.app.results.rows import KnownBusiness
     from cocli.app.workspace import Progress, Workspace
     from cocli.models.domain import Domain
+    from cocli.models.freshness.change import BusinessChange
+    from cocli.models.freshness.standing import BusinessStanding
     from cocli.pipeline.stages.harvest import Harvester
     from cocli.pipeline.stages.list_pass import SourcePass
 
