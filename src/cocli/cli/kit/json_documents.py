@@ -116,7 +116,7 @@ DOCUMENTS = {
     '"limited_by", "longest_lag"}; '
     "whole is false where something was given back unfinished",
     "cocli schedule": '{"campaign", "manager": "systemd" or "cron", "state": "printed", "installed", '
-    '"already_installed", "removed" or "already_removed", "texts": {file: text}, "commands"}; with --run {"campaign", '
+    '"already_installed", "removed" or "already_removed", "texts": [{"file", "text"}], "commands"}; with --run {"campaign", '
     '"name", "outcome": "ran", "failed", "already_done", "running_elsewhere" or "lost", "code", "problem"}',
     "cocli supervisor": '{"campaign", "campaigns", "host", "completed": {queue: count}, "restarts", "commands", '
     '"whole"}',
@@ -321,7 +321,8 @@ DOCUMENTS = {
     '"unread", "found", "completeness"} or null, "fields": [{"field", "filled", "share"}], "emails": {"addresses", '
     '"undeliverable", "prospects", "by_source": [{"name", "count"}], "by_method", "by_relation", "by_label", '
     '"by_verification": the '
-    'same}, "sources", "categories", "domains": the same, "queues": [{"queue", "pending", "leased", "expired", '
+    'same}, "sources", "categories", "domains", "changes": the same, '
+    '"queues": [{"queue", "pending", "leased", "expired", '
     '"completed", "sidelined": {category: count}, "rate_per_minute", "problem"}], "trend": [{"at", "told_by", '
     '"prospects", "with_email", "addresses", "read"}], "versions": {index: version}, "unpacked": {index: count}, '
     '"path", "problem", "written"}',
