@@ -35,7 +35,8 @@
     ├── QueueError
     │   ├── LeaseLost               somebody else has the task now
     │   ├── QueueUnusable           the provider that is configured lacks something
-    │   └── BrokerUnavailable       retryable: Kafka did not answer, or did not take a message
+    │   ├── BrokerUnavailable       retryable: Kafka did not answer, or did not take a message
+    │   └── OutboxFull              retryable: too many events of an account wait to be sent
     ├── IndexProblem
     │   ├── IndexDamaged            a file of the index is missing or does not match its name
     │   ├── LossesNotAccepted       rows are lost, and nobody has accepted the loss yet
@@ -514,6 +515,15 @@ class BrokerUnavailable(QueueError):
     exit_code = ExitCode.UNAVAILABLE
     retryable = True
     remedy = "Check that the broker runs and that its address is right. Nothing was lost."
+
+
+class OutboxFull(QueueError):
+    """{count} events of the account {account} wait to be sent, and {limit} may."""
+
+    code = "outbox_full"
+    exit_code = ExitCode.UNAVAILABLE
+    retryable = True
+    remedy = "See what cannot be sent, and why, with: cocli documents events. Nothing was written: save it again later."
 
 
 class GraphError(CocliError):

@@ -16,6 +16,7 @@ from cocli.documents.ids import node_uuid
 from cocli.documents.objects import check_document
 from cocli.documents.outbox import events_of
 from cocli.documents.receipt import Outcome, Receipt
+from cocli.documents.subscriptions import MAX_DESTINATIONS, name_fault
 from cocli.errors import CocliError, DocumentContested, DocumentDeleted, DocumentInvalid, StoreError
 from cocli.models.record import render_utc
 from cocli.store.base import Put
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from cocli.documents.document import Document
     from cocli.documents.objects import DocumentObjects
     from cocli.documents.outbox import Event
+    from cocli.documents.outbox_room import OutboxRoom
     from cocli.documents.places import DocumentPlace
     from cocli.documents.save_order import Precondition, SaveOrder
     from cocli.documents.subscriptions import Subscriptions
@@ -95,12 +97,14 @@ class Saver:
         *,
         clock: Callable[[], datetime],
         subscriptions: Subscriptions,
+        room: OutboxRoom,
     ) -> None:
         self._objects = objects
         self._catalog = catalog
         self._tombstones = tombstones
         self._clock = clock
         self._subscriptions = subscriptions
+        self._room = room
 
     def save(self, order: SaveOrder) -> Receipt:
         document = order.document
@@ -150,20 +154,33 @@ class Saver:
     def _publish_more(self, document: Document, row: PipeDoc, publish: Sequence[str]) -> None:
         """The content is known; a destination may be new."""
         operation = Operation.CREATED if row.version == 1 else Operation.UPDATED
-        header = Header(row.version, row.digest, row.saved_at, operation, tuple(publish))
+        destinations = self._destinations(document, publish)
+        header = Header(row.version, row.digest, row.saved_at, operation, destinations)
         wanted = [event for event in self._events(DocumentState(header, document)) if event.destination]
         known = self._catalog.known_events([event.event_id for event in wanted])
         missing = [event for event in wanted if event.event_id not in known]
         if missing:
+            self._room.require(document.account, len(missing))
             self._catalog.commit([], missing)
+
+    def _destinations(self, document: Document, publish: Sequence[str]) -> tuple[str, ...]:
+        """Whom to tell, each once. `DocumentInvalid` for what cannot be the name of anybody."""
+        destinations = tuple(dict.fromkeys(publish))
+        if len(destinations) > MAX_DESTINATIONS:
+            reason = f"it is to be sent to {len(destinations)} destinations; the most is {MAX_DESTINATIONS}"
+            raise DocumentInvalid(doc=document.doc, reason=reason)
+        for name in destinations:
+            if fault := name_fault(name) or self._subscriptions.fault(name):
+                raise DocumentInvalid(doc=document.doc, reason=f'it cannot be sent to "{name[:80]}": {fault}')
+        return destinations
 
     def _request(self, order: SaveOrder, place: DocumentPlace, intake: str, at: datetime | None = None) -> _SaveRequest:
         """`at` is the moment of a batch: asking the store's clock may cost a write."""
         document, at = order.document, at or self._clock()
         check_document(document)
-        destinations = tuple(dict.fromkeys(order.publish))
-        if any(not name or "\0" in name for name in destinations):
-            raise DocumentInvalid(doc=document.doc, reason="a destination is empty or contains a NUL")
+        destinations = self._destinations(document, order.publish)
+        if events := sum(self._subscriptions.reads(name) for name in ("", *destinations)):
+            self._room.require(document.account, events)
         header = Header(1, document.digest, at, Operation.CREATED, destinations, saved_by=order.by)
         first, data = self._objects.encode(DocumentState(header, document))
         place.version(header.digest)  # the longest key that it may ever need: refused now rather than with an update

@@ -10,7 +10,6 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, StringConstraints, field_validator, model_validator
 
-from cocli.models.age import AgeText
 from cocli.models.record import (
     DomainText,
     EmailText,
@@ -23,6 +22,7 @@ from cocli.models.record import (
     RecordPart,
     Text,
 )
+from cocli.models.retention.age import AgeText
 
 CampaignName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9](?:[a-z0-9-]{0,50}[a-z0-9])?$")]
 """Lower-case letters, digits and dashes: it becomes part of bucket names (`cocli-data-{campaign}`, 63 characters)."""
@@ -184,6 +184,9 @@ class DocumentsSection(RecordPart):
     event is written."""
     kafka_servers: Text | None = None
     """`host:port` of Kafka, several with commas; for `events = "kafka"`."""
+    max_waiting_events: Annotated[int, Field(ge=1, le=100_000_000)] = 100_000
+    """Events of an account that may wait to be sent. Beyond it a save that needs one is refused, and may be tried
+    again: a broker that stays away must not fill the disk."""
     host: Label = "127.0.0.1"
     """Where the service listens. Beyond this machine it needs a certificate."""
     grpc_port: Annotated[int, Field(ge=0, le=65_535)] = 8788

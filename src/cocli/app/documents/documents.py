@@ -11,6 +11,7 @@ import os
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from cocli.config.places import state_home
@@ -34,7 +35,9 @@ if TYPE_CHECKING:
 
     from cocli.app.workspace import Campaign, Workspace
     from cocli.config.resolve import Settings
+    from cocli.documents.subscriptions import Subscriptions
     from cocli.models.document import PipeDoc
+    from cocli.pipeline.suppression.stored import LeftAlone
     from cocli.store.base import Store
 
 BODY = "body"
@@ -135,7 +138,9 @@ def opened_documents(
             clock=store.now,
             prefix=section.prefix,
             inline_limit=section.inline_limit,
-            subscriptions=NOBODY if section.events == "none" else NodeSubscriptions(),
+            subscriptions=_subscriptions(section),
+            most_waiting=section.max_waiting_events,
+            redact=partial(_without_forgotten, chosen.left_alone if chosen else workspace.left_alone()),
         )
         account = str(settings.values["campaign", "account"].value)
         edition = section.edition or str(settings.values["cluster", "id"].value)
@@ -149,6 +154,23 @@ def opened_documents(
                 TellerLoop(repository.teller).tell()
     finally:
         catalog.close()
+
+
+def _subscriptions(section: DocumentsSection) -> Subscriptions:
+    if section.events == "none":
+        return NOBODY
+    return NodeSubscriptions(topics=section.events == "kafka")
+
+
+def _without_forgotten(left_alone: LeftAlone, document: Document) -> Document:
+    """A capture without those whom somebody asked to forget: their page may show them still."""
+    forgotten = left_alone.listed().forgotten
+    if not forgotten:
+        return document
+    from cocli.app.left_alone.captures import redacted_document  # here: most stores have forgotten nobody
+    from cocli.app.left_alone.matcher import SubjectMatcher
+
+    return redacted_document(document, SubjectMatcher(forgotten))
 
 
 def catalog_address(settings: Settings, store: Store) -> str:

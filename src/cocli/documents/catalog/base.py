@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from cocli.documents.catalog.job_rows import Commit
+    from cocli.documents.catalog.outbox_table import OutboxTable
+    from cocli.documents.catalog.routes_table import RoutesTable
     from cocli.documents.outbox import Event
     from cocli.models.document import PipeDoc, StateKey
 
@@ -241,13 +243,21 @@ class Catalog(Protocol):
 
     # --- events
 
+    @property
+    def outbox(self) -> OutboxTable:
+        """For those who send events."""
+        ...
+
+    @property
+    def routes(self) -> RoutesTable:
+        """Which editions get what comes in."""
+        ...
+
     def waiting(self, limit: int) -> list[Event]:
-        """Events that were not published yet, oldest first; those that failed come last."""
+        """Events that were not published yet, oldest first, whoever has them now: for looking."""
         ...
 
     def mark_published(self, event_ids: Sequence[str], at: datetime) -> None: ...
-
-    def note_failure(self, event_id: str, reason: str) -> None: ...
 
     def known_events(self, event_ids: Collection[str]) -> set[str]: ...
 

@@ -88,6 +88,10 @@ class PostgresDatabase:
             session.rows("SELECT pg_advisory_xact_lock(%(number)s)", {"number": _MIGRATING})
             yield session
 
+    def lock(self, session: DatabaseSession, name: str, *, shared: bool = False) -> None:
+        function = "pg_advisory_xact_lock_shared" if shared else "pg_advisory_xact_lock"
+        session.rows(f"SELECT {function}(hashtext(%(name)s))", {"name": f"cocli {name}"})
+
     def run_script(self, session: DatabaseSession, script: str) -> None:
         session.run(script, {})
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, TypeVar
 from cocli.documents.catalog.base import CatalogState, Memo, OutboxEntry, Which
 from cocli.documents.catalog.commit_group import CommitGroup
 from cocli.documents.catalog.migrations import migrate
+from cocli.documents.catalog.outbox_table import OutboxTable
+from cocli.documents.catalog.routes_table import RoutesTable
 from cocli.documents.catalog.rows import (
     event_values,
     memo_values,
@@ -51,6 +53,8 @@ class SqlCatalog:
         self._read_row = self._checked(partial(read_row, read=read))
         self._read_event = self._checked(partial(read_event, read=read))
         self._read_memo = self._checked(partial(read_memo, read=read))
+        self.outbox = OutboxTable(database, self._read_event)
+        self.routes = RoutesTable(database, self._read_row, self._add_events)
         self._write_paths()
 
     def _write_paths(self) -> None:
@@ -143,12 +147,14 @@ class SqlCatalog:
             found = session.rows(self._statements["deleted"], {"intake": intake, "connector": rows[0].connector})
             if found and found[0][0] is not None:
                 return False
+        self.routes.note(session, rows)
         self._write(session, rows, events, number)
         return True
 
     def replace(self, rows: Sequence[PipeDoc], events: Sequence[Event], *, remove: Sequence[PipeDoc] = ()) -> None:
         with self._database.transaction() as session:
             number = self._numbered(session, rows)
+            self.routes.note(session, rows)
             for row in (*remove, *rows):
                 session.run(self._statements["remove"], _place(row.state_key))
                 session.run(self._statements["drop_untold"], _place(row.state_key))
@@ -171,6 +177,9 @@ class SqlCatalog:
         session.run_many(self._statements["put"], [self._row_values(row) for row in rows])
         self._note_changes(session, rows, number)
         session.run_many(self._statements["add_untold"], [_place(row.state_key) for row in rows])
+        self._add_events(session, events)
+
+    def _add_events(self, session: DatabaseSession, events: Sequence[Event]) -> None:
         session.run_many(self._statements["add_event"], [self._event_values(event) for event in events])
 
     def states(self, account: str, doc: str, cluster: Selection, *, deleted: bool) -> list[PipeDoc]:
@@ -246,6 +255,7 @@ class SqlCatalog:
     def learn(self, rows: Sequence[PipeDoc], entries: Sequence[str]) -> None:
         with self._database.transaction() as session:
             number = self._numbered(session, rows)
+            self.routes.note(session, rows)
             session.run_many(self._statements["learn"], [self._row_values(row) for row in rows])
             self._note_changes(session, rows, number)
             session.run_many(self._statements["add_learned"], [{"entry": entry} for entry in entries])
@@ -310,10 +320,6 @@ class SqlCatalog:
             session.run_many(
                 self._statements["mark_published"], [{"event_id": event_id, "at": moment} for event_id in event_ids]
             )
-
-    def note_failure(self, event_id: str, reason: str) -> None:
-        with self._database.transaction() as session:
-            session.run(self._statements["note_failure"], {"event_id": event_id, "reason": reason[:1000]})
 
     def known_events(self, event_ids: Collection[str]) -> set[str]:
         statement = self._statements["known_event"]

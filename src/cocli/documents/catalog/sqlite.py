@@ -125,6 +125,9 @@ class SqliteDatabase:
 
     migrating = transaction  # BEGIN IMMEDIATE lets one process at a time begin
 
+    def lock(self, session: DatabaseSession, name: str, *, shared: bool = False) -> None:
+        """A transaction that writes has the whole file."""
+
     def run_script(self, session: DatabaseSession, script: str) -> None:
         statement = ""
         for line in script.splitlines(keepends=True):
