@@ -200,12 +200,18 @@ class DocumentsSection(RecordPart):
     """The file with the secret that tokens are signed with; one in the state folder where it is not set."""
     max_message_bytes: Annotated[int, Field(ge=4096, le=536_870_912)] = 67_108_864
     """The largest request and answer of the gRPC service."""
-    max_upload_bytes: Annotated[int, Field(ge=1, le=268_435_456)] = 268_435_456
+    max_upload_bytes: Annotated[int, Field(ge=1, le=17_179_869_184)] = 17_179_869_184
     """The largest file that is uploaded by HTTP."""
     max_connections: Annotated[int, Field(ge=128, le=65_536)] = 512
     """Of an HTTP service, and of the gRPC service. Beyond it a new connection takes the place of one that waits."""
     max_connections_per_address: Annotated[int, Field(ge=128, le=65_536)] = 256
     """Of one caller's address, by HTTP. Raise it behind a proxy, which has one address for everybody."""
+    account_requests_per_minute: Annotated[int, Field(ge=0)] = 0
+    """Requests that one account may send to a service in a minute; 0 is no limit."""
+    account_bytes_per_minute: Annotated[int, Field(ge=0)] = 0
+    """Bytes that one account may send to a service in a minute; 0 is no limit."""
+    account_replays: Annotated[int, Field(ge=0, le=1000)] = 4
+    """Replays of one account that a service runs at a time; 0 is no limit."""
 
     @field_validator("catalog")
     @classmethod
