@@ -18,6 +18,7 @@ ALLOWED = {
     "index/replacement.py": "records of an index: no file is meant",
     "app/deploy/packages.py": "the cache",
     "app/deploy/agent/places.py": "runs on a host with nothing but Python, in folders that a deployment made",
+    "app/deploy/agent/installation.py": "the same: a release under its own name",
     "app/search/copy.py": "the cache",
     "app/web/prospects/files.py": "the cache",
     "app/machines/supervisor.py": "the state home",

@@ -132,7 +132,7 @@ def index_of(key: str) -> str | None:
 
 _FIRST = {
     "companies": MARKDOWN, "people": MARKDOWN, "status": HEARTBEAT, "access": MACHINE, "evictions": MACHINE,
-    "catalog": CATALOG, "probes": PROBE, "suppressed": LEFT_ALONE, "forgotten": LEFT_ALONE,
+    "revocations": MACHINE, "catalog": CATALOG, "probes": PROBE, "suppressed": LEFT_ALONE, "forgotten": LEFT_ALONE,
 }  # fmt: skip
 
 

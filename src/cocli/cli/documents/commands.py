@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 from cocli.cli.documents import changes as documents_changes
 from cocli.cli.documents import editions as documents_editions
+from cocli.cli.documents import events as documents_events
 from cocli.cli.documents import jobs as documents_jobs
+from cocli.cli.documents import module as documents_module
 from cocli.cli.documents import quarantine as documents_quarantine
 from cocli.cli.documents import service as documents_service
 from cocli.cli.documents import work as documents_work
@@ -255,3 +257,5 @@ app.add_typer(documents_editions.app)
 app.add_typer(documents_service.app)
 app.add_typer(documents_quarantine.app)
 app.add_typer(documents_work.app)
+app.add_typer(documents_events.app)
+app.add_typer(documents_module.app)
