@@ -169,7 +169,7 @@ def _single(bench: Bench, near: Store, far: list[_Worker], depth: int) -> None:
 
 def _round_trips(bench: Bench) -> None:
     """The same workers and the same wait, with memory instead of a server that shares the machine's cores with them."""
-    depth, limit = 50_000, WORKERS / (2 * LATENCY)
+    depth, limit = 10_000, WORKERS / (2 * LATENCY)
     bench.note(f"memory with {LATENCY * 1000:.0f} ms per request, {WORKERS} workers")
     memory = MemoryStore()
     LeasedQueue(memory, "bench", "single").put_many(NewTask(f"task-{n}", {"p": PAYLOAD}) for n in range(depth))

@@ -66,7 +66,7 @@ def _run(town: Town, websites: WebsiteServer, sites: int, *words: str) -> tuple[
         settings += "per_address = 1000\naddress_rate = 100000\n"
         settings += 'allow_networks = ["127.0.0.0/8"]\n'
         (home.folder / "config.toml").write_text(settings, "utf-8")
-        _write_list(home.folder / "leads.csv", town, sites)
+        write_list(home.folder / "leads.csv", town, sites)
         started = time.perf_counter()
         done = subprocess.run(
             [sys.executable, "-m", "cocli", "run", "leads.csv", "--quiet", *words],
@@ -83,7 +83,7 @@ def _run(town: Town, websites: WebsiteServer, sites: int, *words: str) -> tuple[
         return seconds, [dict(zip(map(str, header), row, strict=True)) for row in rows]
 
 
-def _write_list(file: Path, town: Town, sites: int) -> None:
+def write_list(file: Path, town: Town, sites: int) -> None:
     """Websites that everybody can read, each once."""
     found: dict[str, str] = {}
     for business in town.businesses:

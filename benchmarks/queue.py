@@ -1,20 +1,34 @@
-"""Claims and acks per second by processes, on a folder beside huey, litequeue and persist-queue; and requests on S3."""
+"""Claims and acks per second by processes, on a folder beside huey, litequeue and persist-queue; and requests on S3.
+
+Some minutes by default. `tasks=10000 depth=200000 s3_tasks=1000 s3_depth=6000` and `BENCH_PROCESSES=1,2,4,8` measure
+more; `then=0`, `batches=0`, `depth=0` and `s3_tasks=0` each leave a part out. `then=3` turns compare it with the queue
+of the day on which its aims were set, which comes out of this repository's history.
+"""
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from benchmarks import _queue_s3
-from benchmarks.queue_contenders import AT_A_TIME, CONTENDERS, PAYLOAD, open_local
+from benchmarks import _queue_before, _queue_s3
+from benchmarks.queue_contenders import (
+    BARE,
+    CONTENDERS,
+    MANY,
+    NO_LIMIT,
+    OURS,
+    PAYLOAD,
+    Rate,
+    fill,
+    open_local,
+    run_workers,
+)
 from cocli.models.completion import Ok
 from cocli.models.task import TaskItem
 from cocli.queue.base import NewTask
@@ -27,37 +41,29 @@ if TYPE_CHECKING:
     from benchmarks.harness import Bench
 
 ITEMS = 100
-OURS = "cocli"
-MANY = f"cocli, {AT_A_TIME} at a time"
-BARE = "bare system calls"
 HUEY = "huey-sqlite"
 TURNS = 5
-NO_LIMIT = 1 << 60
-SECONDS = 4.0
-"""The longest that one figure is measured for."""
-
-
-class Rate(NamedTuple):
-    """How quick, and the processor's microseconds that each took: on a busy machine the latter says more."""
-
-    per_second: float
-    cpu: float
 
 
 def main(bench: Bench) -> None:
-    tasks = bench.size("tasks", 10_000)
-    processes = [int(count) for count in os.environ.get("BENCH_PROCESSES", "1,2,4,8").split(",")]
+    tasks = bench.size("tasks", 2_000)
+    processes = [int(count) for count in os.environ.get("BENCH_PROCESSES", "1,2,4").split(",")]
     with tempfile.TemporaryDirectory(prefix="cocli-bench-", dir=os.environ.get("BENCH_FOLDER")) as name:
         folder = Path(name)
-        _in_memory(bench, max(tasks // 5, 100))
+        _in_memory(bench, max(tasks, 100))
+        if turns := bench.size("then", 3):
+            _queue_before.measure(bench, folder, max(tasks // 2, 100), turns)
+        _single(bench, folder, tasks, processes, policy="fsync")
         _single(bench, folder, tasks, processes, policy="nofsync")
-        _single(bench, folder, max(tasks // 5, 100), processes, policy="fsync")
-        _batches(bench, folder, processes, bench.size("batches", 300))
+        if batches := bench.size("batches", 100):
+            _batches(bench, folder, processes, batches)
         with tempfile.TemporaryDirectory(prefix="cocli-bench-", dir=_memory_folder()) as memory:
             _single(bench, Path(memory), tasks, processes, policy="memory")
-            _depth(bench, Path(memory), tasks, bench.size("depth", 200_000))
-        (folder / "s3").mkdir()
-        _queue_s3.measure(bench, folder / "s3", bench.size("s3_tasks", 1_000), bench.size("s3_depth", 6_000))
+            if depth := bench.size("depth", 40_000):
+                _depth(bench, Path(memory), tasks, depth)
+        if s3_tasks := bench.size("s3_tasks", 500):
+            (folder / "s3").mkdir()
+            _queue_s3.measure(bench, folder / "s3", s3_tasks, bench.size("s3_depth", 2_500))
 
 
 def _memory_folder() -> str | None:
@@ -157,32 +163,11 @@ def _drain(
     """Fill a queue, let processes empty it, and divide. They wait for each other before the clock starts."""
     if not folder.exists():
         folder.mkdir(parents=True)
-        queue = CONTENDERS[name].open(str(folder), fsync)
-        queue.fill(tasks)
-        queue.close()
-    rate = _run_workers(folder, name, processes, fsync=fsync, limit=limit)
+        fill(name, folder, tasks)
+    rate = run_workers(folder, name, processes, fsync=fsync, limit=limit)
     if not keep:
         shutil.rmtree(folder)
     return rate
-
-
-def _run_workers(folder: Path, name: str, processes: int, *, fsync: bool, limit: int = NO_LIMIT, each: int = 1) -> Rate:
-    words = [name, str(folder), str(int(fsync)), str(limit), str(SECONDS)]
-    command = [sys.executable, "-m", "benchmarks.queue_contenders", *words]
-    workers = [
-        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(processes)
-    ]
-    for worker in workers:
-        assert worker.stdout is not None
-        worker.stdout.readline()
-    for worker in workers:
-        assert worker.stdin is not None
-        worker.stdin.write("go\n")
-        worker.stdin.flush()
-    results = [json.loads(worker.communicate()[0]) for worker in workers]
-    done = sum(one["done"] for one in results) * each
-    seconds = max(one["ended"] for one in results) - min(one["started"] for one in results)
-    return Rate(done / seconds, sum(one["cpu"] for one in results) / max(done, 1) * 1e6)
 
 
 # --- batches, and a deep queue
@@ -198,7 +183,7 @@ def _batches(bench: Bench, folder: Path, processes: list[int], batches: int) -> 
         queue.put_many(
             NewTask(f"batch-{n}", items=[TaskItem(item_id=f"{n}-{i}") for i in range(ITEMS)]) for n in range(batches)
         )
-        rates[count] = _run_workers(where, OURS, count, fsync=True, each=ITEMS)
+        rates[count] = run_workers(where, OURS, count, fsync=True, each=ITEMS)
         _assert_done_once(queue.inspect(f"batch-{n}").items for n in range(batches))
         shutil.rmtree(where)
     conditions = f"batches of {ITEMS}, fsync, {_by_count(rates)}; 0 duplicates"

@@ -6,22 +6,33 @@ import json
 import os
 import random
 import sqlite3
+import subprocess
 import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
 
 from cocli.models.completion import Ok
 from cocli.queue.base import NewTask
 from cocli.queue.leased.claim import LeasedClaim
 from cocli.queue.leased.queue import LeasedQueue
 from cocli.store.local import LocalStore
+from cocli.store.memory import MemoryStore
 
 PAYLOAD = "x" * 300
 AT_A_TIME = 16
 _SHARDS = "0123456789abcdef"
+OURS = "cocli"
+MANY = f"cocli, {AT_A_TIME} at a time"
+IN_MEMORY = "cocli, in memory"
+BARE = "bare system calls"
+NO_LIMIT = 1 << 60
+SECONDS = 3.0
+"""The longest that one figure is measured for."""
+_IN_MEMORY_TASKS = 5_000
 
 
 class Contender(Protocol):
@@ -77,11 +88,20 @@ class CocliMany(Cocli):
         return len(claims)
 
 
+class CocliInMemory(Cocli):
+    """The store of tests and simulations, filled when it is opened: what is left is the queue's own work."""
+
+    def __init__(self, folder: str, fsync: bool) -> None:  # noqa: ARG002 - there is no disk
+        self._queue = LeasedQueue(MemoryStore(), "bench", "tasks")
+        self._queue.put_many(NewTask(f"task-{n}", {"p": PAYLOAD}) for n in range(_IN_MEMORY_TASKS))
+        self._claim = None
+
+
 class Bare:
     """The system calls that the layout needs, and nothing else: what no queue of one folder per task can go beyond.
 
     Per task: a lease under a temporary name, linked to its own; the task read; a completion in the same way; two
-    files and a folder removed. With fsync, lease and completion and their folders are synchronised.
+    files and a folder removed. With fsync, the completion and its folder are synchronised, as the queue does it.
     """
 
     def __init__(self, folder: str, fsync: bool) -> None:
@@ -96,7 +116,7 @@ class Bare:
         for number in range(tasks):
             task = f"{self._folder}/pending/{_SHARDS[number % 16]}/task-{number}"
             os.mkdir(task)
-            self._write(f"{task}/task.json", PAYLOAD.encode())
+            self._write(f"{task}/task.json", PAYLOAD.encode(), fsync=False)
 
     def some(self) -> int:
         if self._left is None:
@@ -106,7 +126,7 @@ class Bare:
             name = self._left.pop()
             folder = f"{self._folder}/pending/{name}"
             try:
-                self._create(folder, "lease.json")
+                self._create(folder, "lease.json", PAYLOAD.encode(), fsync=False)
             except (FileExistsError, FileNotFoundError):
                 continue  # another process has it, or had it
             try:
@@ -117,7 +137,7 @@ class Bare:
             data = os.read(descriptor, 4096)
             os.close(descriptor)
             completed, _, task = f"{self._folder}/completed/{name}".rpartition("/")
-            self._create(completed, f"{task}.json", data)
+            self._create(completed, f"{task}.json", data, fsync=self._fsync)
             self._remove(folder, "task.json", "lease.json")
             return 1
         return 0
@@ -128,22 +148,22 @@ class Bare:
         with suppress(OSError):  # another process is trying to lease it at this moment: it removes the folder
             os.rmdir(folder)
 
-    def _create(self, folder: str, name: str, data: bytes = PAYLOAD.encode()) -> None:
+    def _create(self, folder: str, name: str, data: bytes, *, fsync: bool) -> None:
         temporary = f"{folder}/.tmp#{os.getpid()}-{name}"
-        self._write(temporary, data)
+        self._write(temporary, data, fsync=fsync)
         try:
             os.link(temporary, f"{folder}/{name}")
         finally:
             os.unlink(temporary)
-        if self._fsync:
+        if fsync:
             descriptor = os.open(folder, os.O_RDONLY)
             os.fsync(descriptor)
             os.close(descriptor)
 
-    def _write(self, path: str, data: bytes) -> None:
+    def _write(self, path: str, data: bytes, *, fsync: bool) -> None:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
         os.write(descriptor, data)
-        if self._fsync:
+        if fsync:
             os.fsync(descriptor)
         os.close(descriptor)
 
@@ -246,9 +266,9 @@ class Entry:
 
 
 CONTENDERS: dict[str, Entry] = {
-    "cocli": Entry(Cocli, folders="cocli"),
-    "cocli, 16 at a time": Entry(CocliMany, folders="cocli"),
-    "bare system calls": Entry(Bare, folders="bare"),
+    OURS: Entry(Cocli, folders="cocli"),
+    MANY: Entry(CocliMany, folders="cocli"),
+    BARE: Entry(Bare, folders="bare"),
     "huey-sqlite": Entry(_huey_sqlite),
     "huey-file": Entry(_huey_file, can_fsync=False),
     "litequeue": Entry(LiteQueue),
@@ -256,9 +276,58 @@ CONTENDERS: dict[str, Entry] = {
 }
 
 
+WORKERS = CONTENDERS | {IN_MEMORY: Entry(CocliInMemory, processes=False)}
+
+
+class Rate(NamedTuple):
+    """How quick, and the processor's microseconds that each took: on a busy machine the latter says more."""
+
+    per_second: float
+    cpu: float
+
+
+def fill(name: str, folder: Path, tasks: int) -> None:
+    """Without waiting for the disk: to fill a queue is not what is measured."""
+    queue = CONTENDERS[name].open(str(folder), False)
+    queue.fill(tasks)
+    queue.close()
+
+
+def run_workers(
+    folder: Path,
+    name: str,
+    processes: int,
+    *,
+    fsync: bool,
+    limit: int = NO_LIMIT,
+    each: int = 1,
+    source: str | None = None,
+) -> Rate:
+    """Let processes empty a queue, and divide. They wait for each other before the clock starts. `source` is where
+    other code of this program lies, that is to be measured instead."""
+    words = [name, str(folder), str(int(fsync)), str(limit), str(SECONDS)]
+    command = [sys.executable, "-m", "benchmarks.queue_contenders", *words]
+    environ = os.environ | ({"PYTHONPATH": source} if source else {})
+    workers = [
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environ)
+        for _ in range(processes)
+    ]
+    for worker in workers:
+        assert worker.stdout is not None
+        worker.stdout.readline()
+    for worker in workers:
+        assert worker.stdin is not None
+        worker.stdin.write("go\n")
+        worker.stdin.flush()
+    results = [json.loads(worker.communicate()[0]) for worker in workers]
+    done = sum(result["done"] for result in results) * each
+    seconds = max(result["ended"] for result in results) - min(result["started"] for result in results)
+    return Rate(done / seconds, sum(result["cpu"] for result in results) / max(done, 1) * 1e6)
+
+
 def main(name: str, folder: str, fsync: bool, limit: int, seconds: float) -> None:
     """Work until there is nothing left, or so many are done, or so much time has passed; say how many in how long."""
-    queue, done = CONTENDERS[name].open(folder, fsync), 0
+    queue, done = WORKERS[name].open(folder, fsync), 0
     print("ready", flush=True)
     sys.stdin.readline()
     started, spent_before = time.monotonic(), time.process_time()

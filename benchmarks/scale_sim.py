@@ -49,7 +49,7 @@ def _measure(bench: Bench, plan: QueuePlan) -> None:
         f"{plan.workers:,} workers, {plan.tasks:,} tasks, {how}, depth {plan.depth}, {plan.work_seconds:g} s of work"
     )
     started = time.process_time()
-    result = QueueRun(plan).run()
+    result = QueueRun(plan, bench.note).run()
     spent = time.process_time() - started
     name = f"w{plan.workers}_t{plan.tasks}_g{plan.group}_d{plan.depth}"
     if plan.work_seconds:

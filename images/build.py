@@ -83,7 +83,7 @@ def _make_context(locks: set[str]) -> None:
     subprocess.run(build_wheel, cwd=ROOT, check=True)
     (wheel,) = CONTEXT.glob("cocli-*.whl")
     (CONTEXT / "checked").write_text(f"{hashlib.sha256(wheel.read_bytes()).hexdigest()}  {wheel.name}\n")
-    for name in ("install", "healthy", "imports.py"):
+    for name in ("install", "healthy"):
         shutil.copy(ROOT / "images" / name, CONTEXT / name)
     shutil.copy(shutil.which("uv", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}") or "uv", CONTEXT / "uv")
     for lock in sorted(locks):
@@ -104,12 +104,13 @@ def _base() -> str:
         return _BASE
     tar = WORK / "base.tar"
     if not tar.exists():
+        fresh = WORK / "fresh.tar"  # by the end of its name mmdebstrap knows that it is to be an archive
         if shutil.which("mmdebstrap") is None:
             raise ImagesError(f"{_BASE} cannot be fetched; to make a base: as root: apt-get install mmdebstrap")
         excluded = [f"--dpkgopt=path-exclude=/usr/share/{name}/*" for name in ("doc", "man", "locale")]
         words = ["mmdebstrap", "--quiet", "--variant=apt", f"--include={_PACKAGES}", *excluded, "bookworm"]
-        subprocess.run([*words, str(tar) + ".new"], check=True)
-        os.replace(str(tar) + ".new", tar)
+        subprocess.run([*words, str(fresh)], check=True)
+        fresh.replace(tar)
     podman("import", "--quiet", str(tar), _LOCAL_BASE)
     return _LOCAL_BASE
 

@@ -58,11 +58,16 @@ from cocli.cli.main import main
 
 for words in (["--version"], ["demo", "--help"], ["--help"]):
     assert main(words) == 0, words
+from cocli.app.program import check_program
+
+failed = [check.detail for check in check_program() if check.status.value == "failed"]
+assert failed == [], failed
 print("MODULES", sum(name.startswith("cocli.") for name in sys.modules))
 print("EXTRAS", *sorted({str(name).partition(".")[0] for name in extras.values()}))
 """
-MADE = {"cocli/config/built.py", "cocli/app/deploy/requirements.txt"}
-"""What the build adds: the version that git gave, and the lock by which hosts get their packages."""
+_LOCKS = {f"cocli/app/deploy/requirements/{name}.txt" for name in ("run", "image-worker", "image-maps")}
+MADE = {"cocli/config/built.py", *_LOCKS}
+"""What the build adds: the version that git gave, and the locks by which hosts get their packages."""
 EXTRAS = {
     "aws_cdk",
     "boto3",

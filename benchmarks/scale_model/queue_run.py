@@ -16,11 +16,13 @@ from benchmarks.scale_model.client import BucketStore
 from benchmarks.scale_model.rates import PrefixRates
 from benchmarks.scale_model.world import VirtualRuntime, World
 from cocli.errors import StoreError
+from cocli.fleet.task_worker import IdleSettings
 from cocli.models.completion import Ok
 from cocli.models.task import TaskItem
 from cocli.queue.base import AckOutcome, NewTask
 from cocli.queue.leased.queue import LeasedQueue
 from cocli.queue.places import Places
+from cocli.retries import Backoff
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,8 +32,13 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 CAMPAIGN, QUEUE = "scale", "enrichment"
 ITEMS = 100
-_IDLE, _TROUBLE = 5.0, 1.0
-"""Seconds until a worker that found nothing, or whose store failed, looks again."""
+_TROUBLE = 1.0
+"""Seconds until a worker whose store failed looks again."""
+_PATIENCE = IdleSettings()
+_IDLE = Backoff(_PATIENCE.idle_first, _PATIENCE.idle_longest)
+"""As the product's worker waits that found nothing."""
+_TOLD = 20
+"""So often it is said how far a run has come."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +84,11 @@ class QueueResult:
 
 
 class QueueRun:
-    def __init__(self, plan: QueuePlan) -> None:
+    def __init__(self, plan: QueuePlan, tell: Callable[[str], None] | None = None) -> None:
+        """`tell` is called now and then with how far the run has come."""
         self._plan = plan
+        self._tell = tell or _silent
+        self._told = 0
         self._world = World()
         self._bucket = Bucket(self._world, PrefixRates(depth=plan.depth), plan.latency)
         self._outcomes: Counter[str] = Counter()
@@ -129,6 +139,11 @@ class QueueRun:
     def ended(self, outcome: AckOutcome) -> None:
         self._outcomes[outcome] += 1
         self._completed_at = self._world.now
+        done = self._outcomes[AckOutcome.COMPLETED]
+        share = done * _TOLD // self._plan.objects
+        if share > self._told:
+            self._told = share
+            self._tell(f"{done:,} done after {self._world.now:,.0f} virtual s")
 
     # --- before and after
 
@@ -148,9 +163,14 @@ class QueueRun:
             )
 
 
+def _silent(_: str) -> None:
+    """Nobody wants to know."""
+
+
 class _Worker:
     def __init__(self, run: QueueRun, number: int) -> None:
         self._run = run
+        self._looks = 0
         self._queue, self._random = run.queue(f"worker-{number}")
 
     def work(self) -> None:
@@ -162,8 +182,9 @@ class _Worker:
             except StoreError:
                 self._run.world.sleep(_TROUBLE * self._random.uniform(0.5, 1.5))
                 continue
+            self._looks = 0 if found else self._looks + 1
             if not found:
-                self._run.world.sleep(_IDLE * self._random.uniform(0.5, 1.5))
+                self._run.world.sleep(_IDLE.seconds(self._looks, self._random))
         self._insist(self._queue.close)
 
     def _one_by_one(self) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 from benchmarks.slow_network.program import Spent, run_watched
 from benchmarks.slow_network.server import NetworkServer
 from cocli.demo.town.campaign import TownHome
+from cocli.demo.town.websites.site import TownSite
 from cocli.pipeline.websites.fetch.hosts_file import EVERY_OTHER
 
 CAMPAIGN = "network"
@@ -30,7 +31,8 @@ class Worked:
 class Machine:
     """A home with a campaign whose list is imported. Its worker is not started yet."""
 
-    def __init__(self, folder: Path, server: NetworkServer) -> None:
+    def __init__(self, folder: Path, server: NetworkServer, *, knows_companies: bool = False) -> None:
+        """The list has websites alone; or companies, as every source of places knows them."""
         self._home = TownHome(folder)
         self._home.data.mkdir(parents=True)
         hosts = {**server.hosts(), EVERY_OTHER: None}
@@ -38,9 +40,10 @@ class Machine:
         settings = f"[fetch]\nhosts_file = {json.dumps(str(folder / 'hosts.json'))}\n"
         (folder / "config.toml").write_text(settings + 'allow_networks = ["127.0.0.0/8"]\n', "utf-8")
         with (folder / "leads.csv").open("w", encoding="utf-8", newline="") as opened:
-            writer = csv.writer(opened)
-            writer.writerow(["website", "country"])  # as every source of places knows it
-            writer.writerows([listed.site.url, "US"] for listed in server.sites)
+            rows = [_company(listed.site) if knows_companies else _website(listed.site) for listed in server.sites]
+            writer = csv.DictWriter(opened, list(rows[0]))
+            writer.writeheader()
+            writer.writerows(rows)
         self._cocli("campaign", "new", CAMPAIGN)
         self._cocli("import", "leads.csv", "-c", CAMPAIGN)
 
@@ -54,9 +57,19 @@ class Machine:
         )
         return Worked(spent, json.loads(spent.outputs[0]))
 
-    def queue_again(self) -> None:
-        """All websites once more, as a second visit."""
-        self._cocli("campaign", "retry", CAMPAIGN, "--sites", "leads.csv", "--batch", "again")
+    def queue_again(self, batch: str = "again", *, brief: bool = True) -> None:
+        """All websites once more, as a second visit: the pages that have the contacts, or every page."""
+        how = ["--brief"] if brief else []
+        self._cocli("campaign", "retry", CAMPAIGN, "--sites", "leads.csv", "--batch", batch, *how)
+
+    def settle(self) -> None:
+        """What supervisors do when a campaign has come to its end: records are brought together and packed."""
+        self._cocli("campaign", "settle", CAMPAIGN)
+
+    def forget_robots(self) -> None:
+        """As if a day had passed: what robots.txt files said is not known any more."""
+        for path in self._home.folder.rglob("robots.sqlite3*"):
+            path.unlink()
 
     @property
     def _environ(self) -> dict[str, str]:
@@ -69,3 +82,14 @@ class Machine:
     def _cocli(self, *words: str) -> None:
         command = self._command(*words, "--quiet")
         subprocess.run(command, env=self._environ, cwd=self._home.folder, stdout=subprocess.DEVNULL, check=True)
+
+
+def _website(site: TownSite) -> dict[str, str]:
+    return {"website": site.url, "country": "US"}
+
+
+def _company(site: TownSite) -> dict[str, str]:
+    street, _, place = (site.address or "").partition(", ")
+    city, _, postcode = place.partition(", KS ")
+    known = {"name": site.name, "phone": site.phone or "", "street": street, "city": city, "state": "KS"}
+    return {**known, "postcode": postcode, **_website(site)}

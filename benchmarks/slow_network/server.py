@@ -86,22 +86,23 @@ class NetworkServer:
 
 
 @contextmanager
-def served(count: int, *, padded: bool = False) -> Iterator[NetworkServer]:
-    """Serve so many websites until the block ends."""
+def served(count: int, *, padded: bool = False, is_well: bool = False) -> Iterator[NetworkServer]:
+    """Serve so many websites until the block ends; on a network that is well, all of them answer at once."""
     context = get_context("spawn")
     here, there = context.Pipe()
-    process = context.Process(target=_serve, args=(count, padded, there), daemon=True)
+    process = context.Process(target=_serve, args=(count, padded, is_well, there), daemon=True)
     process.start()
     port, refusing_port = here.recv()
     try:
-        yield NetworkServer(_sites(count), port, refusing_port, here)
+        yield NetworkServer(_sites(count, is_well), port, refusing_port, here)
     finally:
         here.send("end")
         process.join()
 
 
-def _sites(count: int) -> list[NetworkSite]:
-    return network_sites(build_town(size=town_size(count)), count, one_address=not HAS_MANY_ADDRESSES)
+def _sites(count: int, is_well: bool) -> list[NetworkSite]:
+    town = build_town(size=town_size(count))
+    return network_sites(town, count, one_address=not HAS_MANY_ADDRESSES, is_well=is_well)
 
 
 # --- the far end
@@ -228,8 +229,8 @@ class _Visitor(asyncio.Protocol):
             self._transport.close()
 
 
-def _serve(count: int, padded: bool, connection: Connection) -> None:
-    asyncio.run(_served(_Network(_sites(count), padded=padded), connection))
+def _serve(count: int, padded: bool, is_well: bool, connection: Connection) -> None:
+    asyncio.run(_served(_Network(_sites(count, is_well), padded=padded), connection))
 
 
 async def _served(network: _Network, connection: Connection) -> None:

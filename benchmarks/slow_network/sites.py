@@ -60,22 +60,37 @@ def town_size(count: int) -> int:
     return max(round(count * 1.6), 320)
 
 
-def network_sites(town: Town, count: int, *, one_address: bool = False) -> list[NetworkSite]:
-    """So many websites that would all be read well on a good network, with what ails some of them on this one."""
+def network_sites(town: Town, count: int, *, one_address: bool = False, is_well: bool = False) -> list[NetworkSite]:
+    """So many websites that would all be read well on a good network, with what ails some of them on this one.
+
+    A network that is well has websites of every kind, as the town has them: parked, for sale, gone.
+    """
     found = {
         business.site.domain: business.site
         for business in town.businesses
-        if business.site is not None and business.website and business.site.status == "alive"
+        if business.site is not None and business.website and _is_wanted(business.site, is_well)
     }
     if len(found) < count:
         raise ValueError(f"the town has {len(found)} such websites, and not {count}")
     sites = list(found.values())[:count]
-    manners = _manners(sites)
+    manners = _own_manners(sites) if is_well else _manners(sites)
     addresses = {site.host: LOOPBACK if one_address else address for site, address in _addressed(sites)}
     return [
         NetworkSite(site, manners.get(site.host, "well"), addresses[site.host], f"127.2.{_last_parts(number)}")
         for number, site in enumerate(sites)
     ]
+
+
+def _is_wanted(site: TownSite, is_well: bool) -> bool:
+    """A page on somebody else's site is no website; one that never answers is part of an ailing network."""
+    if is_well:
+        return site.kind not in ("social", "directory", "silent")
+    return site.status == "alive"
+
+
+def _own_manners(sites: list[TownSite]) -> dict[str, Manners]:
+    own: dict[str, Manners] = {"no-such-name": "no-such-name", "refused": "refused"}
+    return {site.host: own[site.kind] for site in sites if site.kind in own}
 
 
 def latency_of(host: str, base: float, manners: Manners) -> float:

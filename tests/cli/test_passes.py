@@ -100,6 +100,22 @@ def test_retry_reads_again_what_gave_no_address(plumbers: Cocli, sites: dict[str
     assert plumbers(*words, "--sites", str(home / "missing.csv"), "--batch", "second").code == 0
 
 
+def test_a_brief_pass_asks_a_known_site_for_the_pages_that_have_its_contacts(
+    plumbers: Cocli, sites: dict[str, TownSite], websites: WebsiteServer, home: Path
+) -> None:
+    site, asked = sites["ordinary"], dict[str, int]()
+    (home / "again.csv").write_text(f"domain\n{site.domain}\n")
+    for batch, how in (("first", []), ("whole", []), ("brief", ["--brief"])):
+        words = ("retry", "plumbers", "--sites", str(home / "again.csv"), "--batch", batch, *how)
+        assert plumbers("campaign", *words).code == 0
+        before = len(websites.requests)
+        assert plumbers("worker", "enrichment", "--once", "--campaign", "plumbers").code == 0
+        pages = [request for request in websites.requests[before:] if request.path != "/robots.txt"]
+        asked[batch] = len(pages)
+        assert batch == "first" or {request.status for request in pages} == {304}
+    assert asked["brief"] < asked["whole"] == asked["first"]
+
+
 def test_retry_brings_back_what_was_set_aside(plumbers: Cocli, home: Path) -> None:
     words = ("campaign", "retry", "plumbers")
     assert "nothing to try again" in plumbers(*words).err
@@ -171,6 +187,7 @@ def test_csv_on_stdout(plumbers: Cocli, write_prospects: Any) -> None:
         (("retry", "plumbers", "--stale", "soon"), '--stale: "soon" is not an age'),
         (("retry", "plumbers", "--reason", "dead"), "Add --without-email."),
         (("retry", "plumbers", "--without-email", "--sites", "pyproject.toml"), "two batches"),
+        (("retry", "plumbers", "--blocked", "--brief"), "--brief says how"),
         (("retry", "plumbers", "--result", "unheard-of"), "Known batches: none"),
     ],
 )

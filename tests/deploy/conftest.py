@@ -21,6 +21,17 @@ from cocli.app.deploy.releases import find_release, lock_text
 from tests.kit.ssh_hosts import SshdHost, SshdHosts
 
 SECRET = "sesame-open-7311"
+SILENT = """
+import typer
+from cocli.cli.kit.options import single_command
+app = single_command()
+
+@app.command(context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
+def supervisor() -> None:
+    print("I will not")
+    raise typer.Exit(1)
+"""
+"""A supervisor that loads, and never reports."""
 
 
 @dataclass(frozen=True)
@@ -122,4 +133,4 @@ def everything_below(*folders: Path) -> Iterator[tuple[Path, bytes]]:
                 yield path, path.read_bytes()
 
 
-__all__ = ["SECRET", "Answered", "Deployer", "changed_wheel", "everything_below"]
+__all__ = ["SECRET", "SILENT", "Answered", "Deployer", "changed_wheel", "everything_below"]

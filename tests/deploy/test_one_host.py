@@ -18,7 +18,7 @@ import pytest
 from cocli.app.deploy.releases import read_release
 from cocli.app.deploy.ssh import SshHost, SshSettings
 from cocli.app.deploy.steps import unit_text
-from tests.deploy.conftest import SECRET, Deployer, changed_wheel, everything_below
+from tests.deploy.conftest import SECRET, SILENT, Deployer, changed_wheel, everything_below
 from tests.kit.effort import effort
 from tests.kit.ssh_hosts import SshdHost, SshdHosts
 
@@ -135,7 +135,7 @@ def _broken_releases_go_back(deployer: Deployer, pi1: SshdHost, wheel: Path, tmp
     assert "nothing_like_it" in found.host["problem"]["message"]
     assert os.readlink(pi1.base / "current") == current
     assert found.host["build"] not in os.listdir(pi1.base / "releases")
-    silent = changed_wheel(wheel, tmp_path / "silent", cli__machines__supervisor=_SILENT)
+    silent = changed_wheel(wheel, tmp_path / "silent", cli__machines__supervisor=SILENT)
     found = deployer("hotfix", "pi1", "--wheel", str(silent), "--wait", "3")
     assert found.code == 1
     assert found.host["outcome"] == "rolled_back", found
@@ -144,18 +144,6 @@ def _broken_releases_go_back(deployer: Deployer, pi1: SshdHost, wheel: Path, tmp
     assert os.readlink(pi1.base / "current") == current
     status = deployer("status", "pi1").json["hosts"]["pi1"]
     assert status["instances"][0]["running"]
-
-
-_SILENT = """
-import typer
-from cocli.cli.kit.options import single_command
-app = single_command()
-
-@app.command(context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
-def supervisor() -> None:
-    print("I will not")
-    raise typer.Exit(1)
-"""
 
 
 def _rollback_and_removal(deployer: Deployer, pi1: SshdHost) -> None:

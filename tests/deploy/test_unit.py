@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cocli.app.deploy.agent import _words
+from cocli.app.deploy.agent.keeper import _words
 from cocli.app.deploy.steps import unit_text
 
 EXPOSURE = 2.3

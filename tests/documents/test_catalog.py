@@ -17,7 +17,7 @@ from cocli.documents.catalog import migrations
 from cocli.documents.catalog.sql import SqlCatalog
 from cocli.documents.ids import node_uuid
 from cocli.documents.outbox import event_id
-from cocli.errors import CatalogError, CatalogUnavailable, ConfigError, RecordError, UsageError
+from cocli.errors import CatalogError, CatalogUnavailable, ConfigError, InvalidKey, RecordError, UsageError
 from cocli.models.document import PipeDoc, Step
 
 NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
@@ -45,12 +45,12 @@ def row(
 
 
 def event(of: PipeDoc, destination: str = "", operation: Operation = Operation.CREATED) -> Event:
-    name = event_id(of.uuid, of.cluster, of.version, of.digest, operation, destination)
+    name = event_id(of.state_key, of.version, of.digest, operation, destination)
     return Event(name, of.uuid, operation, destination, of.reference, of.version, of.saved_at)
 
 
 def found(catalog: SqlCatalog, of: PipeDoc) -> PipeDoc | None:
-    return catalog.find(of.account, of.uuid, of.cluster, of.uuid).row
+    return catalog.find(of.account, of.state_key, of.uuid).row
 
 
 def test_a_row_survives(any_catalog: SqlCatalog) -> None:
@@ -102,7 +102,7 @@ def test_a_state_is_not_committed_once_its_document_is_deleted(any_catalog: SqlC
     state = row("d", "main", "parser")
     assert not any_catalog.commit([state], [event(state)], intake=intake)
     assert found(any_catalog, state) is None
-    assert any_catalog.find("acct", state.uuid, "main", intake).document_deleted_at == NOON
+    assert any_catalog.find("acct", state.state_key, intake).document_deleted_at == NOON
     assert any_catalog.commit([state], [], intake=node_uuid("other", "ds", "acct"))
 
 
@@ -122,16 +122,14 @@ def test_a_state_is_not_committed_once_its_document_is_deleted(any_catalog: SqlC
 def test_the_database_itself_refuses_impossible_rows(any_catalog: SqlCatalog, values: dict[str, Any]) -> None:
     """Whoever writes into the tables with a program of their own is held to the same rules."""
     impossible = row().model_copy(update=values)
-    with pytest.raises(CatalogError, match=r"(?i)check"):
+    with pytest.raises((CatalogError, InvalidKey), match=r"(?i)check|the key"):
         any_catalog.commit([impossible], [])
 
 
 def test_one_intake_per_document_and_datasource(any_catalog: SqlCatalog) -> None:
     any_catalog.commit([row("d"), row("d", address="ds2", datasource="ds2")], [])
-    assert len(any_catalog.states("acct", "d", None, deleted=False)) == 2
-    second = row("d").model_copy(update={"uuid": "a3526da5-c3be-344c-82be-e341d1a7eb75"})
-    with pytest.raises(CatalogError, match=r"(?i)unique"):
-        any_catalog.commit([second], [])
+    any_catalog.commit([row("d", version=2)], [])
+    assert [one.version for one in any_catalog.states("acct", "d", None, deleted=False)] == [2, 1]
 
 
 def test_the_four_query_patterns(any_catalog: SqlCatalog) -> None:
@@ -162,7 +160,7 @@ def pages(catalog: SqlCatalog, limit: int, **filters: Any) -> list[PipeDoc]:
     options = {"datasource": None, "cluster": None, "kind": None, "deleted": False} | filters
     while rows := catalog.page("acct", after=after, limit=limit, **options):
         answer += rows
-        after = Cursor(rows[-1].doc, rows[-1].cluster, rows[-1].address)
+        after = Cursor.behind(rows[-1])
     return answer
 
 
@@ -171,11 +169,13 @@ def test_pages_are_complete_and_in_order(any_catalog: SqlCatalog) -> None:
     rows = [row(doc) for doc in docs]
     rows += [row(doc, cluster, node) for doc in docs for cluster in ("main", "Test") for node in ("p", "Q")]
     rows += [row("x", address="ds2", datasource="ds2"), row("x", "main", "p", datasource="ds2")]
+    rows += [row("x", "main", "p"), row("x", "main", "p", connector="other"), row("x", "main", "p", datasource="ds1")]
     gone = row("gone", deleted_at=NOON)
     any_catalog.commit([*rows, gone, row("theirs", account="other")], [])
 
-    def order(one: PipeDoc) -> tuple[bytes, bytes, bytes]:
-        return one.doc.encode(), (one.cluster or "").encode(), one.address.encode()
+    def order(one: PipeDoc) -> tuple[bytes, ...]:
+        parts = (one.doc, one.cluster or "", one.address, one.datasource, one.connector)
+        return tuple(part.encode() for part in parts)
 
     expected = sorted(rows, key=order)
     for limit in (1, 7, 1000):
@@ -200,7 +200,7 @@ def test_a_page_goes_on_although_rows_come_and_go(any_catalog: SqlCatalog) -> No
     first = any_catalog.page("acct", datasource=None, cluster=None, kind=None, after=None, limit=2, deleted=False)
     any_catalog.commit([row("a"), row("e")], [])
     any_catalog.replace([], [], remove=[row("d")])
-    after = Cursor(first[-1].doc, first[-1].cluster, first[-1].address)
+    after = Cursor.behind(first[-1])
     rest = any_catalog.page("acct", datasource=None, cluster=None, kind=None, after=after, limit=9, deleted=False)
     assert [one.doc for one in (*first, *rest)] == ["b", "d", "e", "f"]
 
@@ -239,23 +239,23 @@ def test_pruned_events_are_remembered_as_such(any_catalog: SqlCatalog) -> None:
 
 
 def test_memos(any_catalog: SqlCatalog) -> None:
-    memo = Memo("acct", "d", "parser", "main", "1" * 64, "2" * 64, "3" * 64, NOON)
+    memo = Memo("acct", "d", "parser", "main", "1" * 64, "2" * 64, "3" * 64, NOON, "origin")
     key = ("acct", "d", "parser", "main", "1" * 64, "2" * 64)
-    assert any_catalog.recall(*key) is None
+    assert any_catalog.recall(*key, "origin") is None
     any_catalog.remember(memo)
     any_catalog.remember(memo)
-    assert any_catalog.recall(*key) == memo
-    assert any_catalog.recall("other", *key[1:]) is None
-    nothing = Memo(*key, None, NOON)
+    assert any_catalog.recall(*key, "origin") == memo
+    assert any_catalog.recall("other", *key[1:], "origin") is None
+    nothing = Memo(*key, None, NOON, "origin")
     any_catalog.remember(nothing)
-    assert any_catalog.recall(*key) == nothing
+    assert any_catalog.recall(*key, "origin") == nothing
     any_catalog.forget("acct", "d")
-    assert any_catalog.recall(*key) is None
+    assert any_catalog.recall(*key, "origin") is None
 
 
 def test_clearing_empties_everything(any_catalog: SqlCatalog) -> None:
     any_catalog.commit([row()], [event(row())])
-    any_catalog.remember(Memo("acct", "d", "n", "c", "1" * 64, "2" * 64, None, NOON))
+    any_catalog.remember(Memo("acct", "d", "n", "c", "1" * 64, "2" * 64, None, NOON, "o"))
     any_catalog.clear()
     assert any_catalog.scan(None, 10) == []
     assert any_catalog.waiting(10) == []
@@ -264,7 +264,7 @@ def test_clearing_empties_everything(any_catalog: SqlCatalog) -> None:
 def test_another_account_is_not_found_by_its_uuid(any_catalog: SqlCatalog) -> None:
     mine = row("d", account="mine")
     any_catalog.commit([mine], [])
-    assert any_catalog.find("theirs", mine.uuid, None, mine.uuid).row is None
+    assert any_catalog.find("theirs", mine.state_key, mine.uuid).row is None
 
 
 def test_threads_share_a_catalogue(any_catalog: SqlCatalog) -> None:
@@ -285,7 +285,7 @@ def test_processes_share_a_catalogue(catalog_url: str) -> None:
         "from cocli.documents.catalog.base import Memo\n"
         "catalog = open_catalog(sys.argv[1], durable=False)\n"
         "for n in range(50): catalog.remember(Memo('a', sys.argv[2], 'n', 'c', f'{n:064d}', '2'*64, None, "
-        "datetime(2026, 1, 1, tzinfo=UTC)))\n"
+        "datetime(2026, 1, 1, tzinfo=UTC), 'o'))\n"
     )
     # All of them open it at once: only one makes the tables.
     running = [
@@ -297,7 +297,7 @@ def test_processes_share_a_catalogue(catalog_url: str) -> None:
         assert process.returncode == 0, errors.decode()
     catalog = open_catalog(catalog_url)
     for number in range(3):
-        assert catalog.recall("a", str(number), "n", "c", f"{49:064d}", "2" * 64)
+        assert catalog.recall("a", str(number), "n", "c", f"{49:064d}", "2" * 64, "o")
     catalog.close()
 
 
@@ -346,7 +346,8 @@ def test_texts_are_ordered_by_their_bytes_on_postgres(any_catalog: SqlCatalog) -
     """The server of the tests has no other order; a real one often has, and pages would be cut in the wrong places."""
     if any_catalog.database.dialect == "sqlite":
         return
-    names = "SELECT column_name FROM information_schema.columns WHERE table_name = 'pipedocs' AND collation_name = 'C'"
+    names = "SELECT column_name FROM information_schema.columns "
+    names += "WHERE table_name = 'document_states' AND collation_name = 'C'"
     with any_catalog.database.read() as session:
         columns = {name for (name,) in session.rows(names + " AND table_schema = current_schema()", {})}
     assert {"account", "doc", "cluster", "address", "datasource"} <= columns
@@ -411,7 +412,7 @@ def test_the_pages_use_an_index(tmp_path: Path) -> None:
         if name.startswith(("page", "states", "find", "scan", "waiting", "known", "mark_published", "recall")):
             plan = connection.execute(f"EXPLAIN QUERY PLAN {statement}", dict.fromkeys(_PARAMETERS, "")).fetchall()
             text = " ".join(str(one) for one in plan)
-            assert "SCAN pipedocs" not in text or name == "scan", (name, text)
+            assert "SCAN document_states" not in text or name == "scan", (name, text)
             # Within one document, a few rows may be put in order; nothing more.
             assert "TEMP B-TREE" not in text.replace("TEMP B-TREE FOR RIGHT PART", ""), (name, text)
     connection.close()
@@ -420,12 +421,12 @@ def test_the_pages_use_an_index(tmp_path: Path) -> None:
 _PARAMETERS = (
     *("account", "doc", "cluster", "address", "datasource", "limit", "deleted", "states", "after", "after_doc"),
     *("after_cluster", "after_address", "uuid", "intake", "event_id", "at", "node", "input_digest", "code_digest"),
-    *("reason", "name", "before"),
+    *("reason", "name", "before", "connector", "after_datasource", "after_connector", "origin"),
 )
 
 
 def test_a_cursor_survives_its_token() -> None:
-    for cursor in (Cursor("d", None, "ds"), Cursor("dóc 😀", "main", "p/q")):
+    for cursor in (Cursor("d", None, "ds"), Cursor("dóc 😀", "main", "p/q", "ds", "web")):
         assert Cursor.parse(cursor.token()) == cursor
     for bad in ("", "x", "!!!", "W10", "bnVsbA"):
         with pytest.raises(UsageError):
@@ -435,7 +436,7 @@ def test_a_cursor_survives_its_token() -> None:
 def test_a_row_that_somebody_spoiled_is_an_error_not_a_crash(any_catalog: SqlCatalog) -> None:
     any_catalog.commit([row()], [])
     with any_catalog.database.transaction() as session:
-        session.run("UPDATE pipedocs SET uuid = 'nonsense'", {})
+        session.run("UPDATE document_states SET uuid = 'nonsense'", {})
     with pytest.raises(CatalogError) as caught:
         any_catalog.scan(None, 10)
     assert isinstance(caught.value.__cause__, RecordError)

@@ -343,7 +343,7 @@ def test_a_catalogue_from_before_tells_what_it_has(any_catalog: SqlCatalog, page
         filename='a"b\t', http_status=404, steps=(step, step), saved_at=NOON + timedelta(microseconds=1)
     )
     any_catalog.replace([full], [])
-    assert any_catalog.untold_places() == {(full.uuid, "")}
+    assert any_catalog.untold_places() == {full.state_key}
     assert any_catalog.untold(5) == [full]
     assert repository.teller.tell() == 1
     assert any_catalog.untold(5) == []
@@ -351,11 +351,11 @@ def test_a_catalogue_from_before_tells_what_it_has(any_catalog: SqlCatalog, page
         looker = DocumentRepository(store, stack.enter_context(ScratchCatalog()), clock=lambda: NOON)
         looker.learner.learn()
         assert rows_of(looker) == [full]
-        assert looker.catalog.is_learned(full.uuid, None)
-        assert not any_catalog.is_learned(full.uuid, None)
+        assert looker.catalog.is_learned(full.state_key)
+        assert not any_catalog.is_learned(full.state_key)
     any_catalog.learn([full.with_changes(version=7)], [])
-    assert any_catalog.is_learned(full.uuid, None)
-    any_catalog.tell_again([(full.uuid, None)])
+    assert any_catalog.is_learned(full.state_key)
+    any_catalog.tell_again([full.state_key])
     assert len(any_catalog.untold(5)) == 1
 
 

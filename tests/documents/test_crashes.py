@@ -20,11 +20,12 @@ from tests.kit.faulty_store import Crashed, FaultKind
 
 from cocli.documents import Blob, Document, DocumentRepository, Event, Relay, open_catalog
 from cocli.documents.care import fsck as checking
+from cocli.documents.care.expiry import ExpiryNote
 from cocli.documents.care.findings import FsckProblem
 from cocli.documents.care.survey import kind_of
 from cocli.documents.catalog.sql import SqlCatalog
 from cocli.documents.subscriptions import EVERYBODY
-from cocli.errors import CatalogUnavailable, DocumentNotFound, Unavailable
+from cocli.errors import CatalogUnavailable, CocliError, DocumentNotFound, Unavailable
 from cocli.store.memory import MemoryStore
 
 DOC = "https://example.com/"
@@ -47,11 +48,12 @@ class Log:
     events: list[Event] = field(default_factory=list)
     point: CrashPoint | None = None
 
-    def publish(self, events: Sequence[Event]) -> None:
+    def publish(self, events: Sequence[Event]) -> dict[str, CocliError]:
         for event in events:
             if self.point is not None and self.point.comes():
                 raise Crashed("before an event")
             self.events.append(event)
+        return {}
 
 
 @dataclass
@@ -146,6 +148,22 @@ def purge(repository: DocumentRepository, world: World, point: CrashPoint | None
     repository.purge("acct", DOC, by="me")
 
 
+def expire(repository: DocumentRepository, world: World, point: CrashPoint | None) -> None:
+    for row in repository.states("acct", DOC, cluster=None, deleted=True):
+        if row.deleted_at is None or row.purged_at is None:  # alive, or not finished
+            repository.expiry.expire_document(row, ExpiryNote("me", "old"))
+
+
+def save_again(repository: DocumentRepository, world: World, point: CrashPoint | None) -> None:
+    repository.save(page(b"two"), publish=["parser"])
+    repository.save(parsed(b"two"), publish=["enricher"])
+
+
+def expired(repository: DocumentRepository) -> None:
+    two_versions_and_a_state(repository)
+    expire(repository, World(), None)
+
+
 def publish(repository: DocumentRepository, world: World, point: CrashPoint | None) -> None:
     world.relay(point)
 
@@ -182,6 +200,8 @@ ACTIONS: list[tuple[Callable[[DocumentRepository], None], Action]] = [
     (deleted, restore),
     (two_versions_and_a_state, purge),
     (deleted, purge),
+    (two_versions_and_a_state, expire),
+    (expired, save_again),
     (two_versions_and_a_state, publish),
     (two_versions_and_a_state, rebuild),
     (broken, repair),

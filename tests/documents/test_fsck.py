@@ -103,7 +103,7 @@ def orphan_blob(bench: Bench) -> None:
 def event_without_document(bench: Bench) -> None:
     reference = bench.first.reference.with_changes(digest="0" * 63 + "1")
     uuid = bench.first.row.uuid
-    ghost = event_id(uuid, None, 7, reference.digest, "updated", "")
+    ghost = event_id(bench.first.row.state_key, 7, reference.digest, "updated", "")
     bench.catalog.commit([], [Event(ghost, uuid, Operation.UPDATED, "", reference, 7, bench.first.row.saved_at)])
 
 

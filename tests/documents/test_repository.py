@@ -147,9 +147,10 @@ def test_a_document_id_of_two_datasources_is_two_intakes(repository: DocumentRep
     repository.save(page(datasource="one"))
     repository.save(page(datasource="two"))
     assert len(repository.states("acct", page().doc, cluster=None)) == 2
-    repository.save(page(datasource="one").at("parser", "main"))
-    with pytest.raises(DocumentInvalid, match="unique within an account"):
-        repository.save(page(datasource="two").at("parser", "main").with_data("x", {}))
+    one = repository.save(page(datasource="one").at("parser", "main"))
+    two = repository.save(page(datasource="two").at("parser", "main").with_data("x", {}))
+    assert one.row.uuid == two.row.uuid
+    assert (repository.get("acct", one.reference).data, repository.get("acct", two.reference).data) == ({}, {"x": {}})
 
 
 def test_a_row_that_is_missing_is_adopted_from_the_object(
@@ -415,7 +416,9 @@ def test_purging_removes_everything_and_proves_it(
 ) -> None:
     versions = [repository.save(page(body=body)) for body in (BIG, b"two", BIG + b"!")]
     repository.save(page(body=BIG).at("parser", "main"), publish=["next"])
-    repository.remember(Memo("acct", page().doc, "parser", "main", "1" * 64, "2" * 64, None, versions[0].row.saved_at))
+    repository.remember(
+        Memo("acct", page().doc, "parser", "main", "1" * 64, "2" * 64, None, versions[0].row.saved_at, "o")
+    )
     other = repository.save(page("other"))
     (proof,) = repository.purge("acct", page().doc, by="me", reason="asked by the owner")
     assert (proof.purged_by, proof.reason) == ("me", "asked by the owner")
@@ -436,7 +439,10 @@ def test_purging_removes_everything_and_proves_it(
     with pytest.raises(DocumentInvalid, match="purged"):
         repository.restore("acct", page().doc)
     assert repository.purge("acct", page().doc) == [proof], "purging twice is purging once"
-    assert repository.recall("acct", page().doc, "parser", "main", input_digest="1" * 64, code_digest="2" * 64) is None
+    assert (
+        repository.recall("acct", page().doc, "parser", "main", input_digest="1" * 64, code_digest="2" * 64, origin="o")
+        is None
+    )
     assert [one.operation for one in repository.catalog.waiting(100) if one.reference.doc == page().doc] == [
         Operation.DELETED,
         Operation.PURGED,
@@ -653,11 +659,11 @@ def test_the_whole_life_of_a_document_on_real_stores_and_databases(
 
 
 def test_memos_are_kept_per_input_and_code(repository: DocumentRepository) -> None:
-    memo = Memo("acct", "d", "parser", "main", "1" * 64, "2" * 64, "3" * 64, datetime(2026, 1, 1, tzinfo=UTC))
+    memo = Memo("acct", "d", "parser", "main", "1" * 64, "2" * 64, "3" * 64, datetime(2026, 1, 1, tzinfo=UTC), "o")
     repository.remember(memo)
     key = ("acct", "d", "parser", "main")
-    assert repository.recall(*key, input_digest="1" * 64, code_digest="2" * 64) == memo
-    assert repository.recall(*key, input_digest="1" * 64, code_digest="3" * 64) is None
+    assert repository.recall(*key, input_digest="1" * 64, code_digest="2" * 64, origin="o") == memo
+    assert repository.recall(*key, input_digest="1" * 64, code_digest="3" * 64, origin="o") is None
 
 
 def test_the_store_is_never_asked_to_list_by_save_or_get(

@@ -40,7 +40,7 @@ def wait_for(what: Callable[[], object], seconds: float = 60.0) -> None:
 
 def test_children_are_weighed_and_end_with_it() -> None:
     said: list[str] = []
-    process = WorkerProcess([sys.executable, "-c", CHILD], os.environ, on_complaint=said.append)
+    process = WorkerProcess.started([sys.executable, "-c", CHILD], os.environ, on_complaint=said.append)
     wait_for(lambda: any(line.isdigit() for line in said))
     child = psutil.Process(int(next(line for line in said if line.isdigit())))
     wait_for(lambda: process.memory() > 50 << 20)
@@ -63,7 +63,7 @@ def test_a_real_worker_reports_and_ends_when_nobody_holds_it(tmp_path: Path, end
         queue.put(NewTask("nonsense", {"a": 1}))
         said: list[str] = []
         words = [sys.executable, "-m", "cocli", "worker", "enrichment", "-c", name, "--supervised"]
-        process = WorkerProcess(words, environ, on_complaint=said.append)
+        process = WorkerProcess.started(words, environ, on_complaint=said.append)
         wait_for(lambda: process.report and process.report.ended == {"sidelined": 1})
         assert process.report is not None
         assert (process.report.queue, process.report.active) == ("enrichment", ())
@@ -94,7 +94,7 @@ def test_the_log_of_a_worker_is_passed_on_and_is_no_complaint() -> None:
     stream = io.StringIO()
     turn_on({"COCLI_LOG": "info", "COCLI_LOG_FORMAT": "json"}, stream)
     try:
-        process = WorkerProcess([sys.executable, "-c", LOGGING], os.environ, on_complaint=said.append)
+        process = WorkerProcess.started([sys.executable, "-c", LOGGING], os.environ, on_complaint=said.append)
         wait_for(lambda: process.exit_code() is not None)
         wait_for(lambda: said)
     finally:

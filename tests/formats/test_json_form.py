@@ -23,14 +23,10 @@ times = st.datetimes(timezones=st.just(UTC))
 
 @given(ids, payloads, times)
 def test_the_bytes_are_those_of_the_record(task_id: str, result: dict[str, JsonValue], at: datetime) -> None:
-    form = JsonForm(completion(verdict=Ok(), worker="100 % {w}"), "task_id", "verdict", "finished_at", "claimed_at")
+    form = JsonForm(completion(verdict=Ok(), worker="100 % {w}"), "claimed_at", "finished_at", "task_id", "verdict")
     for verdict in (Ok(result=result, count=3), Empty(evidence='the "end" mark')):
-        filled = form.fill(
-            task_id=json_records.text(task_id),
-            verdict=json_records.text(vars(verdict)),
-            claimed_at=json_records.text(render_utc(at)),
-            finished_at=json_records.text(render_utc(at)),
-        )
+        moment = json_records.text(render_utc(at))
+        filled = form.fill(moment, moment, json_records.text(task_id), json_records.text(vars(verdict)))
         record = completion(verdict=verdict, worker="100 % {w}", task_id=task_id, claimed_at=at, finished_at=at)
         assert filled == json_records.render(record)
 
@@ -39,7 +35,7 @@ def test_documents_of_a_verdict_are_written_as_in_the_record() -> None:
     address = dict.fromkeys(("account", "connector", "datasource", "doc", "address"), "a")
     verdict = Ok(documents=(DocumentReference(**address, digest="a" * 64),))
     form = JsonForm(completion(verdict=Ok()), "verdict")
-    assert form.fill(verdict=json_records.text(vars(verdict))) == json_records.render(completion(verdict=verdict))
+    assert form.fill(json_records.text(vars(verdict))) == json_records.render(completion(verdict=verdict))
 
 
 def test_a_gap_that_is_no_field() -> None:
@@ -47,6 +43,11 @@ def test_a_gap_that_is_no_field() -> None:
         JsonForm(completion(verdict=Ok()), "verdikt")
 
 
+def test_gaps_that_are_named_in_another_order_than_they_are_filled() -> None:
+    with pytest.raises(RecordError, match="alphabetical"):
+        JsonForm(completion(verdict=Ok()), "verdict", "task_id")
+
+
 def test_a_text_that_no_file_can_hold() -> None:
     with pytest.raises(RecordError, match="lone surrogate"):
-        JsonForm(completion(verdict=Ok()), "task_id").fill(task_id=json_records.text("\ud800"))
+        JsonForm(completion(verdict=Ok()), "task_id").fill(json_records.text("\ud800"))

@@ -8,16 +8,18 @@ import secrets
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 import yaml
 from tests.kit.host_pages import served_pages
 from tests.kit.servers import S3Server, credentials_environment, executable
 
+from cocli.demo.ports import free_ports
 from cocli.store import Store, open_store
 from images import build
 
@@ -48,26 +50,12 @@ def test_the_compose_file_names_images_that_there_are() -> None:
             continue
         assert service["image"] in {build.image_name(target) for target in build.TARGETS}
         assert service["read_only"]
-        assert service["init"]
         assert service["user"] == "10001:10001"
         assert service["cap_drop"] == ["ALL"]
+        assert "no-new-privileges:true" in service["security_opt"]
+        has_browser = service["image"] == build.image_name("maps")
+        assert ("seccomp=./chromium-seccomp.json" in service["security_opt"]) == has_browser
         assert "AWS_SECRET_ACCESS_KEY" not in json.dumps(service["environment"])
-
-
-def test_the_check_in_the_build_finds_a_module_that_cannot_be_imported(tmp_path: Path) -> None:
-    package = tmp_path / "cocli"
-    package.mkdir()
-    (package / "__init__.py").touch()
-    (package / "sound.py").write_text("import json")
-    (package / "of_an_extra.py").write_text("import ray.no_such_part")
-    words = [sys.executable, str(ROOT / "images" / "imports.py"), "worker"]
-    environ = {"PYTHONPATH": str(tmp_path)}
-    sound = subprocess.run(words, env=environ, capture_output=True, text=True)
-    assert sound.returncode == 0, sound.stderr
-    (package / "broken.py").write_text("import no_such_module")
-    broken = subprocess.run(words, env=environ, capture_output=True, text=True)
-    assert broken.returncode == 1
-    assert "cocli.broken: No module named 'no_such_module'" in broken.stderr
 
 
 # --- a worker in a container
@@ -137,3 +125,85 @@ def test_a_worker_in_a_container_works_and_is_drained(container: tuple[str, Stor
     held = [key for key in leases if json.loads(store.get(key).data).get("worker")]
     assert held == [], "what it had in hand was given back"
     print(f"deploy.image_mb_worker {build.image_megabytes('worker'):.0f}")
+
+
+# --- the dashboard, and a browser
+
+
+def run_detached(target: str, *words: str, options: Sequence[str] = ()) -> str:
+    """A container with as few rights as the compose file gives it; its name."""
+    if build.image_megabytes(target) is None:
+        pytest.skip(f"no image {target}: make images TARGETS={target}")
+    name = f"cocli-test-{secrets.token_hex(4)}"
+    rights = ["--read-only", "--tmpfs=/tmp", "--cap-drop=ALL", "--security-opt=no-new-privileges"]
+    build.podman("run", "--detach", "--name", name, "--network=host", *rights, *options, *words, capture=True)
+    return name
+
+
+def logs_of(name: str) -> str:
+    said = build.podman("logs", name, capture=True, check=False)
+    return said.stdout + said.stderr
+
+
+def test_the_dashboard_in_a_container_lets_in_who_has_its_link(seaweedfs: S3Server, tmp_path: Path) -> None:
+    url = seaweedfs.url("cocli-data-test", f"image-{secrets.token_hex(4)}")
+    with closing(open_store(url)) as store:
+        store.put("campaigns/plumbers/config.toml", b'[campaign]\nname = "plumbers"\n')
+    (port,) = free_ports(1)
+    (tmp_path / "keys.env").write_text("".join(f"{key}={value}\n" for key, value in credentials_environment().items()))
+    options = [f"--env-file={tmp_path}/keys.env", f"--env=COCLI_STORE={url}", "--env=CAMPAIGN_NAME=plumbers"]
+    name = run_detached("web", build.image_name("web"), "web", "--port", str(port), options=options)
+    try:
+        wait_for(lambda: "127.0.0.1" in logs_of(name))
+        healthy = ("exec", name, "/opt/cocli/healthy", f"http://127.0.0.1:{port}/healthz")
+        wait_for(lambda: build.podman(*healthy, capture=True, check=False).returncode == 0)
+        link = re.search(rf"http://127\.0\.0\.1:{port}/\S+", logs_of(name))
+        assert link is not None, logs_of(name)
+        with httpx2.Client(follow_redirects=True) as person:
+            assert person.get(f"http://127.0.0.1:{port}/api/tokens").status_code == 401, "nobody is logged in"
+            page = person.get(link[0])
+            assert page.status_code == 200
+            assert "<html" in page.text.lower()
+            here = f"http://127.0.0.1:{port}"
+            entered = person.post(
+                f"{here}/auth", json={"token": link[0].partition("#")[2]}, headers={"Origin": here}
+            )  # as the page does it
+            assert entered.status_code == 200, entered.text
+            assert person.get(f"{here}/api/tokens").status_code == 200
+        inside = build.podman("exec", name, "sh", "-c", "id -u; touch /x 2>&1", capture=True, check=False).stdout
+        assert inside.splitlines()[0] == "10001"
+        assert "Read-only file system" in inside
+        build.podman("stop", "--time=60", name, capture=True)
+        code = build.podman("inspect", "--format", "{{.State.ExitCode}}", name, capture=True).stdout.strip()
+        assert code in ("0", "143"), logs_of(name)
+    finally:
+        build.podman("rm", "--force", "--time=0", name, capture=True, check=False)
+
+
+_OPEN_A_PAGE = """
+import asyncio, os, sys
+from cocli.pipeline.sources.google_maps.browser.chromium import Chromium
+from cocli.pipeline.websites.fetch.browser import find_chromium
+
+async def main():
+    chromium = await Chromium.start(find_chromium(), proxy=None, cookies=())
+    async with chromium.tab(60) as tab:
+        await tab.goto(sys.argv[1])
+        print(os.getuid(), await tab.title())
+    await chromium.close()
+
+asyncio.run(main())
+"""
+
+
+def test_the_image_for_maps_opens_a_page_with_chromium_as_nobody_in_particular() -> None:
+    with served_pages() as server:
+        server.pages["127.0.0.1"] = b"<title>plain</title><script>document.title = 'made by a script'</script>"
+        python = ("--entrypoint=/opt/cocli/bin/python", build.image_name("maps"), "-c", _OPEN_A_PAGE)
+        profile = f"--security-opt=seccomp={ROOT / 'images' / 'chromium-seccomp.json'}"
+        name = run_detached("maps", *python, f"http://127.0.0.1:{server.port}/", options=[profile])
+        try:
+            build.podman("wait", name, capture=True)
+            assert logs_of(name).splitlines()[-1:] == ["10001 made by a script"], logs_of(name)
+        finally:
+            build.podman("rm", "--force", "--time=0", name, capture=True, check=False)

@@ -47,6 +47,13 @@ class HostNetworks:
     def inside(self, name: str) -> tuple[str, ...]:
         return ("ip", "netns", "exec", f"cocli-{name}")
 
+    def cut(self, name: str) -> None:
+        """Its cable is pulled."""
+        _ip("link", "set", f"co-{name}", "down")
+
+    def mend(self, name: str) -> None:
+        _ip("link", "set", f"co-{name}", "up")
+
     def share(self, port: int) -> None:
         """A port of this machine's loopback answers on that of every host."""
         self._forward((), f"{_NET}.1", port, "127.0.0.1")

@@ -327,7 +327,7 @@ def test_recover_finds_what_was_completed_after_all(make_queue: MakeQueue, store
 
 @pytest.mark.parametrize(
     ("key", "data"),
-    [(TASK, b"{"), (TASK, b"\xff"), (TASK, b'{"schema":"cocli.task/1","task_id":"b.com"}'), (LEASE, b"oops")],
+    [(TASK, b"{"), (TASK, b"\xff"), (TASK, b'{"schema":"cocli.task/1","task_id":"b.com"}'), (LEASE, b"oops\n")],
 )
 def test_malformed_objects_are_set_aside_and_the_others_go_on(
     make_queue: MakeQueue, store: MemoryStore, time: ManualTime, key: str, data: bytes
@@ -349,6 +349,20 @@ def test_malformed_objects_are_set_aside_and_the_others_go_on(
     assert view.task is not None
     assert json.dumps(view.task.payload)
     assert [recovered.outcome.split(":")[0] for recovered in queue.recover()] == ["skipped"]
+
+
+@pytest.mark.parametrize("half", [b"", b'{"attempt":1,"error":nu', b"\0" * 256])
+def test_a_lease_in_halves_was_the_first_one_of_somebody_who_is_gone(
+    make_queue: MakeQueue, store: MemoryStore, time: ManualTime, half: bytes
+) -> None:
+    queue = make_queue()
+    queue.put(NewTask(ID))
+    store.put(LEASE, half)
+    assert queue.claim() is None, "it may be a lease that is being written"
+    time.pass_by(100)
+    claim = claimed(queue)
+    assert (claim.token, claim.attempt) == (2, 2)
+    assert queue.ack(claim, Ok()) is AckOutcome.COMPLETED
 
 
 def test_a_task_that_vanished_after_it_was_listed(make_queue: MakeQueue, store: MemoryStore) -> None:

@@ -113,7 +113,8 @@ def test_workers_that_share_a_listing_leave_what_others_have_ended() -> None:
 def test_groups_and_batches_complete_each_task_once(group: int, objects: int) -> None:
     result = QueueRun(QueuePlan(workers=3, tasks=400, group=group)).run()
     assert completed(result) == objects
-    assert result.counts["put"] - result.counts["refused"] == 2 * objects, "a lease and a completion for each"
+    written = result.counts["put"] - result.counts["refused"]
+    assert 2 * objects <= written <= 2 * objects + objects // 50, "two for each; few leases of tasks that had ended"
 
 
 def test_a_bucket_that_throttles_slows_a_queue_down_and_loses_nothing() -> None:

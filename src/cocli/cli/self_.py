@@ -14,11 +14,19 @@ from cocli.exit_codes import ExitCode
 app = command_group("This installation of cocli: is it whole?")
 
 
-@app.command(epilog=examples("cocli self check", "cocli self check --json", "cocli self check --workers"))
+@app.command(
+    epilog=examples(
+        "cocli self check", "cocli self check --json", "cocli self check --workers", "cocli self check --extra browser"
+    )
+)
 @shared(JSON, QUIET)
 def check(
     call: Call,
     workers: Annotated[bool, typer.Option("--workers", help="Only what supervisors and workers load.")] = False,
+    extra: Annotated[
+        list[str] | None,
+        typer.Option("--extra", metavar="NAME", help="An extra that must be there.", show_default=False),
+    ] = None,
 ) -> None:
     """Load every package and module that cocli needs, and name the extras that are there or missing.
 
@@ -28,7 +36,7 @@ def check(
     from cocli.cli.kit.checks import show_checks
     from cocli.config.version import __version__, build_id
 
-    checks = check_workers() if workers else check_program()
+    checks = check_workers() if workers else check_program(extra or ())
     failed = any(found.status is Status.FAILED for found in checks)
     if call.output.as_json:
         rows = [asdict(found) for found in checks]

@@ -122,7 +122,7 @@ _SHARED = """\
 # attempts = 5
 # paused = []                    # queues that no supervisor runs workers for
 
-# [workers.raspberry]            # how many workers of each queue a machine runs
+# [workers.raspberry]            # how many workers of each queue, or node of a graph, a machine runs
 # gm-list = 1
 # gm-details = 2
 # enrichment = 4
@@ -138,6 +138,7 @@ _SHARED = """\
 # inline_limit = 65536           # bytes from which on a blob is an object of its own
 # events = "none"                # who carries references between nodes: none, queue, kafka
 # kafka_servers = "kafka.example.com:9092"
+# max_waiting_events = 100000    # of an account; a save that needs one more is refused
 # host = "127.0.0.1"             # where `cocli documents serve` listens
 # grpc_port = 8788
 # http_port = 8789
@@ -148,6 +149,26 @@ _SHARED = """\
 # max_upload_bytes = 268435456
 # max_connections = 512          # of a service; a new one takes the place of one that waits
 # max_connections_per_address = 256
+
+# [retention]                    # how long things are kept: "90d", "8w", "12mo", "2y"; for ever where nothing is said
+# captures = "12mo"              # pages as they came in, with all that was made of them
+# editions = "6mo"               # what editions made that no campaign uses any more
+# versions = "3mo"               # earlier versions of documents …
+# keep_versions = 0              # … but for the newest so many
+# exports = "6mo"
+# reports = "12mo"
+# completed = "12mo"             # tasks that are done
+# set_aside = "3mo"              # tasks that were given up
+# index_versions = "6mo"         # what records were then
+# bucket_versions = "30d"        # what was removed goes for good, where a bucket keeps versions
+# automatic = false              # the elected supervisor applies these rules once a day
+
+# [processing]                   # for cocli register: what no other setting says
+# controller = "Example Ltd, 1 Main St, Springfield"
+# contact = "privacy@example.com"
+# purpose = "offering our services to plumbers"
+# basis = "legitimate interest, weighed on 2026-11-01"
+# recipients = ["our sales team"]
 
 # [fetch]
 # rate = 1.0                     # requests per second to one site

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from cocli.documents.ids import check_parts, node_uuid
 from cocli.errors import DocumentInvalid, UsageError
-from cocli.keys.identities import datasource_id
-from cocli.models.document import DocumentReference
+from cocli.keys.identities import datasource_id, origin_id
+from cocli.models.document import DocumentReference, StateKey
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -71,10 +71,19 @@ class Blob:
     data: bytes | None = field(default=None, repr=False)
     home: str | None = field(default=None, repr=False, compare=False)
     """The document that has it in the store already, for the repository alone: it need not be written again there."""
+    parts: tuple[str, ...] = field(default=(), repr=False, compare=False)
+    """The SHA-256 of each of its parts, where it is so large that it has some."""
+    part_size: int = field(default=0, repr=False, compare=False)
+    """Bytes of all parts but the last."""
 
     @classmethod
     def of(cls, data: bytes, mime_type: str = "application/octet-stream", *, filename: str | None = None) -> Self:
         return cls(hashlib.sha256(data).hexdigest(), len(data), mime_type, filename, bytes(data))
+
+    @property
+    def objects(self) -> tuple[str, ...]:
+        """The names of the objects that it lies in, where it is not in the document's own."""
+        return self.parts or (self.sha256,)
 
     @property
     def content(self) -> bytes:
@@ -150,6 +159,15 @@ class Document:
     @cached_property
     def uuid(self) -> str:
         return node_uuid(self.doc, self.address, self.account)
+
+    @property
+    def origin(self) -> str:
+        """Short for connector and datasource."""
+        return origin_id(self.connector, self.datasource)
+
+    @property
+    def state_key(self) -> StateKey:
+        return StateKey(self.uuid, self.cluster, self.connector, self.datasource)
 
     @cached_property
     def digest(self) -> str:

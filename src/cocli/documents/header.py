@@ -34,6 +34,8 @@ class Header:
     destinations: tuple[str, ...] = ()
     deleted_at: datetime | None = None
     deleted_by: str = ""
+    saved_by: str = ""
+    """Who saved it, by the token that they had; empty where there was none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,11 @@ class DocumentState:
     """Bytes in the store: of the object, and of the blobs that are objects of their own."""
     etag: str | None = field(default=None, compare=False)
 
+    @property
+    def is_expired(self) -> bool:
+        """Whether its content went because it was old: it is hidden like a tombstone, and may come again."""
+        return self.header.operation is Operation.DELETED and self.purge is not None
+
     def row(self) -> PipeDoc:
         """What the catalogue says of it."""
         document, header, source = self.document, self.header, self.document.source
@@ -95,5 +102,6 @@ class DocumentState:
                 "saved_at": header.saved_at,
                 "deleted_at": header.deleted_at,
                 "purged_at": self.purge.purged_at if self.purge else None,
+                "expired_at": header.deleted_at if self.is_expired else None,
             }
         )

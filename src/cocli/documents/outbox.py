@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cocli.documents.header import Operation
+from cocli.models.document import StateKey
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,10 +38,17 @@ class Event:
     version: int
     at: datetime
 
+    @property
+    def state_key(self) -> StateKey:
+        to = self.reference
+        return StateKey(self.uuid, to.cluster, to.connector, to.datasource)
 
-def event_id(uuid: str, cluster: str | None, version: int, digest: str, operation: str, destination: str) -> str:
-    """With the cluster, because two clusters share a uuid; with the version, because content can come back: A, B, A."""
-    name = "\x1f".join((uuid, cluster or "", str(version), digest, operation, destination))
+
+def event_id(state: StateKey, version: int, digest: str, operation: str, destination: str) -> str:
+    """With cluster and datasource, because two of them share a uuid; with the version, because content can come back:
+    A, B, A."""
+    where = (state.uuid, state.cluster or "", state.connector, state.datasource)
+    name = "\x1f".join((*where, str(version), digest, operation, destination))
     return hashlib.sha256(name.encode()).hexdigest()[:_ID_DIGITS]
 
 
@@ -52,7 +60,7 @@ def events_of(state: DocumentState, subscriptions: Subscriptions, *, also: Itera
     operation = header.operation
     return [
         Event(
-            event_id(document.uuid, document.cluster, header.version, header.digest, operation, destination),
+            event_id(document.state_key, header.version, header.digest, operation, destination),
             document.uuid,
             operation,
             destination,

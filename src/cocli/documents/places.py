@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from cocli.keys.parts import check_key
 from cocli.keys.paths import BlobKey, DamagedKey, document_files, document_folder
+from cocli.models.document import StateKey
 
 if TYPE_CHECKING:
     from cocli.documents.document import Document
@@ -37,6 +38,10 @@ class DocumentPlace:
         uuid = node_uuid(reference.doc, reference.address, reference.account)
         owner = (reference.account, reference.connector, reference.datasource)
         return cls(prefix, *owner, reference.doc, reference.cluster, uuid)
+
+    @property
+    def state_key(self) -> StateKey:
+        return StateKey(self.uuid, self.cluster, self.connector, self.datasource)
 
     @cached_property
     def current(self) -> str:

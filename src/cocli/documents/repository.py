@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from cocli.documents.care.expiry import Expiry
 from cocli.documents.care.purge import Purger
 from cocli.documents.care.tombstones import Tombstones
 from cocli.documents.catalog.base import EVERY, CatalogPage, Cursor, Selection
@@ -14,10 +16,21 @@ from cocli.documents.changes.teller import ChangeTeller
 from cocli.documents.ids import check_parts, node_uuid
 from cocli.documents.limits import INLINE_LIMIT
 from cocli.documents.objects import DocumentObjects
+from cocli.documents.outbox_room import MOST_WAITING, OutboxRoom
 from cocli.documents.places import DocumentPlace
+from cocli.documents.save_order import UNCONDITIONAL, SaveOrder
 from cocli.documents.saver import Saver
 from cocli.documents.subscriptions import NOBODY
-from cocli.errors import DocumentDamaged, DocumentDeleted, DocumentNotFound, UsageError
+from cocli.errors import (
+    DocumentDamaged,
+    DocumentDeleted,
+    DocumentError,
+    DocumentNotFound,
+    NotFound,
+    StoreError,
+    UsageError,
+)
+from cocli.keys.paths import account_prefix
 from cocli.models.record import render_utc
 
 if TYPE_CHECKING:
@@ -28,18 +41,23 @@ if TYPE_CHECKING:
     from cocli.documents.document import Document
     from cocli.documents.header import DocumentState, PurgeProof
     from cocli.documents.receipt import Receipt
+    from cocli.documents.save_order import Precondition
     from cocli.documents.subscriptions import Subscriptions
     from cocli.errors import CocliError
     from cocli.models.document import DocumentReference, PipeDoc
     from cocli.store.base import Store
 
 MAX_PAGE = 10_000
+DEFAULT_PREFIX = "uploads"
+PREFIX = "prefix"
+"""The fact of a catalogue that is the folder of its documents in the store."""
 
 
 class DocumentRepository:
     """`prefix` is the folder in the store, `inline_limit` the size from which a blob is an object of its own.
 
-    `subscriptions` says who reads events: what nobody reads is not written.
+    `subscriptions` says who reads events: what nobody reads is not written. `most_waiting` is how many events of an
+    account may wait: beyond it a save that needs one is refused with `OutboxFull`.
     """
 
     def __init__(
@@ -48,22 +66,43 @@ class DocumentRepository:
         catalog: Catalog,
         *,
         clock: Callable[[], datetime],
-        prefix: str = "uploads",
+        prefix: str = DEFAULT_PREFIX,
         inline_limit: int = INLINE_LIMIT,
         subscriptions: Subscriptions = NOBODY,
+        most_waiting: int = MOST_WAITING,
+        redact: Callable[[Document], Document] | None = None,
     ) -> None:
+        """`redact` is what every document passes before it is saved: without whom was forgotten."""
         self.objects = DocumentObjects(store, prefix=prefix, inline_limit=inline_limit)
         self.catalog = catalog
+        if prefix != DEFAULT_PREFIX:
+            self._note_prefix(prefix)
         self.subscriptions = subscriptions
         self._build = partial(
-            type(self), store, clock=clock, prefix=prefix, inline_limit=inline_limit, subscriptions=subscriptions
+            type(self),
+            store,
+            clock=clock,
+            prefix=prefix,
+            inline_limit=inline_limit,
+            subscriptions=subscriptions,
+            most_waiting=most_waiting,
+            redact=redact,
         )
+        self._redact = redact or _as_it_is
         self.tombstones = Tombstones(self.objects, catalog, clock=clock, subscriptions=subscriptions)
         self.purger = Purger(self.objects, catalog, self.tombstones, clock=clock, subscriptions=subscriptions)
+        self.expiry = Expiry(self.objects, catalog, clock=clock, subscriptions=subscriptions)
         self.teller = ChangeTeller(store, catalog)
         self.learner = ChangeLearner(store, catalog)
         self.census = Census(self.objects, catalog, clock=clock)
-        self._saver = Saver(self.objects, catalog, self.tombstones, clock=clock, subscriptions=subscriptions)
+        room = OutboxRoom(catalog, most_waiting)
+        self._saver = Saver(self.objects, catalog, self.tombstones, clock=clock, subscriptions=subscriptions, room=room)
+
+    def _note_prefix(self, prefix: str) -> None:
+        """For those who read the tables themselves: what keys begin with."""
+        spelled = account_prefix(prefix).rstrip("/")
+        if self.catalog.fact(PREFIX) != spelled:
+            self.catalog.set_fact(PREFIX, spelled)
 
     def with_catalog(self, catalog: Catalog) -> DocumentRepository:
         """The same documents, seen through another catalogue."""
@@ -76,11 +115,16 @@ class DocumentRepository:
 
         `publish` names destinations. Each gets one event, beside the plain one of every version, where it is read.
         """
-        return self._saver.save(document, publish)
+        return self._saver.save(SaveOrder(self._redact(document), publish))
+
+    def carry_out(self, orders: Sequence[SaveOrder]) -> list[Receipt | CocliError]:
+        """Save many, side by side and in one transaction, each on its own condition. One failure does not stop the
+        others. Each is on the disk when this returns, and the disk was synchronised for all of them together."""
+        return self._saver.save_many([replace(order, document=self._redact(order.document)) for order in orders])
 
     def save_many(self, requests: Sequence[tuple[Document, Sequence[str]]]) -> list[Receipt | CocliError]:
-        """Save many, new ones side by side and in one transaction. One failure does not stop the others."""
-        return self._saver.save_many(requests)
+        """As `carry_out`, without conditions."""
+        return self.carry_out([SaveOrder(document, publish) for document, publish in requests])
 
     # --- reading
 
@@ -98,12 +142,33 @@ class DocumentRepository:
             state = earlier
         return self._loaded(place, state, reference, blobs)
 
-    def current(self, account: str, doc: str, address: str, cluster: str | None, *, blobs: bool = False) -> Document:
-        """The newest state at an address."""
-        uuid = node_uuid(doc, address, account)
-        row = self.catalog.find(account, uuid, cluster, uuid).row
-        if row is None:
+    def find(
+        self, account: str, doc: str, address: str, cluster: str | None, *, datasource: str | None = None
+    ) -> PipeDoc:
+        """The row of the state at an address. Several datasources may have a document of this id: then one is named."""
+        rows = self.catalog.named(account, [node_uuid(doc, address, account)], cluster)
+        rows = [row for row in rows if datasource in (None, row.datasource)]
+        if not rows:
             raise DocumentNotFound(doc=doc, place=f"{cluster or 'intake'}/{address}")
+        if len(rows) > 1:
+            raise several_datasources(doc, rows)
+        return rows[0]
+
+    def current(
+        self,
+        account: str,
+        doc: str,
+        address: str,
+        cluster: str | None,
+        *,
+        datasource: str | None = None,
+        blobs: bool = False,
+    ) -> Document:
+        """The newest state at an address."""
+        return self.current_of(self.find(account, doc, address, cluster, datasource=datasource), blobs=blobs)
+
+    def current_of(self, row: PipeDoc, *, blobs: bool = False) -> Document:
+        """The newest state at the place of a row."""
         place = DocumentPlace.of(self.objects.prefix, row)
         return self._loaded(place, self._alive(place, row.reference), row.reference, blobs)
 
@@ -117,6 +182,24 @@ class DocumentRepository:
         if read is None or read[0].header.deleted_at is not None:
             return None
         return self._loaded(where, read[0], place.reference, blobs)
+
+    def stored_many(self, places: Sequence[Document]) -> list[Document | DocumentError | None]:
+        """The same for many at a time, without blobs. One that is damaged says so where it would stand."""
+        where = [self.objects.place(place) for place in places]
+        found: list[Document | DocumentError | None] = []
+        for place, answer in zip(where, self.objects.store.get_many([spot.current for spot in where]), strict=True):
+            if isinstance(answer, StoreError):
+                if not isinstance(answer, NotFound):
+                    raise answer
+                found.append(None)
+                continue
+            try:
+                state = self.objects.read(place, answer)
+            except DocumentError as error:  # told to whoever asked, in its place
+                found.append(error)
+                continue
+            found.append(None if state.header.deleted_at is not None else state.document)
+        return found
 
     def load(self, document: Document) -> Document:
         """The same document with the bytes of all its blobs."""
@@ -155,15 +238,24 @@ class DocumentRepository:
         )
         if len(rows) <= limit:
             return CatalogPage(rows)
-        last = rows[limit - 1]
-        return CatalogPage(rows[:limit], Cursor(last.doc, last.cluster, last.address))
+        return CatalogPage(rows[:limit], Cursor.behind(rows[limit - 1]))
 
     # --- deleting
 
-    def delete(self, account: str, doc: str, *, cluster: Selection = EVERY, by: str = "") -> list[Receipt]:
-        """Leave tombstones: of the whole document, or of its states in one cluster. Late events bring nothing back."""
+    def delete(
+        self,
+        account: str,
+        doc: str,
+        *,
+        cluster: Selection = EVERY,
+        by: str = "",
+        condition: Precondition = UNCONDITIONAL,
+    ) -> list[Receipt]:
+        """Leave tombstones: of the whole document, or of its states in one cluster. Late events bring nothing back.
+
+        A condition is one of the intake, which is buried first: it holds for the whole document."""
         check_parts(account=account, doc=doc)
-        return self.tombstones.delete(account, doc, cluster, by)
+        return self.tombstones.delete(account, doc, cluster, by, condition)
 
     def restore(self, account: str, doc: str, *, cluster: Selection = EVERY) -> list[Receipt]:
         """Bring back what was deleted, as it was."""
@@ -186,10 +278,10 @@ class DocumentRepository:
             self.catalog.commit_many((), memos)
 
     def recall(
-        self, account: str, doc: str, node: str, cluster: str, *, input_digest: str, code_digest: str
+        self, account: str, doc: str, node: str, cluster: str, *, input_digest: str, code_digest: str, origin: str
     ) -> Memo | None:
         """What a node made of this input with this code, if it was done before."""
-        return self.catalog.recall(account, doc, node, cluster, input_digest, code_digest)
+        return self.catalog.recall(account, doc, node, cluster, input_digest, code_digest, origin)
 
     # --- plumbing
 
@@ -214,5 +306,17 @@ class DocumentRepository:
             raise
 
 
+def several_datasources(doc: str, rows: Sequence[PipeDoc]) -> UsageError:
+    """Which of them is meant has to be said."""
+    known = ", ".join(f"{row.datasource} ({row.connector})" for row in rows)
+    return UsageError(
+        reason=f"Document {doc} came in from several datasources: {known}.", hint="Say which with --datasource ID."
+    )
+
+
 def _not_found(reference: DocumentReference) -> DocumentNotFound:
     return DocumentNotFound(doc=reference.doc, place=f"{reference.cluster or 'intake'}/{reference.address}")
+
+
+def _as_it_is(document: Document) -> Document:
+    return document

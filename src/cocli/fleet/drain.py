@@ -1,4 +1,5 @@
-"""How a worker or a supervisor is asked to end: once means finish what is in hand, twice means now."""
+"""How a worker or a supervisor is asked to end: once means finish what is in hand, twice means now. A supervisor can
+also be asked to make room for a successor, and to hurry workers that it inherited."""
 
 from __future__ import annotations
 
@@ -19,6 +20,10 @@ class Drain:
 
     def __init__(self) -> None:
         self._times = 0
+        self.makes_room = False
+        """For a successor, which takes the workers over."""
+        self.hurries = False
+        """Workers of an earlier release are to give back what they have in hand."""
 
     @property
     def asked(self) -> bool:
@@ -59,17 +64,37 @@ def obeying_signals(drain: Drain) -> Iterator[None]:
             signal.signal(number, handler)
 
 
+@contextmanager
+def obeying_succession(drain: Drain) -> Iterator[None]:
+    """As `obeying_signals`, for what only supervisors are asked: SIGUSR2 to make room, SIGUSR1 to hurry."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def ask(number: int, frame: Any) -> None:  # noqa: ARG001  the signature of a handler
+        drain.makes_room = drain.makes_room or number == signal.SIGUSR2
+        drain.hurries = drain.hurries or number == signal.SIGUSR1
+
+    before = {number: signal.signal(number, ask) for number in (signal.SIGUSR1, signal.SIGUSR2)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 def follow(stream: BinaryIO, drain: Drain) -> None:
     """Ask once when the stream ends: whoever held its other end is gone, however it died."""
-    _at_the_end_of(stream, drain.ask_once)
+    at_the_end_of(stream, drain.ask_once)
 
 
 def end_with(stream: BinaryIO) -> None:
     """End this process at once when the stream ends: for work that can be left anywhere and done again."""
-    _at_the_end_of(stream, lambda: os._exit(1))
+    at_the_end_of(stream, lambda: os._exit(1))
 
 
-def _at_the_end_of(stream: BinaryIO, action: Callable[[], None]) -> None:
+def at_the_end_of(stream: BinaryIO, action: Callable[[], None]) -> None:
+    """Do something, once, when the stream ends."""
     number = stream.fileno()  # read by its number: a thread inside of a buffered stream keeps Python from ending
 
     def read() -> None:

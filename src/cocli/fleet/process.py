@@ -15,12 +15,15 @@ from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from cocli import logs
 from cocli.errors import FormatError
+from cocli.fleet.succession import InheritedProcess
 from cocli.formats import json_records
 from cocli.logs.output import pass_on
 from cocli.models.heartbeat import WorkerReport
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    from cocli.fleet.succession import InheritedWorker
 
 _LOG = logs.get_logger(__name__)
 
@@ -55,14 +58,19 @@ class SpawnedWorker(Protocol):
 
     def kill(self) -> None: ...
 
+    def pipes(self) -> tuple[int, int, int]:
+        """Its standard input, output and error, for whoever inherits it."""
+        ...
+
 
 class WorkerProcess:
     """Fits `SpawnedWorker`."""
 
-    def __init__(
-        self, command: Sequence[str], environ: Mapping[str, str], *, on_complaint: Callable[[str], None]
-    ) -> None:
-        self._process = subprocess.Popen(  # noqa: S603 - our own program, without a shell
+    @classmethod
+    def started(
+        cls, command: Sequence[str], environ: Mapping[str, str], *, on_complaint: Callable[[str], None]
+    ) -> WorkerProcess:
+        process = subprocess.Popen(  # noqa: S603 - our own program, without a shell
             command,
             env=dict(environ),
             stdin=subprocess.PIPE,
@@ -70,15 +78,25 @@ class WorkerProcess:
             stderr=subprocess.PIPE,
             start_new_session=True,
         )
+        return cls(process, on_complaint)
+
+    @classmethod
+    def inherited(cls, worker: InheritedWorker, *, on_complaint: Callable[[str], None]) -> WorkerProcess:
+        """One that runs already: an earlier release of this supervisor has started it."""
+        return cls(InheritedProcess(worker), on_complaint)
+
+    def __init__(
+        self, process: subprocess.Popen[bytes] | InheritedProcess, on_complaint: Callable[[str], None]
+    ) -> None:
+        self._process = process
         self._on_complaint = on_complaint
+        self._torn = isinstance(process, InheritedProcess)
+        """The first line may lack its beginning, which an earlier release has read."""
         self._report: WorkerReport | None = None
         self._complaint: str | None = None
         self._listeners = [
             threading.Thread(target=self._listen, args=(stream, heed), name=f"worker-{self.pid}", daemon=True)
-            for stream, heed in (
-                (self._process.stdout, self._heed_report),
-                (self._process.stderr, self._heed_complaint),
-            )
+            for stream, heed in ((process.stdout, self._heed_report), (process.stderr, self._heed_complaint))
         ]
         for listener in self._listeners:
             listener.start()
@@ -116,6 +134,12 @@ class WorkerProcess:
         with suppress(ProcessLookupError):
             self._process.send_signal(signal.SIGTERM)
 
+    def pipes(self) -> tuple[int, int, int]:
+        into, out, errors = self._process.stdin, self._process.stdout, self._process.stderr
+        if into is None or out is None or errors is None:
+            raise ValueError("a worker without pipes")
+        return into.fileno(), out.fileno(), errors.fileno()
+
     def kill(self) -> None:
         _LOG.warning("process killed", extra={"pid": self.pid})
         self._kill_group()
@@ -133,7 +157,9 @@ class WorkerProcess:
         try:
             self._report = json_records.read(WorkerReport, line, file="a worker's stdout")
         except FormatError as error:
-            self._heed_complaint(error.message.encode())
+            if not self._torn:
+                self._heed_complaint(error.message.encode())
+        self._torn = False
 
     def _heed_complaint(self, line: bytes) -> None:
         whole = line.decode("utf-8", "replace").strip()

@@ -1,7 +1,7 @@
 """How many sites are read at a time: more while nothing is short, fewer when something is.
 
-It grows by half a second time and again, and takes back a third where something is really short. What was too much
-once is come near to slowly afterwards, so that it does not swing.
+It doubles with every look, and takes back a third where something is really short. What was too much once is come near
+to slowly afterwards, so that it does not swing.
 """
 
 from __future__ import annotations
@@ -16,10 +16,9 @@ if TYPE_CHECKING:
 
     from cocli.fleet.load import Load
 
-FIRST = 32
+FIRST = 64
 LEAST = 4
-_GROWTH = 1.5
-_STEP = 8
+_GROWTH = 2
 _SLOW_GROWTH = 1.05
 _RETREAT = 0.7
 _CALM_LOOKS = 3
@@ -83,7 +82,7 @@ def scaled(now: Scale, load: Load, most: int) -> Scale:
 def _grown(now: Scale) -> int:
     if now.too_many is not None and now.target * _GROWTH >= now.too_many:
         return max(round(now.target * _SLOW_GROWTH), now.target + 1)
-    return round(now.target * _GROWTH) + _STEP
+    return now.target * _GROWTH
 
 
 def _measured(load: Load) -> list[tuple[float, _Bound]]:

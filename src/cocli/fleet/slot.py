@@ -40,6 +40,13 @@ class Slot:
     start_at: float = 0.0
     """Not before."""
     failures: int = 0
+    inherited: bool = False
+    """Its worker is of the release before: it goes when its turn comes."""
+
+    @property
+    def is_getting_ready(self) -> bool:
+        """A worker of this release is to work here, and has not told yet that it does."""
+        return not self.inherited and (self.worker is None or self.worker.report is None)
 
     @property
     def name(self) -> str:
@@ -48,14 +55,18 @@ class Slot:
     def started(self, worker: SpawnedWorker, fingerprint: str, now: float) -> None:
         self.worker, self.fingerprint, self.started_at = worker, fingerprint, now
 
+    def inherits(self, worker: SpawnedWorker, now: float) -> None:
+        self.worker, self.inherited, self.started_at = worker, True, now
+
     def emptied(self) -> None:
-        self.worker = None
+        self.worker, self.inherited = None, False
 
     def failed(self, now: float, settings: RestartSettings, rng: random.Random) -> float:
         """It ended though nobody asked it to. How long the next one waits: longer each time."""
         self.failures = 1 if now - self.started_at >= settings.healthy else self.failures + 1
         wait = Backoff(settings.backoff_first, settings.backoff_longest).seconds(self.failures, rng)
-        self.worker, self.start_at = None, now + wait
+        self.emptied()
+        self.start_at = now + wait
         return wait
 
 
@@ -67,3 +78,5 @@ class Leaving:
     queue: str
     worker: SpawnedWorker
     kill_at: float
+    number: int = 0
+    inherited: bool = False

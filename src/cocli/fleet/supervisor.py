@@ -10,7 +10,7 @@ from __future__ import annotations
 import signal
 import time
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from cocli import logs
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from cocli.fleet.drain import Drain
     from cocli.fleet.process import SpawnedWorker
+    from cocli.fleet.succession import InheritedWorker
     from cocli.models.heartbeat import ActiveTask
 
 _LOG = logs.get_logger(__name__)
@@ -128,11 +129,52 @@ class Supervisor:
             self._measure_at = now + _MEASURE_SECONDS
         for slot in list(self._slots.values()):
             self._attend(slot, now, measure=measure)
+        self._replace_next()
         self.see_off()
 
     def look_soon(self) -> None:
         """The configuration was changed: do not wait for the next look."""
         self._look_at = 0.0
+
+    # --- succession
+
+    def bequeath(self, campaign: str) -> list[InheritedWorker]:
+        """All workers, for a successor of this process. They do not notice."""
+        from cocli.fleet.succession import InheritedWorker
+
+        slots = [(slot.queue, slot.number, slot.worker, False) for slot in self._slots.values()]
+        leaving = [(worker.queue, worker.number, worker.worker, True) for worker in self._leaving]
+        return [
+            InheritedWorker(campaign, queue, number, worker.pid, worker.pipes(), goes)
+            for queue, number, worker, goes in (*slots, *leaving)
+            if worker is not None and worker.exit_code() is None
+        ]
+
+    def inherit(self, found: InheritedWorker, worker: SpawnedWorker) -> None:
+        """A worker of the release before: it works on until its turn comes."""
+        slot = Slot(found.queue, found.number)
+        if found.leaving:
+            self._leave(slot, worker, inherited=True)
+        else:
+            slot.inherits(worker, self._clock())
+            self._slots[found.queue, found.number] = slot
+
+    def _replace_next(self) -> None:
+        """One goes when the one before has gone, and the one in its place has told that it works. So a release whose
+        workers do not start takes no work away from the release before."""
+        waiting = [slot for slot in self._slots.values() if slot.inherited]
+        if not waiting or self._leaving or any(slot.is_getting_ready for slot in self._slots.values()):
+            return
+        self._retire(waiting[0], "a newer release takes over")
+
+    def hurry_inherited(self) -> None:
+        """Those of the release before give back what they have in hand, all at once."""
+        for slot in list(self._slots.values()):
+            if slot.inherited:
+                self._retire(slot, "a newer release takes over")
+        for leaving in self._leaving:
+            if leaving.inherited:
+                leaving.worker.drain()
 
     def restart(self, queues: Iterable[str] = ()) -> int:
         """Replace workers by new ones, those of all queues where none is named; how many."""
@@ -175,7 +217,7 @@ class Supervisor:
     def _attend(self, slot: Slot, now: float, *, measure: bool) -> None:
         if slot.worker is not None and (code := slot.worker.exit_code()) is not None:
             self._died(slot, slot.worker, code, now)
-        if slot.worker is not None and slot.fingerprint != self._wanted.fingerprint:
+        if slot.worker is not None and slot.fingerprint != self._wanted.fingerprint and not slot.inherited:
             self._retire(slot, "its configuration is not the newest")
         if measure and slot.worker is not None and self._settings.memory:
             held = slot.worker.memory()
@@ -214,8 +256,12 @@ class Supervisor:
             return
         self._tell(f"{slot.name} is drained: {reason}")
         worker.drain()
-        self._leaving.append(Leaving(slot.name, slot.queue, worker, self._clock() + self._settings.drain))
+        self._leave(slot, worker, inherited=slot.inherited)
         slot.emptied()
+
+    def _leave(self, slot: Slot, worker: SpawnedWorker, *, inherited: bool) -> None:
+        kill_at = self._clock() + self._settings.drain
+        self._leaving.append(Leaving(slot.name, slot.queue, worker, kill_at, slot.number, inherited))
 
     @property
     def is_gone(self) -> bool:
@@ -246,10 +292,7 @@ class Supervisor:
         soon = self._clock() + 5.0
         for leaving in self._leaving:
             leaving.worker.drain()
-        self._leaving = [
-            Leaving(leaving.name, leaving.queue, leaving.worker, min(leaving.kill_at, soon))
-            for leaving in self._leaving
-        ]
+        self._leaving = [replace(leaving, kill_at=min(leaving.kill_at, soon)) for leaving in self._leaving]
 
     def _count(self, queue: str, worker: SpawnedWorker) -> None:
         if worker.report:
@@ -274,14 +317,21 @@ def run_together(
     on_tick: Callable[[], None] | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> bool:
-    """Supervise until asked to stop; True if every worker ended by itself. There may be other supervisors each time."""
+    """Supervise until asked to stop; True if every worker ended by itself. There may be other supervisors each time.
+
+    Asked to make room, it returns at once, and the workers go on."""
     until = None if seconds is None else clock() + seconds
-    while not (drain.asked or (until is not None and clock() >= until)):
+    while not (drain.asked or drain.makes_room or (until is not None and clock() >= until)):
         for supervisor in supervisors():
+            if drain.hurries:
+                supervisor.hurry_inherited()
             supervisor.tick()
+        drain.hurries = False
         if on_tick:
             on_tick()
         time.sleep(_TICK_SECONDS)
+    if drain.makes_room and not drain.asked:
+        return True
     leaving, whole = list(supervisors()), True
     for supervisor in leaving:
         supervisor.retire_all("the supervisor stops")

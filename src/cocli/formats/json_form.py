@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class JsonForm:
-    """The text of a record, with gaps for the values of some of its fields.
+    """The text of a record, with gaps for the values of some of its fields, named in alphabetical order.
 
     Whoever fills a gap answers for the value: nothing is checked here but that it can be written.
     """
@@ -29,16 +29,20 @@ class JsonForm:
             raise RecordError(
                 model=type(example).__name__, reason=f"there are no fields {sorted(unknown)} to leave open"
             )
-        texts = {name: json_records.text(value).replace("%", "%%") for name, value in values.items()}
-        texts |= {name: f"%({name})s" for name in gaps}
+        if list(gaps) != sorted(gaps):
+            raise RecordError(model=type(example).__name__, reason="gaps are named in alphabetical order")
         self._model = type(example).__name__
-        self._template = _members(texts)
         self._fixed = {name: json_records.text(value) for name, value in values.items() if name not in gaps}
+        # No text of JSON contains a NUL: it stands for each gap, and is what the text is cut at.
+        pieces = _members(self._fixed | dict.fromkeys(gaps, "\0")).split("\0")
+        self._pieces = [text for piece in pieces for text in (piece, "")][:-1]
 
-    def fill(self, **texts: str) -> bytes:
-        """The bytes of a record. Each gap is given as JSON text, as `json_records.text` makes it."""
+    def fill(self, *texts: str) -> bytes:
+        """The bytes of a record. Each gap, in the order of their names, is given as `json_records.text` makes it."""
+        pieces = self._pieces.copy()
+        pieces[1::2] = texts
         try:
-            return (self._template % texts).encode()
+            return "".join(pieces).encode()
         except UnicodeEncodeError as error:
             raise RecordError(model=self._model, reason=json_records.LONE_SURROGATE) from error
 

@@ -6,6 +6,7 @@ The key `schema` names the shape (`cocli.task/1`), so that a program notices whe
 from __future__ import annotations
 
 import json
+from json.encoder import encode_basestring
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 R = TypeVar("R", bound=Record)
 
 SCHEMA_KEY = "schema"
+END = b"\n"
+"""How every record ends: what ends otherwise was not written to its end."""
 LONE_SURROGATE = "a text contains a lone surrogate, which no UTF-8 file can hold"
 
 
@@ -42,7 +45,7 @@ def _quick_encoder() -> Callable[[object, int], Iterable[str]] | None:
     if make is None:
         return None
     quick: Callable[[object, int], Iterable[str]] = make(
-        None, _plain, json.encoder.encode_basestring, None, ":", ",", True, False, False
+        None, _plain, encode_basestring, None, ":", ",", True, False, False
     )
     return quick
 
@@ -52,6 +55,8 @@ _QUICK = _quick_encoder()
 
 def text(value: object) -> str:
     """One value of a record as JSON, written as `render` writes it."""
+    if type(value) is str:
+        return encode_basestring(value)
     if _QUICK is None:
         return _ENCODER.encode(value)
     return "".join(_QUICK(value, 0))
@@ -62,7 +67,7 @@ def render(record: Record) -> bytes:
     model = type(record)
     try:
         values = {SCHEMA_KEY: model.schema_id, **record.model_dump(mode="json")}
-        return text(values).encode() + b"\n"
+        return text(values).encode() + END
     except UnicodeEncodeError as error:
         raise RecordError(model=model.__name__, reason=LONE_SURROGATE) from error
     except (PydanticSerializationError, ValueError, TypeError) as error:
@@ -97,6 +102,16 @@ def plain_object(data: bytes) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None  # what is wrong with it is found out and said by the reader that looks closely
     return values
+
+
+def as_written(data: bytes) -> dict[str, Any] | None:
+    """The object in a text that is just what `text` makes of it, so no key is repeated; None for any other text."""
+    try:
+        values = from_json(data, allow_inf_nan=False)
+        is_same = type(values) is dict and text(values).encode() == data
+    except (ValueError, RecursionError):
+        return None  # what is wrong with it is found out and said by the reader that looks closely
+    return values if is_same else None
 
 
 def _keys_in(values: Any) -> int:

@@ -22,7 +22,7 @@ class TaskForm:
         never = datetime.min.replace(tzinfo=UTC)
         example = Task(task_id="…", queue=queue, campaign=campaign, created_at=never, nonce="0" * 24)
         self._match = (
-            JsonForm(example, "task_id", "created_at", "nonce", "payload")
+            JsonForm(example, "created_at", "nonce", "payload", "task_id")
             .pattern(
                 created_at=r'"([0-9]{4}(?:-[0-9]{2}){2}T[0-9]{2}(?::[0-9]{2}){2}(?:\.[0-9]{1,6})?Z)"',
                 nonce=r'"([A-Za-z0-9_-]{8,64})"',
@@ -42,7 +42,7 @@ class TaskForm:
         if found is None:
             return None
         created_at, nonce, payload_text, task_id = found.groups()
-        payload = {} if payload_text == b"{}" else json_records.plain_object(payload_text)
+        payload = {} if payload_text == b"{}" else json_records.as_written(payload_text)
         if payload is None:
             return None
         try:

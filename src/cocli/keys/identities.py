@@ -213,6 +213,11 @@ def datasource_id(account: str, connector: str) -> str:
     return _digest(f"{account}:{connector}", _HASH_DIGITS)
 
 
+def origin_id(connector: str, datasource: str) -> str:
+    """Short for where documents came from, where a table has no room for both names."""
+    return _digest(f"{connector}|{datasource}", _HASH_DIGITS)
+
+
 def _digest(text: str, digits: int) -> str:
     try:
         return hashlib.sha256(text.encode("utf-8")).hexdigest()[:digits]

@@ -12,7 +12,7 @@ there the shard of its domain stands beside it: `EmailKey.of` takes the address.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from cocli.errors import InvalidKey
 from cocli.keys.codecs import (
@@ -33,10 +33,14 @@ from cocli.keys.key import KINDS, Key
 from cocli.keys.parts import ShortenedPart, check_key, decode_part, encode_part
 from cocli.keys.tile import Tile  # noqa: TC001 - dataclasses of keys are built with it
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 CAMPAIGNS_FOLDER = "campaigns/"
 STATUS_FOLDER = "status/"
 ACCESS_FOLDER = "access/"
 EVICTIONS_FOLDER = "evictions/"
+REVOCATIONS_FOLDER = "revocations/"
 GLOBAL_INDEXES = frozenset({"scraped-tiles", "domains"})
 """Indexes that campaigns share: what is known of a website or a tile does not depend on who asked."""
 
@@ -54,6 +58,11 @@ def queue_folder(campaign: str, queue: str, state: str = "") -> str:
 def queues_folder(campaign: str) -> str:
     """Where all queues of a campaign lie."""
     return f"{campaign_folder(campaign)}queues/"
+
+
+def results_folder(campaign: str, what: str) -> str:
+    """Where things for people lie: `exports`, `reports`; and `retention`, what was removed by rule."""
+    return f"{campaign_folder(campaign)}{encode_part(what)}/"
 
 
 def quality_folder(campaign: str) -> str:
@@ -85,6 +94,17 @@ def task_folder(key: str) -> tuple[str, bool] | None:
     if key.endswith("/" + _LEASE_FILE):
         return key[: -len(_LEASE_FILE)], True
     return None
+
+
+def task_folders(keys: Sequence[str]) -> tuple[list[str], dict[str, int]]:
+    """The folders of the tasks among listed keys, and those of the leases with the places of their keys.
+
+    As `task_folder`, for a thousand at a time: every worker reads such pages, and most of what it reads is not new.
+    """
+    task, lease = "/" + _TASK_FILE, "/" + _LEASE_FILE
+    folders = [key[: -len(_TASK_FILE)] for key in keys if key.endswith(task)]
+    leases = {key[: -len(_LEASE_FILE)]: place for place, key in enumerate(keys) if key.endswith(lease)}
+    return folders, leases
 
 
 def task_id_of(folder: str) -> str:
@@ -391,6 +411,29 @@ class PersonKey(Key):
     slug: str
 
 
+# --- who is left alone ---------------------------------------------------------------------------------------------
+
+SUPPRESSED_FOLDER = "suppressed/"
+FORGOTTEN_FOLDER = "forgotten/"
+
+
+class SuppressionKey(Key):
+    """One value of the do-not-contact list."""
+
+    TEMPLATE: ClassVar[str] = "suppressed/{kind}/{sha256}.json"
+    CODECS: ClassVar[dict[str, Codec]] = {"sha256": SHA256}
+    kind: str
+    sha256: str
+
+
+class ForgottenKey(Key):
+    """The proof that somebody was forgotten, which every copy of the store obeys."""
+
+    TEMPLATE: ClassVar[str] = "forgotten/{sha256}.json"
+    CODECS: ClassVar[dict[str, Codec]] = {"sha256": SHA256}
+    sha256: str
+
+
 # --- machines ------------------------------------------------------------------------------------------------------
 
 
@@ -417,6 +460,14 @@ class MachineAccessKey(Key):
 class EvictionKey(Key):
     TEMPLATE: ClassVar[str] = "evictions/{hostname}.json"
     hostname: str
+
+
+class RevocationKey(Key):
+    """A token that was ended; written once."""
+
+    TEMPLATE: ClassVar[str] = "revocations/{token}.json"
+    CODECS: ClassVar[dict[str, Codec]] = {"token": HASH16}
+    token: str
 
 
 class ParserQualityKey(Key):
@@ -452,6 +503,17 @@ class ReportKey(Key):
 class UpkeepKey(Key):
     TEMPLATE: ClassVar[str] = "campaigns/{campaign}/reports/upkeep.json"
     campaign: str
+
+
+class RetentionKey(Key):
+    """What was removed by a rule of retention, by the day and the content of the record."""
+
+    TEMPLATE: ClassVar[str] = "campaigns/{campaign}/retention/{day}/{content_hash}.json"
+    CODECS: ClassVar[dict[str, Codec]] = {"day": DAY, "content_hash": SHA256}
+    IMMUTABLE: ClassVar[bool] = True
+    campaign: str
+    day: str
+    content_hash: str
 
 
 class RefreshRoundKey(Key):
@@ -528,6 +590,13 @@ def document_files(folder: str, cluster: str | None, uuid: str, digest: str = ""
     state = "intake" if cluster is None else CLUSTER.encode(cluster)
     base = f"{folder}{state}/{uuid}"
     return f"{base}.pb", f"{base}/{digest}.pb"
+
+
+def document_path(owner: tuple[str, str, str, str], cluster: str | None, uuid: str) -> str:
+    """The key of a state behind the prefix, which a table of states has no need to repeat. `owner` is account,
+    connector, datasource and document."""
+    folder = "/".join(map(encode_part, owner))
+    return document_files(f"{folder}/", cluster, uuid)[0]
 
 
 def account_prefix(prefix: str, account: str | None = None) -> str:

@@ -22,6 +22,7 @@ from cocli.models.record import (
     RecordPart,
     Text,
 )
+from cocli.models.retention.age import AgeText
 
 CampaignName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9](?:[a-z0-9-]{0,50}[a-z0-9])?$")]
 """Lower-case letters, digits and dashes: it becomes part of bucket names (`cocli-data-{campaign}`, 63 characters)."""
@@ -183,6 +184,9 @@ class DocumentsSection(RecordPart):
     event is written."""
     kafka_servers: Text | None = None
     """`host:port` of Kafka, several with commas; for `events = "kafka"`."""
+    max_waiting_events: Annotated[int, Field(ge=1, le=100_000_000)] = 100_000
+    """Events of an account that may wait to be sent. Beyond it a save that needs one is refused, and may be tried
+    again: a broker that stays away must not fill the disk."""
     host: Label = "127.0.0.1"
     """Where the service listens. Beyond this machine it needs a certificate."""
     grpc_port: Annotated[int, Field(ge=0, le=65_535)] = 8788
@@ -196,12 +200,18 @@ class DocumentsSection(RecordPart):
     """The file with the secret that tokens are signed with; one in the state folder where it is not set."""
     max_message_bytes: Annotated[int, Field(ge=4096, le=536_870_912)] = 67_108_864
     """The largest request and answer of the gRPC service."""
-    max_upload_bytes: Annotated[int, Field(ge=1, le=268_435_456)] = 268_435_456
+    max_upload_bytes: Annotated[int, Field(ge=1, le=17_179_869_184)] = 17_179_869_184
     """The largest file that is uploaded by HTTP."""
     max_connections: Annotated[int, Field(ge=128, le=65_536)] = 512
     """Of an HTTP service, and of the gRPC service. Beyond it a new connection takes the place of one that waits."""
     max_connections_per_address: Annotated[int, Field(ge=128, le=65_536)] = 256
     """Of one caller's address, by HTTP. Raise it behind a proxy, which has one address for everybody."""
+    account_requests_per_minute: Annotated[int, Field(ge=0)] = 0
+    """Requests that one account may send to a service in a minute; 0 is no limit."""
+    account_bytes_per_minute: Annotated[int, Field(ge=0)] = 0
+    """Bytes that one account may send to a service in a minute; 0 is no limit."""
+    account_replays: Annotated[int, Field(ge=0, le=1000)] = 4
+    """Replays of one account that a service runs at a time; 0 is no limit."""
 
     @field_validator("catalog")
     @classmethod
@@ -227,6 +237,44 @@ def networks_checked(networks: tuple[str, ...]) -> tuple[str, ...]:
         except ValueError as error:
             raise ValueError(f"entry {number} is not a range of addresses such as 10.20.0.0/16") from error
     return networks
+
+
+class RetentionSection(RecordPart):
+    """`[retention]`: how long each kind of thing is kept. What is not named is kept until somebody removes it."""
+
+    captures: AgeText | None = None
+    """Pages and other documents as they came in, with all that was made of them."""
+    editions: AgeText | None = None
+    """What editions of the parsers made that no campaign uses any more."""
+    versions: AgeText | None = None
+    """Earlier versions of documents."""
+    keep_versions: Annotated[int, Field(ge=0, le=1000)] = 0
+    """So many earlier versions of a document stay, however old they are."""
+    exports: AgeText | None = None
+    reports: AgeText | None = None
+    completed: AgeText | None = None
+    """Tasks that are done. Who plans again later does them again."""
+    set_aside: AgeText | None = None
+    """Tasks that were given up."""
+    index_versions: AgeText | None = None
+    """Earlier versions of the indexes, with what records were then."""
+    bucket_versions: AgeText = "30d"
+    """What was removed or replaced in a bucket that keeps versions goes for good after so long."""
+    automatic: bool = False
+    """Whether the elected supervisor applies the rules, once a day. It leaves pages alone that values still name."""
+
+
+class ProcessingSection(RecordPart):
+    """`[processing]`: what the register of processing says that no other setting does."""
+
+    controller: Text | None = None
+    """Who decides on the processing: name and address."""
+    contact: Text | None = None
+    """Whom people may ask what is held about them."""
+    purpose: Text | None = None
+    basis: Text | None = None
+    """Why that is allowed."""
+    recipients: Many[Text] = ()
 
 
 class FetchSection(RecordPart):
@@ -352,18 +400,18 @@ ChangeKindName = Literal["new", "closed", "missing", "moved", "renamed", "phone"
 WatchedField = Literal[
     "name", "kind", "before", "after", "city", "phone", "email", "website", "found_at", "reason", "company_hash"
 ]
-AgeText = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,5}(?:h|d|w)$")]
+IntervalText = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,5}(?:h|d|w)$")]
 """`12h`, `30d`, `8w`."""
 
 
 class RefreshSection(RecordPart):
     """`[refresh]`: how often what was read is read again, so that the list stays true."""
 
-    every: AgeText | None = None
+    every: IntervalText | None = None
     """How old a reading may become, such as `30d`. Without it nothing is read again by itself."""
-    sources: dict[SourceName, AgeText] = Field(default_factory=dict)
+    sources: dict[SourceName, IntervalText] = Field(default_factory=dict)
     """`[refresh.sources]`: another age for some sources: `google-maps = "14d"`."""
-    stages: dict[QueueName, AgeText] = Field(default_factory=dict)
+    stages: dict[QueueName, IntervalText] = Field(default_factory=dict)
     """`[refresh.stages]`: another age for a stage: `enrichment = "60d"` for websites, `gm-list` for searches."""
     budget: Annotated[int, Field(ge=0, le=100_000_000)] = 5000
     """Requests a day that reading again may cost, over all machines; 0 allows none."""
@@ -416,6 +464,8 @@ class CampaignConfig(Record):
     """`[workers.{hostname}]`: how many workers of each queue a machine runs."""
     cluster: ClusterSection = Field(default_factory=_left_out)
     documents: DocumentsSection = Field(default_factory=_left_out)
+    retention: RetentionSection = Field(default_factory=_left_out)
+    processing: ProcessingSection = Field(default_factory=_left_out)
     fetch: FetchSection = Field(default_factory=_left_out)
     google_maps: GoogleMapsSection = Field(default_factory=_left_out)
     aws: AwsSection = Field(default_factory=_left_out)

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, NamedTuple, Self
 
 from pydantic import Field, StringConstraints, field_validator, model_validator
 
+from cocli.keys.identities import origin_id
 from cocli.models.record import Count, Many, Record, RecordPart, Sha256, Text, UtcDatetime, UuidText
 
 AddressPart = Annotated[
     str, StringConstraints(min_length=1, max_length=4096, pattern=r"^[^|\x00]*[^|\s\x00][^|\x00]*$")
 ]
 """Not blank and without `|`: the parts are joined with it before they are hashed, and must not run into each other."""
+
+
+class StateKey(NamedTuple):
+    """Which state: there is one row and one object for each. The uuid alone says nothing of the cluster, and in a
+    cluster nothing of the datasource."""
+
+    uuid: str
+    cluster: str | None
+    connector: str
+    datasource: str
 
 
 def _cluster(name: str | None) -> str | None:
@@ -24,7 +35,7 @@ class DocumentReference(Record):
     """Points at one state of one document, exactly: with the digest, a replay reads what the first run read."""
 
     schema_id = "cocli.document-reference/1"
-    key = ("account", "doc", "address", "cluster")
+    key = ("account", "doc", "address", "cluster", "datasource", "connector")
 
     account: AddressPart
     connector: AddressPart
@@ -35,6 +46,10 @@ class DocumentReference(Record):
     cluster: AddressPart | None = None
     """None for the document as it came in."""
     digest: Sha256
+
+    @property
+    def origin(self) -> str:
+        return origin_id(self.connector, self.datasource)
 
     @field_validator("cluster")
     @classmethod
@@ -61,7 +76,7 @@ class PipeDoc(Record):
     """What is known of a saved state without reading it: the row of the table, and the head of the object."""
 
     schema_id = "cocli.pipedoc/1"
-    key = ("uuid", "cluster")
+    key = ("uuid", "cluster", "datasource", "connector")
 
     uuid: UuidText
     account: AddressPart
@@ -89,6 +104,8 @@ class PipeDoc(Record):
     """Set on a tombstone: there was such a state, and it may not come back by itself."""
     purged_at: UtcDatetime | None = None
     """Set where every version was removed for good."""
+    expired_at: UtcDatetime | None = None
+    """Set where the content went because it was old. It is hidden like a tombstone, and may come again."""
 
     @field_validator("cluster")
     @classmethod
@@ -102,6 +119,14 @@ class PipeDoc(Record):
         if self.kind == "intake" and self.address != self.datasource:
             raise ValueError("the address of an intake document is its datasource")
         return self
+
+    @property
+    def state_key(self) -> StateKey:
+        return StateKey(self.uuid, self.cluster, self.connector, self.datasource)
+
+    @property
+    def origin(self) -> str:
+        return origin_id(self.connector, self.datasource)
 
     @property
     def reference(self) -> DocumentReference:

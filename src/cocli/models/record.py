@@ -141,6 +141,12 @@ WrittenList = Annotated[tuple[WrittenText, ...], Field(strict=False), BeforeVali
 """A list in such a file: `tags: vip` and an empty `tags:` are lists too."""
 
 
+# The slots that pydantic keeps beside the values of a record: set by their own descriptors, which is the quickest way.
+_set_given = BaseModel.__dict__["__pydantic_fields_set__"].__set__
+_set_extra = BaseModel.__dict__["__pydantic_extra__"].__set__
+_set_private = BaseModel.__dict__["__pydantic_private__"].__set__
+
+
 class RecordPart(BaseModel):
     """A value inside a record: the same strictness, no schema of its own."""
 
@@ -207,9 +213,9 @@ class Record(RecordPart):
         record = cls.__new__(cls)
         set_on = object.__setattr__
         set_on(record, "__dict__", values)
-        set_on(record, "__pydantic_fields_set__", set(given))
-        set_on(record, "__pydantic_extra__", None)
-        set_on(record, "__pydantic_private__", None)
+        _set_given(record, set(given))
+        _set_extra(record, None)
+        _set_private(record, None)
         return record
 
     @classmethod

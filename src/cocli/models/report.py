@@ -181,6 +181,8 @@ class Report(Record):
     emails: EmailFigures
     sources: Many[Counted] = ()
     """Who knows of how many prospects; one may be known to several."""
+    attribution: Many[Text] = ()
+    """Whom to name with what is made of it: the sources with their licences."""
     categories: Many[Counted] = ()
     """The most frequent first categories."""
     domains: Many[Counted] = ()

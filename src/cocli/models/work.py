@@ -6,6 +6,8 @@ and a new meaning is a new field with a default.
 
 from __future__ import annotations
 
+from pydantic import Field
+
 from cocli.models.campaign import SourceName
 from cocli.models.record import CountryText, DomainText, Hash16, Label, Many, PlaceIdText, RecordPart, Text, TileValue
 
@@ -37,3 +39,6 @@ class EnrichmentWork(RecordPart):
     country: CountryText | None = None
     """Of the place: national phone numbers on the site are read as numbers of this country."""
     prospects: Many[Hash16] = ()
+    brief: bool = Field(default=False, exclude_if=lambda value: not value)
+    """A site that is known is asked for the pages that have its contacts, and for the others if those changed, or from
+    time to time. Written only where it is said, so that workers who do not know it read what else is queued."""

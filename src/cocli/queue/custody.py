@@ -77,6 +77,7 @@ class HoldingQueue(ABC, Generic[C]):
     NO_NONCE: ClassVar = "0" * 24
     """Stands in a form where the nonce of each record goes."""
     _asked: tuple[float, datetime] | None = None
+    _last_moment: tuple[datetime | None, str] = (None, "")
 
     @abstractmethod
     def put(self, task: NewTask) -> PutOutcome: ...
@@ -136,6 +137,8 @@ class HoldingQueue(ABC, Generic[C]):
     def _make_sure(self, claim: C) -> None:
         """Prove, before a claim is ended, that it is still ours: by our own clock, or else by a renewal."""
         self._check(claim)
+        if self._is_young(claim):
+            return
         # More than once, because the renewal itself may take longer than a lease (a closed lid, a store that hangs).
         for _ in range(RENEWALS):
             if self._is_young(claim):
@@ -191,17 +194,27 @@ class HoldingQueue(ABC, Generic[C]):
         except (QueueError, StoreError, HostEvicted):
             return outcome, None  # the end is written, and must be told; the next claim meets the error again
 
-    def _completion(self, claim: C, verdict: Ok | Empty) -> bytes:
+    def _completion(self, claim: C, verdict: Ok | Empty, now: datetime | None = None) -> bytes:
+        """`now` is what the store's clock said since the work was done, where it was asked already."""
         claimed_at = claim.claimed_at
+        began = self._moment(claimed_at)
         return self._ended_task.fill(
-            task_id=json_records.text(claim.task.task_id),
-            verdict=json_records.text(vars(verdict)),
-            token=str(claim.token),
-            attempt=str(claim.attempt),
-            claimed_at=f'"{render_utc(claimed_at)}"',
-            finished_at=f'"{render_utc(max(self._store.now(), claimed_at))}"',
-            nonce=f'"{self._nonce()}"',
+            str(claim.attempt),
+            began,
+            self._moment(max(now or self._store.now(), claimed_at)),
+            f'"{self._nonce()}"',
+            json_records.text(claim.task.task_id),
+            str(claim.token),
+            json_records.text(vars(verdict)),
         )
+
+    def _moment(self, at: datetime) -> str:
+        """A time as JSON. The last one is remembered: a task is often taken in the moment in which another ends."""
+        known, text = self._last_moment
+        if known is not at:
+            text = f'"{render_utc(at)}"'
+            self._last_moment = at, text
+        return text
 
     @cached_property
     def _ended_task(self) -> JsonForm:
@@ -219,7 +232,7 @@ class HoldingQueue(ABC, Generic[C]):
             finished_at=never,
             nonce=self.NO_NONCE,
         )
-        return JsonForm(example, "task_id", "verdict", "token", "attempt", "claimed_at", "finished_at", "nonce")
+        return JsonForm(example, "attempt", "claimed_at", "finished_at", "nonce", "task_id", "token", "verdict")
 
     def _fail(self, claim: C, error: TaskError) -> AckOutcome:
         reason = f"{error.code}: {error.message}"

@@ -79,6 +79,10 @@ class Places:
     def completions_at(self, spot: str) -> list[str]:
         return [self.completion_at(spot, batch=batch) for batch in (False, True)]
 
+    def completion_of_folder(self, folder: str) -> str:
+        """Of a single task, by the folder in which it waits."""
+        return f"{self.completed}{folder[len(self.pending) : -1]}.json"
+
     def completion_at(self, spot: str, *, batch: bool) -> str:
         form = "usv" if batch else "json"
         return f"{self.completed}{spot}.{form}"

@@ -48,8 +48,7 @@ class _Ticker:
 class ThreadRuntime:
     """The real thing: the machine's clock and threads."""
 
-    def monotonic(self) -> float:
-        return time.monotonic()
+    monotonic = staticmethod(time.monotonic)
 
     def every(self, seconds: float, action: Callable[[], bool]) -> Activity:
         return _Ticker(seconds, action)

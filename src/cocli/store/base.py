@@ -54,7 +54,8 @@ class Put(NamedTuple):
     if_absent: bool = False
     if_match: str | None = None
     durable: bool = True
-    """False: a power cut may undo it, as a whole. For what only says something of processes that a power cut ends."""
+    """False: a power cut may undo it, or leave half of it. For what only says something of processes that a power cut
+    ends, and whose reader knows halves."""
 
 
 @runtime_checkable

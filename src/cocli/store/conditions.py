@@ -9,4 +9,8 @@ from cocli.keys.parts import check_key
 def check_put(key: str, *, if_absent: bool, if_match: str | None) -> None:
     check_key(key)
     if if_absent and if_match is not None:
-        raise UsageError(reason="put takes if_absent or if_match, not both")
+        raise two_conditions()
+
+
+def two_conditions() -> UsageError:
+    return UsageError(reason="put takes if_absent or if_match, not both")

@@ -474,13 +474,14 @@ class LocalStore:
     # --- reaching the disk
 
     def _sync_contents(self, written: Sequence[_Staged]) -> None:
-        """Before any of them gets its name: of what a power cut may undo, too, it leaves all or nothing. If it fails,
-        nothing of them stays. Nobody writes to a file afterwards: what has a temporary name is closed."""
+        """Before any of them gets its name, but for what a power cut may undo. If it fails, nothing of them stays.
+        Nobody writes to a file afterwards: what has a temporary name is closed."""
+        kept = [staged for staged in written if staged.durable]
         try:
-            if self._fsync and len(written) >= _MANY:
+            if self._fsync and len(kept) >= _MANY:
                 sync_file_system(self._root)
             elif self._fsync:
-                for staged in written:
+                for staged in kept:
                     staged.sync()
         except BaseException:
             for staged in written:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from bisect import bisect_right
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
@@ -12,7 +11,7 @@ from cocli.errors import AlreadyExists, Conflict, NotFound, StoreError
 from cocli.keys.parts import check_key, check_prefix
 from cocli.store.base import ObjectInfo, StoredObject
 from cocli.store.bulk import answer
-from cocli.store.conditions import check_put
+from cocli.store.conditions import two_conditions
 from cocli.store.etag import content_etag
 
 if TYPE_CHECKING:
@@ -47,8 +46,11 @@ class MemoryStore:
         return _info(self.get(key))
 
     def put(self, key: str, data: bytes, *, if_absent: bool = False, if_match: str | None = None) -> str:
-        check_put(key, if_absent=if_absent, if_match=if_match)
-        written = StoredObject(key, bytes(data), content_etag(data), self._clock())
+        check_key(key)
+        if if_absent and if_match is not None:
+            raise two_conditions()
+        etag = content_etag(data)
+        written = StoredObject(key, bytes(data), etag, self._clock())
         with self._lock:
             there = self._objects.get(key)
             if if_absent and there is not None:
@@ -56,7 +58,7 @@ class MemoryStore:
             if if_match is not None and (there is None or there.etag != if_match):
                 raise Conflict(key=key)
             self._objects[key] = written
-        return written.etag
+        return etag
 
     def delete(self, key: str, *, if_match: str | None = None) -> None:
         check_key(key)
@@ -68,10 +70,10 @@ class MemoryStore:
 
     def list(self, prefix: str = "", *, start_after: str | None = None) -> Iterator[ObjectInfo]:
         check_prefix(prefix)
+        after = start_after or ""
         with self._lock:
-            keys = sorted(key for key in self._objects if key.startswith(prefix))
-        first = bisect_right(keys, start_after) if start_after else 0
-        for key in keys[first:]:
+            keys = sorted([key for key in self._objects if key.startswith(prefix) and key > after])
+        for key in keys:
             there = self._objects.get(key)
             if there is not None:
                 yield _info(there)
@@ -91,9 +93,19 @@ class MemoryStore:
     def delete_many(
         self, keys: Iterable[str], *, if_match: Mapping[str, str] | None = None
     ) -> Sequence[StoreError | None]:
-        if not if_match:
-            return [answer(self.delete, key) for key in keys]
-        return [answer(partial(self.delete, if_match=if_match.get(key)), key) for key in keys]
+        if if_match:
+            return [answer(partial(self.delete, if_match=if_match.get(key)), key) for key in keys]
+        answers: list[StoreError | None] = []
+        for key in keys:
+            try:
+                check_key(key)
+            except StoreError as error:
+                answers.append(error)
+                continue
+            with self._lock:
+                self._objects.pop(key, None)
+            answers.append(None)
+        return answers
 
     def now(self) -> datetime:
         return self._clock()

@@ -59,7 +59,11 @@ def swap(store: Store, key: str, data: bytes, etag: str) -> str | None:
 
 def create_many(store: Store, puts: Sequence[Put]) -> list[str | StoreError | None]:
     """For each its etag, None if somebody else's object is there, or the error because of which that is not known."""
-    return [_settled(store, put, answer) for put, answer in zip(puts, store.put_many(puts), strict=True)]
+    answers = store.put_many(puts)
+    return [
+        answer if type(answer) is str else _settled(store, put, answer)
+        for put, answer in zip(puts, answers, strict=True)
+    ]
 
 
 def swap_many(store: Store, puts: Sequence[Put]) -> list[str | StoreError | None]:

@@ -13,6 +13,7 @@ from cocli.documents.replay import selection
 from cocli.documents.replay.compare import compare_documents, compare_editions
 from cocli.documents.replay.fields import compare_fields, fields_of
 from cocli.errors import UsageError
+from cocli.keys.identities import datasource_id
 
 
 def put(world: Any, cluster: str, doc: str, node: str = "a", **data: Any) -> None:
@@ -58,9 +59,10 @@ def test_a_table_for_people_and_json_for_programs(world: Any) -> None:
         ("/a/name", "0", "1", "0", "0", '"x" → "y"'),
     ]
     read = json.loads(json.dumps(found.as_dict()))
+    owner = datasource_id("acct", "web")
     assert read["fields"][0] == {
         "path": "/a/name", "same": 0, "changed": 1, "gained": 0, "lost": 0,
-        "examples": [{"doc": "d", "verdict": "changed", "left": '"x"', "right": '"y"'}],
+        "examples": [{"doc": "d", "datasource": owner, "verdict": "changed", "left": '"x"', "right": '"y"'}],
     }  # fmt: skip
 
 

@@ -39,7 +39,7 @@ from cocli.pipeline.stages.enrichment_verdict import verdict_of
 from cocli.pipeline.stages.visit_keeping import SiteSinks
 from cocli.pipeline.websites.fetch.capture import page_of
 from cocli.pipeline.websites.fetch.fetcher import Fetcher
-from cocli.pipeline.websites.fetch.outcome import Outcome, Validators
+from cocli.pipeline.websites.fetch.outcome import Failure, FetchFailed, Outcome, Validators
 from cocli.pipeline.websites.fetch.resolver import no_such_host
 from cocli.pipeline.websites.fetch.settings import FetchSettings
 from cocli.pipeline.websites.page.document import PAGE, page_graph
@@ -262,6 +262,100 @@ def test_what_did_not_change_is_asked_for_again_and_not_read_again(town: Town, w
     assert [getattr(found.verdict, "documents", None) for found in second] == [
         getattr(found.verdict, "documents", None) for found in first
     ]
+
+
+def brief(site: TownSite, *prospects: Prospect) -> EnrichmentWork:
+    return work(site, *prospects).model_copy(update={"brief": True})
+
+
+def asked_paths(workshop: Workshop) -> list[str]:
+    return [request.path for request in workshop.websites.requests if request.path != "/robots.txt"]
+
+
+def site_with_mail_on(town: Town, *pages: str) -> TownSite:
+    """An ordinary site whose only address stands on these pages, and whose phone stands on its contact page."""
+    ordinary = (site for site in town.sites.values() if site.kind == "ordinary" and site.language == "en")
+    return next(site for site in ordinary if [email.page for email in site.emails] == list(pages))
+
+
+def test_a_brief_visit_asks_for_the_pages_that_have_the_contacts_and_writes_the_time_of_it_alone(
+    town: Town, workshop: Workshop
+) -> None:
+    on_contact, on_about = site_with_mail_on(town, "contact"), site_with_mail_on(town, "about")
+    first = workshop.enrich(*(work(site, workshop.prospect(site)) for site in (on_contact, on_about)))
+    before = {info.key: info.etag for info in workshop.store.list("")}
+    workshop.now += timedelta(minutes=5)
+    for site, kept, paths in ((on_contact, first[0], ["/contact"]), (on_about, first[1], ["/contact", "/about-us"])):
+        look = CountedLook()
+        workshop.websites.requests.clear()
+        (found,) = workshop.enrich(brief(site), look=look)
+        assert (found.reading.stop, look.pages) == ("unchanged", 0)
+        assert [path.rstrip("/") for path in asked_paths(workshop)] == paths
+        assert {request.status for request in workshop.websites.requests if request.path != "/robots.txt"} == {304}
+        assert found.website == kept.website
+        assert getattr(found.verdict, "documents", 0) == getattr(kept.verdict, "documents", 1)
+    after = {info.key: info.etag for info in workshop.store.list("")}
+    changed = {key for key in after if after[key] != before.get(key)}
+    assert {key.split("/")[1] for key in changed} == {"domains"}
+    assert all(domain.last_crawled == workshop.now for domain in workshop.records("domains").values())
+
+
+def test_a_page_with_contacts_that_changed_has_all_pages_read_anew_and_none_asked_for_twice(
+    town: Town, workshop: Workshop
+) -> None:
+    site = site_with_mail_on(town, "contact")
+    (first,) = workshop.enrich(work(site))
+    contact = next(page for page in first.reading.pages if page.facts.kind == "contact")
+    body = contact.kept.document.blobs["body"].content.replace(b"info@", b"desk@")
+    replaced = replace(page_of(contact.kept.document), body=body, url=contact.url)
+    asked: list[str] = []
+
+    async def fetch(url: str, *, validators: Validators | None = None) -> Outcome:
+        asked.append(url)
+        return replaced if url == contact.url else await fetcher.fetch(url, validators=validators)
+
+    async def run() -> Enriched:
+        async with fetcher:
+            return await replaced_fetch(workshop, fetch, CountedLook()).enrich(brief(site))
+
+    fetcher = workshop.fetcher()
+    found = asyncio.run(run())
+    assert asked[0] == contact.url
+    assert len(asked) == len(set(asked)) == len(first.reading.pages)
+    assert [email.email for email in found.website.emails] == [f"desk@{site.domain}"]
+
+
+def test_a_page_with_contacts_that_is_gone_is_no_unchanged_site(town: Town, workshop: Workshop) -> None:
+    site = site_with_mail_on(town, "contact")
+    (first,) = workshop.enrich(work(site))
+    contact = next(page for page in first.reading.pages if page.facts.kind == "contact")
+
+    async def fetch(url: str, *, validators: Validators | None = None) -> Outcome:
+        if url == contact.url:
+            return FetchFailed(url, Failure.HTTP_STATUS, "status 404", url, status=404)
+        return await fetcher.fetch(url, validators=validators)
+
+    async def run() -> Enriched:
+        async with fetcher:
+            return await replaced_fetch(workshop, fetch, CountedLook()).enrich(brief(site))
+
+    fetcher = workshop.fetcher()
+    found = asyncio.run(run())
+    assert found.reading.stop != "unchanged"
+    assert not found.website.emails
+
+
+def test_a_brief_visit_looks_at_all_pages_once_in_ninety_days(town: Town, workshop: Workshop) -> None:
+    site = site_with_mail_on(town, "contact")
+    (first,) = workshop.enrich(work(site))
+    counts: list[int] = []
+    for _ in range(6):
+        workshop.now += timedelta(days=30)
+        workshop.websites.requests.clear()
+        (found,) = workshop.enrich(brief(site))
+        assert found.reading.stop == "unchanged"
+        counts.append(len(asked_paths(workshop)))
+    assert sorted(counts) == [1, 1, 1, 1, len(first.reading.pages), len(first.reading.pages)]
 
 
 def test_a_second_visit_shows_the_tags_of_the_first(town: Town, workshop: Workshop) -> None:

@@ -215,8 +215,8 @@ def test_a_busy_machine_is_no_slow_site() -> None:
             # Where it is such a machine, ten looks are too few, or the process has not moved at all within one: the
             # next limit is meant for it.
             with suppress(PageReaderLost):
-                if counted := await labour(seconds):
-                    assert counted > 1.0, "processor time is the site's own"
+                if labour_time := await labour(seconds):
+                    assert labour_time > 1.0, "processor time is the site's own"
                     return
         pytest.fail("a page that takes two seconds was not read within 180")
 

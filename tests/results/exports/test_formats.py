@@ -94,7 +94,7 @@ def bare(name: str = "Bare") -> Prospect:
 
 def written(kind: str, *prospects: Prospect, columns: Sequence[str] = DEFAULT) -> bytes:
     out = io.BytesIO()
-    kind_of(kind).write(iter(prospects), out, columns)
+    kind_of(kind).write(iter(prospects), out, columns, list)
     assert not out.closed
     return out.getvalue()
 
@@ -299,9 +299,9 @@ def test_parquet_has_the_columns_of_the_csv_with_types(tmp_path: Path) -> None:
 # --- all -------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("parquet", "xlsx")])
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("parquet", "xlsx", "kml")])
 def test_a_file_is_written_as_prospects_come(kind: str) -> None:
-    """A writer that collected them first would need memory by their number."""
+    """A writer that collected them first would need memory by their number. The others collect them on disk."""
     out = io.BytesIO()
     seen: list[int] = []
 
@@ -310,7 +310,7 @@ def test_a_file_is_written_as_prospects_come(kind: str) -> None:
             seen.append(out.tell())
             yield prospect(people=(StaffMember(name="Jo Doe", role="owner " * 20),))
 
-    KINDS[kind].write(some(), out, DEFAULT)
+    KINDS[kind].write(some(), out, DEFAULT, list)
     assert seen[-1] > seen[0] + 50_000
 
 

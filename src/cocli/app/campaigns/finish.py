@@ -94,6 +94,19 @@ def finish_results(workspace: Workspace, name: str) -> FinishedResults:
     return FinishedResults(pages.created, pages.changed, packed, copies.searched, report.path, where, changes)
 
 
+def keep_by_rule(workspace: Workspace, name: str) -> dict[str, int]:
+    """Remove what the campaign's rules of retention let go, where it wants that done by itself; how much of each
+    kind."""
+    if not workspace.campaign(name).settings.model().retention.automatic:
+        return {}
+    from cocli.app.retention.retention import RetentionOptions, apply_retention  # most campaigns have no such rules
+
+    done = apply_retention(workspace, name, RetentionOptions(by=f"supervisor of {name}"))
+    for problem in done.problems:
+        _LOG.warning("a rule of retention was not applied: %s", problem, extra={"campaign": name})
+    return done.removed
+
+
 def sweep_leftovers(workspace: Workspace, name: str) -> int:
     """Remove temporary files of writers that were killed, where the store is a folder; how many.
 

@@ -39,6 +39,8 @@ class RetrySettings:
     """Of those without an address, only these; else those for which another pass may help."""
     sites: bytes | None = None
     """A CSV file of websites."""
+    brief: bool = False
+    """Of these only the pages that have the contacts, unless one of them changed."""
     batch: str | None = None
     dry_run: bool = False
 
@@ -123,6 +125,6 @@ def _read_again(workspace: Workspace, name: str, settings: RetrySettings, done: 
 def _queue_batch(
     workspace: Workspace, name: str, data: bytes, settings: RetrySettings, done: Retried, choice: str
 ) -> None:
-    queued = enqueue_batch(workspace, name, data, batch=settings.batch, dry_run=settings.dry_run)
+    queued = enqueue_batch(workspace, name, data, batch=settings.batch, brief=settings.brief, dry_run=settings.dry_run)
     done.passes.append(RetryPass(choice, WEBSITES, queued.outcomes))
     done.batch, done.rejected = queued.batch, queued.rejected

@@ -100,9 +100,18 @@ class Evaluation:
 
 
 def enqueue_batch(
-    workspace: Workspace, name: str, data: bytes, *, batch: str | None = None, dry_run: bool = False
+    workspace: Workspace,
+    name: str,
+    data: bytes,
+    *,
+    batch: str | None = None,
+    brief: bool = False,
+    dry_run: bool = False,
 ) -> Enqueued:
-    """Queue the sites of a CSV file again. `batch` names it; else its name follows from the sites."""
+    """Queue the sites of a CSV file again. `batch` names it; else its name follows from the sites.
+
+    With `brief`, a site is asked for the pages that have its contacts, as long as they are as they were.
+    """
     if batch is not None and not _BATCH.fullmatch(batch):
         raise UsageError(
             reason=f'"{batch[:60]}" cannot be the name of a batch',
@@ -126,7 +135,8 @@ def enqueue_batch(
             report.outcomes = {"would_queue": len(works)}
             return report
         _remember(sites, key, batch, works)
-        tasks = [NewTask(task_id(work.domain, batch), work.model_dump(mode="json")) for work in works]
+        payloads = [work.model_copy(update={"brief": brief}).model_dump(mode="json") for work in works]
+        tasks = [NewTask(task_id(str(payload["domain"]), batch), payload) for payload in payloads]
         with opened_queue(sites.campaign, QUEUE) as queue:
             report.outcomes = {str(outcome): count for outcome, count in queue.put_many(tasks).counts.items()}
     return report

@@ -138,7 +138,9 @@ class _Evidence:
         repository, account = self._documents.repository, self._documents.account
         document = repository.get(account, row.reference, blobs=True)
         blob = next(iter(document.blobs.values()))
-        outcome = repository.current(account, row.doc, _NODE, self._documents.edition).data[_NODE]
+        outcome = repository.current(account, row.doc, _NODE, self._documents.edition, datasource=row.datasource).data[
+            _NODE
+        ]
         mapping = outcome["mapping"]
         said = tuple(f"{column}={name}" for name, column in mapping.items()) if isinstance(mapping, dict) else ()
         brought = imported_list(blob.content, ImportOptions(blob.filename or row.doc, mapping=said), at=row.saved_at)

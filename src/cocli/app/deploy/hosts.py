@@ -6,7 +6,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
-from cocli.app.deploy.packages import Platform, packages_archive
+from cocli.app.deploy.packages import packages_archive
 from cocli.app.deploy.releases import lock_text
 from cocli.app.deploy.ssh import SshHost
 from cocli.app.deploy.steps import HostOutcome, HostSteps
@@ -15,6 +15,7 @@ from cocli.errors import CocliError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from cocli.app.deploy.packages import Platform
     from cocli.app.deploy.releases import Release
     from cocli.app.deploy.ssh import SshSettings
     from cocli.app.deploy.steps import DeploySettings
@@ -42,8 +43,7 @@ class Fleet:
         self._tell = tell
 
     def deploy(self, release: Release, serving: Sequence[Serving], settings: DeploySettings) -> list[HostOutcome]:
-        lock = lock_text()
-        return self._each(settings, lambda steps: steps.deploy(release, lock, self._packages(lock), serving))
+        return self._each(settings, lambda steps: steps.deploy(release, lock_text, self._packages, serving))
 
     def rollback(self, serving: Sequence[Serving], settings: DeploySettings) -> list[HostOutcome]:
         return self._each(settings, lambda steps: steps.rollback(serving))
@@ -63,12 +63,9 @@ class Fleet:
         finally:
             host.close()
 
-    def _packages(self, lock: str) -> Callable[[Platform], bytes]:
-        def archive(platform: Platform) -> bytes:
-            with self._making:  # hosts of one kind wait for the one archive
-                return packages_archive(lock, platform, self._environ)
-
-        return archive
+    def _packages(self, lock: str, platform: Platform) -> bytes:
+        with self._making:  # hosts of one kind wait for the one archive
+            return packages_archive(lock, platform, self._environ)
 
     def _each(self, settings: DeploySettings, way: Callable[[HostSteps], None]) -> list[HostOutcome]:
         with ThreadPoolExecutor(_AT_A_TIME) as pool:

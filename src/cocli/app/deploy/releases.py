@@ -11,12 +11,19 @@ import zipfile
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cocli.errors import UsageError
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 _ID_LENGTH = 12
 _OLDEST_TIME = (1980, 1, 1, 0, 0, 0)
-_LOCK = "requirements.txt"
+EXTRAS = ("aws", "browser")
+"""What hosts can be given beyond what every installation has: tasks on SQS, and pages that a browser reads."""
+_LOCKS = {(): "run", ("aws",): "image-worker", ("aws", "browser"): "image-maps", ("browser",): "image-maps"}
+"""Extras → the lock that has them."""
 _OF_THE_INSTALLATION = ("INSTALLER", "REQUESTED", "direct_url.json", "RECORD", "uv_cache.json", "build-id")
 
 
@@ -60,12 +67,20 @@ def checkout() -> Path | None:
     return root if (root / "pyproject.toml").is_file() and (root / "requirements" / "run.txt").is_file() else None
 
 
-def lock_text() -> str:
+def known_extras(names: Iterable[str]) -> tuple[str, ...]:
+    """In one order, each once; one that hosts cannot have is refused."""
+    found = tuple(sorted(set(names)))
+    if unknown := [name for name in found if name not in EXTRAS]:
+        raise UsageError(reason=f'"{unknown[0]}" is no extra for hosts', hint=f"There are {', '.join(EXTRAS)}.")
+    return found
+
+
+def lock_text(extras: Iterable[str] = ()) -> str:
     """The packages that a release needs, with their hashes."""
+    name = f"{_LOCKS[known_extras(extras)]}.txt"
     root = checkout()
-    if root is not None:
-        return (root / "requirements" / "run.txt").read_text("utf-8")
-    return (Path(__file__).parent / _LOCK).read_text("utf-8")
+    folder = root / "requirements" if root is not None else Path(__file__).parent / "requirements"
+    return (folder / name).read_text("utf-8")
 
 
 def _built(root: Path) -> Release:

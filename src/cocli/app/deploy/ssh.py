@@ -1,4 +1,4 @@
-"""One host over plain ssh: the agent is sent as text and answers with a line of JSON.
+"""One host over plain ssh: the agent's modules are sent as text, and it answers with a line of JSON.
 
 The program `ssh` is used as the person uses it, with their `~/.ssh/config`, keys and agent; no password is asked for.
 A host whose key is not known is refused, unless new ones are to be accepted; one whose key has changed always is.
@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from cocli.app.deploy import agent
 from cocli.errors import DeploymentError, HostLost, HostRefused, HostUnfit, HostUnreachable, ReleaseRefused
 
 if TYPE_CHECKING:
@@ -25,10 +26,13 @@ _NO_PYTHON = 79
 _SSH_FAILED = 255
 _CHUNK = 1 << 20
 _PYTHONS = "python3 python3.14 python3.13 python3.12 python3.11"
-_AGENT = (
-    "import sys; n = int(sys.stdin.buffer.readline()); "
-    'exec(compile(sys.stdin.buffer.read(n), "agent", "exec"), {"__name__": "__main__"})'
-)
+_AGENT = """\
+import json, sys, types
+for name, text in json.loads(sys.stdin.buffer.readline()):
+    sys.modules[name] = module = types.ModuleType(name)
+    exec(compile(text, name, "exec"), module.__dict__)
+module.main()
+"""
 _SCRIPT = f"""\
 for p in {_PYTHONS}; do
   if command -v $p >/dev/null 2>&1 && $p -c 'import sys; sys.exit(sys.version_info < {OLDEST})' >/dev/null 2>&1; then
@@ -66,8 +70,7 @@ class SshHost:
         sent = files or {}
         sizes = {name: len(data) for name, data in sent.items()}
         asked = {"do": action, "base": self.settings.base, "sizes": sizes, **request}
-        agent = resources.files("cocli.app.deploy").joinpath("agent.py").read_bytes()
-        parts = [f"{len(agent)}\n".encode(), agent, json.dumps(asked).encode() + b"\n", *sent.values()]
+        parts = [_agent_line(), json.dumps(asked).encode() + b"\n", *sent.values()]
         code, out, err = self._run(parts)
         return self._answer(code, out, err)
 
@@ -128,17 +131,18 @@ class SshHost:
             reason = "it has no python3" if found == "none" else f"{found} is too old: 3.11 or newer is needed"
             return HostUnfit(host=self.target, reason=reason, hint=f"On {self.target}: apt install python3")
         if code == _SSH_FAILED:
-            return self._ssh_failure(said)
+            return self._ssh_failure(" ".join(err.split()), said)
         if "sudo" in err:
             hint = "Let the user run sudo without a password, log in as root, or deploy without --sudo."
             return HostRefused(host=self.target, reason=said, hint=hint)
         return HostLost(host=self.target, reason=said)
 
-    def _ssh_failure(self, said: str) -> DeploymentError:
-        if "HOST IDENTIFICATION HAS CHANGED" in said or "differs from the key" in said:
+    def _ssh_failure(self, whole: str, said: str) -> DeploymentError:
+        """By all that ssh wrote: what matters may stand at the beginning of a page."""
+        if "HOST IDENTIFICATION HAS CHANGED" in whole or "differs from the key" in whole:
             hint = f"If the host was set up anew: ssh-keygen -R {self.target}, then deploy with --accept-new-key"
             return HostRefused(host=self.target, reason="its key is not the one that is known", hint=hint)
-        if "Host key verification failed" in said or "host key is known" in said:
+        if "Host key verification failed" in whole or "host key is known" in whole:
             hint = f"Compare its key and accept it: ssh {self.target} true; or: --accept-new-key"
             return HostRefused(host=self.target, reason="its key is not known here", hint=hint)
         if "Permission denied" in said:
@@ -148,6 +152,13 @@ class SshHost:
         if any(word in said for word in words):
             return HostUnreachable(host=self.target, reason=said)
         return HostLost(host=self.target, reason=said)
+
+
+def _agent_line() -> bytes:
+    """The agent as one line: the names of its modules and their texts, in the order in which they are read."""
+    folder = resources.files(agent.__name__)
+    texts = [(f"{agent.__name__}.{name}", folder.joinpath(f"{name}.py").read_text("utf-8")) for name in agent.MODULES]
+    return json.dumps(texts).encode() + b"\n"
 
 
 def _feed(process: subprocess.Popen[bytes], parts: list[bytes]) -> None:

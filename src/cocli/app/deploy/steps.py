@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from cocli.app.deploy.ssh import SshHost
     from cocli.app.deploy.targets import DeployTarget, Serving
 
+    LockOf = Callable[[tuple[str, ...]], str]
+
 CLOCK_SECONDS = 60.0
 """How far a host's clock may be off: leases and signatures of requests depend on it."""
 _ROOM = 300 << 20
@@ -28,6 +31,19 @@ _UNPACKED = 4
 """How many times its archive the packages take."""
 _LOOK_SECONDS = 0.25
 _TOLD_LINES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class HostPackages:
+    """What a release needs on one host."""
+
+    lock: str
+    platform: Platform
+    extras: tuple[str, ...]
+
+    @property
+    def key(self) -> str:
+        return packages_key(self.lock, self.platform)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +56,8 @@ class DeploySettings:
     dry_run: bool = False
     hotfix: bool = False
     """Only the program is replaced: nothing that supervisors were told changes."""
+    extras: tuple[str, ...] | None = None
+    """None: those that the host has."""
 
 
 @dataclass(slots=True)
@@ -73,24 +91,27 @@ class HostSteps:
     # --- whole ways
 
     def deploy(
-        self, release: Release, lock: str, packages: Callable[[Platform], bytes], serving: Sequence[Serving]
+        self, release: Release, lock: LockOf, packages: Callable[[str, Platform], bytes], serving: Sequence[Serving]
     ) -> None:
-        """To the heartbeat, or back."""
+        """To the heartbeat, or back. `lock` gives the packages that a release with some extras needs."""
         found = self._step("look", lambda: self._ssh.ask("look"))
         platform = self._preflight(found)
         self.outcome.before, self.outcome.build = found["current"], release.build
-        if self._is_there(found, release, serving):
+        extras = self._extras(found)
+        needs = HostPackages(lock(extras), platform, extras)
+        if self._is_there(found, release, serving, extras):
             self.outcome.outcome = "already"
             return
-        if self._settings.hotfix and packages_key(lock, platform) not in found["deps"]:
+        if self._settings.hotfix and needs.key not in found["deps"]:
             hint = f"cocli deploy {self._target.name}"
             raise DeploymentError(host=self._target.name, reason="the packages have changed as well", hint=hint)
         if self._settings.dry_run:
-            self._foretell(found, release, packages_key(lock, platform))
+            self._foretell(found, release, needs.key)
             return
-        self._install(found, release, lock, platform, packages)
-        for group in serving:
-            self._switch(found, release, group)
+        self._install(found, release, needs, packages)
+        for group in serving[:1] if self._settings.hotfix else serving:
+            self._switch(found, release, group, serving if self._settings.hotfix else [group])
+        self._settle()
         self.outcome.outcome = "deployed"
 
     def rollback(self, serving: Sequence[Serving]) -> None:
@@ -103,8 +124,9 @@ class HostSteps:
         answer = self._step("switch", lambda: self._ssh.ask("rollback", drain=self._settings.drain))
         self.outcome.build = answer["current"]
         for group in serving:
-            if not self._step("heartbeat", lambda group=group: self._reports(group, answer["current"], before)):  # type: ignore[misc]
+            if not self._step("heartbeat", partial(self._reports, group, answer["current"], before)):
                 raise self._silent(answer["current"])
+        self._settle()
         self.outcome.outcome = "rolled_back"
 
     # --- steps
@@ -144,8 +166,18 @@ class HostSteps:
             host=self._target.name, reason=reason, hint="Make room, or deploy into another folder: --base DIR"
         )
 
-    def _is_there(self, found: Mapping[str, Any], release: Release, serving: Sequence[Serving]) -> bool:
-        if found["current"] != release.build or self._settings.secrets is not None:
+    def _extras(self, found: Mapping[str, Any]) -> tuple[str, ...]:
+        """Those that were asked for, else those that the host has. A browser is a program of the host's system."""
+        extras = tuple(found["extras"]) if self._settings.extras is None else self._settings.extras
+        if "browser" in extras and not found["chromium"]:
+            hint = f"On {self._target.name}, as root: apt install chromium"
+            raise HostUnfit(host=self._target.name, reason="it has no Chromium", hint=hint)
+        return extras
+
+    def _is_there(
+        self, found: Mapping[str, Any], release: Release, serving: Sequence[Serving], extras: tuple[str, ...]
+    ) -> bool:
+        if found["current"] != release.build or self._settings.secrets is not None or list(extras) != found["extras"]:
             return False
         running = {name["store"]: name["campaigns"] for name in found["instances"] if name["running"]}
         return all(set(group.campaigns) <= set(running.get(group.address, ())) for group in serving)
@@ -160,31 +192,37 @@ class HostSteps:
         self,
         found: Mapping[str, Any],
         release: Release,
-        lock: str,
-        platform: Platform,
-        packages: Callable[[Platform], bytes],
+        needs: HostPackages,
+        packages: Callable[[str, Platform], bytes],
     ) -> None:
-        key, files = packages_key(lock, platform), {}
-        if key not in found["deps"]:
-            files["packages"] = self._step("packages", lambda: packages(platform))
+        files = {}
+        if needs.key not in found["deps"]:
+            files["packages"] = self._step("packages", lambda: packages(needs.lock, needs.platform))
             needed = len(files["packages"]) * _UNPACKED + _ROOM
             if found["free"] < needed:
                 raise self._full(found["free"], needed)
         if release.build not in found["releases"]:
             files["wheel"] = release.data
-        quick = self._settings.hotfix
-        self._step("install", lambda: self._ssh.ask("install", files, release=release.build, deps=key, quick=quick))
+        request = {"release": release.build, "deps": needs.key, "extras": needs.extras, "quick": self._settings.hotfix}
+        self._step("install", lambda: self._ssh.ask("install", files, **request))
 
-    def _switch(self, found: Mapping[str, Any], release: Release, group: Serving) -> None:
+    def _switch(self, found: Mapping[str, Any], release: Release, group: Serving, reporting: Sequence[Serving]) -> None:
+        """Make the release the current one. Whoever is `reporting` must tell so, else it is undone."""
         told = {} if self._settings.hotfix else self._told(found, group)
-        before = self._started([group])
+        before = self._started(reporting)
         try:
             self._step("switch", lambda: self._ask_to_switch(release, told))
-            if self._step("heartbeat", lambda: self._reports(group, release.build, before)):
-                return
-            raise self._silent(release.build)
+            for other in reporting:
+                if not self._step("heartbeat", partial(self._reports, other, release.build, before)):
+                    raise self._silent(release.build)
         except CocliError as error:
             raise self._undone(error) from error
+
+    def _settle(self) -> None:
+        """Until the workers of the release before have gone. Those that do not are killed by their supervisor."""
+        answer = self._step("settle", lambda: self._ssh.ask("settle", drain=self._settings.drain))
+        if answer["left"]:
+            self.outcome.notes.append(f"{answer['left']} workers of the release before still end their tasks")
 
     def _ask_to_switch(self, release: Release, told: Mapping[str, Any]) -> Any:
         drain = self._settings.drain
@@ -201,6 +239,7 @@ class HostSteps:
             "CAMPAIGN_NAME": campaigns[0],
             "DEPLOYED_HOST": self._target.name,
             "DEPLOYED_CAMPAIGNS": " ".join(f"-c {name}" for name in campaigns),
+            "DEPLOYED_EXTRAS": " ".join(self._extras(found)),
         }
         secrets = None if self._settings.secrets is None else dict(self._settings.secrets)
         return {"instance": instance, "settings": values, "secrets": secrets}

@@ -56,7 +56,7 @@ def note_brought_documents(pair: SyncPair, settings: Settings) -> int:
 
 def _commit(repository: DocumentRepository, rows: Sequence[PipeDoc]) -> None:
     """Those that the catalogue does not have yet."""
-    found = repository.catalog.find_many([(row.account, row.uuid, row.cluster, row.uuid) for row in rows])
+    found = repository.catalog.find_many([(row.account, row.state_key, row.uuid) for row in rows])
     new = [row for row, state in zip(rows, found, strict=True) if state.row != row]
     if new:
         repository.catalog.commit(new, [])

@@ -25,4 +25,6 @@ class InfraOptions:
     """Who is told of stalls and cost."""
     dollars: int = 20
     """Of a month, from which on somebody is told."""
+    version_days: int = 30
+    """How long the bucket keeps what was removed or replaced, by `[retention] bucket_versions`."""
     architecture: str = "ARM64"

@@ -15,15 +15,17 @@ from cocli.errors import NotFound
 from cocli.fleet.election import Election
 from cocli.fleet.eviction import Gate
 from cocli.fleet.heartbeat import Heart
+from cocli.fleet.process import WorkerProcess
 from cocli.fleet.supervisor import Supervisor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from cocli.app.machines.supervisor import SupervisorSettings
     from cocli.app.workspace import Campaign, Workspace
     from cocli.errors import CocliError
     from cocli.fleet.drain import Drain
+    from cocli.fleet.succession import InheritedWorker
 
 _FINISH_SECONDS = 60.0
 """For what is still to be finished when the time of a supervisor is over."""
@@ -49,7 +51,7 @@ class ServedCampaign:
         self._watch = ConfigWatch(workspace, campaign, host)
         self.supervisor = Supervisor(
             self._watch.wanted,
-            worker_spawner(workspace, campaign.name, say, host),
+            worker_spawner(workspace, campaign.name, say, host, options.graph),
             rng=random.Random(secrets.randbits(64)),  # noqa: S311 - spreads waits, hides nothing
             settings=options.restart,
             say=say,
@@ -95,12 +97,19 @@ class ServedCampaign:
     def fatal(self) -> CocliError | None:
         return self._upkeep.fatal
 
-    def start(self) -> None:
+    def start(self, inherited: Sequence[InheritedWorker] = ()) -> None:
+        """`inherited` are workers that run already: they are replaced one by one."""
         self._heart.beat()
+        for worker in inherited:
+            self.supervisor.inherit(worker, self._adopt(worker))
         self._watch.look()
         if not self._watch.wanted().counts:
             self._say(f"[workers.{self._host}] of {self.name} asks for no workers yet")
         self._upkeep.start()
+
+    def _adopt(self, worker: InheritedWorker) -> WorkerProcess:
+        name = f"{worker.queue}#{worker.number}"
+        return WorkerProcess.inherited(worker, on_complaint=lambda line: self._say(f"{name}: {line}"))
 
     def leave(self) -> None:
         """The campaign is not this machine's any more: its workers end what they have in hand."""

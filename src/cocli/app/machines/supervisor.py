@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import threading
 from contextlib import ExitStack
@@ -20,6 +21,7 @@ from cocli.fleet.eviction import Gate
 from cocli.fleet.heartbeat import PERIOD_SECONDS, Heart
 from cocli.fleet.machine import Machine
 from cocli.fleet.slot import RestartSettings
+from cocli.fleet.succession import InheritedWorker, become_successor
 from cocli.fleet.supervisor import run_together
 
 if TYPE_CHECKING:
@@ -44,6 +46,10 @@ class SupervisorSettings:
     poll: float = POLL_SECONDS
     """Seconds between two looks for commands and at the configuration."""
     restart: RestartSettings = field(default_factory=RestartSettings)
+    graph: str | None = None
+    """What makes the graph whose nodes `[workers.HOST]` asks workers for; that of the pipeline if not said."""
+    inherited: tuple[InheritedWorker, ...] = ()
+    """Workers that an earlier release of this process has started."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +98,8 @@ def supervise(
         served.begin()
         _LOG.info("supervisor begins")
         whole = run_together(served.supervisors, drain, seconds=options.seconds)
+        if drain.makes_room and not drain.asked:
+            become_successor(served.bequeath(), os.environ)
         done = served.end(finishing=not drain.asked, whole=whole)
         _LOG.info("supervisor ended", extra={"restarts": done.restarts, "whole": whole})
         return done
@@ -163,6 +171,16 @@ class _Host:
         names = tuple(campaign.name for campaign in everyone)
         return Supervised(names, self._host, machine.completed(), machine.restarts, commands, whole)
 
+    def bequeath(self) -> list[InheritedWorker]:
+        """The workers of all campaigns, after everything else has stopped."""
+        self._say("a successor takes over, and the workers go on")
+        self._chores.ask_to_stop()
+        with self._lock:
+            everyone = [*self._served.values(), *self._gone]
+        for campaign in everyone:
+            campaign.stop(finishing=False)
+        return [worker for campaign in everyone for worker in campaign.supervisor.bequeath(campaign.name)]
+
     def _beat(self) -> None:
         for gate in list(self._gates.values()):
             gate()
@@ -193,7 +211,7 @@ class _Host:
             self._drain,
             self._voice(campaign.name),
         )
-        served.start()
+        served.start([worker for worker in self._options.inherited if worker.campaign == campaign.name])
         self._stack.callback(served.stop, finishing=False)
         _LOG.info("campaign taken on", extra={"campaign": campaign.name})
         with self._lock:

@@ -6,6 +6,7 @@ like the rest. A file appears whole or not at all.
 
 from __future__ import annotations
 
+import os
 import tempfile
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, BinaryIO
@@ -17,8 +18,8 @@ from cocli.app.whole_file import absolute, whole_file
 from cocli.app.workspace import Progress, location, no_progress
 from cocli.errors import NO_ROOM, DiskFull, FileUnusable, UsageError
 from cocli.keys.paths import ExportKey
-from cocli.pipeline.sources.registry import attributions
 from cocli.results.exports.columns import PRESETS, chosen
+from cocli.results.exports.credits import BESIDE, SourceCredits, text_beside
 from cocli.results.exports.filters import BusinessFilter
 from cocli.results.exports.kinds import kind_of
 
@@ -70,6 +71,8 @@ class ExportReport:
     """Values on pages that cannot be such values: what was found stands in their place."""
     attribution: list[str] = field(default_factory=list)
     """Whom to name with the file: the sources of what was written, with their licences."""
+    beside: str | None = None
+    """Where the text is that says so, if the file itself cannot."""
     notes: list[str] = field(default_factory=list)
     """What a reader of the file should know of what did not fit into it."""
 
@@ -85,6 +88,7 @@ def export_to_store(indexes: Indexes, options: ExportOptions, progress: Progress
             report.bytes = file.tell()
             file.seek(0)
             indexes.store.put(key, file.read())
+        _put_beside(indexes, campaign.name, report)
     except OSError as error:
         hint = "Free some space, or name another folder in TMPDIR; nothing was changed."
         kind = DiskFull if error.errno in NO_ROOM else FileUnusable
@@ -103,8 +107,36 @@ def export_to_file(
             file.write(mark)
         report = export_to(indexes, options, file, progress)
         report.bytes = file.tell() if file.seekable() else 0
+        is_file = file.seekable()
     report.path = absolute(path)
+    if is_file:
+        _write_beside(path, report)
     return report
+
+
+def _put_beside(indexes: Indexes, campaign: str, report: ExportReport) -> None:
+    """The text that says whom to name, beside a file that cannot say it itself; none beside one that need not."""
+    kind = kind_of(report.format)
+    if kind.holds_credits:
+        return
+    key = str(ExportKey(campaign, f"{kind.file}{BESIDE}"))
+    if report.attribution:
+        indexes.store.put(key, text_beside(report.attribution))
+        report.beside = location(indexes.store, key)
+    else:
+        indexes.store.delete(key)
+
+
+def _write_beside(path: str, report: ExportReport) -> None:
+    if kind_of(report.format).holds_credits:
+        return
+    beside = f"{path}{BESIDE}"
+    if report.attribution:
+        with whole_file(beside) as file:
+            file.write(text_beside(report.attribution))
+        report.beside = absolute(beside)
+    elif os.path.isfile(beside):
+        os.remove(beside)  # it was about an earlier file of this name
 
 
 def export_to(
@@ -117,16 +149,11 @@ def export_to(
     columns = chosen(options.columns, PRESETS[kind.preset])
     report = ExportReport(format=options.format, columns=list(columns) if kind.has_columns else [])
     choice = _choice(indexes, options)  # before anything is written: a condition may be no SQL
-    seen: set[str] = set()
-    report.notes = kind.write(_noting_sources(_selected(indexes, choice, report, progress), seen), out, columns)
-    report.attribution = attributions(seen)
+    whom = SourceCredits()
+    rows = whom.noting(_selected(indexes, choice, report, progress))
+    report.notes = kind.write(rows, out, columns, whom)
+    report.attribution = whom()
     return report
-
-
-def _noting_sources(prospects: Iterator[ExportRow], seen: set[str]) -> Iterator[ExportRow]:
-    for prospect in prospects:
-        seen.update(prospect.sources)
-        yield prospect
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from cocli.keys.paths import ReportKey
 from cocli.models.report import Counted, CoverageFigures, QueueFigures, Report
 from cocli.pipeline.plan.coverage import CoverageState
 from cocli.pipeline.plan.coverage_map import legend_of, render_svg
+from cocli.pipeline.sources.registry import attributions
 from cocli.results.companies.times import zone
 from cocli.results.reports.figures import figures_of, report_sql
 from cocli.results.reports.funnel import MOST_POINTS, funnel_of, points_of_versions, trend_of
@@ -195,6 +196,7 @@ def _counted(indexes: Indexes, progress: Progress, as_of: datetime | None = None
         fields=figures.fill_rates(),
         emails=figures.emails(),
         sources=figures.counted("source"),
+        attribution=tuple(attributions(counted.name for counted in figures.counted("source"))),
         categories=figures.counted("category"),
         domains=_domains(figures, tasks["enrichment"]),
         changes=_changes(indexes, as_of),

@@ -46,7 +46,7 @@ def make_compare(site: DataSite, name: str, left: str | None = None, right: str 
 
 def _editions(documents: Documents) -> list[str]:
     """Every edition that any document has a state of."""
-    return sorted({cluster for _, cluster in documents.repository.catalog.places() if cluster})
+    return sorted({state.cluster for state in documents.repository.catalog.places() if state.cluster})
 
 
 def _changes(found: RecordDifferences) -> WebRecordChanges:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from cocli.app.indexes.indexes import campaign_indexes
 from cocli.app.web.prospects.matches import matching_rows
 from cocli.results.exports.columns import PRESETS, chosen
+from cocli.results.exports.credits import SourceCredits
 from cocli.results.exports.kinds import kind_of
 
 if TYPE_CHECKING:
@@ -66,7 +67,8 @@ def export_view(
     rows = view_rows(site, campaign, view, only, as_of)
     with tempfile.TemporaryFile() as file:
         file.write(kind.mark)
-        kind.write(rows, file, chosen((), PRESETS[kind.preset]))
+        whom = SourceCredits()
+        kind.write(whom.noting(rows), file, chosen((), PRESETS[kind.preset]), whom)
         file.seek(0)
         data = file.read()
     name = f"{campaign}-{kind.file}" if view.as_query() or only is not None else f"{campaign}{kind.ending}"

@@ -85,9 +85,8 @@ class Tracer:
         found: dict[str, PipeDoc] = {}
         for edition in (None, self._documents.edition):
             for lot in _lots([uuid for uuid in uuids if uuid not in found]):
-                places = [(self._documents.account, uuid, edition, uuid) for uuid in lot]
-                answers = self._repository.catalog.find_many(places)
-                found |= {answer.row.uuid: answer.row for answer in answers if answer.row is not None}
+                rows = self._repository.catalog.named(self._documents.account, lot, edition)
+                found |= {row.uuid: row for row in rows}
         return found
 
     def stored(self, uuids: Collection[str]) -> dict[str, PipeDoc]:

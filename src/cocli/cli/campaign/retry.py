@@ -54,6 +54,13 @@ _Sites = Annotated[
         show_default=False,
     ),
 ]
+_Brief = Annotated[
+    bool,
+    typer.Option(
+        "--brief",
+        help="With --sites: of a known website only the pages that have its contacts, unless one of them changed.",
+    ),
+]
 _Stale = Annotated[
     str | None,
     typer.Option("--stale", metavar="AGE", help="Search tiles again that were read longer ago: 30d, 12h, 8w.",
@@ -77,6 +84,7 @@ _Result = Annotated[
         "cocli campaign retry plumbers --stale 30d",
         "cocli campaign retry plumbers --without-email --reason script-shell --batch with-browser",
         "cocli campaign retry plumbers --sites again.csv --batch again",
+        "cocli campaign retry plumbers --sites again.csv --brief --batch november",
         "cocli campaign retry plumbers --result with-browser",
     )
 )
@@ -93,6 +101,7 @@ def retry(
     reason: _Reasons = [],  # noqa: B006  typer copies it
     file: _Csv = None,
     sites: _Sites = None,
+    brief: _Brief = False,
     batch: _Batch = None,
     result: _Result = None,
     most: ExamplesOption = 5,
@@ -106,7 +115,7 @@ def retry(
     from cocli.cli.kit.progress import ProgressLine
 
     output = call.output
-    settings = _settings(call, blocked, failed, stale, without_email, reason, sites, batch)
+    settings = _settings(call, blocked, failed, stale, without_email, reason, sites, batch, brief=brief)
     if (reason or file) and not without_email:
         raise UsageError(reason="--reason and --csv say which prospects", hint="Add --without-email.")
     if result is not None:
@@ -133,6 +142,8 @@ def _settings(
     reasons: list[str],
     sites: Path | None,
     batch: str | None,
+    *,
+    brief: bool,
 ) -> RetrySettings:
     from dataclasses import replace
 
@@ -141,9 +152,11 @@ def _settings(
     check_reasons(reasons)
     if without_email and sites is not None:
         raise UsageError(reason="--without-email and --sites are two batches", hint="Give one of them at a time.")
+    if brief and sites is None:
+        raise UsageError(reason="--brief says how websites are read again", hint="Name them with --sites FILE.")
     data = None if sites is None else read_sites(sites)
     settings = RetrySettings(
-        blocked, failed, stale, without_email, tuple(reasons), data, batch=batch, dry_run=call.dry_run
+        blocked, failed, stale, without_email, tuple(reasons), data, brief, batch=batch, dry_run=call.dry_run
     )
     if settings.nothing_chosen:
         return replace(settings, blocked=True, failed=True, without_email=True, dry_run=True)

@@ -53,7 +53,7 @@ def settle(
 
 
 def _settled(workspace: Workspace, name: str, what: str | None) -> dict[str, Any]:
-    from cocli.app.campaigns.finish import finish_records, finish_results, sweep_leftovers
+    from cocli.app.campaigns.finish import finish_records, finish_results, keep_by_rule, sweep_leftovers
     from cocli.app.campaigns.settle import settle_campaign
 
     if what is None:
@@ -65,6 +65,7 @@ def _settled(workspace: Workspace, name: str, what: str | None) -> dict[str, Any
         done |= asdict(finish_results(workspace, name))
     if what in ("sweep", "everything"):
         done["swept"] = sweep_leftovers(workspace, name)
+        done["expired"] = keep_by_rule(workspace, name)
     if what == "refresh":
         from cocli.app.freshness.refresh import refresh_campaign
 

@@ -6,18 +6,7 @@ from typing import Annotated
 
 import typer
 
-from cocli.cli.deploy.options import (
-    AcceptOption,
-    BaseOption,
-    ConfigOption,
-    DrainOption,
-    HostsArgument,
-    SudoOption,
-    WaitOption,
-    WheelOption,
-    opened_fleet,
-    ssh_settings,
-)
+from cocli.cli.deploy.options import DrainOption, ExtraOption, HostOptions, WaitOption, WheelOption, opened_fleet
 from cocli.cli.kit.confirm import confirm
 from cocli.cli.kit.context import Call
 from cocli.cli.kit.default_verb import group_with_default
@@ -34,18 +23,20 @@ app = group_with_default(
 
 
 @app.command(
+    "hosts",
     hidden=True,
     epilog=examples(
         "cocli deploy -c plumbers",
         "cocli deploy pi1 pi2=pi@10.0.0.5 -c plumbers --credentials worker.env",
         "cocli deploy pi1 -c plumbers -c roofers --dry-run",
+        "cocli deploy pi1 -c plumbers --extra browser",
         "cocli deploy hotfix -c plumbers",
     ),
 )
 @shared(DRY_RUN, CAMPAIGNS, STORE, JSON, QUIET)
-def hosts(
+def bring(
     call: Call,
-    host: HostsArgument = None,
+    hosts: HostOptions,
     credentials: Annotated[
         str | None,
         typer.Option(
@@ -55,28 +46,25 @@ def hosts(
             show_default=False,
         ),
     ] = None,
+    extra: ExtraOption = None,
     wheel: WheelOption = None,
     drain: DrainOption = 60.0,
     wait: WaitOption = 60.0,
-    sudo: SudoOption = False,
-    base: BaseOption = None,
-    accept_new_key: AcceptOption = False,
-    ssh_config: ConfigOption = None,
 ) -> None:
     """Bring a release to hosts, and start its supervisor there: beside what runs, checked, then switched.
 
     A host whose new release does not report in time goes back to the one before by itself. Hosts go their way side by
     side; the exit code is not 0 if one failed.
     """
-    from cocli.app.deploy.releases import find_release
+    from cocli.app.deploy.releases import find_release, known_extras
     from cocli.app.deploy.secret_file import read_secrets
     from cocli.app.deploy.steps import DeploySettings
     from cocli.cli.deploy.views import show_outcomes
 
     secrets = None if credentials is None else read_secrets(credentials)
-    settings = DeploySettings(drain=drain, wait=wait, secrets=secrets, dry_run=call.dry_run)
-    ssh = ssh_settings(ssh_config, accept_new_key, sudo, base)
-    with opened_fleet(call, host, ssh, warns=True) as (fleet, serving):
+    extras = None if extra is None else known_extras(extra)
+    settings = DeploySettings(drain=drain, wait=wait, secrets=secrets, dry_run=call.dry_run, extras=extras)
+    with opened_fleet(call, hosts, warns=True) as (fleet, serving):
         release = find_release(wheel)
         call.output.talk(f"{release.name}, build {release.build}")
         outcomes = fleet.deploy(release, serving, settings)
@@ -87,14 +75,10 @@ def hosts(
 @shared(DRY_RUN, CAMPAIGNS, STORE, JSON, QUIET)
 def hotfix(
     call: Call,
-    host: HostsArgument = None,
+    hosts: HostOptions,
     wheel: WheelOption = None,
     drain: DrainOption = 5.0,
     wait: WaitOption = 60.0,
-    sudo: SudoOption = False,
-    base: BaseOption = None,
-    accept_new_key: AcceptOption = False,
-    ssh_config: ConfigOption = None,
 ) -> None:
     """Replace the program on hosts that have one, in seconds: the same packages, settings and credentials.
 
@@ -105,7 +89,7 @@ def hotfix(
     from cocli.cli.deploy.views import show_outcomes
 
     settings = DeploySettings(drain=drain, wait=wait, dry_run=call.dry_run, hotfix=True)
-    with opened_fleet(call, host, ssh_settings(ssh_config, accept_new_key, sudo, base)) as (fleet, serving):
+    with opened_fleet(call, hosts) as (fleet, serving):
         release = find_release(wheel)
         call.output.talk(f"{release.name}, build {release.build}")
         outcomes = fleet.deploy(release, serving, settings)
@@ -116,20 +100,16 @@ def hotfix(
 @shared(DRY_RUN, CAMPAIGNS, STORE, JSON, QUIET)
 def rollback(
     call: Call,
-    host: HostsArgument = None,
+    hosts: HostOptions,
     drain: DrainOption = 5.0,
     wait: WaitOption = 60.0,
-    sudo: SudoOption = False,
-    base: BaseOption = None,
-    accept_new_key: AcceptOption = False,
-    ssh_config: ConfigOption = None,
 ) -> None:
     """Go back to the release before. Doing it twice comes back to this one."""
     from cocli.app.deploy.steps import DeploySettings
     from cocli.cli.deploy.views import show_outcomes
 
     settings = DeploySettings(drain=drain, wait=wait, dry_run=call.dry_run)
-    with opened_fleet(call, host, ssh_settings(ssh_config, accept_new_key, sudo, base)) as (fleet, serving):
+    with opened_fleet(call, hosts) as (fleet, serving):
         outcomes = fleet.rollback(serving, settings)
     show_outcomes(call.output, outcomes)
 
@@ -138,16 +118,12 @@ def rollback(
 @shared(CAMPAIGNS, STORE, JSON, QUIET)
 def status(
     call: Call,
-    host: HostsArgument = None,
-    sudo: SudoOption = False,
-    base: BaseOption = None,
-    accept_new_key: AcceptOption = False,
-    ssh_config: ConfigOption = None,
+    hosts: HostOptions,
 ) -> None:
     """Show what each host has: release, the one before, which campaigns, and whether they run."""
     from cocli.cli.deploy.views import show_answers
 
-    with opened_fleet(call, host, ssh_settings(ssh_config, accept_new_key, sudo, base)) as (fleet, _):
+    with opened_fleet(call, hosts) as (fleet, _):
         answers = fleet.ask("status")
     found = {name: answer for name, answer in answers.items() if isinstance(answer, dict)}
     if not call.output.as_json and found:
@@ -174,17 +150,13 @@ def status(
 @shared(CAMPAIGNS, STORE, JSON, QUIET)
 def logs(
     call: Call,
-    host: HostsArgument = None,
+    hosts: HostOptions,
     lines: Annotated[int, typer.Option("--lines", metavar="N", min=1, max=100_000, help="The last so many.")] = 50,
-    sudo: SudoOption = False,
-    base: BaseOption = None,
-    accept_new_key: AcceptOption = False,
-    ssh_config: ConfigOption = None,
 ) -> None:
     """Show what the supervisors of hosts said last."""
     from cocli.cli.deploy.views import show_answers
 
-    with opened_fleet(call, host, ssh_settings(ssh_config, accept_new_key, sudo, base)) as (fleet, _):
+    with opened_fleet(call, hosts) as (fleet, _):
         answers = fleet.ask("logs", lines=lines)
     found = {name: answer for name, answer in answers.items() if isinstance(answer, dict)}
     if not call.output.as_json:
@@ -199,17 +171,13 @@ def logs(
 @shared(CAMPAIGNS, STORE, JSON, QUIET)
 def stop(
     call: Call,
-    host: HostsArgument = None,
+    hosts: HostOptions,
     drain: DrainOption = 60.0,
-    sudo: SudoOption = False,
-    base: BaseOption = None,
-    accept_new_key: AcceptOption = False,
-    ssh_config: ConfigOption = None,
 ) -> None:
     """Stop the supervisors of hosts. They start again with the host, or with the next deployment."""
     from cocli.cli.deploy.views import show_answers
 
-    with opened_fleet(call, host, ssh_settings(ssh_config, accept_new_key, sudo, base)) as (fleet, _):
+    with opened_fleet(call, hosts) as (fleet, _):
         answers = fleet.ask("stop", drain=drain)
     for name, answer in answers.items():
         if isinstance(answer, dict):
@@ -221,25 +189,21 @@ def stop(
 @shared(YES, CAMPAIGNS, STORE, JSON, QUIET)
 def remove(
     call: Call,
-    host: HostsArgument = None,
+    hosts: HostOptions,
     only: Annotated[
         str | None,
         typer.Option("--only", metavar="CAMPAIGN", help="Only this supervisor; others go on.", show_default=False),
     ] = None,
     drain: DrainOption = 60.0,
-    sudo: SudoOption = False,
-    base: BaseOption = None,
-    accept_new_key: AcceptOption = False,
-    ssh_config: ConfigOption = None,
 ) -> None:
     """Stop the supervisors of hosts and remove all that was brought there. The store keeps what they wrote."""
     from cocli.cli.deploy.views import show_answers
 
-    named = ", ".join(host) if host else "every host of the campaign"
+    named = ", ".join(hosts.host) if hosts.host else "every host of the campaign"
     if not confirm(call.output, f"Remove cocli from {named}?", yes=call.yes, preview="cocli deploy status"):
         call.output.talk("Nothing was removed.")
         return
-    with opened_fleet(call, host, ssh_settings(ssh_config, accept_new_key, sudo, base)) as (fleet, _):
+    with opened_fleet(call, hosts) as (fleet, _):
         answers = fleet.ask("remove", drain=drain, instance=only)
     for name, answer in answers.items():
         if isinstance(answer, dict):

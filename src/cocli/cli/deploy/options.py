@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from cocli.cli.kit.options import OptionSet
 
 if TYPE_CHECKING:
     from cocli.app.deploy.hosts import Fleet
@@ -61,10 +64,32 @@ DrainOption = Annotated[
 ]
 
 
-def ssh_settings(config: str | None, accept_new: bool, sudo: bool, base: str | None) -> SshSettings:
-    from cocli.app.deploy.ssh import SshSettings
+ExtraOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--extra",
+        metavar="NAME",
+        help="Packages of an extra as well: browser (Google Maps; the host needs Chromium), aws (tasks on SQS). "
+        "[default: those that the host has]",
+        show_default=False,
+    ),
+]
 
-    return SshSettings(config=config, accept_new=accept_new, sudo=sudo, base=base)
+
+@dataclass(frozen=True, slots=True)
+class HostOptions(OptionSet):
+    """Which hosts are meant, and how they are reached."""
+
+    host: HostsArgument = None
+    sudo: SudoOption = False
+    base: BaseOption = None
+    accept_new_key: AcceptOption = False
+    ssh_config: ConfigOption = None
+
+    def ssh(self) -> SshSettings:
+        from cocli.app.deploy.ssh import SshSettings
+
+        return SshSettings(config=self.ssh_config, accept_new=self.accept_new_key, sudo=self.sudo, base=self.base)
 
 
 def chosen_campaigns(call: Call, workspace: Workspace) -> list[Campaign]:
@@ -74,23 +99,21 @@ def chosen_campaigns(call: Call, workspace: Workspace) -> list[Campaign]:
 
 
 @contextmanager
-def opened_fleet(
-    call: Call, hosts: list[str] | None, ssh: SshSettings, *, warns: bool = False
-) -> Iterator[tuple[Fleet, list[Serving]]]:
+def opened_fleet(call: Call, hosts: HostOptions, *, warns: bool = False) -> Iterator[tuple[Fleet, list[Serving]]]:
     """The hosts that are meant, and what they are to serve."""
     from cocli.app.deploy.hosts import Fleet
     from cocli.app.deploy.targets import chosen_targets, servings
 
     with call.workspace() as workspace:
         campaigns = chosen_campaigns(call, workspace)
-        targets = chosen_targets(hosts or [], campaigns)
+        targets = chosen_targets(hosts.host or [], campaigns)
         if warns:
             _warn_of_idle(call, campaigns, [target.name for target in targets])
 
         def tell(host: str, step: str, seconds: float) -> None:
             call.output.talk(f"{host:12} {step:10} {seconds:6.1f} s")
 
-        yield Fleet(targets, ssh, call.environ, tell), servings(campaigns)
+        yield Fleet(targets, hosts.ssh(), call.environ, tell), servings(campaigns)
 
 
 def _warn_of_idle(call: Call, campaigns: list[Campaign], names: list[str]) -> None:

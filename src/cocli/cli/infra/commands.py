@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cocli.cli.infra.account import account_of
+from cocli.cli.infra.options import StackOptions
 from cocli.cli.infra.user import app as users
 from cocli.cli.kit.context import Call
 from cocli.cli.kit.options import DRY_RUN, JSON, QUIET, STORE, YES, CampaignArgument, command_group, examples, shared
@@ -29,49 +31,6 @@ app = command_group(
 )
 app.add_typer(users, name="user")
 
-_Queues = Annotated[bool, typer.Option("--queues", help='Also queues on SQS, for [queue] provider = "sqs".')]
-_Web = Annotated[bool, typer.Option("--web", help="Also the dashboard: CloudFront with a login, and a pool of users.")]
-_Image = Annotated[
-    str | None,
-    typer.Option(
-        "--image", metavar="IMAGE", help="Also enrichment on Fargate, by this image of a registry.", show_default=False
-    ),
-]
-_Tasks = Annotated[int, typer.Option("--tasks", min=1, max=100, help="The most tasks of that service.")]
-_Email = Annotated[
-    str | None,
-    typer.Option("--email", metavar="ADDRESS", help="Who is told of stalls and of cost.", show_default=False),
-]
-_Dollars = Annotated[int, typer.Option("--dollars", min=1, max=100_000, help="Of a month, for --email.")]
-_Architecture = Annotated[str, typer.Option("--architecture", help="Of the image: arm64 or amd64.")]
-_ARCHITECTURES = {"arm64": "ARM64", "amd64": "X86_64"}
-
-
-def _options(
-    campaign: str,
-    queues: bool,
-    web: bool,
-    image: str | None,
-    tasks: int,
-    email: str | None,
-    dollars: int,
-    architecture: str,
-) -> InfraOptions:
-    from cocli.app.infra.options import InfraOptions
-
-    if architecture not in _ARCHITECTURES:
-        raise UsageError(reason=f'"{architecture}" is neither arm64 nor amd64')
-    return InfraOptions(
-        campaign=campaign,
-        queues=queues,
-        web=web,
-        image=image,
-        tasks=tasks,
-        email=email,
-        dollars=dollars,
-        architecture=_ARCHITECTURES[architecture],
-    )
-
 
 @app.command(
     epilog=examples(
@@ -82,16 +41,10 @@ def _options(
 def diff(
     call: Call,
     name: CampaignArgument,
-    queues: _Queues = False,
-    web: _Web = False,
-    image: _Image = None,
-    tasks: _Tasks = 4,
-    email: _Email = None,
-    dollars: _Dollars = 20,
-    architecture: _Architecture = "arm64",
+    wanted: StackOptions,
 ) -> None:
     """Show what a deployment would add, change and remove. Nothing is made."""
-    options = _options(name, queues, web, image, tasks, email, dollars, architecture)
+    options = wanted.of(name)
     with call.workspace() as workspace:
         _show_plan(call.output, _planned(call, workspace, options), "would_deploy")
 
@@ -107,13 +60,7 @@ def diff(
 def deploy(
     call: Call,
     name: CampaignArgument,
-    queues: _Queues = False,
-    web: _Web = False,
-    image: _Image = None,
-    tasks: _Tasks = 4,
-    email: _Email = None,
-    dollars: _Dollars = 20,
-    architecture: _Architecture = "arm64",
+    wanted: StackOptions,
 ) -> None:
     """Make or change the stack, and write its outputs into the campaign's config.toml. Comments there stay.
 
@@ -123,7 +70,7 @@ def deploy(
     from cocli.app.infra.deployment import deploy as carry_out
     from cocli.cli.kit.confirm import confirm
 
-    options = _options(name, queues, web, image, tasks, email, dollars, architecture)
+    options = wanted.of(name)
     output = call.output
     with call.workspace() as workspace:
         planned = _planned(call, workspace, options)
@@ -199,18 +146,12 @@ def check(call: Call, name: CampaignArgument) -> None:
 def template(
     call: Call,
     name: CampaignArgument,
-    queues: _Queues = False,
-    web: _Web = False,
-    image: _Image = None,
-    tasks: _Tasks = 4,
-    email: _Email = None,
-    dollars: _Dollars = 20,
-    architecture: _Architecture = "arm64",
+    wanted: StackOptions,
 ) -> None:
     """Print the template of CloudFormation as JSON, for other tools. Needs no credentials."""
     from cocli.app.infra.deployment import synthesise
 
-    options = _options(name, queues, web, image, tasks, email, dollars, architecture)
+    options = wanted.of(name)
     call.output.text(json.dumps(synthesise(options), indent=2) + "\n")
 
 
@@ -242,8 +183,11 @@ def policy(
 
 def _planned(call: Call, workspace: Workspace, options: InfraOptions) -> InfraPlan:
     from cocli.app.infra.deployment import plan
+    from cocli.models.retention.age import days_of
 
     account = account_of(workspace, options.campaign)
+    kept = workspace.campaign(options.campaign).settings.model().retention.bucket_versions
+    options = replace(options, version_days=days_of(kept))
     call.output.talk("Describing the stack: this takes some seconds.")
     return plan(account, options)
 

@@ -4,6 +4,11 @@ _DOCUMENT_ROW = (
     '"doc", "cluster", "address", "connector", "datasource", "uuid", "version", "digest", "parent_digest", "size", '
     '"content_type", "filename", "source_uri", "http_status", "saved_at", "deleted_at", "purged_at", "nodes"'
 )
+_QUARANTINED = '"doc", "datasource", "node", "code", "message", "retryable", "released", "whole", "since"'
+_RETENTION = (
+    '{"campaign", "dry_run", "kinds": [{"kind", "age", "count", "bytes", "kept_as_evidence", "values_naming_them", '
+    '"removed"}], "held_back": {kind: reason}, "problems": [text]}'
+)
 _JOB = (
     '{"id", "kind", "state", "cluster", "total", "done", "unchanged", "skipped", "failed", "error", "planned_at", '
     '"finished_at"}'
@@ -85,7 +90,8 @@ DOCUMENTS = {
     "cocli campaign migrate": '{"campaign", "dry_run", "made_campaign", "not_taken": [key], "records", "rejected", '
     '"files": {"companies", "notes", "meetings", "people"}, "already", "tasks": {queue: count}, "problems": [text]}',
     "cocli campaign settle": '{"campaign", "prospects", "moved", "joined"}, with --everything also "harvested", '
-    '"queued", "pages_created", "pages_changed", "completions", "searched", "report", "published", "changes", "swept"',
+    '"queued", "pages_created", "pages_changed", "completions", "searched", "report", "published", "changes", '
+    '"swept", "expired": {kind: count}',
     "cocli campaign retry": '{"campaign", "dry_run", "passes": [{"choice", "queue", "outcomes": {outcome: count}}], '
     '"batch", "rejected": [{"line", "reason"}], "without_email": {"prospects", "missing", "reasons": [{"reason", '
     '"count"}], "rows": [{"company_hash", "name", "domain", "website", "country", "reason", "evidence"}]} or null, '
@@ -222,13 +228,15 @@ DOCUMENTS = {
             "restore": f'{{"account", "states": [{{{_DOCUMENT_ROW}}}]}}',
             "purge": f'{{"account", "doc", "dry_run", "states": [{{{_DOCUMENT_ROW}}}], "proofs": [{{"begun_at", '
             '"purged_at", "purged_by", "reason", "removed": [{"kind", "cluster", "uuid", "digest", "size"}]}]}',
+            "quarantine": f'{{"account", "entries": [{{{_QUARANTINED}}}]}}',
+            "release": f'{{"account", "dry_run", "entries": [{{{_QUARANTINED}, "problem"}}]}}',
             "fsck": '{"account", "documents", "objects", "blobs", "rows", "events", "open", "findings": [{"problem", '
             '"account", "doc", "detail", "repaired"}]}',
             "replay": _REPLAYED,
             "seed": _REPLAYED,
             "compare": '{"account", "left", "right", "documents", "identical", "different", "only_left", "only_right", '
-            '"unreadable", "fields": [{"path", "same", "changed", "gained", "lost", "examples": [{"doc", "verdict", '
-            '"left", "right"}]}], "examples_only_left", "examples_only_right", "problems", "places": '
+            '"unreadable", "fields": [{"path", "same", "changed", "gained", "lost", "examples": [{"doc", "datasource", '
+            '"verdict", "left", "right"}]}], "examples_only_left", "examples_only_right", "problems", "places": '
             + _DIFFERENCES_OF_RECORDS
             + ", "
             '"prospects": the same or null, "states_read", "missing": {"left", "right"}}',
@@ -236,7 +244,9 @@ DOCUMENTS = {
             '{"prospects": {"before", "after", "added", "removed", "changed"}, "emails", "domains": the same}}',
             "jobs": f'{{"account", "jobs": [{_JOB}]}}',
             "job": f'{{"account", "job": {_JOB}, "failures": [{{"doc", "address", "code", "error"}}]}}',
-            "token": '{"account", "expires", "host", "token"}',
+            "token": '{"account", "expires", "host", "token", "id", "scopes", "who"}',
+            "revoke": '{"id", "outcome": "revoked" or "already_revoked"}',
+            "revocations": '{"revocations": [{"token", "revoked_at", "revoked_by", "reason"}]}',
         }.items()
     },
     "cocli enrich": '{"campaign", "sites": [{"domain", "url", "final_url", "status", "evidence", "retryable", '
@@ -306,7 +316,7 @@ DOCUMENTS = {
     '"attendees", "at"}], "truncated"}',
     "cocli meeting rm": '{"meeting": {"slug", "name", "path", "status": "removed"}}',
     "cocli export": '{"campaign", "path", "format", "rows", "bytes", "excluded", "merged", "filtered", '
-    '"without_position", "by_hand", "columns", "problems", "attribution", "notes"}',
+    '"without_position", "by_hand", "columns", "problems", "attribution", "beside", "notes"}',
     "cocli run": f'{{"campaign", "is_new", "out", "import": {{{_IMPORTED}}}, "status": "done" or "unfinished", '
     '"ending", "nothing_new", "counts": {"rows", "businesses", "websites", "read", "unreadable": {reason: count}, '
     '"waiting", "with_email", "with_phone", "unread_phones"}, "notes", "seconds", "html"}, with --dry-run {"campaign", '
@@ -321,10 +331,11 @@ DOCUMENTS = {
     '"unread", "found", "completeness"} or null, "fields": [{"field", "filled", "share"}], "emails": {"addresses", '
     '"undeliverable", "prospects", "by_source": [{"name", "count"}], "by_method", "by_relation", "by_label", '
     '"by_verification": the '
-    'same}, "sources", "categories", "domains", "changes": the same, '
-    '"queues": [{"queue", "pending", "leased", "expired", '
+    'same}, "sources", "attribution": [text], "categories", "domains": the same, "queues": [{"queue", "pending", '
+    '"leased", "expired", '
     '"completed", "sidelined": {category: count}, "rate_per_minute", "problem"}], "trend": [{"at", "told_by", '
-    '"prospects", "with_email", "addresses", "read"}], "versions": {index: version}, "unpacked": {index: count}, '
+    '"prospects", "with_email", "addresses", "read"}], "changes": [{"name", "count"}], "versions": {index: version}, '
+    '"unpacked": {index: count}, '
     '"path", "problem", "written"}',
     "cocli why": '{"campaign", "company_hash", "name", "moved_from", "merged", "fields": [{"field", "value", '
     '"source", "observed_at", "document", "reason"}], "written": [{"key", "value", "file"}]}, with a field '
@@ -357,6 +368,13 @@ DOCUMENTS = {
     '"others", "bytes"}, without --dry-run also "written", ' + _DAMAGE,
     "cocli backup prune": '{"backup", "dry_run", "kept": [' + _SNAPSHOT + '], "forgotten": the same, "condemned": '
     '{"objects", "bytes"}, "removed": {"objects", "bytes"}, "damaged"}',
+    "cocli register": '{"campaign", "at", "controller", "contact", "purpose", "basis", "recipients", "activities": '
+    '[{"name", "data", "people", "sources": [{"name", "licence", "attribution", "link"}], "where", "kept_for"}], '
+    '"measures", "missing"}',
+    "cocli retention show": _RETENTION,
+    "cocli retention apply": _RETENTION,
+    "cocli retention proofs": '{"campaign", "records": [{"schema", "kind", "rule", "by", "at", "with_evidence", '
+    '"items": [{"name", "digest", "size"}]}]}',
     "cocli store ls": '{"entries": [{"key", "size", "modified", "etag", "folder"}]}',
     "cocli store put": '{"key", "etag", "bytes"}',
     "cocli store rm": '{"key", "status": "removed" or "would_remove", "objects", "bytes"}',

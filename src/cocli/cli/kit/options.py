@@ -6,15 +6,17 @@
 
 `shared` gives the command the options `--campaign`, `--store`, `--json` and `--quiet`. They stand behind its own
 options, on every command in the same order, and the command finds their values in `call`.
+
+Options that only the verbs of one noun share are an `OptionSet`: a verb has one parameter of it, and gets them all.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import update_wrapper
-from typing import Annotated, Any, Concatenate, NamedTuple, ParamSpec, cast, get_args
+from typing import Annotated, Any, Concatenate, NamedTuple, ParamSpec, cast, get_args, get_type_hints
 
 import typer
 from typer.core import TyperGroup
@@ -40,6 +42,12 @@ DefaultCampaign = Annotated[
         show_default=False,
     ),
 ]
+
+
+class OptionSet:
+    """Options that several verbs have, as the fields of a dataclass that is derived from this one."""
+
+    __slots__ = ()
 
 
 class SharedOption(NamedTuple):
@@ -148,7 +156,7 @@ class _SharingCommand:
             for option in self._options
         ]
         first = [parameter for parameter in given if parameter.name == CAMPAIGN_ARGUMENT.name]
-        own = [_optional_campaign(parameter.replace(kind=kind)) for parameter in own]
+        own = [_optional_campaign(parameter.replace(kind=kind)) for parameter in _spread(own)]
         return inspect.Signature([context, *first, *own, *(given[len(first) :])])
 
     def __call__(self, ctx: typer.Context, **values: Any) -> None:
@@ -159,11 +167,31 @@ class _SharingCommand:
             given[CAMPAIGN_ARGUMENT.name] = None
         call = replace(call_of(ctx).with_options(given), command=_words_of(ctx))
         values.update({name: call.needed_campaign() for name in defaulted if values[name] is None})
+        for name, options in self._own_annotations():
+            if _is_set(options):
+                values[name] = options(**{field.name: values.pop(field.name) for field in fields(options)})
         self._function(call, **values)
 
     def _own_annotations(self) -> list[tuple[str, Any]]:
         parameters = inspect.signature(self._function, eval_str=True).parameters.values()
         return [(parameter.name, parameter.annotation) for parameter in parameters]
+
+
+def _is_set(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, OptionSet)
+
+
+def _spread(own: list[inspect.Parameter]) -> list[inspect.Parameter]:
+    """The parameters of a verb, with the options of a set in the place of the set: behind those of its own."""
+    plain = [parameter for parameter in own if not _is_set(parameter.annotation)]
+    kind = inspect.Parameter.KEYWORD_ONLY
+    for options in (parameter.annotation for parameter in own if _is_set(parameter.annotation)):
+        hints = get_type_hints(options, include_extras=True)
+        plain += [
+            inspect.Parameter(field.name, kind, default=field.default, annotation=hints[field.name])
+            for field in fields(options)
+        ]
+    return plain
 
 
 def _words_of(ctx: typer.Context) -> str:

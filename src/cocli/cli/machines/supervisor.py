@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated
 
 import typer
@@ -49,18 +50,29 @@ def supervisor(
         str | None,
         typer.Option("--for", metavar="DURATION", help="End after 90s, 10m or 2h.", show_default=False),
     ] = None,
+    graph: Annotated[
+        str | None,
+        typer.Option(
+            "--graph",
+            metavar="MODULE:FUNCTION",
+            help="What makes the graph, for workers of its nodes.",
+            show_default="that of the pipeline",
+        ),
+    ] = None,
 ) -> None:
     """Run the workers of `[workers.HOST]`, one process each. Dead workers are restarted, those that grow are replaced.
 
     The supervisor follows changes of the campaign's configuration within seconds, executes commands, and reports how
     this machine is (see `cocli cluster status`). One supervisor of each campaign finishes what the workers wrote:
     records, company pages and the report. After one Ctrl-C or SIGTERM, all workers finish their tasks and end;
-    after a second one, they give their tasks back at once.
+    after a second one, they give their tasks back at once. After SIGUSR2 the supervisor becomes anew the program that
+    it was started by, and replaces its workers one by one: so a new release comes without a pause.
     """
     from cocli.app.machines.supervisor import SupervisorSettings, supervise
     from cocli.app.machines.workers import parse_duration
-    from cocli.fleet.drain import Drain, obeying_signals
+    from cocli.fleet.drain import Drain, obeying_signals, obeying_succession
     from cocli.fleet.slot import RestartSettings
+    from cocli.fleet.succession import inherited_workers
 
     output, drain = call.output, Drain()
     options = SupervisorSettings(
@@ -69,8 +81,10 @@ def supervisor(
         period=heartbeat,
         poll=poll,
         restart=RestartSettings(memory=memory << 20, look=min(poll, 0.5)),
+        graph=graph,
+        inherited=tuple(inherited_workers(os.environ)),
     )
-    with call.workspace() as workspace, obeying_signals(drain):
+    with obeying_signals(drain), obeying_succession(drain), call.workspace() as workspace:
         done = supervise(workspace, call.campaigns or None, options, drain, output.talk)
     if output.as_json:
         output.document(

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from cocli.documents.care.survey import Survey, SurveyedState
+    from cocli.documents.header import DocumentState
     from cocli.documents.outbox import Event
     from cocli.documents.repository import DocumentRepository
     from cocli.models.document import PipeDoc
@@ -182,10 +183,10 @@ class Fsck:
                 wanted |= {event.event_id: event for event in events_of(surveyed.state, self._repository.subscriptions)}
         known = self._catalog.known_events(wanted)
         missing = [event for event in wanted.values() if event.event_id not in known]
-        missing = [event for event in missing if not self._catalog.is_learned(event.uuid, event.reference.cluster)]
+        missing = [event for event in missing if not self._catalog.is_learned(event.state_key)]
         if missing and not self._options.repair:
-            rows = {(row.uuid, row.cluster) for surveyed in survey.states if (row := self._find(surveyed.state.row()))}
-            missing = [event for event in missing if (event.uuid, event.reference.cluster) in rows]
+            rows = {row.state_key for surveyed in survey.states if (row := self._find(surveyed.state.row()))}
+            missing = [event for event in missing if event.state_key in rows]
         if not missing:
             return
         done = self._mend(lambda: self._mending.tell(missing))
@@ -199,8 +200,9 @@ class Fsck:
         for surveyed in (*survey.states, *survey.versions):
             document = surveyed.state.document
             for name, blob in document.blobs.items():
-                if blob.data is None and not self._there(survey, surveyed, blob.sha256):
-                    detail = f"blob {name} ({blob.sha256[:12]}…) of {surveyed.key}"
+                missing = () if blob.data is not None else blob.objects
+                for sha256 in (sha256 for sha256 in missing if not self._there(survey, surveyed, sha256)):
+                    detail = f"blob {name} ({sha256[:12]}…) of {surveyed.key}"
                     self._found(FsckProblem.MISSING_BLOB, document.account, document.doc, detail)
         for sha256 in self._orphans(survey):
             key = survey.blobs[sha256].key
@@ -239,6 +241,9 @@ class Fsck:
         if intake is None or intake.state.purge is None:
             return
         self._purged.add(survey.folder)
+        if intake.state.is_expired:
+            self._expiry(intake.state, survey)
+            return
         others = len(survey.states) + len(survey.versions) + len(survey.blobs) - 1
         if intake.state.purge.purged_at is not None and not others:
             return
@@ -249,10 +254,20 @@ class Fsck:
         if done is not None:
             survey.states, survey.versions, survey.blobs = [], [], {}
 
+    def _expiry(self, stub: DocumentState, survey: Survey) -> None:
+        if stub.purge is None or stub.purge.purged_at is not None:
+            return
+        document = stub.document
+        done = self._mend(lambda: self._mending.finish_expiry(stub))
+        self._found(FsckProblem.UNFINISHED_PURGE, document.account, document.doc, "its content is old", done)
+        if done is not None:
+            again = survey_one(self._store, survey.folder, self._objects.prefix)
+            survey.states, survey.versions, survey.blobs = again.states, again.versions, again.blobs
+
     def _raised(self, survey: Survey) -> None:
         """A live state whose document was deleted."""
         intake = survey.intake
-        if intake is None or intake.state.header.deleted_at is None:
+        if intake is None or intake.state.header.deleted_at is None or intake.state.is_expired:
             return
         for surveyed in survey.states:
             if surveyed.state.header.deleted_at is None:
@@ -330,7 +345,7 @@ class Fsck:
     # --- plumbing
 
     def _find(self, row: PipeDoc) -> PipeDoc | None:
-        return self._catalog.find(row.account, row.uuid, row.cluster, row.uuid).row
+        return self._catalog.find(row.account, row.state_key, row.uuid).row
 
     def _see(self, key: str, current: str, digest: str) -> None:
         self._seen.update((_short(key), _short(f"{current} {digest}")))

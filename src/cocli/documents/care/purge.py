@@ -85,7 +85,7 @@ class Purger:
                 self._tombstones.bury(place, by=by)  # somebody has just brought it back
                 continue
             known = there.purge or PurgeProof(self._clock(), by, reason)
-            new = [removed for removed in map(_removed, others) if removed not in known.removed]
+            new = [removed for removed in map(removed_object, others) if removed not in known.removed]
             if there.purge is not None and not new:
                 return
             header = there.header
@@ -122,7 +122,8 @@ class Purger:
         self._catalog.replace([stub.row()], events_of(stub, self._subscriptions), remove=gone)
 
 
-def _removed(info: ObjectInfo) -> RemovedObject:
+def removed_object(info: ObjectInfo) -> RemovedObject:
+    """What a proof says of an object, by its key."""
     found = kind_of(info.key)
     if found is None:
         return RemovedObject("unknown", None, "", "", info.size)

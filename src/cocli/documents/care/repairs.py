@@ -33,6 +33,7 @@ class Mending:
         self._catalog = repository.catalog
         self._tombstones = repository.tombstones
         self._purger = repository.purger
+        self._expiry = repository.expiry
         self._subscriptions = repository.subscriptions
 
     def set_aside(self, stored: StoredObject, kind: ObjectKind | None) -> str | None:
@@ -84,15 +85,15 @@ class Mending:
         proof = self._purger.purge_at(DocumentPlace.of(self._objects.prefix, stub.document), "fsck", "")
         return f"purged; {len(proof.removed)} objects are in the proof"
 
+    def finish_expiry(self, stub: DocumentState) -> str:
+        done = self._expiry.finish(DocumentPlace.of(self._objects.prefix, stub.document))
+        return f"removed; {len(done.removed)} objects were left"
+
     def without_object(self, row: PipeDoc) -> str:
         """The newest earlier version takes the place of what is gone; where there is none, the row goes."""
         place = DocumentPlace.of(self._objects.prefix, row)
         survey = survey_one(self._store, place.folder, self._objects.prefix)
-        earlier = [
-            surveyed
-            for surveyed in survey.versions
-            if (surveyed.state.document.uuid, surveyed.state.document.cluster) == (row.uuid, row.cluster)
-        ]
+        earlier = [surveyed for surveyed in survey.versions if surveyed.state.document.state_key == row.state_key]
         if earlier:
             newest = max(earlier, key=lambda surveyed: surveyed.state.header.version)
             if create(self._store, place.current, newest.stored.data) is not None:

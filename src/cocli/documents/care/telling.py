@@ -10,7 +10,7 @@ from cocli.keys.paths import CATALOG_FOLDER
 
 if TYPE_CHECKING:
     from cocli.documents.repository import DocumentRepository
-    from cocli.models.document import PipeDoc
+    from cocli.models.document import PipeDoc, StateKey
 
 
 class TellingCheck:
@@ -18,7 +18,7 @@ class TellingCheck:
 
     def __init__(self, repository: DocumentRepository) -> None:
         self._catalog = repository.catalog
-        self._waiting: set[tuple[str, str]] | None = None
+        self._waiting: set[StateKey] | None = None
         self._told: set[int] = set()
         self.missing: list[PipeDoc] = []
         store = repository.objects.store
@@ -36,14 +36,14 @@ class TellingCheck:
             return
         if self._waiting is None:
             self._waiting = self._catalog.untold_places()
-        if (row.uuid, row.cluster or "") not in self._waiting:
+        if row.state_key not in self._waiting:
             self.missing.append(row)
 
     def tell_again(self) -> str:
-        self._catalog.tell_again([(row.uuid, row.cluster) for row in self.missing])
+        self._catalog.tell_again([row.state_key for row in self.missing])
         return "other machines will be told of it"
 
 
 def _mark(row: PipeDoc) -> int:
     """Short, because there may be millions."""
-    return hash((row.uuid, row.cluster, row.version, row.digest))
+    return hash((row.state_key, row.version, row.digest))

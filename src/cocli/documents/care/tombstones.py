@@ -15,7 +15,8 @@ from cocli.documents.header import DocumentState, Header, Operation
 from cocli.documents.outbox import events_of
 from cocli.documents.places import DocumentPlace
 from cocli.documents.receipt import Receipt
-from cocli.errors import DocumentContested, DocumentDamaged, DocumentInvalid, DocumentNotFound
+from cocli.documents.save_order import UNCONDITIONAL
+from cocli.errors import DocumentContested, DocumentDamaged, DocumentInvalid, DocumentNotFound, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from cocli.documents.catalog.base import Catalog, Selection
     from cocli.documents.objects import DocumentObjects
+    from cocli.documents.save_order import Precondition
     from cocli.documents.subscriptions import Subscriptions
     from cocli.models.document import PipeDoc
 
@@ -45,16 +47,21 @@ class Tombstones:
         self._clock = clock
         self._subscriptions = subscriptions
 
-    def delete(self, account: str, doc: str, cluster: Selection, by: str) -> list[Receipt]:
+    def delete(
+        self, account: str, doc: str, cluster: Selection, by: str, condition: Precondition = UNCONDITIONAL
+    ) -> list[Receipt]:
+        if condition != UNCONDITIONAL and cluster not in (EVERY, None):
+            raise UsageError(reason="a condition is one of the intake: it cannot be had for the states of an edition")
         rows = self._catalog.states(account, doc, EVERY, deleted=True)
         if not rows:
             raise DocumentNotFound(doc=doc, place="this account")
         if cluster is EVERY:
             for place in self.intakes(rows):
-                self.bury(place, by=by, even_if_absent=True)
+                self.bury(place, by=by, even_if_absent=True, condition=condition)
         answers = []
         for row in self._catalog.states(account, doc, cluster, deleted=True):
-            buried = self.bury(DocumentPlace.of(self._objects.prefix, row), by=by)
+            held = condition if cluster is None else UNCONDITIONAL
+            buried = self.bury(DocumentPlace.of(self._objects.prefix, row), by=by, condition=held)
             answers.append(Receipt.of(buried.row(), "deleted"))
         if not answers:
             raise DocumentNotFound(doc=doc, place=f"the edition {cluster}" if cluster else "intake")
@@ -64,6 +71,10 @@ class Tombstones:
         rows = [row for row in self._catalog.states(account, doc, cluster, deleted=True) if row.deleted_at is not None]
         if not rows:
             raise DocumentNotFound(doc=doc, place="the tombstones of this account")
+        expired = next((row.expired_at for row in rows if row.expired_at is not None), None)
+        if expired is not None and all(row.expired_at is not None for row in rows):
+            raise _expired(doc, expired)
+        rows = [row for row in rows if row.expired_at is None]
         purged = next((row.purged_at for row in rows if row.purged_at is not None), None)
         if purged is not None:
             raise _purged(doc, purged)
@@ -81,10 +92,18 @@ class Tombstones:
         ]
         return list(dict.fromkeys(places))
 
-    def bury(self, place: DocumentPlace, *, by: str, even_if_absent: bool = False) -> DocumentState:
+    def bury(
+        self,
+        place: DocumentPlace,
+        *,
+        by: str,
+        even_if_absent: bool = False,
+        condition: Precondition = UNCONDITIONAL,
+    ) -> DocumentState:
         """Put a tombstone in the place of a state, and tell of it. Done twice is done once."""
         for _ in range(_TRIES):
             read = self._objects.current(place)
+            condition.check(place.doc, read[0] if read else None)
             if read is None:
                 if not even_if_absent:
                     self._drop(place)
@@ -95,7 +114,7 @@ class Tombstones:
                     return self._tell(stone, etag, None)
                 continue
             there, stored = read
-            if there.header.deleted_at is not None:
+            if there.header.deleted_at is not None and not there.is_expired:
                 return self._tell(there, stored.etag, None)
             stone, data = self._objects.encode(self._stone(there.document, there.header, by))
             etag = self._objects.supersede(place, there, stored, data)
@@ -105,7 +124,7 @@ class Tombstones:
 
     def _drop(self, place: DocumentPlace) -> None:
         """A row without an object: there is nothing to bury, and nothing that the row stands for."""
-        row = self._catalog.find(place.account, place.uuid, place.cluster, place.uuid).row
+        row = self._catalog.find(place.account, place.state_key, place.uuid).row
         if row is not None:
             self._catalog.replace([], [], remove=[row])
 
@@ -149,7 +168,7 @@ class Tombstones:
         version = last.version + 1 if last else 1
         digest = last.digest if last else EMPTY_DIGEST
         header = Header(version, digest, now, Operation.DELETED, (), now, by)
-        return DocumentState(header, _without_content(document))
+        return DocumentState(header, without_content(document))
 
     def _tell(self, state: DocumentState, etag: str, before: DocumentState | None) -> DocumentState:
         """Row and events. Those of the version before as well: its writer may have died before it could."""
@@ -164,10 +183,16 @@ def _purged(doc: str, at: datetime) -> DocumentInvalid:
     return DocumentInvalid(doc=doc, reason=f"it was purged on {at:%Y-%m-%d}: there is nothing to bring back")
 
 
+def _expired(doc: str, at: datetime) -> DocumentInvalid:
+    reason = f"its content was removed on {at:%Y-%m-%d} by a rule of retention: there is nothing to bring back"
+    return DocumentInvalid(doc=doc, reason=reason)
+
+
 def _identity(place: DocumentPlace) -> Document:
     return Document(place.account, place.connector, place.datasource, place.doc, place.datasource)
 
 
-def _without_content(document: Document) -> Document:
+def without_content(document: Document) -> Document:
+    """Its identity alone."""
     owner = (document.account, document.connector, document.datasource)
     return Document(*owner, document.doc, document.address, document.cluster)

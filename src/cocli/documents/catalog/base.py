@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Sequence  # noqa: TC003 - a dataclass of rows is built with it
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Generic, Literal, Protocol, TypeAlias, TypeVar
 
@@ -16,10 +16,14 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from cocli.documents.catalog.job_rows import Commit
+    from cocli.documents.catalog.outbox_table import OutboxTable
+    from cocli.documents.catalog.routes_table import RoutesTable
     from cocli.documents.outbox import Event
-    from cocli.models.document import PipeDoc
+    from cocli.models.document import PipeDoc, StateKey
 
 T = TypeVar("T")
+_LAST = "\U0010ffff"
+"""Behind every name."""
 
 
 class Which(Enum):
@@ -43,21 +47,50 @@ class Cursor:
     doc: str
     cluster: str | None
     address: str
+    datasource: str = ""
+    connector: str = ""
+
+    @classmethod
+    def behind(cls, row: PipeDoc) -> Cursor:
+        return cls(row.doc, row.cluster, row.address, row.datasource, row.connector)
+
+    def is_behind(self, other: Cursor) -> bool:
+        return self._order > other._order
+
+    @property
+    def _order(self) -> tuple[str, ...]:
+        return self.doc, self.cluster or "", self.address, self.datasource, self.connector
 
     def token(self) -> str:
         """A text for callers to hand back; it means nothing to them."""
-        text = json.dumps([self.doc, self.cluster, self.address], ensure_ascii=False)
-        return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+        return token_of(list(astuple(self)))
 
     @classmethod
     def parse(cls, token: str) -> Cursor:
-        try:
-            doc, cluster, address = json.loads(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
-        except (ValueError, TypeError) as error:
-            raise UsageError(reason="this is no page of a listing") from error
+        doc, cluster, address, *owner = parts_of(token, 3, 5)
+        datasource, connector = owner or (_LAST, _LAST)  # a token of a version without them
         if not (isinstance(doc, str) and isinstance(address, str) and isinstance(cluster, str | None)):
             raise UsageError(reason="this is no page of a listing")
-        return cls(doc, cluster, address)
+        if not (isinstance(datasource, str) and isinstance(connector, str)):
+            raise UsageError(reason="this is no page of a listing")
+        return cls(doc, cluster, address, datasource, connector)
+
+
+def token_of(parts: Sequence[object]) -> str:
+    """The parts of a cursor as a text that means nothing to callers."""
+    text = json.dumps(parts, ensure_ascii=False)
+    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+def parts_of(token: str, *counts: int) -> list[object]:
+    """The parts of a token that has one of these numbers of them."""
+    try:
+        parts = json.loads(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
+    except (ValueError, TypeError, RecursionError) as error:
+        raise UsageError(reason="this is no page of a listing") from error
+    if not isinstance(parts, list) or len(parts) not in counts:
+        raise UsageError(reason="this is no page of a listing")
+    return parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +113,8 @@ class Memo:
     code_digest: str
     output_digest: str | None
     at: datetime
+    origin: str
+    """`origin_id` of where the document came from: two datasources may have the same content under one id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,11 +144,15 @@ class Catalog(Protocol):
 
     # --- rows
 
-    def find(self, account: str, uuid: str, cluster: str | None, intake: str) -> CatalogState:
-        """The row at a place, and whether the document (by the uuid of its intake) was deleted."""
+    def find(self, account: str, state: StateKey, intake: str) -> CatalogState:
+        """The row of a state, and whether the document (by the uuid of its intake) was deleted."""
         ...
 
-    def find_many(self, places: Sequence[tuple[str, str, str | None, str]]) -> list[CatalogState]: ...
+    def find_many(self, places: Sequence[tuple[str, StateKey, str]]) -> list[CatalogState]: ...
+
+    def named(self, account: str, uuids: Sequence[str], cluster: str | None) -> list[PipeDoc]:
+        """The rows of some uuids: mostly one of each; several where datasources share an id of a document."""
+        ...
 
     def commit(self, rows: Sequence[PipeDoc], events: Sequence[Event], *, intake: str | None = None) -> bool:
         """Write rows and events in one transaction. An older version never replaces a newer one; an event that is
@@ -156,15 +195,15 @@ class Catalog(Protocol):
         """Rows that were made through this catalogue and that others were not told of yet."""
         ...
 
-    def untold_places(self) -> set[tuple[str, str]]:
-        """Uuid and cluster (empty at intake) of the same, all of them."""
+    def untold_places(self) -> set[StateKey]:
+        """The same, all of them."""
         ...
 
     def mark_told(self, rows: Sequence[PipeDoc], entry: str) -> None:
         """Others can read these rows in an object of the store; one that was replaced meanwhile stays untold."""
         ...
 
-    def tell_again(self, places: Sequence[tuple[str, str | None]]) -> None:
+    def tell_again(self, states: Sequence[StateKey]) -> None:
         """No object of the store names these rows any more: others are to be told of them again."""
         ...
 
@@ -172,7 +211,7 @@ class Catalog(Protocol):
         """Take rows over that others told in these objects. An older version never replaces a newer one."""
         ...
 
-    def is_learned(self, uuid: str, cluster: str | None) -> bool:
+    def is_learned(self, state: StateKey) -> bool:
         """Whether others made the row: its events are theirs to send."""
         ...
 
@@ -182,8 +221,8 @@ class Catalog(Protocol):
 
     def forget_learned(self, entries: Sequence[str]) -> None: ...
 
-    def places(self) -> set[tuple[str, str]]:
-        """Uuid and cluster (empty at intake) of every row, of every account."""
+    def places(self) -> set[StateKey]:
+        """Of every row, of every account."""
         ...
 
     def fact(self, name: str, *, begin: str | None = None) -> str | None:
@@ -192,15 +231,33 @@ class Catalog(Protocol):
 
     def set_fact(self, name: str, value: str) -> None: ...
 
+    # --- for those who watch
+
+    def latest_change(self) -> int:
+        """The number of the latest change of any state."""
+        ...
+
+    def changes_after(self, account: str, number: int, limit: int) -> list[tuple[int, PipeDoc]]:
+        """The states that changed since, in the order in which they did: of each only its latest change."""
+        ...
+
     # --- events
 
+    @property
+    def outbox(self) -> OutboxTable:
+        """For those who send events."""
+        ...
+
+    @property
+    def routes(self) -> RoutesTable:
+        """Which editions get what comes in."""
+        ...
+
     def waiting(self, limit: int) -> list[Event]:
-        """Events that were not published yet, oldest first; those that failed come last."""
+        """Events that were not published yet, oldest first, whoever has them now: for looking."""
         ...
 
     def mark_published(self, event_ids: Sequence[str], at: datetime) -> None: ...
-
-    def note_failure(self, event_id: str, reason: str) -> None: ...
 
     def known_events(self, event_ids: Collection[str]) -> set[str]: ...
 
@@ -214,12 +271,17 @@ class Catalog(Protocol):
 
     def pruned_before(self) -> datetime | None: ...
 
+    def forget_versions(self, versions: Sequence[tuple[StateKey, str]], *, deletions: bool = False) -> None:
+        """Drop the events of versions, by state and digest, whose content is gone: nobody could read what they point
+        at. Those that tell of a deletion only with `deletions`."""
+        ...
+
     # --- memos
 
     def remember(self, memo: Memo) -> None: ...
 
     def recall(
-        self, account: str, doc: str, node: str, cluster: str, input_digest: str, code_digest: str
+        self, account: str, doc: str, node: str, cluster: str, input_digest: str, code_digest: str, origin: str
     ) -> Memo | None: ...
 
     def forget(self, account: str, doc: str) -> None:

@@ -19,13 +19,14 @@ from cocli.documents.catalog.job_rows import (
     read_outcome,
 )
 from cocli.errors import LeaseLost
+from cocli.keys.identities import origin_id
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
     from cocli.documents.catalog.database import DatabaseSession
-    from cocli.documents.catalog.job_rows import Advance, Job, JobKind, OutcomeRow
+    from cocli.documents.catalog.job_rows import Advance, Job, JobCursor, JobKind, OutcomeRow
     from cocli.documents.catalog.sql import SqlCatalog
 
 
@@ -46,16 +47,23 @@ class JobTable:
         """The job of this very plan that is not done yet."""
         return self._one("unfinished_job", {"account": account, "kind": kind, "plan": plan})
 
-    def latest(self, account: str, limit: int) -> list[Job]:
+    def latest(self, account: str, limit: int, before: JobCursor | None = None) -> list[Job]:
+        """The latest first; with `before`, those behind the end of a page."""
+        values: dict[str, object] = {"account": account, "limit": limit}
+        name = "list_jobs"
+        if before is not None:
+            name = "list_jobs_before"
+            values |= {"planned_at": self._database.write_time(before.planned_at), "job": before.job}
         with self._database.read() as session:
-            rows = session.rows(self._statements["list_jobs"], {"account": account, "limit": limit})
+            rows = session.rows(self._statements[name], values)
         return [read_job(columns, self._database.read_time) for columns in rows]
 
     def outcomes(
-        self, account: str, job: str, *, outcome: DocumentOutcome | None, after: tuple[str, str], limit: int
+        self, account: str, job: str, *, outcome: DocumentOutcome | None, after: OutcomeRow | None, limit: int
     ) -> list[OutcomeRow]:
         values = {"account": account, "job": job, "outcome": outcome or "", "limit": limit}
-        values |= {"after_doc": after[0], "after_address": after[1]}
+        for name in ("doc", "address", "datasource", "connector"):
+            values[f"after_{name}"] = getattr(after, name) if after else ""
         with self._database.read() as session:
             rows = session.rows(self._statements["list_outcomes"], values)
         return [read_outcome(columns, self._database.read_time) for columns in rows]
@@ -77,24 +85,26 @@ class JobTable:
 
     # --- what a page of documents has, in two looks
 
-    def digests(self, account: str, cluster: str, first: str, last: str) -> dict[str, dict[str, str]]:
-        """Of every document between two ids: the digest of its state at each address of a cluster."""
-        found: dict[str, dict[str, str]] = {}
+    def digests(self, account: str, cluster: str, first: str, last: str) -> dict[tuple[str, str], dict[str, str]]:
+        """Of every document between two ids, by id and origin: the digest of its state at each address of a cluster."""
+        found: dict[tuple[str, str], dict[str, str]] = {}
         values = {"account": account, "cluster": cluster, "first": first, "last": last}
         with self._database.read() as session:
-            for doc, address, digest in session.rows(self._statements["digests_between"], values):
-                found.setdefault(doc, {})[address] = digest
+            for doc, connector, datasource, address, digest in session.rows(
+                self._statements["digests_between"], values
+            ):
+                found.setdefault((doc, origin_id(connector, datasource)), {})[address] = digest
         return found
 
     def memos(
         self, account: str, cluster: str, node: str, code_digest: str, *, first: str, last: str
-    ) -> dict[tuple[str, str], str | None]:
-        """Outputs by document and input, of one node and code."""
+    ) -> dict[tuple[str, str, str], str | None]:
+        """Outputs by document, origin and input, of one node and code."""
         values = {"account": account, "cluster": cluster, "node": node, "first": first, "last": last}
         values["code_digest"] = code_digest
         with self._database.read() as session:
             rows = session.rows(self._statements["memos_between"], values)
-        return {(doc, given): made for doc, given, made in rows}
+        return {(doc, origin, given): made for doc, origin, given, made in rows}
 
     # --- changing
 

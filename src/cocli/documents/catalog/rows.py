@@ -11,6 +11,7 @@ from cocli.documents.catalog.base import Memo
 from cocli.documents.catalog.statements import EVENT, MEMO, ROW
 from cocli.documents.header import Operation
 from cocli.documents.outbox import Event
+from cocli.keys.paths import document_path
 from cocli.models.document import DocumentReference, PipeDoc, Step
 from cocli.models.record import render_utc
 
@@ -21,18 +22,24 @@ if TYPE_CHECKING:
     Write = Callable[[datetime], object]
     Read = Callable[[Any], datetime]
 
-_TIMES = ("saved_at", "deleted_at", "purged_at")
+_TIMES = ("saved_at", "deleted_at", "purged_at", "expired_at")
 _fields = attrgetter(*ROW)
 
 
 def row_values(row: PipeDoc, write: Write) -> dict[str, object]:
     values: dict[str, object] = dict(zip(ROW, _fields(row), strict=True))
     values["cluster"] = row.cluster or ""
+    values["path"] = path_of(row)
     values["steps"] = json.dumps([step.model_dump(mode="json") for step in row.steps]) if row.steps else "[]"
     for name in _TIMES:
         moment = getattr(row, name)
         values[name] = None if moment is None else write(moment)
     return values
+
+
+def path_of(row: PipeDoc) -> str:
+    """The key of its object, behind the prefix of the repository."""
+    return document_path((row.account, row.connector, row.datasource, row.doc), row.cluster, row.uuid)
 
 
 def read_row(columns: Sequence[Any], read: Read) -> PipeDoc:

@@ -8,8 +8,19 @@ from typing import TYPE_CHECKING, TypeVar
 from cocli.documents.catalog.base import CatalogState, Memo, OutboxEntry, Which
 from cocli.documents.catalog.commit_group import CommitGroup
 from cocli.documents.catalog.migrations import migrate
-from cocli.documents.catalog.rows import event_values, memo_values, read_event, read_memo, read_row, row_values
+from cocli.documents.catalog.outbox_table import OutboxTable
+from cocli.documents.catalog.routes_table import RoutesTable
+from cocli.documents.catalog.rows import (
+    event_values,
+    memo_values,
+    path_of,
+    read_event,
+    read_memo,
+    read_row,
+    row_values,
+)
 from cocli.errors import CatalogError, RecordError
+from cocli.models.document import StateKey
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -42,6 +53,16 @@ class SqlCatalog:
         self._read_row = self._checked(partial(read_row, read=read))
         self._read_event = self._checked(partial(read_event, read=read))
         self._read_memo = self._checked(partial(read_memo, read=read))
+        self.outbox = OutboxTable(database, self._read_event)
+        self.routes = RoutesTable(database, self._read_row, self._add_events)
+        self._write_paths()
+
+    def _write_paths(self) -> None:
+        """For rows of a version that did not write their keys down: once, page by page, by whoever comes first."""
+        while rows := self._query("without_path", {"limit": _PAGE}):
+            with self._database.transaction() as session:
+                paths = [_place(row.state_key) | {"path": path_of(row)} for row in rows]
+                session.run_many(self._statements["write_path"], paths)
 
     def _checked(self, reading: Callable[[Sequence[Any]], T]) -> Callable[[Sequence[Any]], T]:
         """What was written can be read: where it cannot, the database was damaged."""
@@ -79,27 +100,31 @@ class SqlCatalog:
 
     # --- rows
 
-    def find(self, account: str, uuid: str, cluster: str | None, intake: str) -> CatalogState:
+    def find(self, account: str, state: StateKey, intake: str) -> CatalogState:
         with self._database.read() as session:
-            return self._find(session, account, uuid, cluster, intake)
+            return self._find(session, account, state, intake)
 
-    def find_many(self, places: Sequence[tuple[str, str, str | None, str]]) -> list[CatalogState]:
+    def find_many(self, places: Sequence[tuple[str, StateKey, str]]) -> list[CatalogState]:
         with self._database.read() as session:
             return [self._find(session, *place) for place in places]
 
-    def _find(
-        self, session: DatabaseSession, account: str, uuid: str, cluster: str | None, intake: str
-    ) -> CatalogState:
-        values = {"uuid": uuid, "cluster": cluster or "", "intake": intake}
+    def named(self, account: str, uuids: Sequence[str], cluster: str | None) -> list[PipeDoc]:
+        asked = [{"uuid": uuid, "cluster": cluster or ""} for uuid in uuids]
+        with self._database.read() as session:
+            found = [columns for values in asked for columns in session.rows(self._statements["named"], values)]
+        return [row for row in map(self._read_row, found) if row.account == account]
+
+    def _find(self, session: DatabaseSession, account: str, state: StateKey, intake: str) -> CatalogState:
+        values = _place(state) | {"intake": intake}
         row, deleted_at = None, None
         for columns in session.rows(self._statements["find"], values):
             found = self._read_row(columns)
             if found.account != account:
                 continue  # the uuid of another account's document, crafted or by chance
-            if (found.uuid, found.cluster) == (uuid, cluster):
+            if found.state_key == state:
                 row = found
             if found.uuid == intake and found.cluster is None:
-                deleted_at = found.deleted_at
+                deleted_at = None if found.expired_at else found.deleted_at
         return CatalogState(row, deleted_at)
 
     def commit(self, rows: Sequence[PipeDoc], events: Sequence[Event], *, intake: str | None = None) -> bool:
@@ -117,23 +142,44 @@ class SqlCatalog:
     def _commit(
         self, session: DatabaseSession, rows: Sequence[PipeDoc], events: Sequence[Event], intake: str | None
     ) -> bool:
+        number = self._numbered(session, rows)
         if intake is not None:
-            found = session.rows(self._statements["deleted"], {"intake": intake})
+            found = session.rows(self._statements["deleted"], {"intake": intake, "connector": rows[0].connector})
             if found and found[0][0] is not None:
                 return False
-        self._write(session, rows, events)
+        self.routes.note(session, rows)
+        self._write(session, rows, events, number)
         return True
 
     def replace(self, rows: Sequence[PipeDoc], events: Sequence[Event], *, remove: Sequence[PipeDoc] = ()) -> None:
         with self._database.transaction() as session:
+            number = self._numbered(session, rows)
+            self.routes.note(session, rows)
             for row in (*remove, *rows):
-                session.run(self._statements["remove"], _place(row))
-                session.run(self._statements["drop_untold"], _place(row))
-            self._write(session, rows, events)
+                session.run(self._statements["remove"], _place(row.state_key))
+                session.run(self._statements["drop_untold"], _place(row.state_key))
+            self._write(session, rows, events, number)
 
-    def _write(self, session: DatabaseSession, rows: Sequence[PipeDoc], events: Sequence[Event]) -> None:
+    def _numbered(self, session: DatabaseSession, rows: Sequence[PipeDoc]) -> int:
+        """The number of the first of these changes."""
+        if not rows:
+            return 0
+        found = session.rows(self._statements["count_changes"], {"count": len(rows)})
+        return int(found[0][0]) - len(rows) + 1
+
+    def _note_changes(self, session: DatabaseSession, rows: Sequence[PipeDoc], number: int) -> None:
+        session.run_many(
+            self._statements["note_change"],
+            [_changed(row, each) for each, row in enumerate(rows, number)],
+        )
+
+    def _write(self, session: DatabaseSession, rows: Sequence[PipeDoc], events: Sequence[Event], number: int) -> None:
         session.run_many(self._statements["put"], [self._row_values(row) for row in rows])
-        session.run_many(self._statements["add_untold"], [_place(row) for row in rows])
+        self._note_changes(session, rows, number)
+        session.run_many(self._statements["add_untold"], [_place(row.state_key) for row in rows])
+        self._add_events(session, events)
+
+    def _add_events(self, session: DatabaseSession, events: Sequence[Event]) -> None:
         session.run_many(self._statements["add_event"], [self._event_values(event) for event in events])
 
     def states(self, account: str, doc: str, cluster: Selection, *, deleted: bool) -> list[PipeDoc]:
@@ -161,7 +207,8 @@ class SqlCatalog:
         values: dict[str, object] = {"account": account, "limit": limit, "deleted": int(deleted)}
         values["after_doc"] = after.doc if after else ""
         values["after_cluster"] = (after.cluster or "") if after else ""
-        values["after_address"] = after.address if after else ""
+        for name in ("address", "datasource", "connector"):
+            values[f"after_{name}"] = getattr(after, name) if after else ""
         where = "" if kind == "intake" else cluster
         if datasource is not None:
             values["datasource"] = datasource
@@ -173,7 +220,7 @@ class SqlCatalog:
         return self._query(name, values | {"states": int(kind == "state")})
 
     def scan(self, after: PipeDoc | None, limit: int) -> list[PipeDoc]:
-        parts = ("account", "doc", "cluster", "address")
+        parts = ("account", "doc", "cluster", "address", "datasource", "connector")
         values = {part: (getattr(after, part) or "") if after else "" for part in parts}
         return self._query("scan", values | {"limit": limit})
 
@@ -191,28 +238,31 @@ class SqlCatalog:
     def untold(self, limit: int) -> list[PipeDoc]:
         return self._query("untold", {"limit": limit})
 
-    def untold_places(self) -> set[tuple[str, str]]:
+    def untold_places(self) -> set[StateKey]:
         return self._places("untold_places")
 
     def mark_told(self, rows: Sequence[PipeDoc], entry: str) -> None:
-        told = [_place(row) | {"version": row.version, "digest": row.digest} for row in rows]
+        told = [_place(row.state_key) | {"version": row.version, "digest": row.digest} for row in rows]
         with self._database.transaction() as session:
             session.run_many(self._statements["told"], told)
             session.run(self._statements["add_learned"], {"entry": entry})
 
-    def tell_again(self, places: Sequence[tuple[str, str | None]]) -> None:
-        again = [{"uuid": uuid, "cluster": cluster or ""} for uuid, cluster in places]
+    def tell_again(self, states: Sequence[StateKey]) -> None:
+        again = [_place(state) for state in states]
         with self._database.transaction() as session:
             session.run_many(self._statements["add_untold"], again)
 
     def learn(self, rows: Sequence[PipeDoc], entries: Sequence[str]) -> None:
         with self._database.transaction() as session:
+            number = self._numbered(session, rows)
+            self.routes.note(session, rows)
             session.run_many(self._statements["learn"], [self._row_values(row) for row in rows])
+            self._note_changes(session, rows, number)
             session.run_many(self._statements["add_learned"], [{"entry": entry} for entry in entries])
 
-    def is_learned(self, uuid: str, cluster: str | None) -> bool:
+    def is_learned(self, state: StateKey) -> bool:
         with self._database.read() as session:
-            found = session.rows(self._statements["is_learned"], {"uuid": uuid, "cluster": cluster or ""})
+            found = session.rows(self._statements["is_learned"], _place(state))
         return bool(found and found[0][0])
 
     def learned(self) -> set[str]:
@@ -223,12 +273,15 @@ class SqlCatalog:
         with self._database.transaction() as session:
             session.run_many(self._statements["forget_learned"], [{"entry": entry} for entry in entries])
 
-    def places(self) -> set[tuple[str, str]]:
+    def places(self) -> set[StateKey]:
         return self._places("places")
 
-    def _places(self, name: str) -> set[tuple[str, str]]:
+    def _places(self, name: str) -> set[StateKey]:
         with self._database.read() as session:
-            return {(uuid, cluster) for uuid, cluster in session.rows(self._statements[name], {})}
+            found = session.rows(self._statements[name], {})
+        return {
+            StateKey(uuid, cluster or None, connector, datasource) for uuid, cluster, connector, datasource in found
+        }
 
     def fact(self, name: str, *, begin: str | None = None) -> str | None:
         if begin is not None:
@@ -242,6 +295,19 @@ class SqlCatalog:
         with self._database.transaction() as session:
             session.run(self._statements["set_fact"], {"name": name, "value": value})
 
+    # --- for those who watch
+
+    def latest_change(self) -> int:
+        with self._database.read() as session:
+            return int(session.rows(self._statements["latest_change"], {})[0][0])
+
+    def changes_after(self, account: str, number: int, limit: int) -> list[tuple[int, PipeDoc]]:
+        """The states that changed since, in the order in which they did: of each only its latest change."""
+        values = {"account": account, "after": number, "limit": limit}
+        with self._database.read() as session:
+            rows = session.rows(self._statements["changes_after"], values)
+        return [(number, self._read_row(columns)) for *columns, number in rows]
+
     # --- events
 
     def waiting(self, limit: int) -> list[Event]:
@@ -254,10 +320,6 @@ class SqlCatalog:
             session.run_many(
                 self._statements["mark_published"], [{"event_id": event_id, "at": moment} for event_id in event_ids]
             )
-
-    def note_failure(self, event_id: str, reason: str) -> None:
-        with self._database.transaction() as session:
-            session.run(self._statements["note_failure"], {"event_id": event_id, "reason": reason[:1000]})
 
     def known_events(self, event_ids: Collection[str]) -> set[str]:
         statement = self._statements["known_event"]
@@ -290,6 +352,11 @@ class SqlCatalog:
             return self._database.read_time(found[0][0])
         return None
 
+    def forget_versions(self, versions: Sequence[tuple[StateKey, str]], *, deletions: bool = False) -> None:
+        values = [_place(state) | {"digest": digest, "deletions": int(deletions)} for state, digest in versions]
+        with self._database.transaction() as session:
+            session.run_many(self._statements["forget_version"], values)
+
     # --- memos
 
     def remember(self, memo: Memo) -> None:
@@ -297,10 +364,10 @@ class SqlCatalog:
         self._together.write(lambda session: session.run(self._statements["remember"], values))
 
     def recall(
-        self, account: str, doc: str, node: str, cluster: str, input_digest: str, code_digest: str
+        self, account: str, doc: str, node: str, cluster: str, input_digest: str, code_digest: str, origin: str
     ) -> Memo | None:
         values = {"account": account, "doc": doc, "node": node, "cluster": cluster}
-        values |= {"input_digest": input_digest, "code_digest": code_digest}
+        values |= {"input_digest": input_digest, "code_digest": code_digest, "origin": origin}
         with self._database.read() as session:
             found = session.rows(self._statements["recall"], values)
         if found:
@@ -313,5 +380,9 @@ class SqlCatalog:
                 session.run(self._statements[name], {"account": account, "doc": doc})
 
 
-def _place(row: PipeDoc) -> dict[str, object]:
-    return {"uuid": row.uuid, "cluster": row.cluster or ""}
+def _changed(row: PipeDoc, number: int) -> dict[str, object]:
+    return _place(row.state_key) | {"account": row.account, "number": number}
+
+
+def _place(state: StateKey) -> dict[str, object]:
+    return state._asdict() | {"cluster": state.cluster or ""}

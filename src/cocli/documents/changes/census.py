@@ -9,13 +9,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
 from typing import TYPE_CHECKING
 
 from cocli import logs
 from cocli.documents import codec
-from cocli.documents.care.survey import kind_of
 from cocli.documents.places import DocumentPlace
 from cocli.errors import DocumentDamaged, NotFound, StoreError
+from cocli.keys.codecs import CLUSTER
+from cocli.keys.parts import encode_part
 from cocli.keys.paths import account_prefix
 from cocli.models.record import render_utc
 
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from cocli.documents.catalog.base import Catalog
     from cocli.documents.header import DocumentState
     from cocli.documents.objects import DocumentObjects
-    from cocli.models.document import PipeDoc
+    from cocli.models.document import PipeDoc, StateKey
     from cocli.store.base import StoredObject
 
 _LOG = logs.get_logger(__name__)
@@ -35,7 +37,10 @@ UNSEEN = "unseen"
 PERIOD = timedelta(days=1)
 FEW = 1000
 """So many objects are read without being asked to."""
-_STATE = re.compile(r"/(?P<folder>[^/]+)/(?P<uuid>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.pb\Z")
+_STATE = re.compile(
+    r"/(?P<connector>[^/]+)/(?P<datasource>[^/]+)/[^/]+/(?P<folder>[^/]+)/"
+    r"(?P<uuid>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.pb\Z"
+)
 _BATCH = 200
 
 
@@ -94,12 +99,13 @@ class Census:
         return done
 
     def _unknown(self) -> list[str]:
-        known = self._catalog.places()
+        known = {_spelled(state) for state in self._catalog.places()}
         listing = self._objects.store.list(account_prefix(self._objects.prefix))
         return [
             info.key
             for info in listing
-            if (found := _STATE.search(info.key)) and not _is_known(known, found["uuid"], found["folder"], info.key)
+            if (found := _STATE.search(info.key))
+            and found.group("uuid", "folder", "connector", "datasource") not in known
         ]
 
     def _state(self, key: str, stored: StoredObject | StoreError) -> DocumentState | None:
@@ -116,11 +122,11 @@ class Census:
         return state if is_at_home else None
 
 
-def _is_known(known: set[tuple[str, str]], uuid: str, folder: str, key: str) -> bool:
-    cluster = "" if folder == "intake" else folder
-    if (uuid, cluster) in known:
-        return True
-    if "%" not in folder and "~" not in folder:
-        return False
-    kind = kind_of(key)  # the name of the cluster is encoded in its key
-    return kind is not None and (uuid, kind.cluster or "") in known
+def _spelled(state: StateKey) -> tuple[str, str, str, str]:
+    """As the keys of the store spell it."""
+    folder = "intake" if state.cluster is None else _encoded_cluster(state.cluster)
+    return state.uuid, folder, _encoded(state.connector), _encoded(state.datasource)
+
+
+_encoded = cache(encode_part)
+_encoded_cluster = cache(CLUSTER.encode)

@@ -15,6 +15,7 @@ from cocli.store.base import Put
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from cocli.models.document import StateKey
     from cocli.store.base import StoredObject
 
 FULL_ROWS = 4096
@@ -34,7 +35,9 @@ class EntryRows(NamedTuple):
 
 def entry_of(writer: str, rows: Sequence[PipeDoc]) -> Put:
     """The object that tells of some rows. The same rows are the same object: telling twice is telling once."""
-    data = usv.render(PipeDoc, sorted(rows, key=lambda row: (row.uuid, row.cluster or "")))
+    data = usv.render(
+        PipeDoc, sorted(rows, key=lambda row: (row.uuid, row.cluster or "", row.datasource, row.connector))
+    )
     return Put(str(CatalogChangesKey(writer, len(rows), hashlib.sha256(data).hexdigest())), data)
 
 
@@ -71,11 +74,11 @@ def size_class(rows: int) -> int | None:
 
 def newest(rows: Iterable[PipeDoc]) -> list[PipeDoc]:
     """One row for each state: the one of the highest version."""
-    found: dict[tuple[str, str | None], PipeDoc] = {}
+    found: dict[StateKey, PipeDoc] = {}
     for row in rows:
-        place = (row.uuid, row.cluster)
-        if place not in found or row.version >= found[place].version:
-            found[place] = row
+        state = row.state_key
+        if state not in found or row.version >= found[state].version:
+            found[state] = row
     return list(found.values())
 
 

@@ -40,6 +40,7 @@ class Memory:
             self._edition,
             input_digest=given.digest,
             code_digest=node.code_digest,
+            origin=given.origin,
         )
         if memo is None:
             return None
@@ -47,7 +48,7 @@ class Memory:
             return Done(None, is_current=True)
         output = given.with_changes(address=node.name, cluster=self._edition, digest=memo.output_digest)
         rows = self._repository.states(given.account, given.doc, cluster=self._edition)
-        here = [row for row in rows if row.address == node.name]
+        here = [row for row in rows if (row.address, row.origin) == (node.name, given.origin)]
         return Done(output, is_current=bool(here) and here[0].digest == memo.output_digest) if here else None
 
     def keep(self, node: Node, given: Document, output: Document | None) -> None:
@@ -64,4 +65,5 @@ class Memory:
             code_digest=node.code_digest,
             output_digest=None if output is None else output.digest,
             at=self._clock(),
+            origin=given.origin,
         )

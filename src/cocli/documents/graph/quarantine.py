@@ -87,11 +87,10 @@ class Quarantine:
             if (after := page.next) is None:
                 return
 
-    def entry(self, account: str, doc: str, node: str) -> QuarantineEntry:
+    def entry(self, account: str, doc: str, node: str, *, datasource: str | None = None) -> QuarantineEntry:
         """The one of a document at a node. `DocumentNotFound` if there is none."""
-        document = self._repository.current(account, doc, node, self._kept_in)
-        rows = self._repository.states(account, doc, cluster=self._kept_in)
-        return _read_entry(document, next(row for row in rows if row.address == node))
+        row = self._repository.find(account, doc, node, self._kept_in, datasource=datasource)
+        return self._read(account, row)
 
     def mark_released(self, entry: QuarantineEntry) -> None:
         fault = Fault(node=entry.node, code=entry.code, message=entry.message, retryable=entry.retryable)

@@ -7,6 +7,7 @@ the same rights. What takes too long ends the process: the kernel does that, wha
 from __future__ import annotations
 
 import copyreg
+import gc
 import importlib
 import io
 import os
@@ -92,6 +93,7 @@ def main(arguments: Sequence[str]) -> int:
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     _TOLD.stream = answers
     _warm(warm_up)
+    gc.freeze()  # the tables stay: whoever looks for garbage need not look at them with every page
     _write(answers, ReaderAnswer("ready"))
     while (data := _read(requests)) is not None:
         _limit(seconds)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from cocli.documents.graph.engine import Engine
-    from cocli.documents.replay.glance import Glance, States
+    from cocli.documents.replay.glance import DocumentOrigin, Glance, States
     from cocli.documents.replay.plan import ReplayPlan
     from cocli.models.document import PipeDoc
 
@@ -28,17 +28,17 @@ class Chunk:
 
     rows: list[PipeDoc] = field(default_factory=list)
     waiting: list[PipeDoc] = field(default_factory=list)
-    states: dict[str, States] = field(default_factory=dict)
+    states: dict[DocumentOrigin, States] = field(default_factory=dict)
 
     @property
     def position(self) -> str:
         return position_of(self.rows[-1])
 
-    def add(self, row: PipeDoc, states: Mapping[str, States], *, is_done: bool) -> None:
+    def add(self, row: PipeDoc, states: Mapping[DocumentOrigin, States], *, is_done: bool) -> None:
         self.rows.append(row)
         if not is_done:
             self.waiting.append(row)
-            self.states[row.doc] = states.get(row.doc, {})
+            self.states[row.doc, row.origin] = states.get((row.doc, row.origin), {})
 
     def is_full(self, size: int, following: PipeDoc) -> bool:
         """States of one document stay together: two workers would write the same place."""
@@ -69,6 +69,6 @@ def chunks(found: Iterator[Sequence[PipeDoc]], glance: Glance, size: int = CHUNK
             if chunk.rows and chunk.is_full(size, row):
                 yield chunk
                 chunk = Chunk()
-            chunk.add(row, seen.states, is_done=(row.doc, row.address) in seen.done)
+            chunk.add(row, seen.states, is_done=row.state_key in seen.done)
     if chunk.rows:
         yield chunk

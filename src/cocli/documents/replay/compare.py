@@ -6,7 +6,7 @@ Where the digests are equal, one side is read; documents are never written.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +32,7 @@ _HEADING = ("field", "same", "changed", "gained", "lost", "example")
 @dataclass(frozen=True, slots=True)
 class ComparisonExample:
     doc: str
+    datasource: str
     verdict: Verdict
     left: str | None
     right: str | None
@@ -55,7 +56,8 @@ class FieldSummary:
 
 @dataclass(frozen=True, slots=True)
 class DocumentComparison:
-    """One document. `changes` has every value that is not the same; `same` the number of those that are, by field."""
+    """One document of one datasource. `changes` has every value that is not the same; `same` the number of those that
+    are, by field."""
 
     doc: str
     in_left: bool
@@ -64,6 +66,15 @@ class DocumentComparison:
     same: Mapping[str, int] = field(default_factory=dict)
     problem: str | None = None
     """Why it could not be compared."""
+    datasource: str = ""
+    """Two of them may have a document of one id: they are compared each for itself."""
+    is_shared: bool = False
+    """Whether other datasources have a document of this id as well."""
+
+    @property
+    def name(self) -> str:
+        """For people: which document, and where that is not enough, of which datasource."""
+        return f"{self.doc} ({self.datasource})" if self.is_shared else self.doc
 
 
 @dataclass(slots=True)
@@ -97,7 +108,7 @@ class Comparison:
     def add(self, document: DocumentComparison, examples: int) -> None:
         if document.problem is not None:
             self.unreadable += 1
-            _append(self.problems, f"{document.doc}: {document.problem}", examples)
+            _append(self.problems, f"{document.name}: {document.problem}", examples)
         elif document.in_left and document.in_right:
             self.documents += 1
             self.identical += not document.changes
@@ -105,10 +116,10 @@ class Comparison:
             self._add_fields(document, examples)
         elif document.in_left:
             self.only_left += 1
-            _append(self.examples_only_left, document.doc, examples)
+            _append(self.examples_only_left, document.name, examples)
         else:
             self.only_right += 1
-            _append(self.examples_only_right, document.doc, examples)
+            _append(self.examples_only_right, document.name, examples)
 
     def _add_fields(self, document: DocumentComparison, examples: int) -> None:
         for path, count in document.same.items():
@@ -116,7 +127,9 @@ class Comparison:
         for change in document.changes:
             summary = self._field(change.path)
             setattr(summary, change.verdict, getattr(summary, change.verdict) + change.count)
-            example = ComparisonExample(document.doc, change.verdict, _short(change.left), _short(change.right))
+            example = ComparisonExample(
+                document.doc, document.datasource, change.verdict, _short(change.left), _short(change.right)
+            )
             _append(summary.examples, example, examples)
 
     def _field(self, path: str) -> FieldSummary:
@@ -151,16 +164,29 @@ def compare_documents(
     datasource: str | None = None,
     doc: str | None = None,
 ) -> Iterator[DocumentComparison]:
-    """Document by document, in the order of their ids."""
+    """Document by document, in the order of their ids; what two datasources have under one id is two documents."""
     if left == right:
         raise UsageError(reason=f"the edition {left} is compared with itself")
     query = DocumentQuery(doc=doc, datasource=datasource)
     ours, theirs = (_documents(repository, account, query, edition) for edition in (left, right))
     for name, mine, other in _merged(ours, theirs):
-        yield _compare(repository, account, name, mine, other)
+        yield from _compare_datasources(repository, account, name, mine, other)
 
 
 _Rows = list["PipeDoc"]
+
+
+def _compare_datasources(
+    repository: DocumentRepository, account: str, doc: str, left: _Rows, right: _Rows
+) -> Iterator[DocumentComparison]:
+    owners = sorted({(row.connector, row.datasource) for row in (*left, *right)})
+    for connector, datasource in owners:
+        mine, other = (
+            [row for row in rows if (row.connector, row.datasource) == (connector, datasource)]
+            for rows in (left, right)
+        )
+        found = _compare(repository, account, doc, mine, other)
+        yield replace(found, datasource=datasource, is_shared=len(owners) > 1)
 
 
 def _documents(

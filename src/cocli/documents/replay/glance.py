@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from cocli.documents.catalog.jobs import JobTable
     from cocli.documents.graph.graph import Graph
     from cocli.documents.replay.plan import ReplayPlan
-    from cocli.models.document import PipeDoc
+    from cocli.models.document import PipeDoc, StateKey
 
+DocumentOrigin = tuple[str, str]
+"""The id of a document, and the origin that has it."""
 States = dict[str, str]
 """The digests of a document's states in the edition, by address."""
 
@@ -31,8 +33,8 @@ States = dict[str, str]
 class GlancedPage:
     """What is known of a page. `done` are the places in it where nothing is left to do."""
 
-    states: Mapping[str, States]
-    done: frozenset[tuple[str, str]]
+    states: Mapping[DocumentOrigin, States]
+    done: frozenset[StateKey]
 
 
 class Glance:
@@ -53,10 +55,10 @@ class Glance:
             return GlancedPage(states, frozenset())
         memos = self._table.memos(self._account, self._plan.cluster, self._node, self._code, first=first, last=last)
         done = frozenset(
-            (row.doc, row.address)
+            row.state_key
             for row in rows
-            if (row.doc, row.digest) in memos
-            and memos[row.doc, row.digest] == self._fingerprint(states.get(row.doc, {}))
+            if (key := _remembered(memos, row)) is not None
+            and memos[key] == self._fingerprint(states.get((row.doc, row.origin), {}))
         )
         return GlancedPage(states, done)
 
@@ -71,8 +73,15 @@ class Glance:
             code_digest=self._code,
             output_digest=self._fingerprint(states),
             at=at,
+            origin=row.origin,
         )
 
     def _fingerprint(self, states: States) -> str:
         kept = sorted((address, digest) for address, digest in states.items() if address in self._kept)
         return hashlib.sha256(json.dumps(kept).encode()).hexdigest()
+
+
+def _remembered(memos: Mapping[tuple[str, str, str], str | None], row: PipeDoc) -> tuple[str, str, str] | None:
+    """Of this origin, or from before origins were remembered."""
+    keys = ((row.doc, row.origin, row.digest), (row.doc, "", row.digest))
+    return next((key for key in keys if key in memos), None)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from cocli.documents.catalog.base import Memo
-    from cocli.documents.catalog.job_rows import Advanced, Job
+    from cocli.documents.catalog.job_rows import Advanced, Job, JobCursor
     from cocli.documents.catalog.sql import SqlCatalog
     from cocli.documents.graph.engine import Engine
     from cocli.documents.replay.chunks import Chunk
@@ -71,9 +71,11 @@ def find_job(repository: DocumentRepository, account: str, job: str) -> Job:
     return found
 
 
-def list_jobs(repository: DocumentRepository, account: str, *, limit: int = 100) -> list[Job]:
-    """The latest first."""
-    return job_table(repository).latest(account, limit)
+def list_jobs(
+    repository: DocumentRepository, account: str, *, limit: int = 100, before: JobCursor | None = None
+) -> list[Job]:
+    """The latest first; with `before`, those behind the end of a page."""
+    return job_table(repository).latest(account, limit, before)
 
 
 def list_outcomes(
@@ -87,8 +89,7 @@ def list_outcomes(
 ) -> list[OutcomeRow]:
     """In the order of the documents; the next page begins behind the last one of this page."""
     find_job(repository, account, job)
-    behind = (after.doc, after.address) if after else ("", "")
-    return job_table(repository).outcomes(account, job, outcome=outcome, after=behind, limit=limit)
+    return job_table(repository).outcomes(account, job, outcome=outcome, after=after, limit=limit)
 
 
 def count_without_node(repository: DocumentRepository, account: str, job: str) -> dict[str, int]:
@@ -245,13 +246,15 @@ class _Runner:
 
     def _write(self, chunk: Chunk, work: ReplayWork) -> Advanced:
         at = self._engine.clock()
-        results = dict(zip(((row.doc, row.address) for row in chunk.waiting), work.results, strict=True))
+        results = dict(zip((row.state_key for row in chunk.waiting), work.results, strict=True))
         outcomes = []
         for row in chunk.rows:
-            result = results.get((row.doc, row.address))
+            result = results.get(row.state_key)
             outcome = result.outcome if result else DocumentOutcome.SKIPPED
             said = (result.code, result.error) if result else (None, None)
-            outcomes.append(OutcomeRow(self._job.job, self._job.account, row.doc, row.address, outcome, at, *said))
+            owner = (row.datasource, row.connector)
+            where = (self._job.job, self._job.account, row.doc, row.address)
+            outcomes.append(OutcomeRow(*where, outcome, at, *said, *owner))
         memos = [*work.memos, *self._memos(chunk, work, at)]
         stretch = Advance(chunk.position, outcomes, work.commits, memos)
         return self._table.advance(self._job, self._hold.name, self._until(at), stretch)
@@ -259,11 +262,11 @@ class _Runner:
     def _memos(self, chunk: Chunk, work: ReplayWork, at: datetime) -> Iterator[Memo]:
         """Of documents that came through: with the states that they have now."""
         for row in (row for commit in work.commits for row in commit.rows):
-            if row.cluster == self._plan.cluster and row.doc in chunk.states:
-                chunk.states[row.doc][row.address] = row.digest
+            if row.cluster == self._plan.cluster and (row.doc, row.origin) in chunk.states:
+                chunk.states[row.doc, row.origin][row.address] = row.digest
         for row, result in zip(chunk.waiting, work.results, strict=True):
             if result.outcome is not DocumentOutcome.FAILED and result.code != NO_NODE:
-                yield self._glance.memo(row, chunk.states[row.doc], at)
+                yield self._glance.memo(row, chunk.states[row.doc, row.origin], at)
 
     def _bury(self, advanced: Advanced) -> None:
         """What was saved while its document was deleted goes the same way."""

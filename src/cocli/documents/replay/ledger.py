@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from cocli.documents.catalog.base import Catalog, Memo, Selection
     from cocli.documents.outbox import Event
-    from cocli.models.document import PipeDoc
+    from cocli.models.document import PipeDoc, StateKey
 
-_MemoKey = tuple[str, str, str, str, str, str]
+_MemoKey = tuple[str, str, str, str, str, str, str]
 
 
 class Ledger:
@@ -27,7 +27,7 @@ class Ledger:
     def __init__(self, behind: Catalog) -> None:
         self._behind = behind
         self.commits: list[Commit] = []
-        self._rows: dict[tuple[str, str | None], PipeDoc] = {}
+        self._rows: dict[StateKey, PipeDoc] = {}
         self._memos: dict[_MemoKey, Memo] = {}
 
     def __getattr__(self, name: str) -> Any:
@@ -42,7 +42,7 @@ class Ledger:
 
     def commit(self, rows: Sequence[PipeDoc], events: Sequence[Event], *, intake: str | None = None) -> bool:
         self.commits.append(Commit(rows, events, intake))
-        self._rows |= {(row.uuid, row.cluster): row for row in rows}
+        self._rows |= {row.state_key: row for row in rows}
         return True
 
     def commit_many(self, commits: Sequence[Commit], memos: Sequence[Memo] = ()) -> list[Commit]:
@@ -52,18 +52,23 @@ class Ledger:
             self.remember(memo)
         return []
 
-    def find(self, account: str, uuid: str, cluster: str | None, intake: str) -> CatalogState:
-        found = self._behind.find(account, uuid, cluster, intake)
-        written = self._rows.get((uuid, cluster))
+    def find(self, account: str, state: StateKey, intake: str) -> CatalogState:
+        found = self._behind.find(account, state, intake)
+        written = self._rows.get(state)
         return found if written is None else CatalogState(written, found.document_deleted_at)
 
-    def find_many(self, places: Sequence[tuple[str, str, str | None, str]]) -> list[CatalogState]:
+    def find_many(self, places: Sequence[tuple[str, StateKey, str]]) -> list[CatalogState]:
         return [self.find(*place) for place in places]
 
+    def named(self, account: str, uuids: Sequence[str], cluster: str | None) -> list[PipeDoc]:
+        rows = {row.state_key: row for row in self._behind.named(account, uuids, cluster)}
+        rows |= {key: row for key, row in self._rows.items() if key.uuid in uuids and key.cluster == cluster}
+        return [row for row in rows.values() if row.account == account]
+
     def states(self, account: str, doc: str, cluster: Selection, *, deleted: bool) -> list[PipeDoc]:
-        rows = {(row.uuid, row.cluster): row for row in self._behind.states(account, doc, cluster, deleted=True)}
+        rows = {row.state_key: row for row in self._behind.states(account, doc, cluster, deleted=True)}
         rows |= {key: row for key, row in self._rows.items() if (row.account, row.doc) == (account, doc)}
-        found = sorted(rows.values(), key=lambda row: (row.cluster or "", row.address))
+        found = sorted(rows.values(), key=lambda row: (row.cluster or "", row.address, row.datasource, row.connector))
         return [row for row in found if _is_meant(row, cluster) and (deleted or row.deleted_at is None)]
 
     def known_events(self, event_ids: Collection[str]) -> set[str]:
@@ -71,14 +76,14 @@ class Ledger:
         return self._behind.known_events(event_ids) | (written & set(event_ids))
 
     def remember(self, memo: Memo) -> None:
-        key = (memo.account, memo.doc, memo.node, memo.cluster, memo.input_digest, memo.code_digest)
-        self._memos[key] = memo
+        about = (memo.account, memo.doc, memo.node, memo.cluster)
+        self._memos[(*about, memo.input_digest, memo.code_digest, memo.origin)] = memo
 
     def recall(
-        self, account: str, doc: str, node: str, cluster: str, input_digest: str, code_digest: str
+        self, account: str, doc: str, node: str, cluster: str, input_digest: str, code_digest: str, origin: str
     ) -> Memo | None:
-        written = self._memos.get((account, doc, node, cluster, input_digest, code_digest))
-        return written or self._behind.recall(account, doc, node, cluster, input_digest, code_digest)
+        written = self._memos.get((account, doc, node, cluster, input_digest, code_digest, origin))
+        return written or self._behind.recall(account, doc, node, cluster, input_digest, code_digest, origin)
 
 
 def _is_meant(row: PipeDoc, cluster: Selection) -> bool:

@@ -65,7 +65,7 @@ def _all_pages(
 ) -> Iterator[Sequence[PipeDoc]]:
     if query.doc is not None:
         rows = repository.states(account, query.doc, cluster=edition)
-        yield [row for row in rows if after is None or _place(row) > (after.doc, after.address)]
+        yield [row for row in rows if after is None or _place(row) > _behind(after)]
         return
     while True:
         page = repository.documents(
@@ -81,10 +81,14 @@ def _all_pages(
             return
 
 
-def _place(row: PipeDoc) -> tuple[str, str]:
-    return row.doc, row.address
+def _place(row: PipeDoc) -> tuple[str, ...]:
+    return _behind(Cursor.behind(row))
+
+
+def _behind(after: Cursor) -> tuple[str, ...]:
+    return after.doc, after.address, after.datasource, after.connector
 
 
 def position_of(row: PipeDoc) -> str:
     """Where to go on behind a row."""
-    return Cursor(row.doc, row.cluster, row.address).token()
+    return Cursor.behind(row).token()

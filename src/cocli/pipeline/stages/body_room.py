@@ -116,9 +116,6 @@ class RoomyShelf:
         await self._room.expect()
         return await self._shelf.validators(url)
 
-    async def digest(self, url: str) -> str | None:
-        return await self._shelf.digest(url)
-
     def digest_of(self, page: Fetched, country: str | None) -> str:
         return self._shelf.digest_of(page, country)
 

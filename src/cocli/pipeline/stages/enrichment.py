@@ -18,16 +18,17 @@ from cocli.pipeline.merge.site_records import RecordCounts, theirs
 from cocli.pipeline.stages.body_room import BodyRoom, RoomyShelf
 from cocli.pipeline.stages.enrichment_verdict import verdict_of
 from cocli.pipeline.stages.fetch_count import CountedFetch
-from cocli.pipeline.stages.kept_site import kept_reading, kept_site, kept_triage
+from cocli.pipeline.stages.kept_site import kept_reading, kept_triage
+from cocli.pipeline.stages.site_lookup import LookedUp, SiteLookup
 from cocli.pipeline.stages.stage import VisitCounts
 from cocli.pipeline.stages.visit_keeping import EndedVisit, KeptVisit, VisitKeeping
 from cocli.pipeline.websites.page.url import given_url
 from cocli.pipeline.websites.site.document import site_uuid
-from cocli.pipeline.websites.site.known_visit import known_visit
 from cocli.pipeline.websites.site.look import look_here
-from cocli.pipeline.websites.site.page_shelf import PageShelf, PreparedShelf, known_pages
+from cocli.pipeline.websites.site.page_shelf import PageShelf
 from cocli.pipeline.websites.site.record import pages_of, state_of, website_of
 from cocli.pipeline.websites.site.site import SiteReading, SiteSettings, read_site
+from cocli.pipeline.websites.site.telling_pages import telling_pages
 from cocli.pipeline.websites.triage.triage import Expected, Triage
 
 if TYPE_CHECKING:
@@ -63,17 +64,6 @@ class Enriched:
     mx: Mapping[str, MxAnswer]
 
 
-@dataclass(frozen=True, slots=True)
-class _Before:
-    """What is known before a site is asked."""
-
-    prospects: list[Prospect]
-    shelf: Shelf
-    kept: Website | None = None
-    """The site, where what an earlier visit found will do."""
-    visit: KnownVisit | None = None
-
-
 class Enrichment:
     """Reads sites and writes down what they say. Any number of them at once, in one event loop."""
 
@@ -100,7 +90,12 @@ class Enrichment:
         self._clock = clock
         self._shelf = shelf
         self._keeping = keeping
-        self._visits = VisitKeeping(keeping, clock) if keeping is not None else None
+        self._visits: VisitKeeping | None = None
+        self._lookup: SiteLookup | None = None
+        if keeping is not None:
+            self._visits = VisitKeeping(keeping, clock)
+            # A browser may make something else of a page that did not change.
+            self._lookup = SiteLookup(keeping, shelf, clock, compares_visits=render is None)
         self._settings = settings or SiteSettings()
         self._exclusions = exclusions
         self._mail_hosts = mail_hosts
@@ -125,25 +120,10 @@ class Enrichment:
             known = before.visit if reading.stop == "unchanged" else None
             return await self._enriched(work, before.prospects, reading, known)
 
-    async def _looked_up(self, work: EnrichmentWork, reuse: bool) -> _Before:
-        """All that is known beforehand, by one call that blocks: each takes a turn in a thread."""
-        if self._keeping is None:
-            return _Before([], self._shelf)
-        return await asyncio.to_thread(self._look_up, work, reuse, self._keeping)
-
-    def _look_up(self, work: EnrichmentWork, reuse: bool, keeping: SiteSinks) -> _Before:
-        prospects = keeping.records.prospects(work.prospects) if work.prospects else []
-        where = keeping.repository, keeping.account, keeping.edition
-        kept = kept_site(*where, keeping.records, work.domain, self._clock()) if reuse else None
-        if kept is not None:
-            return _Before(prospects, self._shelf, kept)
-        if keeping.records.domain(work.domain) is None:
-            return _Before(prospects, PreparedShelf(self._shelf, {}, is_first_visit=True))
-        visit = known_visit(*where, work.domain) if self._render is None else None
-        if visit is None:
-            return _Before(prospects, self._shelf)
-        pages = known_pages(keeping.repository, keeping.account, visit.trace.asked)
-        return _Before(prospects, PreparedShelf(self._shelf, pages), visit=visit)
+    async def _looked_up(self, work: EnrichmentWork, reuse: bool) -> LookedUp:
+        if self._lookup is None:
+            return LookedUp([], self._shelf)
+        return await self._lookup.of(work, reuse=reuse)
 
     async def _enriched(
         self, work: EnrichmentWork, prospects: list[Prospect], reading: SiteReading, known: KnownVisit | None
@@ -157,8 +137,11 @@ class Enrichment:
             if self._keeping is not None:
                 document = site_uuid(work.domain, self._keeping.account)
             website = website_of(state, pages_of(reading), at=self._clock(), document=document)
-        told = {"site": work.domain, "status": website.status, "pages": len(reading.pages), "stop": reading.stop}
-        _LOG.debug("site read", extra=told | {"requests": reading.requests})
+            if reading.trace is not None and website.status == "alive":
+                told = telling_pages(website, [page.facts for page in reading.pages])
+                reading.trace = reading.trace.with_telling(told)
+        log = {"site": work.domain, "status": website.status, "pages": len(reading.pages), "stop": reading.stop}
+        _LOG.debug("site read", extra=log | {"requests": reading.requests})
         mx = await self._mx(website)
         kept = KeptVisit()
         if self._visits is not None:
@@ -167,7 +150,7 @@ class Enrichment:
         verdict = verdict_of(website, reading, kept.written, kept.documents)
         return Enriched(website, reading, kept.written, verdict, mx)
 
-    async def _read(self, work: EnrichmentWork, before: _Before, room: VisitRoom) -> SiteReading:
+    async def _read(self, work: EnrichmentWork, before: LookedUp, room: VisitRoom) -> SiteReading:
         try:
             url = given_url(work.url)
         except UsageError as error:  # a source wrote something else there: that is what the record says
@@ -187,6 +170,7 @@ class Enrichment:
             look=self._look,
             clock=room.clock,
             known=before.visit.trace if before.visit else None,
+            brief=before.brief,
         )
 
     # --- what was read before

@@ -166,10 +166,10 @@ class Harvester:
         if known.document is None:
             return "it kept no capture"
         if doc is None:
-            row = self._sinks.documents.catalog.find(self._account, known.document, None, known.document).row
-            if row is None:
+            rows = self._sinks.documents.catalog.named(self._account, [known.document], None)
+            if not rows:
                 return "its witness does not say which edition was read, and the capture is not known here"
-            doc = row.doc
+            doc = rows[0].doc
         place = Document.intake(account=self._account, connector=source.connector, doc=doc)
         if place.uuid != known.document:
             return "its capture belongs to another account"

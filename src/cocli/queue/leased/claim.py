@@ -9,8 +9,6 @@ from cocli.formats import json_records
 from cocli.models.lease import Lease
 from cocli.queue.base import Claim
 
-_NO_ITEMS: frozenset[str] = frozenset()
-
 
 @dataclass(slots=True)
 class LeasedClaim(Claim):
@@ -26,13 +24,16 @@ class LeasedClaim(Claim):
     """How many finished items the lease on the store names."""
     over: bool = False
     """Ended by ack, release or loss: nothing more can be done with it."""
-    item_ids: frozenset[str] = field(init=False, repr=False, compare=False)
     writing: threading.RLock = field(default_factory=threading.RLock, repr=False, compare=False)
     """Held while the lease is replaced: the renewal in the background must not race with the worker's own writes."""
+    _item_ids: frozenset[str] | None = field(default=None, init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        items = self.task.items
-        self.item_ids = frozenset(item.item_id for item in items) if items else _NO_ITEMS
+    @property
+    def item_ids(self) -> frozenset[str]:
+        """Of a batch. Found out when they are asked for: most tasks are no batches."""
+        if self._item_ids is None:
+            self._item_ids = frozenset(item.item_id for item in self.task.items)
+        return self._item_ids
 
     @property
     def lease(self) -> Lease:

@@ -6,6 +6,7 @@ been completed and removed since, lease and all. Several tasks are leased side b
 
 from __future__ import annotations
 
+import logging
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -24,7 +25,6 @@ from cocli.queue.custody import HISTORY, RENEWALS, HoldingQueue
 from cocli.queue.leased.claim import LeasedClaim
 from cocli.store import settled
 from cocli.store.base import Put, StoredObject
-from cocli.store.bulk import answer
 
 if TYPE_CHECKING:
     import threading
@@ -39,6 +39,9 @@ if TYPE_CHECKING:
     from cocli.queue.places import Places
 
 _LOG = logs.get_logger(__name__)
+
+LOST_WORKER = "unknown (power cut)"
+"""Who held a task whose lease was left in halves."""
 
 
 class Leasing(NamedTuple):
@@ -186,12 +189,9 @@ class ClaimingQueue(HoldingQueue[LeasedClaim]):
             return None  # a folder that no task is named like: somebody else's, and not ours to touch
         task_key, lease_key = task_files(folder)
         written_at, now = self._runtime.monotonic(), self._store.now()
-        data = self._first_lease.fill(
-            task_id=json_records.text(task_id),
-            expires=f'"{render_utc(now + self._length)}"',
-            nonce=f'"{self._nonce()}"',
-        )
-        put = Put(lease_key, data, if_absent=True, durable=False)
+        expires = f'"{render_utc(now + self._length)}"'
+        data = self._first_lease.fill(expires, f'"{self._nonce()}"', json_records.text(task_id))
+        put = Put(lease_key, data, True, None, False)  # created, and a power cut may undo it
         return Leasing(folder, task_id, task_key, put, written_at, now)
 
     @cached_property
@@ -199,7 +199,7 @@ class ClaimingQueue(HoldingQueue[LeasedClaim]):
         """The lease of a task that nobody has had."""
         nobody = datetime.min.replace(tzinfo=UTC)
         example = Lease(task_id="…", token=1, attempt=1, worker=self.worker, expires=nobody, nonce=self.NO_NONCE)
-        return JsonForm(example, "task_id", "expires", "nonce")
+        return JsonForm(example, "expires", "nonce", "task_id")
 
     def _take_new(self, leasing: Leasing) -> LeasedClaim | None:
         (created,) = settled.create_many(self._store, [leasing.put])
@@ -212,7 +212,11 @@ class ClaimingQueue(HoldingQueue[LeasedClaim]):
             return None
         if isinstance(created, StoreError):
             raise created
-        return self._leased(leasing, created, answer(self._store.get, leasing.task_key))
+        try:
+            stored: StoredObject | StoreError = self._store.get(leasing.task_key)
+        except StoreError as error:
+            stored = error
+        return self._leased(leasing, created, stored)
 
     def _read_leased(self, leasings: list[Leasing], answers: Sequence[str | StoreError | None]) -> list[LeasedClaim]:
         """Their leases have been asked for: read the tasks of those that we got."""
@@ -268,7 +272,8 @@ class ClaimingQueue(HoldingQueue[LeasedClaim]):
             task_etag=task_etag,
             written_at=leasing.written_at,
         )
-        self._tell(_LOG, "claim won", task.task_id, token=claim.token, attempt=claim.attempt)
+        if _LOG.isEnabledFor(logging.DEBUG):  # looked at here as well: this is done for every task
+            self._tell(_LOG, "claim won", task.task_id, token=claim.token, attempt=claim.attempt)
         # Also a task that somebody moved back by hand: nobody counted that as a recovery.
         return self._go_on_counting(claim) if task.recoveries or task.last_token else claim
 
@@ -316,13 +321,27 @@ class ClaimingQueue(HoldingQueue[LeasedClaim]):
     def _read_both(self, folder: str, lease_key: str) -> tuple[Task, str, Lease, str] | None:
         try:
             stored = self._store.get(lease_key)
-            lease = json_records.read(Lease, stored.data, file=lease_key)
+            lease = self._lease_in(folder, stored)
             return *self._task_in(folder, self._store.get(task_files(folder)[0])), lease, stored.etag
         except NotFound:
             return None  # ended by somebody else meanwhile
         except FormatError as error:
             self._set_aside_malformed(folder, error)
             return None
+
+    def _lease_in(self, folder: str, stored: StoredObject) -> Lease:
+        """The lease, or what stands for one that a power cut left in halves. That was the first of its task, because
+        no other is written without waiting for the disk: so its token was 1, and its holder is gone."""
+        if stored.data.endswith(json_records.END):
+            return json_records.read(Lease, stored.data, file=stored.key)
+        return Lease(
+            task_id=task_id_of(folder),
+            token=1,
+            attempt=1,
+            worker=LOST_WORKER,
+            expires=stored.modified + self._length,
+            nonce=self.NO_NONCE,
+        )
 
     def _is_free(self, lease: Lease, now: datetime) -> bool:
         if lease.expires is not None:

@@ -1,10 +1,11 @@
 """Which task to try next, without a listing per claim.
 
 One listing is remembered and worked off from a random place. It starts at a random shard, goes round, and is left for
-another place when others are found to work there. What it shows of leases is their age by the store's clock: young ones
+what follows when others are found to work there. What it shows of leases is their age by the store's clock: young ones
 are passed over unread, old ones are worth a look. Only a worker with nothing else to do reads young leases, once
-each and a few in a round, to find tasks that were given back. A few, because at the end of a queue a thousand workers
-have nothing else to do, and what all of them hold, or have ended and not removed yet, would be read by each of them.
+each and a few in a round, to find tasks that were given back; and only those that are long enough to say so. At the end
+of a queue a thousand workers have nothing else to do, and what all of them hold, or have ended and not removed yet,
+would be read by each of them.
 """
 
 from __future__ import annotations
@@ -14,12 +15,13 @@ from collections import deque
 from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from cocli.keys.paths import task_folder
+from cocli.keys.paths import task_folders
+from cocli.queue.leased.free_lease import shortest_free_lease
 from cocli.store.base import ObjectInfo  # noqa: TC001 - a NamedTuple's annotations are read when it is made
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from datetime import datetime, timedelta
 
     from cocli.store.base import Store
@@ -48,19 +50,26 @@ class TaskCandidate(NamedTuple):
 
 
 class Discovery:
-    def __init__(self, store: Store, pending: str, rng: random.Random, *, expiry: timedelta) -> None:
+    def __init__(
+        self, store: Store, pending: str, rng: random.Random, *, expiry: timedelta, listed: Callable[[int, int], None]
+    ) -> None:
+        """`listed` is told of every stretch how many tasks it had, and how many of them are worth trying."""
         self._store = store
         self._pending = pending
         self._random = rng
         self._expiry = expiry
+        self._listed = listed
         self._ready: deque[TaskCandidate] = deque()
         self._round: Iterator[ObjectInfo] | None = None
         self._given = 0
         self._races = 0
         self._gone = 0
         self._young: list[TaskCandidate] = []
+        self._least_free = shortest_free_lease()
         self._seen: dict[str, ObjectInfo] = {}
         """Young leases that were read already, each as it was then."""
+        self._alone: dict[str, ObjectInfo] = {}
+        """Young leases that were listed without a task."""
 
     @property
     def between_rounds(self) -> bool:
@@ -79,16 +88,18 @@ class Discovery:
 
     def next_new(self) -> TaskCandidate | None:
         """The next task to try if it is known already and nobody had it; else None, and nothing is taken."""
-        if not self._ready or not self._ready[0].is_new:
+        ready = self._ready
+        if not ready or not ready[0].is_new:
             return None
-        return self.next()
+        self._given += 1
+        return ready.popleft()
 
     def won(self) -> None:
         self._races = 0
 
     def lost_race(self) -> None:
         """Somebody else was faster, and has been at what follows: go on elsewhere. If that happens a few times in a
-        row, most of the stretch is taken: look for another."""
+        row, most of the stretch is taken: list the next."""
         self._races += 1
         self._jump()
         if self._races >= _RACES_BEFORE_MOVING:
@@ -101,9 +112,10 @@ class Discovery:
             self._move()
 
     def _move(self) -> None:
-        self._races = 0
+        """To the next stretch of this round. Another round would begin where many have been: what is listed there has
+        ended or is in somebody's hands. What is left behind here is met in the next round."""
+        self._races = self._gone = 0
         self._ready.clear()
-        self._start_round()
 
     def _start_round(self) -> None:
         # Behind a whole shard, not at its name: a server that lists folder by folder would skip that folder.
@@ -111,6 +123,9 @@ class Discovery:
         self._round = chain(self._store.list(self._pending, start_after=start), self._until(start))
         self._given = self._gone = 0
         self._young = []
+        for known in (self._seen, self._alone):
+            if len(known) > _REMEMBERED:
+                known.clear()
 
     def _until(self, end: str) -> Iterator[ObjectInfo]:
         for info in self._store.list(self._pending):
@@ -124,7 +139,9 @@ class Discovery:
         if not stretch:
             return False
         now = self._store.now()
-        ready = [candidate for candidate in _grouped(stretch) if self._worth_trying(candidate, now)]
+        candidates = _grouped(stretch)
+        ready = [candidate for candidate in candidates if self._worth_trying(candidate, now)]
+        self._listed(len(candidates), len(ready))
         # One order for everybody, each from a place of its own: workers that share a stretch meet at its ends, where
         # shuffling would have them meet at every other task.
         ready.sort(key=_place_in_the_round)
@@ -139,9 +156,23 @@ class Discovery:
     def _worth_trying(self, candidate: TaskCandidate, now: datetime) -> bool:
         if candidate.lease is None or now - candidate.lease.modified >= self._expiry:
             return True
-        if self._seen.get(candidate.folder) != candidate.lease:
+        if candidate.has_task:
+            is_worth_it = self._may_be_free(candidate.folder, candidate.lease)
+        else:
+            # Its task has ended, and its worker is about to remove it, or was killed: the next round tells.
+            is_worth_it = self._alone.get(candidate.folder) == candidate.lease
+            self._alone[candidate.folder] = candidate.lease
+        if is_worth_it and self._seen.get(candidate.folder) != candidate.lease:
             self._young.append(candidate)
         return False
+
+    def _may_be_free(self, folder: str, lease: ObjectInfo) -> bool:
+        """Whether it can have been given back: then it says who had it, and is longer than most that are held."""
+        if lease.size <= self._least_free:  # most of them, whatever their id
+            return False
+        part = folder[folder.rfind("/", 0, -1) + 1 : -1]
+        is_its_own_text = "%" not in part and "~" not in part
+        return lease.size >= self._least_free + (len(part) if is_its_own_text else 1)
 
     def _fill_with_young(self) -> bool:
         """The last resort of a round that gave nothing: some young leases, each version of them once."""
@@ -150,8 +181,6 @@ class Discovery:
             return False
         self._random.shuffle(young)
         unread = young[:_YOUNG_AT_ONCE]
-        if len(self._seen) > _REMEMBERED:
-            self._seen.clear()
         self._seen.update({candidate.folder: candidate.lease for candidate in unread if candidate.lease})
         self._ready.extend(unread)
         return True
@@ -163,16 +192,9 @@ def _place_in_the_round(candidate: TaskCandidate) -> int:
 
 def _grouped(stretch: list[ObjectInfo]) -> list[TaskCandidate]:
     """Task and lease of a folder stand next to each other in a listing."""
-    tasks: dict[str, bool] = {}
-    leases: dict[str, ObjectInfo] = {}
-    for info in stretch:
-        found = task_folder(info.key)
-        if found is None:
-            continue
-        folder, is_lease = found
-        if is_lease:
-            leases[folder] = info
-            tasks.setdefault(folder, False)
-        else:
-            tasks[folder] = True
-    return [TaskCandidate(folder, leases.get(folder), has_task) for folder, has_task in tasks.items()]
+    folders, leases = task_folders([info.key for info in stretch])
+    if not leases:
+        return [TaskCandidate(folder, None) for folder in folders]
+    leased = {folder: stretch[place] for folder, place in leases.items()}
+    found = [TaskCandidate(folder, leased.pop(folder, None)) for folder in folders]
+    return found + [TaskCandidate(folder, lease, False) for folder, lease in leased.items()]

@@ -10,6 +10,7 @@ that needs no request; one that overslept has to renew first, which fails if som
 
 from __future__ import annotations
 
+import logging
 import random
 import secrets
 import socket
@@ -101,9 +102,11 @@ class LeasedQueue(ClaimingQueue):
         self._lock = threading.Lock()
         self._places = Places(campaign, name)
         expiry = self._length + self._margin
-        self._discovery = Discovery(store, self._places.pending, self._random, expiry=expiry)
         self._keeper = LeaseKeeper(self._runtime, self._renew, lease_seconds=lease_seconds, renew_many=self._renew_many)
         self._cleaner = Cleaner(store, self._runtime, lease_seconds=lease_seconds)
+        self._discovery = Discovery(
+            store, self._places.pending, self._random, expiry=expiry, listed=self._cleaner.listed
+        )
         self._tally, census = NoTally(), None
         if counted:
             self._tally = Tally(store, campaign, name, self.worker, self._runtime, self._nonce)
@@ -192,7 +195,8 @@ class LeasedQueue(ClaimingQueue):
         with claim.writing:
             self._make_sure(claim)
             with self._tally.change() as change:
-                created = settled.create(self._store, self._completion_key(claim, batch=batch), data)
+                key = self._places.completion_at(self._places.spot_of_folder(claim.folder), batch=batch)
+                created = settled.create(self._store, key, data)
                 self._count(change, [claim], [created])
             claim.over = True
         return self._completed(claim, created)
@@ -210,9 +214,6 @@ class LeasedQueue(ClaimingQueue):
         if not all(isinstance(etag, str) for etag in created):
             change.doubt()
 
-    def _completion_key(self, claim: LeasedClaim, *, batch: bool) -> str:
-        return self._places.completion_at(self._places.spot_of_folder(claim.folder), batch=batch)
-
     def _completed(self, claim: LeasedClaim, created: str | None) -> AckOutcome:
         if claim.task.recoveries:
             # The recovery that brought it back may have been cut off before it removed what was set aside.
@@ -221,7 +222,9 @@ class LeasedQueue(ClaimingQueue):
                 self._store.delete_many(self._places.sidelines(claim.task.task_id))
         self._cleaner.done(claim.folder)
         outcome = AckOutcome.ALREADY_COMPLETED if created is None else AckOutcome.COMPLETED
-        self._tell(_LOG, "task ended", claim.task.task_id, outcome=outcome, token=claim.token, attempt=claim.attempt)
+        if _LOG.isEnabledFor(logging.DEBUG):  # looked at here as well: this is done for every task
+            told = {"outcome": outcome, "token": claim.token, "attempt": claim.attempt}
+            self._tell(_LOG, "task ended", claim.task.task_id, **told)
         return outcome
 
     def ack_many(self, ended: Sequence[tuple[Claim, Verdict]]) -> list[AckOutcome | CocliError]:
@@ -269,7 +272,8 @@ class LeasedQueue(ClaimingQueue):
         self, claim: LeasedClaim, verdict: Ok | Empty, leasing: Leasing
     ) -> tuple[AckOutcome, str | StoreError | None]:
         """End a claim that is ours while the lease of another task is created: what came of each."""
-        put = Put(self._completion_key(claim, batch=False), self._completion(claim, verdict), if_absent=True)
+        data = self._completion(claim, verdict, leasing.now)
+        put = Put(self._places.completion_of_folder(claim.folder), data, if_absent=True)
         with self._tally.change() as change:
             created, leased = settled.create_many(self._store, [put, leasing.put])
             self._count(change, (claim,), (created,))
@@ -287,8 +291,13 @@ class LeasedQueue(ClaimingQueue):
         claims = [claim for claim, _ in ended]
         with _all_writing(claims):
             lost = self._make_all_sure(claims)
+            now = self._store.now()
             puts = [
-                Put(self._completion_key(claim, batch=False), self._completion(claim, verdict), if_absent=True)
+                Put(
+                    self._places.completion_of_folder(claim.folder),
+                    self._completion(claim, verdict, now),
+                    if_absent=True,
+                )
                 for claim, verdict in ended
                 if claim.folder not in lost
             ]

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 _LOG = logs.get_logger(__name__)
 
 _BATCH = 100
+_BATCH_IN_A_CROWD = 32
+"""Where most of what is listed has ended or is in somebody's hands: each of many workers would list what all the
+others have not removed yet."""
 _LONGEST_WAIT = 10.0
 _LEASE_SHARE = 0.1
 
@@ -34,7 +37,15 @@ class Cleaner:
         self._lock = threading.Lock()
         self._done: dict[str, None] = {}
         self._since = 0.0
+        self._is_crowded = False
         self._wait = min(lease_seconds * _LEASE_SHARE, _LONGEST_WAIT)
+
+    def listed(self, tasks: int, worth_trying: int) -> None:
+        """Told with every stretch that was listed. Where nothing was found, everybody lists what everybody has not
+        removed yet: then what ended here goes at once."""
+        self._is_crowded = worth_trying * 2 < tasks
+        if tasks and not worth_trying:
+            self._flush_if_possible()
 
     def done(self, folder: str) -> None:
         """A task ended: remove it soon."""
@@ -43,12 +54,10 @@ class Cleaner:
             if not self._done:
                 self._since = now
             self._done[folder] = None
-            due = len(self._done) >= _BATCH or now - self._since > self._wait
+            batch = _BATCH_IN_A_CROWD if self._is_crowded else _BATCH
+            due = len(self._done) >= batch or now - self._since > self._wait
         if due:
-            try:
-                self.flush()
-            except Unavailable as error:  # the ack stands; what was not removed is tried again with the next
-                _LOG.warning("ended tasks could not be removed now: %s", error.message)
+            self._flush_if_possible()
 
     def is_done(self, folder: str) -> bool:
         """Whether a listed task is one of those that ended here."""
@@ -66,6 +75,12 @@ class Cleaner:
         with self._lock:
             for folder in folders:
                 self._done.pop(folder, None)
+
+    def _flush_if_possible(self) -> None:
+        try:
+            self.flush()
+        except Unavailable as error:  # the acks stand; what was not removed is tried again with the next
+            _LOG.warning("ended tasks could not be removed now: %s", error.message)
 
     def remove(self, folder: str, *, task_etag: str, lease_etag: str) -> None:
         """Remove one task that was set aside, as it was when that was decided.

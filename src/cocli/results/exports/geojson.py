@@ -9,21 +9,25 @@ from cocli.results.exports.cells import clean_text
 from cocli.results.exports.columns import column_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from cocli.models.prospect import Prospect
 
 _POSITION = ("lat", "lon")
 
 
-def write_geojson(prospects: Iterable[Prospect], out: BinaryIO, columns: Sequence[str]) -> None:
-    """A FeatureCollection, a feature per line, so that it can be looked into with `rg`."""
+def write_geojson(
+    prospects: Iterable[Prospect], out: BinaryIO, columns: Sequence[str], whom: Callable[[], Sequence[str]]
+) -> None:
+    """A FeatureCollection, a feature per line, so that it can be looked into with `rg`. Whom to name is its member
+    `attribution`."""
     names = [name for name in columns if name not in _POSITION]
     out.write(b'{"type": "FeatureCollection", "features": [')
     for number, prospect in enumerate(prospects):
         out.write(b"\n" if number == 0 else b",\n")
         out.write(json.dumps(_feature(prospect, names), ensure_ascii=False, allow_nan=False).encode())
-    out.write(b"\n]}\n")
+    named = json.dumps(list(whom()), ensure_ascii=False)
+    out.write(f'\n], "attribution": {named}}}\n'.encode() if named != "[]" else b"\n]}\n")
 
 
 def _feature(prospect: Prospect, names: Sequence[str]) -> dict[str, Any]:

@@ -10,14 +10,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from cocli.errors import UsageError
-from cocli.results.exports.table_formats import TABLE_FORMATS
+from cocli.results.exports.table_formats import CREDITED_FORMATS, TABLE_FORMATS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from cocli.models.prospect import Prospect
 
     Prospects = Iterable[Prospect]
+    Credits = Callable[[], Sequence[str]]
+    """Whom to name with the file; asked once all businesses were written."""
     Columns = Sequence[str]
 
 
@@ -27,7 +29,9 @@ class Write(Protocol):
     Returns what a reader of the file should know of what did not fit, in sentences: mostly nothing.
     """
 
-    def __call__(self, prospects: Iterable[Prospect], out: BinaryIO, columns: Sequence[str], /) -> list[str]: ...
+    def __call__(
+        self, prospects: Iterable[Prospect], out: BinaryIO, columns: Sequence[str], whom: Credits, /
+    ) -> list[str]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,8 @@ class ExportKind:
     """What a file begins with, so that programs that people open it with know its encoding; streams are without."""
     preset: str = "full"
     """The columns where none were chosen."""
+    holds_credits: bool = False
+    """Whether the file itself says whom to name; beside others lies a text that does."""
 
     @property
     def ending(self) -> str:
@@ -57,50 +63,52 @@ _UTF_8_MARK = b"\xef\xbb\xbf"
 def _table(format_: str, *, structured: bool = False) -> Write:
     """Writes a table in one of `TABLE_FORMATS`: with lists and maps where the format is structured."""
 
-    def write(prospects: Prospects, out: BinaryIO, columns: Columns, /) -> list[str]:
+    def write(prospects: Prospects, out: BinaryIO, columns: Columns, whom: Credits, /) -> list[str]:
         from cocli.results.exports.columns import table_columns, table_rows
 
         rows = table_rows(prospects, columns, structured=structured)
+        if format_ in CREDITED_FORMATS:
+            return CREDITED_FORMATS[format_](table_columns(columns), rows, out, whom)
         return TABLE_FORMATS[format_](table_columns(columns), rows, out)
 
     return write
 
 
-def _geojson(prospects: Prospects, out: BinaryIO, columns: Columns, /) -> list[str]:
+def _geojson(prospects: Prospects, out: BinaryIO, columns: Columns, whom: Credits, /) -> list[str]:
     from cocli.results.exports.geojson import write_geojson
 
-    write_geojson(prospects, out, columns)
+    write_geojson(prospects, out, columns, whom)
     return []
 
 
-def _kml(prospects: Prospects, out: BinaryIO, columns: Columns, /) -> list[str]:
+def _kml(prospects: Prospects, out: BinaryIO, columns: Columns, whom: Credits, /) -> list[str]:
     from cocli.results.exports.kml import write_kml
 
-    write_kml(prospects, out, columns)
+    write_kml(prospects, out, columns, whom)
     return []
 
 
-def _vcards(prospects: Prospects, out: BinaryIO, columns: Columns, /) -> list[str]:
+def _vcards(prospects: Prospects, out: BinaryIO, columns: Columns, _credits: Credits, /) -> list[str]:
     from cocli.results.exports.vcard import write_vcards
 
     write_vcards(prospects, out, columns)
     return []
 
 
-def _vcards_3(prospects: Prospects, out: BinaryIO, columns: Columns, /) -> list[str]:
+def _vcards_3(prospects: Prospects, out: BinaryIO, columns: Columns, _credits: Credits, /) -> list[str]:
     from cocli.results.exports.vcard import write_vcards_3
 
     write_vcards_3(prospects, out, columns)
     return []
 
 
-def _hubspot(prospects: Prospects, out: BinaryIO, _columns: Columns, /) -> list[str]:
+def _hubspot(prospects: Prospects, out: BinaryIO, _columns: Columns, whom: Credits, /) -> list[str]:
     from cocli.results.exports.columns import HUBSPOT
 
-    return _table("csv-plain")(prospects, out, tuple(HUBSPOT))
+    return _table("csv-plain")(prospects, out, tuple(HUBSPOT), whom)
 
 
-def _hubspot_contacts(prospects: Prospects, out: BinaryIO, _columns: Columns, /) -> list[str]:
+def _hubspot_contacts(prospects: Prospects, out: BinaryIO, _columns: Columns, _credits: Credits, /) -> list[str]:
     from cocli.results.exports.contacts import write_contacts
 
     return write_contacts(prospects, out)
@@ -111,6 +119,7 @@ KINDS: dict[str, ExportKind] = {
         _table("xlsx"),
         "prospects.xlsx",
         "Excel, LibreOffice, Google Sheets, Numbers: typed cells, links, a filter in the header",
+        holds_credits=True,
     ),
     "csv": ExportKind(
         _table("csv"), "prospects.csv", "people and programs: no text is a formula in a spreadsheet", mark=_UTF_8_MARK
@@ -132,11 +141,16 @@ KINDS: dict[str, ExportKind] = {
         "prospects.parquet",
         "DuckDB, data frames: the names of the CSV with types; times are in UTC and say so, lists are lists",
         preset="all",
+        holds_credits=True,
     ),
     "geojson": ExportKind(
-        _geojson, "prospects.geojson", "maps (RFC 7946); a prospect without a position has no geometry", is_map=True
+        _geojson,
+        "prospects.geojson",
+        "maps (RFC 7946); a prospect without a position has no geometry",
+        is_map=True,
+        holds_credits=True,
     ),
-    "kml": ExportKind(_kml, "prospects.kml", "Google Earth, My Maps", is_map=True),
+    "kml": ExportKind(_kml, "prospects.kml", "Google Earth, My Maps", is_map=True, holds_credits=True),
     "vcard": ExportKind(
         _vcards,
         "prospects.vcf",

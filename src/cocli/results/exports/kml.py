@@ -5,6 +5,8 @@ A description is HTML to those who show it, so a text is escaped twice there: fo
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from html import escape as html_escape
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -13,7 +15,7 @@ from cocli.results.exports.cells import clean_text, one_line, web_address
 from cocli.results.exports.columns import column_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from cocli.models.prospect import Prospect
 
@@ -21,11 +23,24 @@ _POSITION = ("lat", "lon")
 
 
 def write_kml(
-    prospects: Iterable[Prospect], out: BinaryIO, columns: Sequence[str], *, title: str = "Prospects"
+    prospects: Iterable[Prospect],
+    out: BinaryIO,
+    columns: Sequence[str],
+    whom: Callable[[], Sequence[str]],
+    *,
+    title: str = "Prospects",
 ) -> None:
-    out.write(f"{kml.HEAD}{kml.element('name', one_line(title))}\n".encode())
-    for prospect in prospects:
-        out.write(_placemark(prospect, columns).encode())
+    """Whom to name stands at the head, and is known at the end: the placemarks wait in a file of their own."""
+    with tempfile.TemporaryFile() as placemarks:
+        for prospect in prospects:
+            placemarks.write(_placemark(prospect, columns).encode())
+        placemarks.seek(0)
+        head = [f"{kml.HEAD}{kml.element('name', one_line(title))}"]
+        if named := whom():
+            data = "\n".join(kml.data("attribution", one_line(credit)) for credit in named)
+            head.append(f"<ExtendedData>\n{data}\n</ExtendedData>")
+        out.write("\n".join([*head, ""]).encode())
+        shutil.copyfileobj(placemarks, out, 1 << 20)
     out.write(kml.TAIL.encode())
 
 

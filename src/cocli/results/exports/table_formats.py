@@ -13,15 +13,24 @@ from typing import TYPE_CHECKING, BinaryIO
 from cocli.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from cocli.results.exports.tables import TableColumn, Value, WriteTable
 
+    Credits = Callable[[], Sequence[str]]
 
-def _xlsx(columns: Sequence[TableColumn], rows: Iterable[Sequence[Value]], out: BinaryIO, /) -> list[str]:
+
+def nobody() -> list[str]:
+    """Whom to name with a table that is no list of businesses."""
+    return []
+
+
+def _xlsx(
+    columns: Sequence[TableColumn], rows: Iterable[Sequence[Value]], out: BinaryIO, whom: Credits = nobody, /
+) -> list[str]:
     from cocli.results.exports.xlsx import write_xlsx_table
 
-    return write_xlsx_table(columns, rows, out)
+    return write_xlsx_table(columns, rows, out, whom)
 
 
 def _csv(columns: Sequence[TableColumn], rows: Iterable[Sequence[Value]], out: BinaryIO, /) -> list[str]:
@@ -48,10 +57,12 @@ def _plain_csv(columns: Sequence[TableColumn], rows: Iterable[Sequence[Value]], 
     return write_plain_phones_csv_table(columns, rows, out)
 
 
-def _parquet(columns: Sequence[TableColumn], rows: Iterable[Sequence[Value]], out: BinaryIO, /) -> list[str]:
+def _parquet(
+    columns: Sequence[TableColumn], rows: Iterable[Sequence[Value]], out: BinaryIO, whom: Credits = nobody, /
+) -> list[str]:
     from cocli.results.exports.parquet import write_parquet_table
 
-    return write_parquet_table(columns, rows, out)
+    return write_parquet_table(columns, rows, out, whom)
 
 
 def _json(columns: Sequence[TableColumn], rows: Iterable[Sequence[Value]], out: BinaryIO, /) -> list[str]:
@@ -86,6 +97,10 @@ TABLE_ENDINGS = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
 }
+
+
+CREDITED_FORMATS = {"xlsx": _xlsx, "parquet": _parquet}
+"""Those that can say in the file itself whom to name with it."""
 
 
 def table_format(path: str) -> str:

@@ -41,8 +41,13 @@ _EARLIEST = datetime(1900, 3, 1)  # noqa: DTZ001  cells know no zone; before, Ex
 _UNDATED = datetime(2000, 1, 1)  # noqa: DTZ001  when a workbook without times was made: the same table, the same bytes
 
 
-def write_xlsx_table(columns: Sequence[TableColumn], rows: Iterable[Sequence[Any]], out: BinaryIO) -> list[str]:
-    """One sheet; returns what a reader should know of what did not fit."""
+def write_xlsx_table(
+    columns: Sequence[TableColumn],
+    rows: Iterable[Sequence[Any]],
+    out: BinaryIO,
+    whom: Callable[[], Sequence[str]],
+) -> list[str]:
+    """One sheet, and one of credits where there are some; returns what a reader should know of what did not fit."""
     import xlsxwriter
     from xlsxwriter.exceptions import XlsxFileError
 
@@ -56,6 +61,7 @@ def write_xlsx_table(columns: Sequence[TableColumn], rows: Iterable[Sequence[Any
             for row in rows:
                 sheet.write(row)
             sheet.finish()
+            _add_credits(workbook, whom())
             workbook.close()
         except XlsxFileError as error:
             if isinstance(error.__context__, OSError):
@@ -66,6 +72,16 @@ def write_xlsx_table(columns: Sequence[TableColumn], rows: Iterable[Sequence[Any
         with open(target, "rb") as made:
             shutil.copyfileobj(made, out, 1 << 20)
     return sheet.notes()
+
+
+def _add_credits(workbook: Workbook, whom: Sequence[str]) -> None:
+    """A sheet that says whom to name with the list, and under which licence."""
+    if not whom:
+        return
+    sheet = workbook.add_worksheet("Licences")
+    sheet.set_column(0, 0, 120)
+    for number, credit in enumerate(("Name with this list:", *whom)):
+        sheet.write_string(number, 0, clean_text(credit))
 
 
 def _close(workbook: Workbook) -> None:

@@ -9,20 +9,19 @@ from aws_cdk import aws_s3 as s3
 
 from cocli.app.infra.names import data_bucket, web_bucket
 
-KEPT_DAYS = 30
-"""So long an old version of an object can be brought back."""
 _BUSY_DAYS = 1
 """… of what is written every few seconds: leases, heartbeats, counts. Their versions would be most of the bill."""
 _UPLOAD_DAYS = 1
 
 
-def add_data_bucket(stack: Stack, campaign: str) -> Any:
-    """The store. It stays when the stack is deleted, and so do the versions in it."""
+def add_data_bucket(stack: Stack, campaign: str, kept_days: int) -> Any:
+    """The store. It stays when the stack is deleted, and so do the versions in it. So many days an old version of an
+    object can be brought back: `[retention] bucket_versions` of the campaign."""
     busy = ("status/", f"campaigns/{campaign}/queues/")
     rules = [
         s3.LifecycleRule(
             id="old-versions",
-            noncurrent_version_expiration=Duration.days(KEPT_DAYS),
+            noncurrent_version_expiration=Duration.days(kept_days),
             abort_incomplete_multipart_upload_after=Duration.days(_UPLOAD_DAYS),
             expired_object_delete_marker=True,
         ),

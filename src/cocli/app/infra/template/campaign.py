@@ -44,7 +44,7 @@ def add_campaign(app: App, options: InfraOptions) -> Stack:
         description=f"cocli: what the campaign {campaign} has in this account",
     )
     Tags.of(stack).add(TAG, campaign)
-    bucket = add_data_bucket(stack, campaign)
+    bucket = add_data_bucket(stack, campaign, options.version_days)
     queues = add_queues(stack, campaign) if options.queues else None
     pages = add_web_bucket(stack, campaign) if options.web else None
     distribution = add_site(stack, campaign, pages, add_pool(stack, campaign)) if options.web else None

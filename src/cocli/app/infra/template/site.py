@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import string
 from importlib import resources
 from typing import Any
 
@@ -30,11 +31,13 @@ def add_site(stack: Stack, campaign: str, bucket: Any, pool: TemplatePool) -> An
         "Signing",
         name=resource_name("login", campaign),
         generate_secret_string=secretsmanager.CfnSecret.GenerateSecretStringProperty(
-            password_length=64, exclude_punctuation=True
+            password_length=64,
+            exclude_punctuation=True,
+            exclude_characters=string.punctuation,  # the key stands between quotes in the guard
         ),
     )
     guard = _guard(stack, campaign, secret)
-    login = _login(stack, campaign, secret)
+    login = _login(stack, campaign)
     distribution = _distribution(stack, campaign, bucket, guard, login)
     site = f"https://{distribution.attr_domain_name}"
     _open_to(stack, distribution, bucket, login)
@@ -72,13 +75,15 @@ def _guard(stack: Stack, campaign: str, secret: Any) -> Any:
     return guard
 
 
-def _login(stack: Stack, campaign: str, secret: Any) -> Any:
+def _login(stack: Stack, campaign: str) -> Any:
     name = resource_name("login", campaign)
     parameter = f"arn:{stack.partition}:ssm:{stack.region}:{stack.account}:parameter/{name}"
+    # AWS puts a dash and six letters of its own behind the name.
+    key = f"arn:{stack.partition}:secretsmanager:{stack.region}:{stack.account}:secret:{name}-??????"
     reading = {
         "Version": "2012-10-17",
         "Statement": [
-            {"Effect": "Allow", "Action": "secretsmanager:GetSecretValue", "Resource": secret.ref},
+            {"Effect": "Allow", "Action": "secretsmanager:GetSecretValue", "Resource": key},
             {"Effect": "Allow", "Action": "ssm:GetParameter", "Resource": parameter},
         ],
     }

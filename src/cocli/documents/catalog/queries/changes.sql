@@ -1,40 +1,45 @@
 -- What this catalogue tells others, and what it learned from them. {row} are the columns of a row.
 
 -- name: add_untold
-INSERT INTO untold (uuid, cluster) VALUES (:uuid, :cluster) ON CONFLICT (uuid, cluster) DO NOTHING;
+INSERT INTO untold (uuid, cluster, datasource, connector) VALUES (:uuid, :cluster, :datasource, :connector)
+ON CONFLICT (uuid, cluster, datasource, connector) DO NOTHING;
 
 -- name: untold
-SELECT {row} FROM pipedocs JOIN untold USING (uuid, cluster) ORDER BY uuid, cluster LIMIT :limit;
+SELECT {row} FROM document_states JOIN untold USING (uuid, cluster, datasource, connector)
+ORDER BY uuid, cluster, datasource, connector LIMIT :limit;
 
 -- name: untold_places
-SELECT uuid, cluster FROM untold;
+SELECT uuid, cluster, connector, datasource FROM untold;
 
 -- A row that was replaced since it was told stays untold.
 -- name: told
-DELETE FROM untold WHERE uuid = :uuid AND cluster = :cluster AND NOT EXISTS (
-    SELECT 1 FROM pipedocs
-    WHERE uuid = :uuid AND cluster = :cluster AND (version <> :version OR digest <> :digest)
+DELETE FROM untold
+WHERE uuid = :uuid AND cluster = :cluster AND datasource = :datasource AND connector = :connector AND NOT EXISTS (
+    SELECT 1 FROM document_states
+    WHERE uuid = :uuid AND cluster = :cluster AND datasource = :datasource AND connector = :connector
+        AND (version <> :version OR digest <> :digest)
 );
 
 -- name: drop_untold
-DELETE FROM untold WHERE uuid = :uuid AND cluster = :cluster;
+DELETE FROM untold
+WHERE uuid = :uuid AND cluster = :cluster AND datasource = :datasource AND connector = :connector;
 
 -- name: clear_untold
 DELETE FROM untold;
 
 -- A row of our own of the same version stays our own.
 -- name: learn
-INSERT INTO pipedocs ({row}, learned) VALUES ({row_values}, 1)
-ON CONFLICT (uuid, cluster) DO UPDATE SET
-    connector = excluded.connector, datasource = excluded.datasource, digest = excluded.digest, size = excluded.size,
-    version = excluded.version, content_type = excluded.content_type, filename = excluded.filename,
+INSERT INTO document_states ({row}, path, learned) VALUES ({row_values}, :path, 1)
+ON CONFLICT (uuid, cluster, datasource, connector) DO UPDATE SET
+    digest = excluded.digest, size = excluded.size, version = excluded.version, content_type = excluded.content_type, filename = excluded.filename,
     source_uri = excluded.source_uri, http_status = excluded.http_status, etag = excluded.etag,
     parent_digest = excluded.parent_digest, steps = excluded.steps, saved_at = excluded.saved_at,
-    deleted_at = excluded.deleted_at, purged_at = excluded.purged_at, learned = 1
-WHERE excluded.version > pipedocs.version;
+    deleted_at = excluded.deleted_at, purged_at = excluded.purged_at, expired_at = excluded.expired_at, learned = 1
+WHERE excluded.version > document_states.version;
 
 -- name: is_learned
-SELECT learned FROM pipedocs WHERE uuid = :uuid AND cluster = :cluster;
+SELECT learned FROM document_states
+WHERE uuid = :uuid AND cluster = :cluster AND datasource = :datasource AND connector = :connector;
 
 -- name: add_learned
 INSERT INTO learned (entry) VALUES (:entry) ON CONFLICT (entry) DO NOTHING;
@@ -49,7 +54,7 @@ DELETE FROM learned WHERE entry = :entry;
 DELETE FROM learned;
 
 -- name: places
-SELECT uuid, cluster FROM pipedocs;
+SELECT uuid, cluster, connector, datasource FROM document_states;
 
 -- name: fact
 SELECT value FROM facts WHERE name = :name;

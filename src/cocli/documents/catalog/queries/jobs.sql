@@ -9,6 +9,10 @@ SELECT {job} FROM jobs WHERE account = :account AND job = :job;
 -- name: list_jobs
 SELECT {job} FROM jobs WHERE account = :account ORDER BY planned_at DESC, job DESC LIMIT :limit;
 
+-- name: list_jobs_before
+SELECT {job} FROM jobs WHERE account = :account AND (planned_at, job) < (:planned_at, :job)
+ORDER BY planned_at DESC, job DESC LIMIT :limit;
+
 -- name: unfinished_job
 SELECT {job} FROM jobs
 WHERE account = :account AND kind = :kind AND plan = :plan AND state NOT IN ('done', 'cancelled')
@@ -42,14 +46,14 @@ WHERE account = :account AND job = :job AND state NOT IN ('done', 'cancelled');
 
 -- name: add_outcome
 INSERT INTO job_outcomes ({outcome}) VALUES ({outcome_values})
-ON CONFLICT (job, doc, address) DO UPDATE SET
+ON CONFLICT (job, doc, address, datasource, connector) DO UPDATE SET
     outcome = excluded.outcome, code = excluded.code, error = excluded.error, at = excluded.at;
 
 -- name: list_outcomes
 SELECT {outcome} FROM job_outcomes
 WHERE account = :account AND job = :job AND (:outcome = '' OR outcome = :outcome)
-    AND (doc, address) > (:after_doc, :after_address)
-ORDER BY doc, address LIMIT :limit;
+    AND (doc, address, datasource, connector) > (:after_doc, :after_address, :after_datasource, :after_connector)
+ORDER BY doc, address, datasource, connector LIMIT :limit;
 
 -- name: count_outcomes
 SELECT address, count(*) FROM job_outcomes
@@ -60,10 +64,10 @@ GROUP BY address ORDER BY address;
 DELETE FROM job_outcomes WHERE account = :account AND doc = :doc;
 
 -- name: digests_between
-SELECT doc, address, digest FROM pipedocs
+SELECT doc, connector, datasource, address, digest FROM document_states
 WHERE account = :account AND doc >= :first AND doc <= :last AND cluster = :cluster AND deleted_at IS NULL;
 
 -- name: memos_between
-SELECT doc, input_digest, output_digest FROM memo
+SELECT doc, origin, input_digest, output_digest FROM memo
 WHERE account = :account AND doc >= :first AND doc <= :last AND node = :node AND cluster = :cluster
     AND code_digest = :code_digest;

@@ -92,9 +92,9 @@ def visit_in(document: Document) -> tuple[SiteState, list[VisitedPage]]:
     return state, pages
 
 
-def stored_visit(repository: DocumentRepository, account: str, domain: str) -> Document | None:
-    """The visit of a site as it came in last, on whichever machine; None where none is kept."""
-    return repository.stored(Document.intake(account=account, connector=CONNECTOR, doc=site_doc(domain)))
+def visit_place(account: str, domain: str) -> Document:
+    """Where the visit of a site is kept: its document, without anything in it."""
+    return Document.intake(account=account, connector=CONNECTOR, doc=site_doc(domain))
 
 
 def site_document(account: str, edition: str, state: SiteState, pages: Sequence[str], website: Website) -> Document:
@@ -108,11 +108,12 @@ def site_document(account: str, edition: str, state: SiteState, pages: Sequence[
         "pages": list(pages),
         "website": values,
     }
-    empty = _at_its_place(account, edition, state.domain)
+    empty = site_place(account, edition, state.domain)
     return empty.with_source(DocumentSource(uri=state.final_url or state.asked)).with_data(SITE, data)
 
 
-def _at_its_place(account: str, edition: str, domain: str) -> Document:
+def site_place(account: str, edition: str, domain: str) -> Document:
+    """Where the state of a site is kept, without anything in it."""
     return Document(
         account=account,
         connector=CONNECTOR,
@@ -123,16 +124,11 @@ def _at_its_place(account: str, edition: str, domain: str) -> Document:
     )
 
 
-def stored_site_state(repository: DocumentRepository, account: str, edition: str, domain: str) -> Document | None:
-    """What was made of a site last, on whichever machine; None where nothing is kept."""
-    return repository.stored(_at_its_place(account, edition, domain))
-
-
 def stored_website(
     repository: DocumentRepository, account: str, edition: str, domain: str, crawled_at: datetime
 ) -> Website | None:
     """The record of a site as it was read last, on whichever machine; None where none is kept."""
-    document = stored_site_state(repository, account, edition, domain)
+    document = repository.stored(site_place(account, edition, domain))
     if document is None:
         return None
     values = {"crawled_at": crawled_at, "document": site_uuid(domain, account)}
@@ -159,10 +155,10 @@ class StoredSite:
 def stored_site(repository: DocumentRepository, account: str, edition: str, domain: str) -> StoredSite | None:
     """What this machine's catalogue knows of a site; None where it knows none."""
     try:
-        document = repository.current(account, site_doc(domain), SITE, edition)
+        row = repository.find(account, site_doc(domain), SITE, edition, datasource=datasource_id(account, CONNECTOR))
+        document = repository.current_of(row)
     except (DocumentNotFound, DocumentDeleted):  # that is the answer
         return None
-    row = next(row for row in repository.states(account, document.doc, cluster=edition) if row.address == SITE)
     data = document.data[SITE]
     state = SiteState(domain, data["asked"], data["status"], tuple(data["evidence"]), data["final_url"])
     return StoredSite(account, state, tuple(data["pages"]), row.saved_at)
@@ -195,6 +191,7 @@ def stored_facts(repository: DocumentRepository, document: Document, node: Node,
         edition,
         input_digest=document.digest,
         code_digest=node.code_digest,
+        origin=document.origin,
     )
     if memo is None or memo.output_digest is None:
         return None

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
+from cocli.documents.document import Document
 from cocli.errors import DocumentError, RecordError
 from cocli.models.website import Website
 from cocli.pipeline.websites.page.document import page_node
-from cocli.pipeline.websites.site.document import SITE, VISIT, site_doc, stored_site_state, stored_visit, visit_in
+from cocli.pipeline.websites.site.document import SITE, VISIT, site_place, visit_in, visit_place
 from cocli.pipeline.websites.site.node import page_reference, site_node
 from cocli.pipeline.websites.site.trace import VisitTrace
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from cocli.documents.repository import DocumentRepository
     from cocli.models.document import DocumentReference
     from cocli.pipeline.websites.site.record import SiteState
@@ -30,25 +34,47 @@ class KnownVisit:
     """Its pages, and the site that was made of them."""
 
 
-def known_visit(repository: DocumentRepository, account: str, edition: str, domain: str) -> KnownVisit | None:
-    """None where there was none, where it left no trace, or where its pages would be read otherwise today."""
+def known_visits(
+    repository: DocumentRepository, account: str, edition: str, domains: Sequence[str]
+) -> dict[str, KnownVisit]:
+    """What is known of some sites. One is left out that was not visited, whose visit left no trace, or whose pages
+    would be read otherwise today."""
+    visits = dict(zip(domains, repository.stored_many([visit_place(account, name) for name in domains]), strict=True))
+    traced = {name: visit for name, visit in visits.items() if isinstance(visit, Document) and _trace_in(visit)}
+    sites = repository.stored_many([site_place(account, edition, name) for name in traced])
+    found: dict[str, KnownVisit] = {}
+    for (name, visit), site in zip(traced.items(), sites, strict=True):
+        with suppress(DocumentError, RecordError, KeyError, ValueError, TypeError):  # damaged: it is read as always
+            known = _known_visit(repository, visit, site) if isinstance(site, Document) else None
+            if known is not None:
+                found[name] = known
+    return found
+
+
+def _trace_in(visit: Document) -> VisitTrace | None:
     try:
-        visit = stored_visit(repository, account, domain)
-        trace = VisitTrace.from_data(visit.data[VISIT].get("trace")) if visit else None
-        site = stored_site_state(repository, account, edition, domain) if trace else None
-    except (DocumentError, RecordError, KeyError, ValueError, TypeError):  # damaged: then the site is read as always
+        return VisitTrace.from_data(visit.data[VISIT].get("trace"))
+    except (KeyError, ValueError, TypeError):  # damaged: then the site is read as always
         return None
-    if visit is None or trace is None or site is None:
-        return None
+
+
+def _known_visit(repository: DocumentRepository, visit: Document, site: Document) -> KnownVisit | None:
+    trace = _trace_in(visit)
     memo = repository.recall(
-        account, site_doc(domain), SITE, edition, input_digest=visit.digest, code_digest=_code_digest()
+        visit.account,
+        visit.doc,
+        SITE,
+        site.cluster or "",
+        input_digest=visit.digest,
+        code_digest=_code_digest(),
+        origin=visit.origin,
     )
-    if memo is None or memo.output_digest != site.digest:
+    if trace is None or memo is None or memo.output_digest != site.digest:
         return None
     state, pages = visit_in(visit)
     seen = max((page.since for page in pages), default=visit.source.fetched_at)
     values = site.data[SITE]["website"] | {"crawled_at": seen, "document": site.uuid}
-    references = [page_reference(page, account) for page in pages]
+    references = [page_reference(page, visit.account) for page in pages]
     return KnownVisit(trace, state, Website.model_validate(values), (*references, site.reference))
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from cocli.errors import DocumentDeleted, DocumentNotFound
 from cocli.keys.identities import datasource_id
@@ -15,7 +14,7 @@ from cocli.pipeline.websites.site.gathering import Gathering
 from cocli.pipeline.websites.site.shelf import Kept
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from cocli.documents.document import Document
     from cocli.documents.receipt import Receipt
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from cocli.models.document import PipeDoc
     from cocli.pipeline.websites.fetch.outcome import Fetched, Validators
     from cocli.pipeline.websites.site.shelf import Shelf
+    from cocli.pipeline.websites.site.trace import VisitTrace
 
 
 class PageShelf:
@@ -40,10 +40,6 @@ class PageShelf:
         if kept:
             return validators_of(kept.document)
         return None
-
-    async def digest(self, url: str) -> str | None:
-        row = await asyncio.to_thread(_page_row, self._repository, self._account, document_id(url), self._datasource)
-        return row.digest if row is not None else None
 
     def digest_of(self, page: Fetched, country: str | None) -> str:
         return for_country(page_document(page, account=self._account), country).digest
@@ -63,36 +59,33 @@ class PageShelf:
         return find_page(self._repository, self._account, document_id(url), self._datasource, blobs=blobs)
 
 
-@dataclass(frozen=True, slots=True)
-class KnownPage:
-    """What a second visit needs to know of a page: what it was given with, and what it was."""
-
-    validators: Validators | None
-    digest: str
-
-
 class PreparedShelf:
-    """Fits `shelf.Shelf`: another shelf of which it was looked up before what a visit is likely to ask.
+    """Fits `shelf.Shelf`: another shelf of which is known before what a visit is likely to ask.
 
-    Each question to a repository takes a turn in a thread, which costs more than its answer. So all of them are asked
-    at once, before the visit begins.
+    Each question to a repository takes a turn in a thread, which costs more than its answer.
     """
 
-    def __init__(self, shelf: Shelf, pages: Mapping[str, KnownPage | None], *, is_first_visit: bool = False) -> None:
-        """None for a page that is not kept. At a first visit none is."""
+    def __init__(self, shelf: Shelf, pages: Mapping[str, Validators | None], *, is_first_visit: bool = False) -> None:
+        """At a first visit no page is kept."""
         self._shelf = shelf
         self._pages = pages
         self._is_first_visit = is_first_visit
 
+    @classmethod
+    def of(cls, shelf: Shelf, trace: VisitTrace) -> Self:
+        """With what an earlier visit was given for each of its pages."""
+        pages: dict[str, Validators | None] = {}
+        for url, found in trace.asked.items():
+            pages[url] = pages[found.url or url] = found.validators
+        for url in [url for url in pages if is_root(url)]:
+            for spelling in other_spellings(url):
+                pages.setdefault(spelling, None)
+        return cls(shelf, pages)
+
     async def validators(self, url: str) -> Validators | None:
         if self._is_first_visit or url in self._pages:
-            page = self._pages.get(url)
-            return page.validators if page else None
+            return self._pages.get(url)
         return await self._shelf.validators(url)
-
-    async def digest(self, url: str) -> str | None:
-        page = self._pages.get(url)
-        return page.digest if page else await self._shelf.digest(url)
 
     def digest_of(self, page: Fetched, country: str | None) -> str:
         return self._shelf.digest_of(page, country)
@@ -102,22 +95,6 @@ class PreparedShelf:
 
     async def again(self, url: str) -> Kept | None:
         return await self._shelf.again(url)
-
-
-def known_pages(repository: DocumentRepository, account: str, urls: Iterable[str]) -> dict[str, KnownPage | None]:
-    """What is kept of some addresses; of a home page that is not, also of what it may be kept under instead."""
-    datasource = datasource_id(account, CONNECTOR)
-    found: dict[str, KnownPage | None] = {}
-    waiting = list(urls)[::-1]
-    while waiting:
-        url = waiting.pop()
-        if url in found:
-            continue
-        kept = find_page(repository, account, document_id(url), datasource, blobs=False)
-        found[url] = page = KnownPage(validators_of(kept.document), kept.document.digest) if kept else None
-        if is_root(url) and not (page and page.validators):
-            waiting += [spelling for spelling in other_spellings(url) if spelling.startswith("https:")]
-    return found
 
 
 def find_page(

@@ -38,10 +38,6 @@ class Shelf(Protocol):
         """What a page was given with when it was last fetched; None where it is not known."""
         ...
 
-    async def digest(self, url: str) -> str | None:
-        """Of the page as it was kept last, without a look at its content; None where it is not known."""
-        ...
-
     def digest_of(self, page: Fetched, country: str | None) -> str:
         """Of a page as it would be kept."""
         ...
@@ -62,9 +58,6 @@ class NoShelf:
         self._account = account
 
     async def validators(self, url: str) -> Validators | None:  # noqa: ARG002  nothing was kept
-        return None
-
-    async def digest(self, url: str) -> str | None:  # noqa: ARG002  nothing was kept
         return None
 
     def digest_of(self, page: Fetched, country: str | None) -> str:

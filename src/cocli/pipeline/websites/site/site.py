@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from cocli.errors import DocumentError
 from cocli.pipeline.websites.facts.barrier import Barrier
-from cocli.pipeline.websites.fetch.capture import page_of
+from cocli.pipeline.websites.fetch.capture import page_of, validators_of
 from cocli.pipeline.websites.fetch.outcome import Failure, Fetched, FetchFailed, NotModified, Refused, Validators
 from cocli.pipeline.websites.fetch.pace.visit_clock import VisitClock
 from cocli.pipeline.websites.page.document import country_asked
@@ -26,11 +26,11 @@ from cocli.pipeline.websites.site.links import links_to
 from cocli.pipeline.websites.site.look import LookRequest, look_here
 from cocli.pipeline.websites.site.page_choice import PageChoice, has_enough
 from cocli.pipeline.websites.site.sitemap import Sitemap, read_sitemap
-from cocli.pipeline.websites.site.trace import VisitTrace, answer_of, basis_of
+from cocli.pipeline.websites.site.trace import TracedAnswer, VisitTrace, answer_of, basis_of
 from cocli.pipeline.websites.triage.triage import Expected, Triage, triage_address
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from cocli.pipeline.exclusions import Exclusions
     from cocli.pipeline.websites.facts.barrier import ExtractorFailure
@@ -135,11 +135,13 @@ async def read_site(
     clock: Callable[[], float] = time.monotonic,
     look: Look = look_here,
     known: VisitTrace | None = None,
+    brief: Mapping[str, TracedAnswer] | None = None,
 ) -> SiteReading:
     """Read the website at an address. `country` is that of the place, `expected` what is known of the company.
 
     `known` is what an earlier visit asked for. Where all of it is as it was, the reading says so (`unchanged`), and has
-    no pages: what was made of them then is still right.
+    no pages: what was made of them then is still right. Of `brief`, which are some of its pages by
+    where they were, it is enough that they are as they were.
 
     Pages that only scripts fill are handed to `render`, where there is a browser. `look` reads a page, perhaps in
     another process.
@@ -153,7 +155,7 @@ async def read_site(
         reading, fetch, shelf, render, settings, country, expected, clock, clock() + settings.seconds, look
     )
     with reader.visit.running():
-        if known is None or not await reader.is_as_before(known):
+        if known is None or not await reader.is_as_before(known, brief or {}):
             await reader.run()
     return reading
 
@@ -175,47 +177,56 @@ class _Reader:
     """The domain that the site turned out to live on."""
     bodies: set[str] = field(default_factory=set)
     visit: VisitClock = field(default_factory=VisitClock)
-    asked: dict[str, str] = field(default_factory=dict)
+    asked: dict[str, TracedAnswer] = field(default_factory=dict)
     """Address → what came of it, as a trace has it."""
     ready: dict[str, Outcome] = field(default_factory=dict)
     """What was asked for already in this visit, and not read yet."""
     is_traced: bool = True
 
-    async def is_as_before(self, known: VisitTrace) -> bool:
-        """Ask for all that an earlier visit asked for. From the first difference on, the site is read as always."""
-        if known.basis != self._basis():
+    async def is_as_before(self, known: VisitTrace, brief: Mapping[str, TracedAnswer]) -> bool:
+        """Ask for what an earlier visit asked for. From the first difference on, the site is read as always."""
+        if known.basis not in (self._basis(), self._moved_basis()):
             return False
         outcomes: dict[str, Outcome] = {}
-        for url, before in known.asked.items():
-            if self._left() <= 0:
-                break
-            outcomes[url] = outcome = await self._ask(url, seconds=None if outcomes else self.settings.seconds / 3)
-            if before not in (answer_of(outcome), await self._digest(outcome)):
-                break
-        else:
+        if await self._are_as_before(brief or known.asked, outcomes):
             self.reading.stop, self.reading.trace = "unchanged", known
             return True
-        self.ready, self.asked, self.reading.requests = outcomes, {}, 0
+        # A page that was asked for where it was is the answer to the address that led there.
+        led = {found.url: url for url, found in known.asked.items()}
+        self.ready = {led.get(url, url) if brief else url: outcome for url, outcome in outcomes.items()}
+        self.asked, self.reading.requests = {}, 0
         return False
 
-    async def _digest(self, outcome: Outcome) -> str | None:
-        """Of the page that an answer is, as it would be kept or is."""
-        if isinstance(outcome, Fetched) and outcome.mime in _PAGES:
-            return self.shelf.digest_of(outcome, self.country)
+    async def _are_as_before(self, pages: Mapping[str, TracedAnswer], outcomes: dict[str, Outcome]) -> bool:
+        for url, before in pages.items():
+            if self._left() <= 0:
+                return False
+            outcomes[url] = outcome = await self._ask(url, seconds=None if outcomes else self.settings.seconds / 3)
+            if not self._is_same(before, outcome):
+                return False
+        return True
+
+    def _is_same(self, before: TracedAnswer, outcome: Outcome) -> bool:
         if isinstance(outcome, NotModified):
-            digests = [await self.shelf.digest(url) for url in dict.fromkeys((outcome.final_url, outcome.url))]
-            return next(filter(None, digests), None)
-        return None
+            return before.url == outcome.final_url
+        if isinstance(outcome, Fetched) and outcome.mime in _PAGES and before.url is not None:
+            return before.answer == self.shelf.digest_of(outcome, self.country)
+        return before.answer == answer_of(outcome)
 
     def _basis(self) -> str:
         return basis_of(self.country, self.settings.pages, self.reading.asked)
 
+    def _moved_basis(self) -> str:
+        """Where an address leads to another domain, the names of the company decide as well whether that is theirs."""
+        return basis_of(self.country, self.settings.pages, self.reading.asked, sorted(self.expected.names))
+
     async def run(self) -> None:
         await self._read_all()
-        # Where an address leads elsewhere, what is known of the company decides as well, and that changes.
         is_moved = site_of_url(self.reading.final_url or self.reading.asked) != self.reading.site
-        trace = VisitTrace(self._basis(), self.asked)
-        if self.is_traced and trace.is_whole and not is_moved and self.reading.stop not in ("time", "busy"):
+        trace = VisitTrace(self._moved_basis() if is_moved else self._basis(), self.asked)
+        # Whoever was not theirs by what was known of the company may be by what is known tomorrow.
+        is_settled = not is_moved or self.reading.triage is None
+        if self.is_traced and trace.is_whole and is_settled and self.reading.stop not in ("time", "busy"):
             self.reading.trace = trace
 
     async def _read_all(self) -> None:
@@ -343,7 +354,8 @@ class _Reader:
     async def _ask(self, url: str, *, known: bool = True, seconds: float | None = None) -> Outcome:
         self.reading.requests += 1
         outcome = self.ready.pop(url, None) or await self._asked(url, known, seconds)
-        self.asked.setdefault(url, answer_of(outcome))
+        if url not in self.asked:
+            self.asked[url] = TracedAnswer(answer_of(outcome))
         return outcome
 
     async def _asked(self, url: str, known: bool, seconds: float | None) -> Outcome:
@@ -383,7 +395,10 @@ class _Reader:
         if isinstance(kept, str):
             self.reading.problems.append(SiteProblem(url, kept))
             return None
-        self.asked[url] = kept.document.digest
+        validators = validators_of(kept.document)
+        self.asked[url] = TracedAnswer(
+            kept.document.digest, outcome.final_url, validators.etag, validators.last_modified
+        )
         status = outcome.status if isinstance(outcome, Fetched) else 200
         entered = await self._entered(url, outcome.final_url, status, kept)
         if self.render is None or self._left() <= 0 or not entered.look.is_shell:

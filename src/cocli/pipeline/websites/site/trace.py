@@ -1,20 +1,21 @@
 """What a visit asked for, one after the other, and what came of each.
 
 A reading follows from its answers alone. So where all of them are as they were, the whole reading is, and nobody has to
-parse a page or to write a state to know it.
+parse a page or to write a state to know it. It also has what the next visit needs to ask whether a page changed, so
+that nobody has to look for its pages.
 """
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from cocli.documents.digest import canonical_json
-from cocli.pipeline.websites.fetch.outcome import Fetched, NotModified
+from cocli.pipeline.websites.fetch.outcome import Fetched, NotModified, Validators
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from cocli.pipeline.websites.fetch.outcome import Outcome
 
@@ -25,27 +26,62 @@ UNKNOWN = "?"
 
 
 @dataclass(frozen=True, slots=True)
+class TracedAnswer:
+    """What came of asking for an address."""
+
+    answer: str
+    """The digest of the page, the SHA-256 of another file, or `-`."""
+    url: str | None = None
+    """Where the page was, after redirects."""
+    etag: str | None = None
+    last_modified: str | None = None
+
+    @property
+    def validators(self) -> Validators | None:
+        if self.etag or self.last_modified:
+            return Validators(self.etag, self.last_modified)
+        return None
+
+    def as_data(self) -> list[str | None]:
+        return [self.answer, self.url, self.etag, self.last_modified]
+
+
+@dataclass(frozen=True, slots=True)
 class VisitTrace:
     """`basis` stands for what the reading depended on besides the answers."""
 
     basis: str
-    asked: Mapping[str, str]
+    asked: Mapping[str, TracedAnswer]
     """Address → what came of it, in the order of the visit."""
+    telling: Sequence[str] = ()
+    """The addresses of the pages that have all contacts of the site; none where it is no company's website."""
 
     @property
     def is_whole(self) -> bool:
-        return bool(self.asked) and UNKNOWN not in self.asked.values()
+        return bool(self.asked) and all(found.answer != UNKNOWN for found in self.asked.values())
+
+    def with_telling(self, pages: Sequence[str]) -> VisitTrace:
+        """`pages` are named by where they were; each is known by the first address that led there."""
+        led = {found.url: url for url, found in list(self.asked.items())[::-1]}
+        return replace(self, telling=tuple(led[page] for page in pages if page in led))
+
+    def brief(self) -> dict[str, TracedAnswer]:
+        """What is asked for to see whether the contacts are as they were: where a page was → what it was."""
+        pages = [self.asked[url] for url in self.telling]
+        return {page.url: page for page in pages if page.url is not None}
 
     def as_data(self) -> dict[str, Any]:
         """For the document of the visit. A list: the order counts, and that of an object does not."""
-        return {"basis": self.basis, "asked": [[url, answer] for url, answer in self.asked.items()]}
+        asked = [[url, *found.as_data()] for url, found in self.asked.items()]
+        return {"basis": self.basis, "asked": asked, "telling": list(self.telling)}
 
     @classmethod
     def from_data(cls, data: Any) -> Self | None:
-        """None where a visit left none."""
-        if not isinstance(data, dict):
+        """None where a visit left none, or one of an older version, which does not say how to ask again."""
+        if not isinstance(data, dict) or "telling" not in data:
             return None
-        return cls(data["basis"], dict(data["asked"]))
+        asked = {url: TracedAnswer(*values) for url, *values in data["asked"]}
+        return cls(data["basis"], asked, tuple(data["telling"]))
 
 
 def basis_of(*parts: object) -> str:

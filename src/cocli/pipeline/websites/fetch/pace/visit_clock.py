@@ -11,6 +11,7 @@ waited for that long: a beat tells.
 from __future__ import annotations
 
 import asyncio
+import weakref
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
@@ -22,7 +23,7 @@ LONGEST_WAIT = 600.0
 """Seconds in a row that do not count. Beyond, the visit's own time runs again, and its task comes back another day."""
 
 _BEAT = 0.25
-"""Seconds between two appointments of a visit with its event loop."""
+"""Seconds between two appointments with an event loop."""
 _PUNCTUAL = 0.005
 """A delay that every loop has now and then."""
 
@@ -39,20 +40,23 @@ class VisitClock:
         self.gave_up_waiting = False
         """It waited for so long that its own time ran meanwhile."""
         self._limit: asyncio.Timeout | None = None
-        self._beats: asyncio.TimerHandle | None = None
+        self._began = 0.0
         self._is_standing = False
         self._stood_until = 0.0
 
     @contextmanager
     def running(self) -> Iterator[None]:
         """What is asked for in this block is asked for on behalf of this visit."""
-        token = _VISIT.set(self)
-        self._arm()
+        loop = asyncio.get_running_loop()
+        token, self._began = _VISIT.set(self), loop.time()
+        beat = _BEATS.get(loop)
+        if beat is None:
+            beat = _BEATS[loop] = _LoopBeat(loop)
+        beat.add(self)
         try:
             yield
         finally:
-            if self._beats is not None:
-                self._beats.cancel()
+            beat.remove(self)
             _VISIT.reset(token)
 
     @contextmanager
@@ -90,20 +94,53 @@ class VisitClock:
         """Time that counts, though the clock stood still."""
         self.waited -= seconds
 
+    def came_late(self, due: float, now: float) -> None:
+        """The loop had something else to do, or no processor: answers may lie there that nobody has looked at."""
+        late = now - max(due, self._began, self._stood_until)
+        if late <= _PUNCTUAL or self._is_standing:
+            return
+        self.waited += late
+        ends = self._limit.when() if self._limit is not None else None
+        if self._limit is not None and ends is not None and not self._limit.expired():
+            self._limit.reschedule(ends + late)
+
+
+class _LoopBeat:
+    """The appointments of an event loop, on behalf of all visits in it: hundreds of their own would cost more than the
+    visits' requests. There are some only while there are visits."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = weakref.ref(loop)
+        self._visits: set[VisitClock] = set()
+        self._timer: asyncio.TimerHandle | None = None
+
+    def add(self, visit: VisitClock) -> None:
+        self._visits.add(visit)
+        if self._timer is None:
+            self._arm()
+
+    def remove(self, visit: VisitClock) -> None:
+        self._visits.discard(visit)
+        if not self._visits and self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
     def _arm(self) -> None:
-        loop = asyncio.get_running_loop()
-        due = loop.time() + _BEAT
-        self._beats = loop.call_at(due, self._beat, due)
+        loop = self._loop()
+        if loop is not None:
+            due = loop.time() + _BEAT
+            self._timer = loop.call_at(due, self._beat, due)
 
     def _beat(self, due: float) -> None:
-        """The loop had something else to do, or no processor: answers may lie there that nobody has looked at."""
-        late = asyncio.get_running_loop().time() - max(due, self._stood_until)
-        if late > _PUNCTUAL and not self._is_standing:
-            self.waited += late
-            ends = self._limit.when() if self._limit is not None else None
-            if self._limit is not None and ends is not None and not self._limit.expired():
-                self._limit.reschedule(ends + late)
+        now = asyncio.get_running_loop().time()
+        if now - due > _PUNCTUAL:
+            for visit in self._visits:
+                visit.came_late(due, now)
         self._arm()
+
+
+_BEATS: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _LoopBeat] = weakref.WeakKeyDictionary()
+"""One per event loop: a clock belongs to the loop that its visit runs in."""
 
 
 @contextmanager
