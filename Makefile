@@ -16,7 +16,7 @@ COMPILE := $(LOCK) pyproject.toml
 EXTRAS := aws browser grpc http kafka mcp postgres ray web
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint format types layers pytest browser openid axe infra infratest images azurite wheels scenarios hosts gazetteer licences release soak chaos fuzz load pictures man wheel bench audit lock clean
+.PHONY: help demo test check lint format types layers pytest browser openid axe kafka infra infratest images azurite wheels scenarios hosts gazetteer licences release soak chaos motion fuzz load pictures man wheel bench audit lock clean
 
 help: ## Show what can be done here
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -88,6 +88,13 @@ azurite: ## Install the storage emulator of Azure, for the tests of az://; needs
 		npm install --silent --no-audit --no-fund --prefix $(VENV)/azurite azurite@3 >/dev/null; } || \
 		echo "no azurite: the tests of az:// are skipped; npm installs it"
 
+kafka: ## Install a Kafka broker for the tests, by Maven; needs Java 17 and mvn, takes 45 MB
+	@ls $(VENV)/kafka/kafka_2.13-4.3.1.jar >/dev/null 2>&1 || { command -v mvn >/dev/null && command -v java >/dev/null && \
+		rm -rf $(VENV)/kafka && mvn --quiet --batch-mode --file tests/kit/kafka/pom.xml \
+		org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies \
+		-DincludeScope=runtime -DoutputDirectory="$(CURDIR)/$(VENV)/kafka"; } || \
+		echo "no Kafka: its tests run on the mock cluster of librdkafka; a broker needs Java 17 and Maven"
+
 scenarios: $(VENV)/.dev browser ## Run every way through the program on a folder and on S3: takes minutes
 	@COCLI_TEST_EFFORT=2 PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 2 -q tests/scenarios tests/cli/test_editions.py tests/web/test_map.py tests/web/test_base_maps.py tests/web/test_published.py tests/web/test_compare.py tests/web/test_machines.py tests/web/test_run.py tests/pipeline/plan/test_geonames.py $(ARGS)
 
@@ -113,6 +120,9 @@ soak: $(VENV)/.dev ## Simulate 20,000 schedules: make soak SCENARIO=tests/index/
 
 chaos: $(VENV)/.dev ## Kill the processes of the main job at random until it ends: takes long
 	@$(BIN)/pytest -q tests/chaos/soak.py
+
+motion: $(VENV)/.dev kafka ## Kill relay, broker, database and nodes at random while documents go through a graph: make motion SECONDS=120
+	@$(BIN)/python -m tests.chaos.motion $(or $(SECONDS),120)
 
 fuzz: $(VENV)/.dev ## Look for pages that are slow or break something: make fuzz MINUTES=30 SEED=1
 	@$(BIN)/python -m tests.fuzz --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))

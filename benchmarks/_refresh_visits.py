@@ -1,9 +1,10 @@
 """What a second visit of known websites costs beside the first: requests and processor time of the worker's command.
 
 All of it is done by the commands that a person types: a list of companies is imported, `cocli worker enrichment --once`
-reads their websites, `cocli campaign retry --sites FILE --brief` queues them again, and another worker visits them a
-second time. Nothing has changed. The websites are of every kind, as the town has them: nine of ten are alive, the
-others are parked, for sale, closed to robots, or gone.
+reads their websites, `cocli campaign settle` finishes the campaign as supervisors do, `cocli campaign retry --sites
+FILE --brief` queues the websites again, and another worker visits them a second time. Nothing has changed. The websites
+are of every kind, as the town has them: nine of ten are alive, the others are parked, for sale, closed to robots, or
+gone.
 
 The processor time is that of the worker and of all processes that it starts; what the start of a command without any
 work takes is told beside it, and is part of both visits. Requests are counted by the server, robots.txt included: at
@@ -45,6 +46,7 @@ def measure_visits(bench: Bench) -> None:
     with served(sites, is_well=True) as server, tempfile.TemporaryDirectory(prefix="bench-refresh-") as folder:
         machine = Machine(Path(folder), server, knows_companies=True)
         first = _visit(bench, machine, server, "first visit")
+        machine.settle()
         machine.queue_again()
         second = _visit(bench, machine, server, "second visit")
         machine.queue_again("later")

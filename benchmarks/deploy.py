@@ -152,6 +152,6 @@ def _cache() -> str:
 def _user_file(files: Path) -> str:
     return (
         f"[fetch]\nhosts_file = {json.dumps(str(files / 'hosts.json'))}\n"
-        'allow_networks = ["127.0.0.0/8"]\nrate = 100\nper_address = 1000\naddress_rate = 100000\n\n'
+        'allow_networks = ["127.0.0.0/8"]\nrate = 2\nper_address = 1000\naddress_rate = 100000\n\n'
         "[queue]\nattempts = 1\nlease_seconds = 5\n"
     )

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, settings
 
 from tests.kit import servers
 from tests.kit.effort import effort
+from tests.kit.kafka import kafka_used
 
 ROOT = str(Path(__file__).parents[1])
 
@@ -41,6 +42,13 @@ def pytest_collection_finish() -> None:
 
 def pytest_unconfigure() -> None:
     gc.unfreeze()  # at the end everything goes: libraries tell what stays
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """What the tests of Kafka ran on, where there were any."""
+    reports = terminalreporter.stats.get("passed", []) + terminalreporter.stats.get("failed", [])
+    if any("test_kafka" in report.nodeid for report in reports):
+        terminalreporter.line(kafka_used())
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -31,8 +31,15 @@ def test_codes_are_unique() -> None:
 
 
 def test_only_what_may_help_is_retried() -> None:
-    retried = {"Unavailable", "CatalogUnavailable", "BrokerUnavailable", "NodeInterrupted", "ServiceUnavailable"}
-    retried |= {"CrewLost", "SourceUnreachable", "TooManyRequests", "TooSlow"}
+    retried = {
+        "Unavailable",
+        "CatalogUnavailable",
+        "BrokerUnavailable",
+        "OutboxFull",
+        "NodeInterrupted",
+        "ServiceUnavailable",
+    }
+    retried |= {"CrewLost", "SourceUnreachable", "TooManyRequests", "TooSlow", "QuotaExceeded", "ServiceTroubled"}
     retried |= {"PageUnread", "PageReaderLost", "SourceResting", "NetworkDown", "BackupContested"}
     retried |= {"CloudUnavailable", "HostUnreachable", "HostLost"}
     assert {kind.__name__ for kind in ALL if kind.retryable} == retried

@@ -62,6 +62,10 @@ class Machine:
         how = ["--brief"] if brief else []
         self._cocli("campaign", "retry", CAMPAIGN, "--sites", "leads.csv", "--batch", batch, *how)
 
+    def settle(self) -> None:
+        """What supervisors do when a campaign has come to its end: records are brought together and packed."""
+        self._cocli("campaign", "settle", CAMPAIGN)
+
     def forget_robots(self) -> None:
         """As if a day had passed: what robots.txt files said is not known any more."""
         for path in self._home.folder.rglob("robots.sqlite3*"):

@@ -195,6 +195,6 @@ def test_the_list_of_another_day_and_an_error_where_it_is_gone(workspace: Worksp
     assert exported(indexes, times[0] - DAY) == [], "before its first version an index was empty"
     first = min(info.key for info in indexes.store.list(f"campaigns/{CAMPAIGN}/indexes/prospects/manifests/"))
     indexes.store.delete(first)
-    fresh = Indexes(indexes.store, f"{indexes.cache}-of-another-machine", indexes.campaign)
+    fresh = Indexes(indexes.store, f"{indexes.cache}-of-another-machine", indexes.left_alone, indexes.campaign)
     with pytest.raises(UnknownVersion, match="2 to 3"):
         exported(fresh, times[0])

@@ -166,6 +166,8 @@ RUNS: dict[str, tuple[str, ...]] = {
     "cocli documents jobs": ("-c", "plumbers"),
     "cocli documents job": ("last", "-c", "plumbers"),
     "cocli documents token": ("-c", "plumbers"),
+    "cocli documents revoke": ("0123456789abcdef", "-c", "plumbers"),
+    "cocli documents revocations": ("-c", "plumbers"),
     "cocli documents work": ("page", "-c", "plumbers", "--until-empty"),
     "cocli enrich": ("gmail.com",),
     "cocli source add": ("shops.json",),

@@ -148,3 +148,69 @@ def test_workers_of_the_pipeline_relay_too(carried: Any, home: Path) -> None:
     worked = carried("worker", "enrichment", "-c", "plumbers", "--once")
     assert worked.code == 0, worked.err
     assert outbox(home) == [("pipestream.main.parse", True)]
+
+
+def waited_for(holds: Any, what: str) -> None:
+    until = time.monotonic() + 180
+    while not holds():
+        assert time.monotonic() < until, what
+        time.sleep(0.5)
+
+
+def test_a_supervisor_runs_the_nodes_and_an_edition_that_subscribes_gets_everything(carried: Any, home: Path) -> None:
+    """What was there, what comes in, with a worker killed in between; then all of it once more."""
+    save(carried, home, "before")
+    datasource = carried("documents", "states", "before", "-c", "plumbers", "--json").json["states"][0]["datasource"]
+    for node in ("intake", "parse", "double"):
+        assert carried("campaign", "edit", "plumbers", "--set", f"workers.here.{node}=1").code == 0
+    subscribed = carried("documents", "subscribe", datasource, "-c", "plumbers", "--json")
+    assert (subscribed.code, subscribed.json["state"]) == (0, "catching up")
+    command = [sys.executable, "-m", "cocli", "supervisor", "--host", "here", "--poll", "0.5", "--heartbeat", "1"]
+    process = subprocess.Popen([*command, "--graph", FACTORY, "-c", "plumbers"], stderr=subprocess.PIPE, text=True)
+
+    def ended() -> set[str]:
+        rows = carried("documents", "ls", "-c", "plumbers", "--edition", "main", "--json").json["states"]
+        return {row["doc"] for row in rows if row["address"] == "double"}
+
+    try:
+        waited_for(lambda: ended() == {"before"}, "what was there did not arrive")
+        status = carried("cluster", "status", "-c", "plumbers", "--json").json
+        (host,) = status["hosts"]
+        assert host["workers"] == {"intake": 1, "parse": 1, "double": 1}
+        assert {"intake--main", "parse--main", "double--main"} <= {queue["queue"] for queue in status["queues"]}
+        victims = subprocess.run(
+            ["pgrep", "-P", str(process.pid), "-f", "documents work parse"], capture_output=True, text=True, check=True
+        )
+        os.kill(int(victims.stdout.split()[0]), signal.SIGKILL)
+        save(carried, home, "after")
+        waited_for(lambda: ended() == {"before", "after"}, "what came in did not arrive")
+        route = carried("documents", "subscriptions", "-c", "plumbers", "--json").json["subscriptions"][0]
+        assert (route["state"], route["seeded"]) == ("live", 1)
+        again = carried("documents", "recrawl", datasource, "-c", "plumbers", "--json").json["subscriptions"][0]
+        assert (again["state"], again["recrawls"]) == ("catching up", 1)
+        waited_for(lambda: done_by(carried, "intake--main") == 4, "not everything was sent once more")
+    finally:
+        process.terminate()
+        _, said = process.communicate(timeout=60)
+    assert "parse#1 was killed by signal 9" in said
+    assert carried("documents", "events", "-c", "plumbers", "--json").json["destinations"] == []
+    assert carried("documents", "unsubscribe", datasource, "-c", "plumbers").code == 0
+    assert carried("documents", "unsubscribe", datasource, "-c", "plumbers").code != 0
+
+
+def done_by(cocli: Any, queue: str) -> int:
+    status = cocli("queue", "status", "plumbers", "--queue", queue, "--json").json["queues"][0]
+    return int(status["completed"])
+
+
+def test_a_full_outbox_is_said_and_has_room_again_once_events_were_sent(carried: Any, home: Path) -> None:
+    carried("campaign", "edit", "plumbers", "--set", "documents.max_waiting_events=2")
+    for doc in ("a", "b"):
+        assert save(carried, home, doc, "--send-to", "parse").code == 0
+    refused = save(carried, home, "c", "--send-to", "parse")
+    assert refused.code == 6
+    assert "2 events of the account default wait to be sent, and 2 may." in refused.err
+    shown = carried("documents", "events", "-c", "plumbers", "--json").json
+    assert [(row["destination"], row["waiting"]) for row in shown["destinations"]] == [("pipestream.main.parse", 2)]
+    work(carried, "parse", "double")
+    assert save(carried, home, "c", "--send-to", "parse").code == 0

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cocli.app.deploy.packages import Platform
-from cocli.app.deploy.releases import Release
+from cocli.app.deploy.releases import Release, known_extras, lock_text
 from cocli.app.deploy.secret_file import read_secrets
 from cocli.app.deploy.ssh import SshHost, SshSettings
 from cocli.app.deploy.steps import DeploySettings, HostSteps
@@ -43,10 +43,12 @@ def pi1(hosts: SshdHosts) -> SshdHost:
     return hosts.hosts["pi1"]
 
 
-def _deploy(hosts: SshdHosts, name: str = "pi1", packages: bytes = b"") -> HostSteps:
+def _deploy(
+    hosts: SshdHosts, name: str = "pi1", packages: bytes = b"", extras: tuple[str, ...] | None = None
+) -> HostSteps:
     base = str(hosts.hosts["pi1"].base)
     ssh = SshHost(name, SshSettings(config=str(hosts.config), base=base))
-    steps = HostSteps(DeployTarget(name, name), ssh, DeploySettings(), lambda *_: None)
+    steps = HostSteps(DeployTarget(name, name), ssh, DeploySettings(extras=extras), lambda *_: None)
     try:
         steps.deploy(RELEASE, lambda _: "lock", lambda *_: packages, [])
     finally:
@@ -117,6 +119,23 @@ def test_a_clock_that_is_off(hosts: SshdHosts, pi1: SshdHost) -> None:
     assert isinstance(refusal, HostUnfit)
     assert "ahead" in refusal.message
     assert not pi1.base.exists()
+
+
+def test_a_browser_that_is_not_there(hosts: SshdHosts, pi1: SshdHost) -> None:
+    (pi1.bin / "sitecustomize.py").write_text("import shutil\nshutil.which = lambda name, **_: None\n")
+    pi1.script("python3", f'PYTHONPATH="{pi1.bin}" exec "{sys.executable}" "$@"')
+    with pytest.raises(HostUnfit, match="it has no Chromium") as raised:
+        _deploy(hosts, extras=("browser",))
+    assert "apt install chromium" in str(raised.value.hint)
+    assert not pi1.base.exists()
+
+
+def test_extras_of_hosts_have_their_locks() -> None:
+    assert "playwright==" in lock_text(("browser",))
+    assert "boto3==" in lock_text(("aws",))
+    assert not {"playwright==", "boto3=="} & {line.partition("==")[0] + "==" for line in lock_text().splitlines()}
+    with pytest.raises(UsageError, match="no extra for hosts"):
+        known_extras(["browsers"])
 
 
 def test_a_disk_that_is_full(hosts: SshdHosts, pi1: SshdHost) -> None:

@@ -26,6 +26,9 @@ class Clock:
         self.now += timedelta(seconds=1)
         return self.now
 
+    def pass_by(self, seconds: float) -> None:
+        self.now += timedelta(seconds=seconds)
+
 
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[PostgresServer]:

@@ -20,6 +20,7 @@ from cocli.documents.places import DocumentPlace
 from cocli.documents.subscriptions import EVERYBODY
 from cocli.errors import (
     CatalogUnavailable,
+    CocliError,
     DocumentContested,
     DocumentDeleted,
     DocumentInvalid,
@@ -137,8 +138,9 @@ class SharedCatalog(Scenario):
                 Relay(catalog, self, clock=lambda: self._time(world)).run(limit=5)
             world.clock.sleep(world.random.uniform(0, 10))
 
-    def publish(self, events: Sequence[Event]) -> None:
+    def publish(self, events: Sequence[Event]) -> dict[str, CocliError]:
         self.published.extend(events)
+        return {}
 
     def _mend(self, world: Any) -> None:
         """In the end somebody repairs every catalogue, and publishes what waits."""

@@ -25,7 +25,7 @@ from cocli.documents.care.findings import FsckProblem
 from cocli.documents.care.survey import kind_of
 from cocli.documents.catalog.sql import SqlCatalog
 from cocli.documents.subscriptions import EVERYBODY
-from cocli.errors import CatalogUnavailable, DocumentNotFound, Unavailable
+from cocli.errors import CatalogUnavailable, CocliError, DocumentNotFound, Unavailable
 from cocli.store.memory import MemoryStore
 
 DOC = "https://example.com/"
@@ -48,11 +48,12 @@ class Log:
     events: list[Event] = field(default_factory=list)
     point: CrashPoint | None = None
 
-    def publish(self, events: Sequence[Event]) -> None:
+    def publish(self, events: Sequence[Event]) -> dict[str, CocliError]:
         for event in events:
             if self.point is not None and self.point.comes():
                 raise Crashed("before an event")
             self.events.append(event)
+        return {}
 
 
 @dataclass

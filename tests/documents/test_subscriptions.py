@@ -18,7 +18,7 @@ from cocli.documents.graph.subscriptions import NodeSubscriptions
 from cocli.documents.outbox import Event
 from cocli.documents.relay import KEPT, Relay, RelayLoop
 from cocli.documents.subscriptions import EVERYBODY, NOBODY, Subscriptions
-from cocli.errors import BrokerUnavailable, DocumentInvalid
+from cocli.errors import BrokerUnavailable, CocliError, DocumentInvalid
 from cocli.store.memory import MemoryStore
 
 NODE = "pipestream.main.emails"
@@ -107,10 +107,11 @@ class Carrier:
         self.taken: list[str] = []
         self.error: Exception | None = None
 
-    def publish(self, events: Sequence[Event]) -> None:
+    def publish(self, events: Sequence[Event]) -> dict[str, CocliError]:
         if self.error is not None:
             raise self.error
         self.taken += [event.event_id for event in events]
+        return {}
 
 
 class Bench:

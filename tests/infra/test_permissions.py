@@ -157,6 +157,30 @@ def test_queues(cloud: LocalCloud, lent: Callable[[str, str], Any]) -> None:
         assert refused(forbidden)
 
 
+def test_the_dashboard_is_refreshed_and_outputs_are_read_by_who_may(
+    cloud: LocalCloud, lent: Callable[[str, str], Any]
+) -> None:
+    described = cloud.client("cloudformation").describe_stacks(StackName="cocli-stack-plumbers")["Stacks"][0]
+    outputs = {output["OutputKey"]: output["OutputValue"] for output in described["Outputs"]}
+
+    def invalidate(role: str) -> Callable[[], object]:
+        batch = {"Paths": {"Quantity": 1, "Items": ["/*"]}, "CallerReference": role}
+        client = lent(role, "cloudfront")
+        return lambda: client.create_invalidation(DistributionId=outputs["Distribution"], InvalidationBatch=batch)
+
+    def read_outputs(role: str, campaign: str) -> Callable[[], object]:
+        return lambda: lent(role, "cloudformation").describe_stacks(StackName=f"cocli-stack-{campaign}")
+
+    for allowed in (invalidate("web"), invalidate("deployer"), read_outputs("deployer", "plumbers")):
+        assert not refused(allowed)
+    for forbidden in (
+        invalidate("worker"), invalidate("enrichment"), read_outputs("deployer", "florists"),
+        *(read_outputs(role, "plumbers") for role in ("worker", "enrichment", "web")),
+        lambda: lent("deployer", "cloudformation").delete_stack(StackName="cocli-stack-plumbers"),
+    ):  # fmt: skip
+        assert refused(forbidden)
+
+
 def test_without_tls_nobody_is_answered(cloud: LocalCloud) -> None:
     policy = json.loads(cloud.client("s3").get_bucket_policy(Bucket=MINE)["Policy"])
     (denied,) = [statement for statement in policy["Statement"] if statement["Effect"] == "Deny"]

@@ -67,10 +67,13 @@ KEYS = {
     paths.NoteKey: st.builds(paths.NoteKey, TEXT, TEXT),
     paths.MeetingKey: st.builds(paths.MeetingKey, TEXT, TEXT),
     paths.PersonKey: st.builds(paths.PersonKey, TEXT),
+    paths.SuppressionKey: st.builds(paths.SuppressionKey, TEXT, SHA256),
+    paths.ForgottenKey: st.builds(paths.ForgottenKey, SHA256),
     paths.HeartbeatKey: st.builds(paths.HeartbeatKey, TEXT),
     paths.CampaignHeartbeatKey: st.builds(paths.CampaignHeartbeatKey, TEXT, TEXT),
     paths.MachineAccessKey: st.builds(paths.MachineAccessKey, TEXT),
     paths.EvictionKey: st.builds(paths.EvictionKey, TEXT),
+    paths.RevocationKey: st.builds(paths.RevocationKey, st.text("0123456789abcdef", min_size=16, max_size=16)),
     paths.ParserQualityKey: st.builds(paths.ParserQualityKey, TEXT, TEXT),
     paths.ImportMappingKey: st.builds(paths.ImportMappingKey, TEXT, TEXT),
     paths.ExtractorQualityKey: st.builds(paths.ExtractorQualityKey, TEXT, TEXT),
@@ -206,6 +209,7 @@ FROZEN = [
     "status/pi-1.json",
     "access/pi-1.json",
     "evictions/pi-1.json",
+    "revocations/0123456789abcdef.json",
     "campaigns/plumbers/exports/csv/prospects.csv",
     "campaigns/plumbers/quality/google-maps-list.json",
     "campaigns/plumbers/reports/report.json",
@@ -314,5 +318,5 @@ def test_a_name_with_folders_is_not_shortened() -> None:
 
 def test_only_what_is_written_once_is_immutable() -> None:
     immutable = {key for key in FROZEN if paths.is_immutable(key)}
-    once = ("/wal/", "/shards/", "/manifests/", "/completed/", f"/{'0' * 64}.pb", "/blobs/", ".damaged")
+    once = ("/wal/", "/shards/", "/manifests/", "/completed/", f"/{'0' * 64}.pb", "/blobs/", ".damaged", "/retention/")
     assert immutable == {key for key in FROZEN if any(part in key for part in once)}

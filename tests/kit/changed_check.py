@@ -72,8 +72,8 @@ def main() -> int:
         return 0
     programs = Path(sys.executable).parent
     for words in (
-        [str(programs / "ruff"), "format", "--check", "--quiet", *changed],
-        [str(programs / "ruff"), "check", "--quiet", *changed],
+        [str(programs / "ruff"), "format", "--check", "--quiet", "--force-exclude", *changed],
+        [str(programs / "ruff"), "check", "--quiet", "--force-exclude", *changed],
         [str(programs / "mypy"), *changed],
         [str(programs / "lint-imports")],
     ):

@@ -73,6 +73,7 @@ def requirements() -> Iterator[DoctorCheck]:
 
 def extras(needed: Iterable[str] = ()) -> Iterator[DoctorCheck]:
     """Those that are there, and those that are not. One that is `needed` must be."""
+    _find_node()
     for extra in sorted({*_extra_names(), *needed}):
         absent, broken = _unusable(extra)
         if extra in needed and (absent or broken or extra not in _extra_names()):
@@ -87,6 +88,13 @@ def extras(needed: Iterable[str] = ()) -> Iterator[DoctorCheck]:
             yield DoctorCheck(f"extra {extra}", Status.WARNING, f"cannot be loaded: {'; '.join(broken)}", fix)
         else:
             yield DoctorCheck(f"extra {extra}", Status.OK, "installed")
+
+
+def _find_node() -> None:
+    """Loading the extra infra starts a node: the one that it brings, and not one of the system that complains."""
+    from cocli.app.infra.node import find_node
+
+    find_node()
 
 
 def _extra_names() -> list[str]:
@@ -158,6 +166,7 @@ def check_program(needed: Iterable[str] = ()) -> tuple[DoctorCheck, ...]:
     """All there is to know without a store: for a new installation, and for a release before it is switched to.
 
     `needed` are extras that must be there."""
+    _find_node()
     return (program(), _build(), *requirements(), _modules_of_cocli(), *extras(needed))
 
 

@@ -133,7 +133,10 @@ _EXPECTED_SHAPE: dict[Path, str] = {
 _ONE_LINE = "one line of text, not blank"
 
 _UNAVAILABLE_VALUES: dict[tuple[Path, object], str] = {
-    (("queue", "provider"), "kafka"): "is refused: kafka does not carry tasks in this version",
+    (
+        ("queue", "provider"),
+        "kafka",
+    ): "is refused: Kafka carries references between nodes ([documents] events), and no tasks",
 }
 
 _TOML_TYPES = {

@@ -122,7 +122,7 @@ _SHARED = """\
 # attempts = 5
 # paused = []                    # queues that no supervisor runs workers for
 
-# [workers.raspberry]            # how many workers of each queue a machine runs
+# [workers.raspberry]            # how many workers of each queue, or node of a graph, a machine runs
 # gm-list = 1
 # gm-details = 2
 # enrichment = 4
@@ -138,6 +138,7 @@ _SHARED = """\
 # inline_limit = 65536           # bytes from which on a blob is an object of its own
 # events = "none"                # who carries references between nodes: none, queue, kafka
 # kafka_servers = "kafka.example.com:9092"
+# max_waiting_events = 100000    # of an account; a save that needs one more is refused
 # host = "127.0.0.1"             # where `cocli documents serve` listens
 # grpc_port = 8788
 # http_port = 8789

@@ -85,15 +85,16 @@ def obeying_succession(drain: Drain) -> Iterator[None]:
 
 def follow(stream: BinaryIO, drain: Drain) -> None:
     """Ask once when the stream ends: whoever held its other end is gone, however it died."""
-    _at_the_end_of(stream, drain.ask_once)
+    at_the_end_of(stream, drain.ask_once)
 
 
 def end_with(stream: BinaryIO) -> None:
     """End this process at once when the stream ends: for work that can be left anywhere and done again."""
-    _at_the_end_of(stream, lambda: os._exit(1))
+    at_the_end_of(stream, lambda: os._exit(1))
 
 
-def _at_the_end_of(stream: BinaryIO, action: Callable[[], None]) -> None:
+def at_the_end_of(stream: BinaryIO, action: Callable[[], None]) -> None:
+    """Do something, once, when the stream ends."""
     number = stream.fileno()  # read by its number: a thread inside of a buffered stream keeps Python from ending
 
     def read() -> None:

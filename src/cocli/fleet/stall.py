@@ -72,9 +72,15 @@ class Beat:
 
 
 def queue_problems(
-    stats: Iterable[QueueStats], *, campaign: str, paused: Sequence[str], working: Mapping[str, datetime], now: datetime
+    stats: Iterable[QueueStats],
+    *,
+    campaign: str,
+    paused: Sequence[str],
+    working: Mapping[str, datetime],
+    now: datetime,
+    nodes: Mapping[str, str] | None = None,
 ) -> list[FleetProblem]:
-    """`working` is queue → since when workers of it run somewhere."""
+    """`working` is queue → since when workers of it run somewhere; `nodes` is queue → the node that it belongs to."""
     found = []
     for figures in stats:
         quiet, works_since = figures.completed_recently == 0, working.get(figures.queue)
@@ -89,7 +95,9 @@ def queue_problems(
             )
         elif works_since is None and not figures.leased:
             message = f"{figures.pending:,} tasks wait, and no worker runs"
-            found.append(FleetProblem("idle", figures.queue, message, f"cocli worker {figures.queue} -c {campaign}"))
+            node = (nodes or {}).get(figures.queue)
+            words = f"documents work {node}" if node else f"worker {figures.queue}"
+            found.append(FleetProblem("idle", figures.queue, message, f"cocli {words} -c {campaign}"))
     return found
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from tests.kit.kafka import broker, why_no_kafka
 from tests.kit.manual_time import ManualTime
 
 from cocli.documents import Document, DocumentRepository, DocumentSource, Relay, open_catalog
@@ -87,10 +88,16 @@ class World:
         return transport
 
     def relay(self, transport: MessageTransport) -> Relay:
-        return Relay(self.catalog, GraphPublisher(transport), clock=self.time.now)
+        return Relay(
+            self.catalog,
+            GraphPublisher(transport),
+            clock=self.time.now,
+            monotonic=self.time.monotonic,
+            sleep=self.time.pass_by,
+        )
 
     def worker(self, engine: Engine, transport: MessageTransport, node: str, **options: Any) -> NodeWorker:
-        worker = NodeWorker(engine, transport, self.relay(transport), node, **options)
+        worker = NodeWorker(engine, transport, self.relay(transport), node, **{"sleep": self.time.pass_by} | options)
         self.closing.append(worker)
         return worker
 
@@ -164,10 +171,19 @@ def mock_kafka() -> Iterator[str]:
     owner.flush(1)
 
 
-@pytest.fixture(params=["mock", *(["real"] if REAL_KAFKA else [])])
+@pytest.fixture(scope="session")
+def installed_kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with broker(tmp_path_factory.mktemp("kafka")) as running:
+        yield running.address
+
+
+@pytest.fixture
 def kafka(request: pytest.FixtureRequest) -> str:
-    """The brokers' addresses: of the mock cluster, and of a real one where `COCLI_TEST_KAFKA` names it."""
-    return str(request.getfixturevalue("mock_kafka")) if request.param == "mock" else REAL_KAFKA or ""
+    """The address of a broker: of the one that `COCLI_TEST_KAFKA` names, else of what `make kafka` installed, else of
+    the mock cluster. Which it was, and why, stands at the end of a run."""
+    if REAL_KAFKA:
+        return REAL_KAFKA
+    return str(request.getfixturevalue("mock_kafka" if why_no_kafka() else "installed_kafka"))
 
 
 MakeKafka = Callable[..., KafkaTransport]
@@ -177,7 +193,7 @@ MakeKafka = Callable[..., KafkaTransport]
 def session(kafka: str) -> int:
     """After how many milliseconds a silent member is given up: a real broker refuses less than six seconds, and the
     mock cluster takes three to deal out the partitions."""
-    return 6000 if kafka == REAL_KAFKA else 4000
+    return 6000 if kafka == REAL_KAFKA else 4000  # the broker of `make kafka` takes less
 
 
 @pytest.fixture

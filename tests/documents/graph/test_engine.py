@@ -14,7 +14,7 @@ from cocli.documents.graph.graph import Graph
 from cocli.documents.graph.journey import EngineOptions
 from cocli.documents.graph.node import Node, NodeContext
 from cocli.documents.graph.run import Ending
-from cocli.errors import DocumentDeleted, GraphInvalid, LeaseLost, Unavailable, UnknownNode, UsageError
+from cocli.errors import DocumentDeleted, GraphInvalid, LeaseLost, NodeInterrupted, Unavailable, UnknownNode, UsageError
 
 
 def endings(run: Any) -> list[tuple[str, str]]:
@@ -215,13 +215,13 @@ def test_what_may_pass_is_raised_and_the_other_ways_go_on(world: Any) -> None:
         return document
 
     engine = world.engine(world.graph("intake>a", "a>b", "a>c", "a>d", a=failing, b=failing, c=failing, d=failing))
-    with pytest.raises(Unavailable):
+    with pytest.raises(NodeInterrupted):
         engine.run(world.page())
     assert seen == ["a", "b", "c", "d"]
     assert world.rows() == []
     run = engine.run(world.page(), manner=EngineOptions(final=True))
     assert endings(run) == [("b", "quarantined"), ("c", "quarantined"), ("d", "finished")]
-    assert {entry.code for entry in engine.quarantine.entries("acct")} == {"unavailable", "node_interrupted"}
+    assert {entry.code for entry in engine.quarantine.entries("acct")} == {"node_interrupted"}
 
 
 # --- quarantine

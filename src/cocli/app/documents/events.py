@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING
 from cocli import logs
 from cocli.app.documents.documents import learn_of_others
 from cocli.documents.changes.teller import TellerLoop
-from cocli.documents.graph.destination import Destination
-from cocli.documents.graph.node import name_fault
+from cocli.documents.graph.destination import Destination, check_edition
+from cocli.documents.graph.node import INTAKE, name_fault
 from cocli.documents.graph.publisher import GraphPublisher
+from cocli.documents.ids import check_parts
 from cocli.documents.relay import Relay, RelayLoop
+from cocli.documents.seeder import Seeder
 from cocli.documents.subscriptions import NOBODY
 from cocli.errors import CocliError, ConfigError, UsageError
 from cocli.queue.runtime import ThreadRuntime
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from cocli.app.documents.documents import Documents
+    from cocli.documents.catalog.routes_table import Route
     from cocli.documents.graph.transports.base import MessageTransport
     from cocli.models.campaign import DocumentsSection
     from cocli.queue.base import Queue
@@ -86,12 +89,64 @@ def _sending_events(documents: Documents) -> Iterator[None]:
             monotonic=time.monotonic,
             rng=random.Random(secrets.randbits(64)),  # noqa: S311 - spreads waits, hides nothing
         )
-        activity = ThreadRuntime().every(_TURN_SECONDS, loop.turn)
+        seeder = Seeder(documents.repository.catalog, room=max(documents.section.max_waiting_events // 2, 1))
+
+        def turn() -> bool:
+            try:
+                seeder.turn()
+            except CocliError as error:  # the next turn goes on where this one ended
+                _LOG.warning("editions that subscribed do not catch up: %s", error.message)
+            return loop.turn()
+
+        activity = ThreadRuntime().every(_TURN_SECONDS, turn)
         try:
             yield
         finally:
             activity.stop()
             loop.send()
+
+
+def subscribe(documents: Documents, datasource: str, edition: str) -> Route:
+    """An edition gets what comes in from a datasource, from now on, and all that is there."""
+    _check_carried(documents.section)
+    check_parts(account=documents.account, datasource=datasource)
+    fault = documents.repository.subscriptions.fault(str(Destination(check_edition(edition), INTAKE)))
+    if fault:
+        raise UsageError(reason=f'the edition "{edition}" cannot be sent anything: {fault}')
+    documents.repository.catalog.routes.subscribe(documents.account, datasource, edition, documents.store.now())
+    return next(route for route in routes_of(documents, datasource) if route.edition == edition)
+
+
+def routes_of(documents: Documents, datasource: str | None = None) -> list[Route]:
+    """The subscriptions of the account."""
+    return [
+        route
+        for route in documents.repository.catalog.routes.every()
+        if route.account == documents.account and datasource in (None, route.datasource)
+    ]
+
+
+def unsubscribe(documents: Documents, datasource: str, edition: str) -> None:
+    if not documents.repository.catalog.routes.unsubscribe(documents.account, datasource, edition):
+        raise _not_subscribed(datasource, edition)
+
+
+def recrawl(documents: Documents, datasource: str, edition: str | None) -> list[Route]:
+    """Send all documents of a datasource once more to those who subscribed to it, or to one of them."""
+    _check_carried(documents.section)
+    wanted = [route for route in routes_of(documents, datasource) if edition in (None, route.edition)]
+    if not wanted:
+        raise _not_subscribed(datasource, edition or "any")
+    for route in wanted:
+        documents.repository.catalog.routes.recrawl(route.account, route.datasource, route.edition)
+    return [route for route in routes_of(documents, datasource) if edition in (None, route.edition)]
+
+
+def _not_subscribed(datasource: str, edition: str) -> UsageError:
+    return UsageError(
+        reason=f'The edition "{edition}" did not subscribe to the datasource {datasource}.',
+        hint="See who did with: cocli documents subscriptions",
+    )
 
 
 def node_addresses(documents: Documents, nodes: Sequence[str]) -> list[str]:

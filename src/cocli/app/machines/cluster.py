@@ -25,10 +25,11 @@ from cocli.keys.paths import STATUS_FOLDER, CampaignHeartbeatKey, ExtractorQuali
 from cocli.models.heartbeat import Heartbeat
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from datetime import datetime
 
     from cocli.app.workspace import Campaign, Workspace
+    from cocli.models.campaign import CampaignConfig
     from cocli.models.heartbeat import Eviction, UpkeepRecord
     from cocli.models.report import CampaignFigures
     from cocli.store.base import Store
@@ -109,14 +110,16 @@ def _is_asked_for(key: str, campaign: str | None) -> bool:
 def cluster_status(campaign: Campaign) -> ClusterStatus:
     config, now = campaign.settings.model(), campaign.store.now()
     found = read_beats(campaign.store, campaign.name)
-    queues = tuple(_queue(campaign, name, now) for name in WORKED)
+    nodes = _node_queues(campaign, config, found.beats)
+    queues = tuple(_queue(campaign, name, now) for name in (*WORKED, *_on_queues(config, nodes)))
     working: dict[str, datetime] = {}
     evicted = evicted_hosts(campaign.store)
     heeded = [beat for beat in found.beats if beat.heartbeat.hostname not in evicted]
     for beat in heeded:
         if beat.is_alive(now) and beat.heartbeat.campaign == campaign.name:
             for queue in (queue for queue, count in beat.heartbeat.workers.items() if count):
-                working[queue] = min(beat.heartbeat.started_at, working.get(queue, now))
+                waits_in = nodes.get(queue, queue)
+                working[waits_in] = min(beat.heartbeat.started_at, working.get(waits_in, now))
     paused = config.queue.paused
     wanted = (
         (host, {queue: count for queue, count in counts.items() if count and queue not in paused})
@@ -128,9 +131,10 @@ def cluster_status(campaign: Campaign) -> ClusterStatus:
         *queue_problems(
             [queue_line.stats for queue_line in queues if queue_line.stats is not None],
             campaign=campaign.name,
-            paused=paused,
+            paused=[nodes.get(name, name) for name in paused],
             working=working,
             now=now,
+            nodes={queue: node for node, queue in nodes.items()},
         ),
         *(
             FleetProblem("queue", queue_line.name, queue_line.problem)
@@ -168,6 +172,23 @@ def counted_status(workspace: Workspace, name: str) -> ClusterStatus:
     except CocliError as error:
         problem = FleetProblem("figures", name, error.message, error.hint)
         return replace(status, problems=status.problems or (problem,))
+
+
+def _node_queues(campaign: Campaign, config: CampaignConfig, beats: Iterable[Beat]) -> dict[str, str]:
+    """Node → the queue that its messages wait in, for all nodes that machines work for, or are to."""
+    from cocli.documents.graph.destination import Destination
+
+    asked = {name for counts in config.workers.values() for name in counts}
+    for beat in beats:
+        if beat.heartbeat.campaign == campaign.name:
+            asked |= set(beat.heartbeat.workers)
+    edition = config.documents.edition or config.cluster.id
+    return {name: Destination(edition, name).queue for name in sorted(asked - set(WORKED))}
+
+
+def _on_queues(config: CampaignConfig, nodes: Mapping[str, str]) -> tuple[str, ...]:
+    """Those that can be counted here. What waits in Kafka, Kafka's own tools tell."""
+    return tuple(nodes.values()) if config.documents.events == "queue" else ()
 
 
 def _queue(campaign: Campaign, name: str, now: datetime) -> QueueStatus:

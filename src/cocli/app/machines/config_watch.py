@@ -6,6 +6,7 @@ import hashlib
 import json
 from typing import TYPE_CHECKING
 
+from cocli.documents.graph.node import INTAKE, name_fault
 from cocli.errors import CocliError, ConfigError
 from cocli.fleet.commands import WORKED
 from cocli.fleet.supervisor import Wanted
@@ -62,13 +63,21 @@ class ConfigWatch:
 
 def wanted_of(config: CampaignConfig, host: str) -> Wanted:
     counts = config.workers.get(host, {})
-    if unknown := [queue for queue in counts if queue not in WORKED]:
+    carried = config.documents.events != "none"
+    if unknown := [queue for queue in counts if queue not in WORKED and not (carried and is_node(queue))]:
+        hint = f"There are: {', '.join(WORKED)}."
+        if not carried:
+            hint += ' For nodes of a graph, events under [documents] has to be "queue" or "kafka".'
         raise ConfigError(
-            reason=f"[workers.{host}] asks for workers of {unknown[0]}, of which there are none",
-            hint=f"There are: {', '.join(WORKED)}.",
+            reason=f"[workers.{host}] asks for workers of {unknown[0]}, of which there are none", hint=hint
         )
     running = {queue: count for queue, count in counts.items() if count and queue not in config.queue.paused}
     return Wanted(running, _fingerprint(config))
+
+
+def is_node(name: str) -> bool:
+    """Whether it can be a node of a graph, or the intake."""
+    return name == INTAKE or name_fault(name) is None
 
 
 def _fingerprint(config: CampaignConfig) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from cocli.fleet.commands import WORKED
 from cocli.fleet.process import WorkerProcess
 
 if TYPE_CHECKING:
@@ -14,18 +15,25 @@ if TYPE_CHECKING:
 
 
 def worker_spawner(
-    workspace: Workspace, campaign: str, say: Callable[[str], None], host: str | None = None
+    workspace: Workspace,
+    campaign: str,
+    say: Callable[[str], None],
+    host: str | None = None,
+    graph: str | None = None,
 ) -> Callable[[str, str], WorkerProcess]:
-    """Starts a worker of a queue under a name, with the settings of this workspace. What it complains of is said.
+    """Starts a worker of a queue, or of a node, under a name, with the settings of this workspace. What it complains of
+    is said.
 
-    `host` is what this machine is called, where that is not its host name."""
+    `host` is what this machine is called, where that is not its host name. `graph` makes the graph of the nodes.
+    """
     flags, environ = workspace.settings.flags, workspace.settings.environ
     store = ["--store", flags.store] if flags.store else []
     name_of_host = ["--host", host] if host else []
+    made_by = ["--graph", graph] if graph else []
 
     def spawn(queue: str, name: str) -> WorkerProcess:
-        command = [sys.executable, "-m", "cocli", "worker", queue, "--campaign", campaign, *store, *name_of_host]
-        command.append("--supervised")
+        words = ["worker", queue] if queue in WORKED else ["documents", "work", queue, *made_by]
+        command = [sys.executable, "-m", "cocli", *words, "--campaign", campaign, *store, *name_of_host, "--supervised"]
         return WorkerProcess.started(command, environ, on_complaint=lambda line: say(f"{name}: {line}"))
 
     return spawn

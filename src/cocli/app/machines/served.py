@@ -51,7 +51,7 @@ class ServedCampaign:
         self._watch = ConfigWatch(workspace, campaign, host)
         self.supervisor = Supervisor(
             self._watch.wanted,
-            worker_spawner(workspace, campaign.name, say, host),
+            worker_spawner(workspace, campaign.name, say, host, options.graph),
             rng=random.Random(secrets.randbits(64)),  # noqa: S311 - spreads waits, hides nothing
             settings=options.restart,
             say=say,

@@ -46,6 +46,8 @@ class SupervisorSettings:
     poll: float = POLL_SECONDS
     """Seconds between two looks for commands and at the configuration."""
     restart: RestartSettings = field(default_factory=RestartSettings)
+    graph: str | None = None
+    """What makes the graph whose nodes `[workers.HOST]` asks workers for; that of the pipeline if not said."""
     inherited: tuple[InheritedWorker, ...] = ()
     """Workers that an earlier release of this process has started."""
 

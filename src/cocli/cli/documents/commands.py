@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 from cocli.cli.documents import changes as documents_changes
 from cocli.cli.documents import editions as documents_editions
+from cocli.cli.documents import events as documents_events
 from cocli.cli.documents import jobs as documents_jobs
+from cocli.cli.documents import module as documents_module
 from cocli.cli.documents import quarantine as documents_quarantine
 from cocli.cli.documents import service as documents_service
 from cocli.cli.documents import work as documents_work
@@ -170,6 +172,7 @@ def _write_blob(call: Call, output: Output, data: bytes, *, raw: bool) -> None:
     """Byte for byte; on a terminal harmless, unless asked for."""
     from cocli.formats.safe_text import safe_text
 
+    data = output.shown_data(data)
     if output.stdout.isatty() and not raw:
         output.stdout.write(safe_text(data.decode("utf-8", "backslashreplace")))
         return
@@ -254,3 +257,5 @@ app.add_typer(documents_editions.app)
 app.add_typer(documents_service.app)
 app.add_typer(documents_quarantine.app)
 app.add_typer(documents_work.app)
+app.add_typer(documents_events.app)
+app.add_typer(documents_module.app)

@@ -31,7 +31,10 @@ ByOption = Annotated[
 GraphOption = Annotated[
     str | None,
     typer.Option(
-        "--graph", metavar="MODULE:FUNCTION", help="What makes the graph.", show_default="that of the pipeline"
+        "--graph",
+        metavar="MODULE:FUNCTION",
+        help="What makes the graph; or a TOML file of it.",
+        show_default="that of the pipeline",
     ),
 ]
 DeletedOption = Annotated[bool, typer.Option("--deleted", help="Also what was deleted.")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,7 +13,9 @@ from cocli.cli.kit.options import CAMPAIGN, JSON, QUIET, STORE, examples, shared
 from cocli.cli.kit.serving import stopped_by_signals
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    import threading
+    from collections.abc import Callable, Mapping
+    from typing import BinaryIO
 
     from cocli.cli.kit.output import Output
     from cocli.documents.graph.worker import NodeTally
@@ -36,11 +39,21 @@ def work(
         typer.Option("--edition", metavar="NAME", help="The edition to work in.", show_default="the campaign's"),
     ] = None,
     until_empty: Annotated[bool, typer.Option("--until-empty", help="End once no message is left.")] = False,
+    host: Annotated[
+        str | None,
+        typer.Option(
+            "--host", metavar="NAME", help="The name of this machine. [default: its host name]", show_default=False
+        ),
+    ] = None,
+    supervised: Annotated[
+        bool, typer.Option("--supervised", help="Report to a supervisor, and end with it.", hidden=True)
+    ] = False,
 ) -> None:
     """Work for nodes of a graph: take the references that are sent to them, run the graph from there, send on.
 
     Messages come as events of [documents] says: from the campaign's queues, or from Kafka. Any number of machines may
-    work for a node. Ctrl-C or SIGTERM ends what is in hand, and takes nothing more.
+    work for a node. Ctrl-C or SIGTERM ends what is in hand, and takes nothing more. A supervisor runs as many of them
+    as [workers.HOST] says. The node "intake" takes what comes in for an edition that subscribed to it.
     """
     from cocli.app.documents.events import relaying
     from cocli.app.documents.jobs import DEFAULT_GRAPH
@@ -49,17 +62,55 @@ def work(
 
     output = call.output
     stop = stopped_by_signals()
+    tell = None
+    if supervised:
+        output = replace(output, quiet=True)
+        end_with_supervisor(call.stdin, stop)
     with chosen_documents(call) as documents:
         options = NodeWorkOptions(
-            nodes, graph or DEFAULT_GRAPH, edition or documents.edition, worker_name(), until_empty=until_empty
+            nodes, graph or DEFAULT_GRAPH, edition or documents.edition, worker_name(host), until_empty=until_empty
         )
+        if supervised:
+            tell = _report_to(output, options.worker, stop)
         output.talk(f"Working for {', '.join(nodes)} in {options.edition}. Ctrl-C ends it.")
         with relaying(documents):
-            tallies = work_for_nodes(documents, options, stop)
+            tallies = work_for_nodes(documents, options, stop, on_look=tell)
+    if tell is not None:
+        tell(tallies)
+        return
     if output.as_json:
         output.document({"cluster": options.edition, "nodes": _documents(tallies)})
         return
     _show(output, tallies)
+
+
+def end_with_supervisor(stream: BinaryIO, stop: threading.Event) -> None:
+    """Stop once whoever started this process is gone."""
+    from cocli.fleet.drain import at_the_end_of
+
+    at_the_end_of(stream, stop.set)
+
+
+def _report_to(output: Output, worker: str, stop: threading.Event) -> Callable[[Mapping[str, NodeTally]], None]:
+    """One line of JSON for the supervisor whenever something changed."""
+    from cocli.app.documents.nodes import node_report
+    from cocli.formats import json_records
+
+    before: dict[str, object] = {}
+
+    def tell(tallies: Mapping[str, NodeTally]) -> None:
+        for node, tally in tallies.items():
+            report = node_report(node, worker, tally)
+            if report == before.get(node):
+                continue
+            before[node] = report
+            try:
+                output.stdout.write(json_records.render(report).decode())
+                output.stdout.flush()
+            except OSError:  # the supervisor is gone: nobody wants this work any more
+                stop.set()
+
+    return tell
 
 
 def _documents(tallies: Mapping[str, NodeTally]) -> list[dict[str, object]]:

@@ -244,7 +244,9 @@ DOCUMENTS = {
             '{"prospects": {"before", "after", "added", "removed", "changed"}, "emails", "domains": the same}}',
             "jobs": f'{{"account", "jobs": [{_JOB}]}}',
             "job": f'{{"account", "job": {_JOB}, "failures": [{{"doc", "address", "code", "error"}}]}}',
-            "token": '{"account", "expires", "host", "token"}',
+            "token": '{"account", "expires", "host", "token", "id", "scopes", "who"}',
+            "revoke": '{"id", "outcome": "revoked" or "already_revoked"}',
+            "revocations": '{"revocations": [{"token", "revoked_at", "revoked_by", "reason"}]}',
         }.items()
     },
     "cocli enrich": '{"campaign", "sites": [{"domain", "url", "final_url", "status", "evidence", "retryable", '
@@ -332,7 +334,8 @@ DOCUMENTS = {
     'same}, "sources", "attribution": [text], "categories", "domains": the same, "queues": [{"queue", "pending", '
     '"leased", "expired", '
     '"completed", "sidelined": {category: count}, "rate_per_minute", "problem"}], "trend": [{"at", "told_by", '
-    '"prospects", "with_email", "addresses", "read"}], "versions": {index: version}, "unpacked": {index: count}, '
+    '"prospects", "with_email", "addresses", "read"}], "changes": [{"name", "count"}], "versions": {index: version}, '
+    '"unpacked": {index: count}, '
     '"path", "problem", "written"}',
     "cocli why": '{"campaign", "company_hash", "name", "moved_from", "merged", "fields": [{"field", "value", '
     '"source", "observed_at", "document", "reason"}], "written": [{"key", "value", "file"}]}, with a field '

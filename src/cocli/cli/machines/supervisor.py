@@ -50,6 +50,15 @@ def supervisor(
         str | None,
         typer.Option("--for", metavar="DURATION", help="End after 90s, 10m or 2h.", show_default=False),
     ] = None,
+    graph: Annotated[
+        str | None,
+        typer.Option(
+            "--graph",
+            metavar="MODULE:FUNCTION",
+            help="What makes the graph, for workers of its nodes.",
+            show_default="that of the pipeline",
+        ),
+    ] = None,
 ) -> None:
     """Run the workers of `[workers.HOST]`, one process each. Dead workers are restarted, those that grow are replaced.
 
@@ -72,6 +81,7 @@ def supervisor(
         period=heartbeat,
         poll=poll,
         restart=RestartSettings(memory=memory << 20, look=min(poll, 0.5)),
+        graph=graph,
         inherited=tuple(inherited_workers(os.environ)),
     )
     with obeying_signals(drain), obeying_succession(drain), call.workspace() as workspace:

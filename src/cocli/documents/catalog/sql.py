@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, TypeVar
 from cocli.documents.catalog.base import CatalogState, Memo, OutboxEntry, Which
 from cocli.documents.catalog.commit_group import CommitGroup
 from cocli.documents.catalog.migrations import migrate
+from cocli.documents.catalog.outbox_table import OutboxTable
+from cocli.documents.catalog.routes_table import RoutesTable
 from cocli.documents.catalog.rows import (
     event_values,
     memo_values,
@@ -51,6 +53,8 @@ class SqlCatalog:
         self._read_row = self._checked(partial(read_row, read=read))
         self._read_event = self._checked(partial(read_event, read=read))
         self._read_memo = self._checked(partial(read_memo, read=read))
+        self.outbox = OutboxTable(database, self._read_event)
+        self.routes = RoutesTable(database, self._read_row, self._add_events)
         self._write_paths()
 
     def _write_paths(self) -> None:
@@ -138,23 +142,44 @@ class SqlCatalog:
     def _commit(
         self, session: DatabaseSession, rows: Sequence[PipeDoc], events: Sequence[Event], intake: str | None
     ) -> bool:
+        number = self._numbered(session, rows)
         if intake is not None:
             found = session.rows(self._statements["deleted"], {"intake": intake, "connector": rows[0].connector})
             if found and found[0][0] is not None:
                 return False
-        self._write(session, rows, events)
+        self.routes.note(session, rows)
+        self._write(session, rows, events, number)
         return True
 
     def replace(self, rows: Sequence[PipeDoc], events: Sequence[Event], *, remove: Sequence[PipeDoc] = ()) -> None:
         with self._database.transaction() as session:
+            number = self._numbered(session, rows)
+            self.routes.note(session, rows)
             for row in (*remove, *rows):
                 session.run(self._statements["remove"], _place(row.state_key))
                 session.run(self._statements["drop_untold"], _place(row.state_key))
-            self._write(session, rows, events)
+            self._write(session, rows, events, number)
 
-    def _write(self, session: DatabaseSession, rows: Sequence[PipeDoc], events: Sequence[Event]) -> None:
+    def _numbered(self, session: DatabaseSession, rows: Sequence[PipeDoc]) -> int:
+        """The number of the first of these changes."""
+        if not rows:
+            return 0
+        found = session.rows(self._statements["count_changes"], {"count": len(rows)})
+        return int(found[0][0]) - len(rows) + 1
+
+    def _note_changes(self, session: DatabaseSession, rows: Sequence[PipeDoc], number: int) -> None:
+        session.run_many(
+            self._statements["note_change"],
+            [_changed(row, each) for each, row in enumerate(rows, number)],
+        )
+
+    def _write(self, session: DatabaseSession, rows: Sequence[PipeDoc], events: Sequence[Event], number: int) -> None:
         session.run_many(self._statements["put"], [self._row_values(row) for row in rows])
+        self._note_changes(session, rows, number)
         session.run_many(self._statements["add_untold"], [_place(row.state_key) for row in rows])
+        self._add_events(session, events)
+
+    def _add_events(self, session: DatabaseSession, events: Sequence[Event]) -> None:
         session.run_many(self._statements["add_event"], [self._event_values(event) for event in events])
 
     def states(self, account: str, doc: str, cluster: Selection, *, deleted: bool) -> list[PipeDoc]:
@@ -229,7 +254,10 @@ class SqlCatalog:
 
     def learn(self, rows: Sequence[PipeDoc], entries: Sequence[str]) -> None:
         with self._database.transaction() as session:
+            number = self._numbered(session, rows)
+            self.routes.note(session, rows)
             session.run_many(self._statements["learn"], [self._row_values(row) for row in rows])
+            self._note_changes(session, rows, number)
             session.run_many(self._statements["add_learned"], [{"entry": entry} for entry in entries])
 
     def is_learned(self, state: StateKey) -> bool:
@@ -267,6 +295,19 @@ class SqlCatalog:
         with self._database.transaction() as session:
             session.run(self._statements["set_fact"], {"name": name, "value": value})
 
+    # --- for those who watch
+
+    def latest_change(self) -> int:
+        with self._database.read() as session:
+            return int(session.rows(self._statements["latest_change"], {})[0][0])
+
+    def changes_after(self, account: str, number: int, limit: int) -> list[tuple[int, PipeDoc]]:
+        """The states that changed since, in the order in which they did: of each only its latest change."""
+        values = {"account": account, "after": number, "limit": limit}
+        with self._database.read() as session:
+            rows = session.rows(self._statements["changes_after"], values)
+        return [(number, self._read_row(columns)) for *columns, number in rows]
+
     # --- events
 
     def waiting(self, limit: int) -> list[Event]:
@@ -279,10 +320,6 @@ class SqlCatalog:
             session.run_many(
                 self._statements["mark_published"], [{"event_id": event_id, "at": moment} for event_id in event_ids]
             )
-
-    def note_failure(self, event_id: str, reason: str) -> None:
-        with self._database.transaction() as session:
-            session.run(self._statements["note_failure"], {"event_id": event_id, "reason": reason[:1000]})
 
     def known_events(self, event_ids: Collection[str]) -> set[str]:
         statement = self._statements["known_event"]
@@ -341,6 +378,10 @@ class SqlCatalog:
         with self._database.transaction() as session:
             for name in ("forget", "drop_waiting", "forget_outcomes"):
                 session.run(self._statements[name], {"account": account, "doc": doc})
+
+
+def _changed(row: PipeDoc, number: int) -> dict[str, object]:
+    return _place(row.state_key) | {"account": row.account, "number": number}
 
 
 def _place(state: StateKey) -> dict[str, object]:

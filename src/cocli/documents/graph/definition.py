@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, JsonValue
 
@@ -28,6 +28,16 @@ class NodeDefinition(RecordPart):
     version: Label = "1"
     config: dict[str, JsonValue] = Field(default_factory=dict)
     keep: bool = False
+    function: Label | None = None
+    """`package.module:function`, for a graph that is read from a file."""
+    remote: Label | None = None
+    """`host:port` of the module that runs it, where it runs elsewhere."""
+    deadline_seconds: Annotated[float, Field(gt=0, le=3600)] = 30.0
+    """How long a module may take for a document, each time it is asked."""
+    attempts: Annotated[int, Field(ge=1, le=20)] = 3
+    """How often a module is asked before the document has to wait."""
+    max_bytes: Annotated[int, Field(ge=1024, le=64 * 1024 * 1024)] = 3 * 1024 * 1024
+    """A document that is larger goes to a module by reference."""
 
 
 class GraphDefinition(Record):
@@ -58,7 +68,13 @@ class GraphDefinition(Record):
     @classmethod
     def of(cls, graph: Graph) -> GraphDefinition:
         nodes = [
-            {"name": node.name, "version": node.version, "config": dict(node.config), "keep": node.keep}
+            {
+                "name": node.name,
+                "version": node.version,
+                "config": dict(node.config),
+                "keep": node.keep,
+                "remote": node.remote,
+            }
             for node in graph.nodes
         ]
         return cls.checked({"name": graph.name, "nodes": nodes, "edges": tuple(graph.edges)})
@@ -68,12 +84,35 @@ class GraphDefinition(Record):
 
     def bind(self, functions: Mapping[str, NodeFunction]) -> Graph:
         """The graph with its code. A node without a function is a fault, listed with all the others."""
-        without = [node.name for node in self.nodes if node.name not in functions]
+        here = {**self._elsewhere(functions), **functions}
+        without = [node.name for node in self.nodes if node.name not in here]
         bound = [
-            Node(node.name, functions[node.name], version=node.version, config=node.config, keep=node.keep)
+            Node(
+                node.name,
+                here[node.name],
+                version=node.version,
+                config=node.config,
+                keep=node.keep,
+                remote=node.remote,
+            )
             for node in self.nodes
-            if node.name in functions
+            if node.name in here
         ]
-        faults = find_faults([node.name for node in self.nodes], self.edges)
+        remotes = {node.name: node.remote for node in self.nodes if node.remote is not None}
+        faults = find_faults([node.name for node in self.nodes], self.edges, remotes=remotes)
         require_none(self.name, [*faults, *(f"node {name}: there is no function of this name" for name in without)])
         return Graph(self.name, bound, self.edges)
+
+    def _elsewhere(self, functions: Mapping[str, NodeFunction]) -> dict[str, NodeFunction]:
+        """What calls the nodes that run elsewhere, but for those whose code is given."""
+        remote = [node for node in self.nodes if node.remote is not None and node.name not in functions]
+        if not remote:
+            return {}
+        from cocli.documents.graph.remote import RemoteNode, RemoteSettings  # only who has such nodes needs protobuf
+
+        return {
+            node.name: RemoteNode(
+                RemoteSettings(node.remote or "", node.deadline_seconds, node.attempts, node.max_bytes)
+            )
+            for node in remote
+        }

@@ -13,6 +13,7 @@ QUARANTINED = "~quarantine"
 """Ends the name under which an edition's quarantined documents are kept, so no edition's own name ends with it."""
 
 _MAX_QUEUE = 63
+_TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}\Z")
 _PLAIN_EDITION = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
 
 
@@ -40,6 +41,13 @@ class Destination:
             return plain
         digest = hashlib.sha256(str(self).encode("utf-8")).hexdigest()[:10]
         return f"{self.node}--x--{digest}"
+
+
+def topic_fault(name: str) -> str | None:
+    """Why a destination cannot be a topic of Kafka, whose names have an alphabet of their own; None where it can."""
+    if _TOPIC.match(name):
+        return None
+    return "a topic of Kafka has up to 249 letters, digits, dots, _ and -"
 
 
 def check_edition(name: str) -> str:

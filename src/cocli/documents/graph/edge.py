@@ -11,9 +11,11 @@ from cocli.models.record import Label, RecordPart
 
 
 class Transport(StrEnum):
-    """`inline` hands the document over in memory and stores nothing; `messaging` saves it and sends its reference."""
+    """`inline` hands the document over in memory and stores nothing; so does `grpc`, to a node that runs elsewhere;
+    `messaging` saves it and sends its reference."""
 
     INLINE = "inline"
+    GRPC = "grpc"
     MESSAGING = "messaging"
 
 

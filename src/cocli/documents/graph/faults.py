@@ -6,7 +6,9 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 from cocli.documents.graph.condition import MAX_DEPTH, depth
+from cocli.documents.graph.edge import Transport
 from cocli.documents.graph.node import INTAKE, name_fault
+from cocli.documents.graph.remote_address import address_fault
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -14,9 +16,31 @@ if TYPE_CHECKING:
     from cocli.documents.graph.edge import Edge
 
 
-def find_faults(names: Sequence[str], edges: Sequence[Edge], datasources: Collection[str] = ()) -> list[str]:
-    """Every fault in words. `names` are those of the nodes, `datasources` ids that no node may be named like."""
-    return [*_of_nodes(names, datasources), *_of_edges(set(names), edges), *_of_shape(names, edges)]
+def find_faults(
+    names: Sequence[str],
+    edges: Sequence[Edge],
+    datasources: Collection[str] = (),
+    remotes: Mapping[str, str] | None = None,
+) -> list[str]:
+    """Every fault in words. `names` are those of the nodes, `datasources` ids that no node may be named like, `remotes`
+    where nodes run that run elsewhere."""
+    return [
+        *_of_nodes(names, datasources),
+        *_of_edges(set(names), edges),
+        *_of_transports(edges, remotes or {}),
+        *_of_shape(names, edges),
+    ]
+
+
+def _of_transports(edges: Sequence[Edge], remotes: Mapping[str, str]) -> Iterator[str]:
+    for name, address in remotes.items():
+        if fault := address_fault(address):
+            yield f"node {name}: {fault}"
+    for edge in edges:
+        if edge.transport is Transport.GRPC and edge.target not in remotes:
+            yield f"edge {edge}: it goes by grpc, and nothing says where {edge.target} runs"
+        elif edge.transport is Transport.INLINE and edge.target in remotes:
+            yield f"edge {edge}: {edge.target} runs elsewhere; its transport is grpc or messaging"
 
 
 def _of_nodes(names: Sequence[str], datasources: Collection[str]) -> Iterator[str]:

@@ -30,7 +30,8 @@ class Graph:
         require_none(self.name, self.faults(datasources=datasources))
 
     def faults(self, *, datasources: Collection[str] = ()) -> list[str]:
-        return find_faults([node.name for node in self.nodes], self.edges, datasources)
+        remotes = {node.name: node.remote for node in self.nodes if node.remote is not None}
+        return find_faults([node.name for node in self.nodes], self.edges, datasources, remotes)
 
     def node(self, name: str) -> Node:
         try:

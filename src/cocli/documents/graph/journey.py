@@ -11,7 +11,7 @@ from cocli.documents.graph.destination import Destination
 from cocli.documents.graph.edge import Transport
 from cocli.documents.graph.node import INTAKE, NodeContext, nothing_to_check
 from cocli.documents.graph.run import Ending, GraphRun, RunOutcome
-from cocli.documents.graph.trouble import FAULTS_OF_THE_DOCUMENT, call
+from cocli.documents.graph.trouble import FAULTS_OF_THE_DOCUMENT, SURROUNDINGS, call
 from cocli.documents.graph.views import view_of
 from cocli.errors import (
     CocliError,
@@ -117,10 +117,11 @@ class DocumentJourney:
         return None
 
     def receive(self, reference: DocumentReference, at: str) -> GraphRun:
-        node = self._graph.node(at)
-        done = self._recall(node, reference)
-        if done is not None and self._ends_here(node, done):
-            return self.result
+        if at != INTAKE:
+            node = self._graph.node(at)
+            done = self._recall(node, reference)
+            if done is not None and self._ends_here(node, done):
+                return self.result
         try:
             document = self._engine.repository.get(reference.account, reference)
         except DocumentDeleted as error:
@@ -174,6 +175,7 @@ class DocumentJourney:
             input_digest=document.digest,
             repository=self._engine.repository,
             check=self._manner.check,
+            given=document,
         )
 
     # --- what was done before
@@ -230,7 +232,7 @@ class DocumentJourney:
         if not matched:
             self._end(name, Ending.UNMATCHED if edges else Ending.FINISHED, output, receipt)
         for edge in reversed(matched):
-            if edge.transport is Transport.INLINE or self._manner.follow:
+            if edge.transport is not Transport.MESSAGING or self._manner.follow:
                 self._ahead.append((edge.target, output))
             else:
                 self._end(name, Ending.SENT, reference=receipt, detail=edge.target)
@@ -251,7 +253,7 @@ class DocumentJourney:
     # --- the end of a way
 
     def _fail(self, document: Document, node: str, error: CocliError) -> None:
-        if error.retryable and not self._manner.final:
+        if isinstance(error, SURROUNDINGS) or (error.retryable and not self._manner.final):
             self._postponed = self._postponed or error
         else:
             self.put_aside(document, node, error)

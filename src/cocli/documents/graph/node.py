@@ -55,6 +55,8 @@ class NodeContext:
     input_digest: str
     repository: DocumentRepository
     check: Callable[[], None] = nothing_to_check
+    given: Document | None = None
+    """The state that the node was given, where it lies: for a node that hands it on by reference."""
 
 
 NodeFunction = Callable[["Document", NodeContext], "Document | None"]
@@ -69,6 +71,8 @@ class Node:
     version: str = "1"
     config: Mapping[str, JsonValue] = field(default_factory=dict)
     keep: bool = False
+    remote: str | None = None
+    """Where it runs, if that is elsewhere: edges of transport grpc lead to it."""
 
     @property
     def code_digest(self) -> str:

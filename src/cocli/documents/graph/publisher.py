@@ -9,11 +9,12 @@ from cocli.documents.graph.transports.base import NodeMessage
 from cocli.documents.outbox import Operation
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from cocli.documents.graph.transports.base import MessageTransport
     from cocli.documents.outbox import Event
     from cocli.documents.relay import Publisher
+    from cocli.errors import CocliError
 
 
 class GraphPublisher:
@@ -23,15 +24,18 @@ class GraphPublisher:
         self._transport = transport
         self._others = others
 
-    def publish(self, events: Sequence[Event]) -> None:
-        messages, rest = [], []
+    def publish(self, events: Sequence[Event]) -> Mapping[str, CocliError]:
+        messages: list[NodeMessage] = []
+        rest: list[Event] = []
         for event in events:
             destination = Destination.parse(event.destination)
             if destination is None:
                 rest.append(event)
             elif event.operation not in (Operation.DELETED, Operation.PURGED):  # a node has no work with what is gone
                 messages.append(NodeMessage(event.event_id, destination, event.reference))
+        failed: dict[str, CocliError] = {}
         if messages:
-            self._transport.publish(messages)
+            failed |= self._transport.publish(messages)
         if rest and self._others is not None:
-            self._others.publish(rest)
+            failed |= self._others.publish(rest)
+        return failed

@@ -10,7 +10,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cocli.documents.document import Document
-from cocli.errors import CocliError, DataError, DocumentInvalid, InvalidKey, NodeFailed, NodeInterrupted
+from cocli.errors import (
+    BrokerUnavailable,
+    CatalogUnavailable,
+    CocliError,
+    DataError,
+    DocumentInvalid,
+    InvalidKey,
+    NodeFailed,
+    NodeInterrupted,
+    OutboxFull,
+    Unavailable,
+)
 from cocli.models.document import Step
 
 if TYPE_CHECKING:
@@ -19,6 +30,9 @@ if TYPE_CHECKING:
 FAULTS_OF_THE_DOCUMENT = (DataError, DocumentInvalid, InvalidKey)
 """What saving raises because of what is in the document: trying again, or elsewhere, ends the same way."""
 
+SURROUNDINGS = (Unavailable, CatalogUnavailable, BrokerUnavailable, OutboxFull)
+"""What is away for every document alike: no document is put into quarantine for it."""
+
 _IDENTITY = ("account", "connector", "datasource", "doc")
 
 
@@ -26,6 +40,8 @@ def call(node: Node, document: Document, context: NodeContext) -> Document | Non
     """What the node makes of a document, at the node's address and with the step in its provenance."""
     try:
         output = node.function(document.at(node.name, context.edition), context)
+    except SURROUNDINGS as error:  # what the node itself asked for: it may be away for this document alone
+        raise NodeInterrupted(node=node.name, reason=error.message) from error
     except CocliError:
         raise
     except (TimeoutError, ConnectionError) as error:

@@ -1,6 +1,6 @@
 """Makes the Python of the `.proto` files: `.venv/bin/python -m cocli.documents.proto.generate proto`.
 
-Messages need protobuf alone (`document_pb2`, `repository_pb2`); what needs gRPC stands apart (`repository_pb2_grpc`).
+Messages need protobuf alone (`document_pb2`, `repository_pb2`); what needs gRPC stands apart (`…_pb2_grpc`).
 The compiler names modules by the proto package, and ours lie elsewhere: their imports are rewritten.
 """
 
@@ -37,7 +37,7 @@ def _compile(sources: Path, files: list[str], folder: Path) -> None:
         f"--plugin=protoc-gen-{name}={Path(sys.executable).with_name(f'protoc-gen-{name}')}"
         for name in ("mypy", "mypy_grpc")
     ]
-    services = [name for name in files if name.endswith("/repository.proto")]
+    services = [name for name in files if name.endswith(("/repository.proto", "/module.proto"))]
     compiler = [sys.executable, "-m", "grpc_tools.protoc", f"-I{sources}", *plugins]
     for command in (
         [*compiler, f"--python_out={folder}", f"--mypy_out={folder}", *files],

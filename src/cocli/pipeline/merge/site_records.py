@@ -60,6 +60,18 @@ class SiteWriting:
     prospects: Sequence[Prospect]
     at: datetime
     mx: Mapping[str, MxAnswer]
+    is_known: bool = False
+    """Nothing of it changed since it was written for somebody, who may be another campaign."""
+
+    @property
+    def is_said(self) -> bool:
+        """Whether all of it was said of these very prospects before: then only the time of the visit is new.
+
+        Addresses are written before prospects, so whoever finds it at its prospects finds it there.
+        """
+        if not self.is_known or self.mx or not self.prospects:
+            return False
+        return all(_has_said(self.website, prospect) for prospect in self.prospects)
 
 
 class SiteRecords:
@@ -114,8 +126,8 @@ class SiteRecords:
     def write_many(self, sites: Sequence[SiteWriting]) -> list[RecordCounts]:
         """What several sites say. Their domains come last: whoever finds one there finds all that the site said."""
         # Whose the address and the domain are is settled later: one worker does not see all branches of a chain.
-        emails = _counted(self._emails, [_emails_of(site) for site in sites])
-        parts = [[prospect_part(site.website, prospect) for prospect in site.prospects] for site in sites]
+        emails = _counted(self._emails, [() if site.is_said else _emails_of(site) for site in sites])
+        parts = [() if site.is_said else _parts_of(site) for site in sites]
         changed = _counted(self._prospects, parts)
         self._domains.put_many([_domain_of(site) for site in sites])
         return [RecordCounts(*counts, 1) for counts in zip(changed, emails, strict=True)]
@@ -129,6 +141,17 @@ class SiteRecords:
                 return prospect
             prospect = self._prospects.get(prospect.merged_into)
         return None  # pointers that lead in a circle lead to nobody
+
+
+def _has_said(website: Website, prospect: Prospect) -> bool:
+    """What a site says as a whole names its document, and when its newest content was fetched."""
+    return any(
+        origin.document == website.document and origin.observed_at == website.crawled_at for origin in prospect.origins
+    )
+
+
+def _parts_of(site: SiteWriting) -> list[Prospect]:
+    return [prospect_part(site.website, prospect) for prospect in site.prospects]
 
 
 def _emails_of(site: SiteWriting) -> list[EmailEntry]:

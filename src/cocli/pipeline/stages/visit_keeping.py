@@ -119,7 +119,10 @@ class VisitKeeping:
         graph = websites_graph(_ReadyPages(_facts(visits)), lambda _, context: sites[context.input_digest])
         engine = Engine(graph, sinks.repository, edition=sinks.edition, clock=self._clock)
         self._keep_pages(engine, visits)
-        records = [SiteWriting(visit.website, visit.prospects, visit.at, visit.mx) for visit in visits]
+        records = [
+            SiteWriting(visit.website, visit.prospects, visit.at, visit.mx, is_known=visit.known is not None)
+            for visit in visits
+        ]
         written = sinks.records.write_many(records)
         self._keep_sites(engine, [document for document, _ in settled])
         references = iter([site.reference for _, site in settled])

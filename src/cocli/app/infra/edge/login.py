@@ -81,7 +81,8 @@ def handler(event, context):
     if path == "/auth/login":
         return start(settings(), here)
     if path == "/auth/callback":
-        cookies = dict(cookie.split("=", 1) for cookie in event.get("cookies", []) if "=" in cookie)
+        told = event.get("cookies") or event["headers"].get("cookie", "").split("; ")
+        cookies = dict(cookie.split("=", 1) for cookie in told if "=" in cookie)
         return finish(settings(), here, event.get("queryStringParameters") or {}, cookies, time.time())
     if path == "/auth/logout":
         return answer(302, [f"{LOGIN}=; Path=/; Max-Age=0; {SAFE}"], location="/auth/login")

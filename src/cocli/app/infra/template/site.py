@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import string
 from importlib import resources
 from typing import Any
 
@@ -30,7 +31,9 @@ def add_site(stack: Stack, campaign: str, bucket: Any, pool: TemplatePool) -> An
         "Signing",
         name=resource_name("login", campaign),
         generate_secret_string=secretsmanager.CfnSecret.GenerateSecretStringProperty(
-            password_length=64, exclude_punctuation=True
+            password_length=64,
+            exclude_punctuation=True,
+            exclude_characters=string.punctuation,  # the key stands between quotes in the guard
         ),
     )
     guard = _guard(stack, campaign, secret)

@@ -3,22 +3,11 @@
 -- name: add_event
 INSERT INTO outbox ({event}) VALUES ({event_values}) ON CONFLICT (event_id) DO NOTHING;
 
--- What failed is tried last, and nothing of its document overtakes it.
 -- name: waiting
-SELECT {event} FROM outbox AS one
-WHERE published_at IS NULL AND NOT EXISTS (
-    SELECT 1 FROM outbox AS failed
-    WHERE failed.uuid = one.uuid AND failed.cluster = one.cluster
-        AND failed.datasource = one.datasource AND failed.connector = one.connector AND failed.published_at IS NULL
-        AND failed.attempts > one.attempts AND failed.number < one.number
-)
-ORDER BY attempts, number LIMIT :limit;
+SELECT {event} FROM outbox WHERE published_at IS NULL ORDER BY attempts, number LIMIT :limit;
 
 -- name: mark_published
 UPDATE outbox SET published_at = :at WHERE event_id = :event_id AND published_at IS NULL;
-
--- name: note_failure
-UPDATE outbox SET attempts = attempts + 1, last_error = :reason WHERE event_id = :event_id AND published_at IS NULL;
 
 -- name: known_event
 SELECT event_id FROM outbox WHERE event_id = :event_id;

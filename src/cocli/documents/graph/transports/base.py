@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from cocli.documents.graph.destination import Destination
+    from cocli.errors import CocliError
     from cocli.models.document import DocumentReference
     from cocli.models.task import TaskError
 
@@ -86,10 +87,20 @@ class Consumer(Protocol):
 
 
 class MessageTransport(Protocol):
-    def publish(self, messages: Sequence[NodeMessage]) -> None:
-        """Send, and return once they are safe: a message whose sending failed is an error."""
+    def publish(self, messages: Sequence[NodeMessage]) -> Mapping[str, CocliError]:
+        """Send, and return once they are safe: the ids of those that could not be sent, with the reason.
+
+        One whose destination is bad stops none of the others. Raised is what closes the road for all of them, for now.
+        """
         ...
 
     def consumer(self, destination: Destination) -> Consumer: ...
 
     def close(self) -> None: ...
+
+
+def require_a_road(failed: Mapping[str, CocliError], sent: int) -> Mapping[str, CocliError]:
+    """What failed, where something else was sent or nothing can help. Else the road is closed, and that is raised."""
+    if failed and len(failed) == sent and all(error.retryable for error in failed.values()):
+        raise next(iter(failed.values()))
+    return failed

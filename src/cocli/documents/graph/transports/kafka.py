@@ -1,37 +1,56 @@
 """References in Kafka: one topic per node and cluster, keyed by the document's uuid. Needs the extra `kafka`.
 
-The producer is idempotent, and `publish` returns only after every message was acknowledged by all replicas in sync.
-How messages are consumed is `kafka_consumer`. What cannot be understood goes to `pipestream.{cluster}.quarantine`.
+The producer is idempotent, and `publish` returns only after every message was acknowledged by all replicas in sync, or
+failed by itself: one topic that does not take its messages stops no other. How messages are consumed is
+`kafka_consumer`. What cannot be understood goes to `pipestream.{cluster}.quarantine`.
 """
 
 from __future__ import annotations
 
-import re
 import threading
-from typing import TYPE_CHECKING, Any
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cocli.documents.graph.destination import Destination
+from cocli.documents.graph.destination import Destination, topic_fault
 from cocli.documents.graph.node import QUARANTINE
+from cocli.documents.graph.transports.base import require_a_road
 from cocli.documents.graph.transports.kafka_consumer import KafkaConsumer
+from cocli.documents.graph.transports.message_codec import VERSION, render_message
 from cocli.documents.ids import node_uuid
 from cocli.errors import BrokerUnavailable, MissingExtra, QueueUnusable
-from cocli.formats import json_records
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from cocli.documents.graph.transports.base import NodeMessage
+    from cocli.errors import CocliError
 
-_TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}\Z")
 _FLUSH_SECONDS = 30.0
+"""How long nobody answers before the broker is taken for away."""
+_STRAGGLER_SECONDS = 3.0
+"""How long a message is waited for after the last of the others was taken."""
+_POLL_SECONDS = 0.1
 MESSAGE_ID = "message-id"
+MESSAGE_VERSION = "cocli-message"
+_FINAL = ("TOPIC_EXCEPTION", "TOPIC_AUTHORIZATION_FAILED", "MSG_SIZE_TOO_LARGE", "INVALID_RECORD", "POLICY_VIOLATION")
+"""Errors of one topic or message, which trying again does not end."""
+
+
+class _Outgoing(NamedTuple):
+    """A message for the producer. Its id is what the answer is told under."""
+
+    message_id: str
+    topic: str
+    key: bytes | None
+    value: bytes | None
+    headers: list[tuple[str, bytes]]
 
 
 def topic_of(destination: Destination) -> str:
     """The topic of a node. Kafka's names have an alphabet of their own, which a cluster's name must keep to."""
     topic = str(destination)
-    if not _TOPIC.match(topic):
-        reason = f'the cluster is called "{destination.edition}", and a topic has letters, digits, dots, _ and - only'
+    if fault := topic_fault(topic):
+        reason = f'the cluster is called "{destination.edition}": {fault}'
         hint = "Set id under [cluster] to a name of letters, digits, dots, _ and -."
         raise QueueUnusable(provider="kafka", queue=destination.node, reason=reason, hint=hint)
     return topic
@@ -56,27 +75,30 @@ class KafkaTransport:
         self._lock = threading.Lock()
         self._producer: Any = None
 
-    def publish(self, messages: Sequence[NodeMessage]) -> None:
-        self._send(
-            [
-                (
-                    topic_of(message.destination),
-                    _key(message),
-                    json_records.render(message.reference),
-                    _headers(message),
-                )
-                for message in messages
-            ]
-        )
+    def publish(self, messages: Sequence[NodeMessage]) -> Mapping[str, CocliError]:
+        failed: dict[str, CocliError] = {}
+        records: list[_Outgoing] = []
+        for message in messages:
+            try:
+                topic = topic_of(message.destination)
+            except QueueUnusable as error:  # of this message: the others are sent all the same
+                failed[message.message_id] = error
+            else:
+                value = render_message(message)
+                records.append(_Outgoing(message.message_id, topic, _key(message), value, _headers(message)))
+        return require_a_road(failed | self._send(records), len(messages))
 
     def reject(self, cluster: str, raw: Any, reason: str) -> None:
         """Keep a message that says nothing we understand where a person finds it, with where it came from."""
+        origin = f"{raw.topic()}/{raw.partition()}/{raw.offset()}"
         headers = [
             *(raw.headers() or ()),
-            ("rejected-from", f"{raw.topic()}/{raw.partition()}/{raw.offset()}".encode()),
+            ("rejected-from", origin.encode()),
             ("rejected-because", reason.encode("utf-8", "backslashreplace")),
         ]
-        self._send([(topic_of(Destination(cluster, QUARANTINE)), raw.key(), raw.value(), headers)])
+        topic = topic_of(Destination(cluster, QUARANTINE))
+        if failed := self._send([_Outgoing(origin, topic, raw.key(), raw.value(), headers)]):
+            raise failed[origin]
 
     def consumer(self, destination: Destination) -> KafkaConsumer:
         client = _library().Consumer(
@@ -85,7 +107,7 @@ class KafkaTransport:
                 "partition.assignment.strategy": "cooperative-sticky",
                 **self._common,
                 **self._consumer_settings,
-                "group.id": f"{self._group}.{topic_of(destination)}",
+                "group.id": self._group_of(destination),
                 "enable.auto.commit": False,
                 "enable.auto.offset.store": False,
             }
@@ -98,36 +120,66 @@ class KafkaTransport:
         if producer is not None:
             producer.flush(_FLUSH_SECONDS)
 
-    def _send(self, records: Sequence[tuple[str, Any, bytes | None, list[tuple[str, bytes]]]]) -> None:
-        library, failed = _library(), list[str]()
+    def _group_of(self, destination: Destination) -> str:
+        return f"{self._group}.{topic_of(destination)}"
 
-        def note(error: Any, _: Any) -> None:
-            if error is not None:
-                failed.append(str(error))
-
+    def _send(self, records: Sequence[_Outgoing]) -> dict[str, CocliError]:
+        library = _library()
+        failed: dict[str, CocliError] = {}
+        answered: dict[str, Any] = {}
         with self._lock:
             producer = self._open_producer(library)
-            for topic, key, value, headers in records:
-                self._produce(producer, topic, key, value, headers, note)
-            left = producer.flush(_FLUSH_SECONDS)
-            if left:
+            for record in records:
+                if (refused := self._produce(producer, record, answered)) is not None:
+                    failed[record.message_id] = refused
+            self._await(producer, len(records) - len(failed), answered)
+            if len(answered) + len(failed) < len(records):
                 # What is still under way must not arrive after we said that it failed, if that can be helped.
                 producer.purge()
-                producer.flush(0)
-        if failed or left:
-            topics = ", ".join(sorted({topic for topic, *_ in records}))
-            reason = failed[0] if failed else f"no answer in {_FLUSH_SECONDS:g} s"
-            raise BrokerUnavailable(queue=topics, reason=f"{len(failed) or left} messages were not taken: {reason}")
+                producer.flush(1.0)
+            if any(error is not None and error.fatal() for error in answered.values()):
+                self._producer = None  # it takes nothing any more: the next one is new
+        for record in records:
+            if record.message_id not in failed:
+                error = answered.get(record.message_id, "no answer in time")
+                if error is not None:
+                    failed[record.message_id] = self._failure(record.topic, error)
+        return failed
 
-    def _produce(self, producer: Any, topic: str, key: Any, value: Any, headers: Any, note: Any) -> None:
+    def _await(self, producer: Any, expected: int, answered: Mapping[str, Any]) -> None:
+        """Until all were answered, or nobody answers any more."""
+        begun, heard, known = time.monotonic(), None, 0
+        while len(answered) < expected:
+            producer.poll(_POLL_SECONDS)
+            now = time.monotonic()
+            if len(answered) > known:
+                known, heard = len(answered), now
+            if heard is not None and now - heard > _STRAGGLER_SECONDS:
+                return
+            if now - begun > _FLUSH_SECONDS and heard is None:
+                return
+
+    def _produce(self, producer: Any, record: _Outgoing, answered: dict[str, Any]) -> CocliError | None:
+        def note(error: Any, _: Any) -> None:
+            answered[record.message_id] = error
+
         while True:
             try:
-                producer.produce(topic, key=key, value=value, headers=headers, on_delivery=note)
-                return
+                producer.produce(
+                    record.topic, key=record.key, value=record.value, headers=record.headers, on_delivery=note
+                )
+                return None
             except BufferError:  # the buffer is full: wait until some of it was sent
-                producer.poll(0.1)
+                producer.poll(_POLL_SECONDS)
             except _library().KafkaException as error:
-                raise BrokerUnavailable(queue=topic, reason=str(error)) from error
+                return self._failure(record.topic, error.args[0])
+
+    def _failure(self, topic: str, error: Any) -> CocliError:
+        kinds = _library().KafkaError
+        final = {getattr(kinds, name) for name in _FINAL}
+        if not isinstance(error, str) and error.code() in final:
+            return QueueUnusable(provider="kafka", queue=topic, reason=str(error))
+        return BrokerUnavailable(queue=topic, reason=str(error))
 
     def _open_producer(self, library: Any) -> Any:
         if self._producer is None:
@@ -150,4 +202,8 @@ def _key(message: NodeMessage) -> bytes:
 
 
 def _headers(message: NodeMessage) -> list[tuple[str, bytes]]:
-    return [(MESSAGE_ID, message.message_id.encode("utf-8")), ("content-type", b"application/json")]
+    return [
+        (MESSAGE_ID, message.message_id.encode("utf-8")),
+        (MESSAGE_VERSION, VERSION.encode()),
+        ("content-type", b"application/x-protobuf"),
+    ]

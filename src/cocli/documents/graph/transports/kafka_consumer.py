@@ -1,11 +1,8 @@
-"""Takes the messages of one topic: one at a time, in the order of their partitions, committed only after the work.
+"""Takes the messages of one topic: one at a time, in order per document, committed only after the work.
 
 While work goes on, a thread keeps asking the broker, with all partitions paused, so that a long task does not lose its
-place in the group, and a partition that goes to another worker is noticed. A message that fails for a while holds its
-own partition back and no other.
-
-A message that kills its worker is the first one that the next worker gets from that partition. So the first message
-after an assignment is counted, in the metadata of the committed offset, and only that one: one commit per assignment.
+place in the group, and a partition that goes to another worker is noticed. A message that fails for a while holds back
+those of its own document, and no others: what is remembered of that is `kafka_partition`.
 """
 
 from __future__ import annotations
@@ -15,9 +12,9 @@ import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
+from cocli.documents.graph.transports.kafka_partition import KafkaPartition, Tried
+from cocli.documents.graph.transports.message_codec import read_message
 from cocli.errors import BrokerUnavailable, FormatError, LeaseLost
-from cocli.formats import json_records
-from cocli.models.document import DocumentReference
 from cocli.queue.runtime import ThreadRuntime
 from cocli.retries import Backoff
 
@@ -27,13 +24,14 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from cocli.documents.graph.destination import Destination
+    from cocli.models.document import DocumentReference
     from cocli.models.task import TaskError
 
 _KEEP_ALIVE = 1.0
 _ANSWER_SECONDS = 15.0
 _SERVE_SECONDS = 0.2
+_RELEASED_SECONDS = 0.2
 _BACKOFF = Backoff(first=0.5, longest=60.0)
-_ATTEMPT = "attempt="
 
 
 class KafkaDelivery:
@@ -48,15 +46,17 @@ class KafkaDelivery:
         self.lost = False
         self.ended = False
         try:
-            self.reference = json_records.read(DocumentReference, raw.value() or b"", file=raw.topic())
+            self.reference = read_message(raw.value(), self._header("cocli-message"), topic=raw.topic())
         except FormatError as error:
             self.problem = error.message
 
     @property
     def message_id(self) -> str:
-        named = [value for name, value in self.raw.headers() or () if name == "message-id" and value]
-        place = f"{self.raw.topic()}/{self.raw.partition()}/{self.raw.offset()}"
-        return named[0].decode("utf-8", "backslashreplace") if named else place
+        return self._header("message-id") or f"{self.raw.topic()}/{self.raw.partition()}/{self.raw.offset()}"
+
+    def _header(self, wanted: str) -> str | None:
+        named = [value for name, value in self.raw.headers() or () if name == wanted and value]
+        return named[0].decode("utf-8", "backslashreplace") if named else None
 
     def check(self) -> None:
         if self.lost:
@@ -73,19 +73,7 @@ class KafkaDelivery:
         self._consumer.reject(self, f"{error.code}: {error.message}")
 
     def release(self) -> None:
-        self._consumer.put_back(self, after=0.0, counted=False)
-
-
-class _Partition:
-    """What we remember of a partition that is ours."""
-
-    def __init__(self) -> None:
-        self.failing: tuple[int, int] | None = None
-        """The offset of the message that is being tried again, and how often it was tried."""
-        self.resume_at: float | None = None
-        self.counted: tuple[int, int] | None = None
-        """The offset of the message whose attempt was committed, and its number, until it is done."""
-        self.fresh = True
+        self._consumer.put_back(self, after=_RELEASED_SECONDS, counted=False)
 
 
 class KafkaConsumer:
@@ -106,11 +94,12 @@ class KafkaConsumer:
         self._send_aside = send_aside
         self._clock = clock
         self._lock = threading.RLock()
-        self._partitions: dict[int, _Partition] = {}
+        self._partitions: dict[int, KafkaPartition] = {}
         self._held: KafkaDelivery | None = None
         self._held_since = 0.0
         self._paused_all = False
         self._early: list[Any] = []
+        self._polled_at = clock()
         self._keeper = ThreadRuntime().every(_KEEP_ALIVE, self._keep_alive)
         client.subscribe([topic], on_assign=self._assigned, on_revoke=self._revoked, on_lost=self._lost)
 
@@ -129,13 +118,39 @@ class KafkaConsumer:
         until = self._clock() + timeout
         while True:
             with self._lock:
-                self._resume_due()
-                raw = self._early.pop(0) if self._early else None
-            raw = raw if raw is not None else self._client.poll(min(max(until - self._clock(), 0.0), _KEEP_ALIVE))
+                self._be_heard()
+                raw = self._due() or (self._early.pop(0) if self._early else None)
+            raw = raw if raw is not None else self._poll(self._patience(until))
             if raw is not None and (delivery := self._take(raw)) is not None:
                 return delivery
             if raw is None and self._clock() >= until:
                 return None
+
+    def _poll(self, seconds: float) -> Any:
+        self._polled_at = self._clock()
+        return self._client.poll(seconds)
+
+    def _be_heard(self) -> None:
+        """Ask the broker now and then, also while what is parked keeps this worker busy: else it counts as dead."""
+        if self._clock() - self._polled_at < _KEEP_ALIVE:
+            return
+        raw = self._poll(0)
+        if raw is not None and raw.error() is None:
+            self._early.append(raw)
+
+    def _patience(self, until: float) -> float:
+        """Until when a new message is waited for: a parked one may be due before."""
+        with self._lock:
+            longest = _SERVE_SECONDS if any(ours.offset is not None for ours in self._partitions.values()) else 1.0
+        return min(max(until - self._clock(), 0.0), longest)
+
+    def _due(self) -> Any:
+        """The first parked message whose time has come."""
+        now = self._clock()
+        for partition in self._partitions.values():
+            if (parked := partition.due(now)) is not None:
+                return parked.raw
+        return None
 
     def _take(self, raw: Any) -> KafkaDelivery | None:
         if (error := raw.error()) is not None:
@@ -146,19 +161,28 @@ class KafkaConsumer:
             partition = self._partitions.get(raw.partition())
             if partition is None:
                 return None  # it went to another worker while the message was on its way
-            try:
-                delivery = KafkaDelivery(self, raw, self._attempt(partition, raw))
-            except LeaseLost:
-                self._refuse(raw, partition)
+            self._get_to_know(raw.partition(), partition)
+            if partition.was_done(raw):
+                partition.end(raw)  # by who had the partition before
                 return None
-            self._held, self._held_since = delivery, self._clock()
-            return delivery
+            if partition.waits_behind(raw):
+                self._park(raw, partition, partition.attempts(raw), self._clock())
+                return None
+            return self._begun(raw, partition)
 
-    def _refuse(self, raw: Any, partition: _Partition) -> None:
-        """It could not be counted: whoever has the partition once the group is settled begins with this message."""
-        partition.fresh = True
-        self._seek(raw, partition)
-        self._go_on_reading()
+    def _begun(self, raw: Any, partition: KafkaPartition) -> KafkaDelivery | None:
+        attempts = partition.attempts(raw)
+        parked = partition.is_parked(raw)
+        partition.begin(raw)
+        try:
+            attempt = attempts + 1 if parked and attempts else self._counted(raw, partition)
+        except LeaseLost:
+            # It could not be counted: whoever has the partition once the group is settled begins with this message.
+            self._park(raw, partition, attempts, self._clock() + _SERVE_SECONDS)
+            self._go_on_reading()
+            return None
+        self._held, self._held_since = KafkaDelivery(self, raw, attempt), self._clock()
+        return self._held
 
     def _passing_errors(self) -> frozenset[int]:
         """A topic that nobody has written to yet is no fault; nor is the end of a partition. Who asked too late left
@@ -167,24 +191,31 @@ class KafkaConsumer:
         names = ("_PARTITION_EOF", "UNKNOWN_TOPIC_OR_PART", "_ALL_BROKERS_DOWN", "_TRANSPORT", "_MAX_POLL_EXCEEDED")
         return frozenset(getattr(kinds, name) for name in names)
 
-    def _attempt(self, partition: _Partition, raw: Any) -> int:
-        if partition.failing and partition.failing[0] == raw.offset():
-            return partition.failing[1] + 1
-        if not partition.fresh:
+    def _counted(self, raw: Any, partition: KafkaPartition) -> int:
+        """Its number of attempts, noted where it may be the message that killed the worker before this one."""
+        tried, offset = partition.tried, raw.offset()
+        if not partition.fresh or (tried is not None and offset < tried.offset):
             return 1
-        partition.fresh = False
-        here = self._library.TopicPartition(self._topic, raw.partition())
-        known = self._committed(here)
-        earlier = _attempts_in(known.metadata) if known.offset == raw.offset() else 0
-        self._commit_offset(raw.partition(), raw.offset(), f"{_ATTEMPT}{earlier + 1}")
-        partition.counted = (raw.offset(), earlier + 1)
-        return earlier + 1
+        times = tried.times + 1 if tried is not None and tried.offset == offset else 1
+        partition.tried = Tried(offset, times)
+        self._commit(raw.partition(), partition)
+        return times
 
-    def _committed(self, here: Any) -> Any:
+    def _get_to_know(self, number: int, partition: KafkaPartition) -> None:
+        if partition.is_known:
+            return
         try:
-            return self._client.committed([here], timeout=_ANSWER_SECONDS)[0]
+            here = self._library.TopicPartition(self._topic, number)
+            known = self._client.committed([here], timeout=_ANSWER_SECONDS)[0]
         except self._library.KafkaException as error:
             raise BrokerUnavailable(queue=self._topic, reason=str(error)) from error
+        partition.inherit(known.offset, known.metadata)
+
+    def _park(self, raw: Any, partition: KafkaPartition, attempts: int, due: float) -> None:
+        partition.park(raw, attempts, due)
+        if partition.is_crowded and not partition.paused:
+            partition.paused = True
+            self._client.pause([self._library.TopicPartition(self._topic, raw.partition())])
 
     def _let_go(self, delivery: KafkaDelivery) -> None:
         with self._lock:
@@ -196,7 +227,7 @@ class KafkaConsumer:
     def _go_on_reading(self) -> None:
         if self._paused_all:
             self._paused_all = False
-            self._client.resume(self._all(without_waiting=True))
+            self._client.resume(self._all(readable=True))
 
     # --- ending
 
@@ -204,11 +235,14 @@ class KafkaConsumer:
         with self._lock:
             delivery.check()
             raw = delivery.raw
-            self._commit_offset(raw.partition(), raw.offset() + 1)
+            partition = self._partitions[raw.partition()]
+            partition.end(raw)
+            self._commit(raw.partition(), partition)
             delivery.ended = True
-            partition = self._partitions.get(raw.partition())
-            if partition is not None:
-                partition.failing = partition.counted = None
+            if partition.paused and not partition.is_crowded:
+                partition.paused = False
+                if not self._paused_all:
+                    self._client.resume([self._library.TopicPartition(self._topic, raw.partition())])
 
     def reject(self, delivery: KafkaDelivery, reason: str) -> None:
         delivery.check()
@@ -216,52 +250,31 @@ class KafkaConsumer:
         self.commit(delivery)
 
     def put_back(self, delivery: KafkaDelivery, *, after: float, counted: bool = True) -> None:
-        """The same message comes next from its partition, which waits that long."""
+        """The same message comes again after a while, and until then nothing else of its document."""
         with self._lock:
             raw, partition = delivery.raw, self._partitions.get(delivery.raw.partition())
             delivery.ended = True
             if partition is None or delivery.lost:
                 return
-            partition.failing = (raw.offset(), delivery.attempt if counted else delivery.attempt - 1)
-            if after > 0:
-                partition.resume_at = self._clock() + after
-                self._client.pause([self._library.TopicPartition(self._topic, raw.partition())])
-            self._seek(raw, partition)
+            attempts = delivery.attempt if counted else delivery.attempt - 1
+            self._park(raw, partition, attempts, self._clock() + after)
 
-    def _seek(self, raw: Any, partition: _Partition) -> None:
-        """What was read beyond it comes again behind it. While the group is being dealt out anew the library refuses:
-        then we take part in it, and try again for as long as the partition is ours. One that went away and came back
-        begins where the group stands, and is left there."""
-        here = self._library.TopicPartition(self._topic, raw.partition(), raw.offset())
-        until = self._clock() + _ANSWER_SECONDS
-        while self._partitions.get(raw.partition()) is partition:
-            self._early = [message for message in self._early if message.partition() != raw.partition()]
-            try:
-                self._client.seek(here)
-                break
-            except self._library.KafkaException as error:
-                if error.args[0].code() not in self._unsettled_errors() or self._clock() >= until:
-                    raise BrokerUnavailable(queue=self._topic, reason=str(error)) from error
-            self._serve(_SERVE_SECONDS)
-
-    def _unsettled_errors(self) -> frozenset[int]:
-        """The partition's place is just being changed, or reading has not begun yet."""
-        kinds = self._library.KafkaError
-        return frozenset(getattr(kinds, name) for name in ("_OUTDATED", "_STATE", "_PREV_IN_PROGRESS"))
-
-    def _commit_offset(self, number: int, offset: int, metadata: str | None = None, *, wait: bool = True) -> None:
+    def _commit(self, number: int, partition: KafkaPartition, *, wait: bool = True) -> None:
         """`LeaseLost` if the partition is not ours any more. While the group is being dealt out anew that is not yet
         known: then we take part in it, and try again."""
         until = self._clock() + _ANSWER_SECONDS
-        while (error := self._try_commit(number, offset, metadata)) is not None:
+        offset = partition.offset
+        if offset is None:
+            return
+        while (error := self._try_commit(number, offset, partition.metadata())) is not None:
             unsettled = error.code() == self._library.KafkaError.REBALANCE_IN_PROGRESS or error.retriable()
             if not (wait and unsettled and self._clock() < until):
                 raise self._not_ours(number, offset, str(error))
             self._serve(_SERVE_SECONDS)
-            if number not in self._partitions:
+            if self._partitions.get(number) is not partition:
                 raise self._not_ours(number, offset, "its partition went to another worker")
 
-    def _try_commit(self, number: int, offset: int, metadata: str | None) -> Any:
+    def _try_commit(self, number: int, offset: int, metadata: str) -> Any:
         """None, or Kafka's error."""
         place = (self._topic, number, offset)
         here = self._library.TopicPartition(*place, metadata) if metadata else self._library.TopicPartition(*place)
@@ -290,14 +303,14 @@ class KafkaConsumer:
         if not self._paused_all:
             self._paused_all = True
             self._client.pause(self._all())
-        raw = self._client.poll(seconds)
+        raw = self._poll(seconds)
         if raw is not None and raw.error() is None:
             self._early.append(raw)  # fetched before the pause took effect
 
     def _assigned(self, client: Any, partitions: list[Any]) -> None:
         with self._lock:
             for assigned in partitions:
-                self._partitions[assigned.partition] = _Partition()
+                self._partitions[assigned.partition] = KafkaPartition()
             client.incremental_assign(partitions)
             if self._paused_all:
                 client.pause(partitions)
@@ -306,7 +319,7 @@ class KafkaConsumer:
         with self._lock:
             gone = {assigned.partition for assigned in partitions}
             for number in gone:
-                self._give_back_count(number, self._partitions.pop(number, None))
+                self._hand_over(number, self._partitions.pop(number, None))
             self._early = [message for message in self._early if message.partition() not in gone]
             if self._held is not None and self._held.raw.partition() in gone:
                 self._held.lost = True
@@ -318,34 +331,22 @@ class KafkaConsumer:
                 self._partitions.pop(lost.partition, None)  # nothing can be committed there any more
             self._revoked(client, partitions)
 
-    def _give_back_count(self, number: int, partition: _Partition | None) -> None:
-        """A partition that we hand over in peace: its message did not kill us, so the attempt is not counted."""
-        if partition is None or partition.counted is None:
+    def _hand_over(self, number: int, partition: KafkaPartition | None) -> None:
+        """In peace: what was begun did not kill us, so that attempt is not counted."""
+        if partition is None or partition.tried is None:
             return
-        offset, attempt = partition.counted
+        partition.tried = partition.tried._replace(times=partition.tried.times - 1)
         with suppress(LeaseLost):  # then one attempt too many is counted, which does no harm
-            self._commit_offset(number, offset, f"{_ATTEMPT}{attempt - 1}", wait=False)
+            self._commit(number, partition, wait=False)
 
-    def _resume_due(self) -> None:
-        now = self._clock()
-        for number, partition in self._partitions.items():
-            if partition.resume_at is not None and partition.resume_at <= now:
-                partition.resume_at = None
-                self._client.resume([self._library.TopicPartition(self._topic, number)])
-
-    def _all(self, *, without_waiting: bool = False) -> list[Any]:
+    def _all(self, *, readable: bool = False) -> list[Any]:
         return [
             self._library.TopicPartition(self._topic, number)
             for number, partition in self._partitions.items()
-            if not (without_waiting and partition.resume_at is not None)
+            if not (readable and partition.paused)
         ]
 
     def close(self) -> None:
         """Leave the group, so that others get the partitions at once."""
         self._keeper.stop()
         self._client.close()
-
-
-def _attempts_in(metadata: str | None) -> int:
-    digits = (metadata or "").removeprefix(_ATTEMPT)
-    return int(digits) if digits.isascii() and digits.isdigit() else 0

@@ -6,6 +6,8 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from cocli.documents.graph.transports.base import require_a_road
+from cocli.errors import CocliError
 from cocli.models.completion import Failed, Ok
 from cocli.queue.base import NewTask
 
@@ -104,12 +106,17 @@ class QueueTransport:
         self._clock = clock
         self._sleep = sleep
 
-    def publish(self, messages: Sequence[NodeMessage]) -> None:
+    def publish(self, messages: Sequence[NodeMessage]) -> Mapping[str, CocliError]:
         by_queue: dict[str, list[NewTask]] = {}
         for message in messages:
             by_queue.setdefault(message.destination.queue, []).append(_task(message))
+        failed: dict[str, CocliError] = {}
         for name, tasks in by_queue.items():
-            self._queue(name).put_many(tasks)
+            try:
+                self._queue(name).put_many(tasks)
+            except CocliError as error:  # of this queue: the others are tried all the same
+                failed |= {task.task_id: error for task in tasks}
+        return require_a_road(failed, len(messages))
 
     def consumer(self, destination: Destination) -> QueueConsumer:
         """With a queue of its own: what a queue remembers of its listings serves one worker."""

@@ -19,9 +19,12 @@ from cocli.errors import UsageError
 from cocli.store.opening import open_store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
+
+    from cocli.documents.graph.node import NodeFunction
 
 _MEMORY = ":memory:"
+_FILES = (".toml", ".json")
 
 
 def _now() -> datetime:
@@ -65,8 +68,11 @@ class Workplace:
             store.close()
 
 
-def make_graph(factory: str, arguments: Mapping[str, Any]) -> Graph:
-    """The graph that a function makes, by the function's dotted name."""
+def make_graph(factory: str, arguments: Mapping[str, Any], *, here: Collection[str] = ()) -> Graph:
+    """The graph that a function makes, by the function's dotted name; or that of a TOML or JSON file, whose nodes name
+    their functions. `here` are nodes whose code is wanted though they run elsewhere for others."""
+    if factory.endswith(_FILES):
+        return _from_file(factory, here)
     module, colon, name = factory.partition(":")
     hint = "Name a function that returns a Graph, such as package.module:make_graph."
     if not all(part.isidentifier() for part in module.split(".")):
@@ -83,3 +89,34 @@ def make_graph(factory: str, arguments: Mapping[str, Any]) -> Graph:
     if not isinstance(made, Graph):
         raise UsageError(reason=f"{factory} made no graph", hint=hint)
     return made
+
+
+def _from_file(path: str, here: Collection[str]) -> Graph:
+    from cocli.documents.graph.definition import GraphDefinition
+
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+    except OSError as error:
+        raise UsageError(reason=f"{path} cannot be read: {error.strerror}") from error
+    if path.endswith(".toml"):
+        definition = GraphDefinition.from_toml(data.decode("utf-8", "replace"), file=path)
+    else:
+        definition = GraphDefinition.from_json(data, file=path)
+    wanted = [node for node in definition.nodes if node.function and (node.remote is None or node.name in here)]
+    return definition.bind({node.name: _function(path, str(node.function)) for node in wanted})
+
+
+def _function(path: str, name: str) -> NodeFunction:
+    module, _, attribute = name.partition(":")
+    hint = "Name a function of a node, such as package.module:parse."
+    if not all(part.isidentifier() for part in module.split(".")):
+        raise UsageError(reason=f"{path}: {name} is no name of a function", hint=hint)
+    try:
+        found = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise UsageError(reason=f"{path}: {name} cannot be imported: {error}", hint=hint) from error
+    if not callable(found):
+        raise UsageError(reason=f"{path}: {name} is no function", hint=hint)
+    function: NodeFunction = found
+    return function

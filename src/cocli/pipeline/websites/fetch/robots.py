@@ -126,17 +126,18 @@ class Robots:
             self._known.popitem(last=False)
 
     async def _load(self, target: Target) -> _Known:
-        file = parse_url("/robots.txt", base=target.url)
-        kept = self._shelf.find(file.url) if self._shelf else None
+        url = "/".join([*target.url.split("/", 3)[:3], "robots.txt"])  # of a target, which has been read already
+        kept = self._shelf.find(url) if self._shelf else None
         if kept is not None:
-            return _Known(self._time.monotonic() + _FRESH - kept.age, self._rules(kept.body, file))
+            return _Known(self._time.monotonic() + _FRESH - kept.age, self._rules(kept.body, url))
+        file = parse_url(url)
         try:
             body = await self._read(file)
         except (Refusal, Breakdown) as problem:
             return _Known(self._time.monotonic() + _FRESH_FAILURE, Rules(), problem)
         if self._shelf:
-            self._shelf.keep(file.url, body)
-        return _Known(self._time.monotonic() + _FRESH, self._rules(body, file))
+            self._shelf.keep(url, body)
+        return _Known(self._time.monotonic() + _FRESH, self._rules(body, url))
 
     async def _read(self, first: Target) -> bytes | None:
         """The file; None where there is none."""
@@ -153,10 +154,10 @@ class Robots:
                 raise Refusal(Reason.ROBOTS_UNAVAILABLE, f"its robots.txt: {problem.detail}", first.url) from problem
         return None  # what cannot be found within some redirects is not there
 
-    def _rules(self, body: bytes | None, file: Target) -> Rules:
+    def _rules(self, body: bytes | None, url: str) -> Rules:
         if body is None:
             return Rules()
-        return read_rules(body, file.url, self._user_agent)
+        return read_rules(body, url, self._user_agent)
 
 
 def _file_of(answer: HttpAnswer, asked: Target) -> bytes | None:
