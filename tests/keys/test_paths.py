@@ -82,6 +82,9 @@ KEYS = {
     paths.RefreshRoundKey: st.builds(
         paths.RefreshRoundKey, TEXT, st.dates().map(lambda day: f"{day:%Y%m%d}".zfill(8)), st.integers(0, 10**9)
     ),
+    paths.QueuedRoundKey: st.builds(
+        paths.QueuedRoundKey, TEXT, st.dates().map(lambda day: f"{day:%Y%m%d}".zfill(8)), st.integers(0, 10**9)
+    ),
     paths.WatchStateKey: st.builds(paths.WatchStateKey, TEXT, TEXT),
     paths.ExportKey: st.builds(paths.ExportKey, TEXT, SHORT.filter(lambda t: all(t.split("/")))),
     paths.CatalogChangesKey: st.builds(
@@ -193,6 +196,7 @@ FROZEN = [
     "campaigns/plumbers/indexes/standings/4/4bf3bc18bdf336e3.usv",
     "campaigns/plumbers/indexes/changes/f/fb1a4757f83b74e5.usv",
     "campaigns/plumbers/refresh/20261117/00000001.json",
+    "campaigns/plumbers/refresh/20261117/00000001.queued",
     "campaigns/plumbers/watches/closed.json",
     "indexes/scraped-tiles/-0.05/0.00/coffee%20shop.csv",
     "indexes/scraped-tiles/-0.05/0.00/coffee%20shop/google-maps.csv",

@@ -35,6 +35,7 @@ EXAMPLES: list[tuple[object, kinds.SyncKind]] = [
     (paths.StandingKey("c", "4bf3bc18bdf336e3"), kinds.LOOSE),
     (paths.ChangeKey("c", "4bf3bc18bdf336e3"), kinds.LOOSE),
     (paths.RefreshRoundKey("c", "20261117", 1), kinds.QUEUE_STATE),
+    (paths.QueuedRoundKey("c", "20261117", 1), kinds.QUEUE_STATE),
     (paths.WatchStateKey("c", "closed"), kinds.QUEUE_STATE),
     (paths.HarvestedTileKey("c", Tile.parse("33.7", "-118.3"), "plumber", "overture"), kinds.LOOSE),
     ("indexes/scraped-tiles/33.7/-118.3/plumber.csv", kinds.LOOSE),

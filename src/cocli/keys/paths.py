@@ -526,6 +526,16 @@ class RefreshRoundKey(Key):
     number: int
 
 
+class QueuedRoundKey(Key):
+    """The mark that all tasks of a round are queued."""
+
+    TEMPLATE: ClassVar[str] = "campaigns/{campaign}/refresh/{day}/{number}.queued"
+    CODECS: ClassVar[dict[str, Codec]] = {"day": DAY, "number": VERSION}
+    campaign: str
+    day: str
+    number: int
+
+
 class WatchStateKey(Key):
     """What a watch has told so far."""
 
