@@ -3,7 +3,8 @@
 `pages=20000` says how many stored pages are replayed, `small=2000` and `large=200` how many documents are saved,
 `events=5000` how many are relayed to the queue of a node. Nobody
 synchronises the disk, neither we nor the peers, unless a figure's name says fsync: then everybody does, for each
-document. warcio compresses (gzip per record, its default); our objects are not compressed.
+document, and so does the service (`_documents_service`). warcio compresses (gzip per record, its default); our objects
+are not compressed.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 from benchmarks._documents_relay import relay
+from benchmarks._documents_service import measure_service
 from cocli.documents import Blob, Document, DocumentRepository, DocumentSource, open_catalog
 from cocli.documents.graph.edge import Edge
 from cocli.documents.graph.engine import Engine
@@ -77,6 +79,7 @@ def main(bench: Bench) -> None:
         _warc(bench, folder / "warc", bench.size("small", 2_000))
         relay(bench, folder / "relay", bench.size("events", 5_000))
         _replay(bench, folder / "replay", bench.size("pages", 20_000))
+        measure_service(bench, folder / "served")
 
 
 # --- documents

@@ -10,6 +10,7 @@ not in ten thousand.
 from __future__ import annotations
 
 from benchmarks._refresh_changes import measure_changes
+from benchmarks._refresh_forget import measure_forgetting
 from benchmarks._refresh_visits import measure_visits
 from benchmarks.harness import Bench
 
@@ -17,3 +18,4 @@ from benchmarks.harness import Bench
 def main(bench: Bench) -> None:
     measure_visits(bench)
     measure_changes(bench)
+    measure_forgetting(bench)

@@ -48,10 +48,17 @@ MODULES_IN_ORDER = (
 # --- the models, described -----------------------------------------------------------------------------------------
 
 
+def module_names() -> list[str]:
+    """The modules of `cocli.models`, those in folders too, but for the documents of the dashboard: see web-data.md."""
+    found = pkgutil.walk_packages(cocli.models.__path__, "cocli.models.")
+    names = [info.name.removeprefix("cocli.models.") for info in found if not info.ispkg]
+    return [name for name in names if not name.startswith("web.")]
+
+
 def models() -> list[type[RecordPart]]:
     """Every record and part of `cocli.models`, in the order of the page: a module's records before their parts."""
     found: list[type[RecordPart]] = []
-    names = [info.name for info in pkgutil.iter_modules(cocli.models.__path__)]
+    names = module_names()
     for name in sorted(names, key=(*MODULES_IN_ORDER, *sorted(names)).index):
         module = importlib.import_module(f"cocli.models.{name}")
         here = [
@@ -65,9 +72,7 @@ def models() -> list[type[RecordPart]]:
 
 def aliases() -> dict[str, Any]:
     """The value types that have a name of their own, such as `Hash16`."""
-    modules = (
-        importlib.import_module(f"cocli.models.{info.name}") for info in pkgutil.iter_modules(cocli.models.__path__)
-    )
+    modules = (importlib.import_module(f"cocli.models.{name}") for name in module_names())
     return {
         name: value
         for name, value in chain.from_iterable(vars(module).items() for module in modules)

@@ -39,7 +39,7 @@ def test_only_what_may_help_is_retried() -> None:
         "NodeInterrupted",
         "ServiceUnavailable",
     }
-    retried |= {"CrewLost", "SourceUnreachable", "TooManyRequests", "TooSlow"}
+    retried |= {"CrewLost", "SourceUnreachable", "TooManyRequests", "TooSlow", "QuotaExceeded", "ServiceTroubled"}
     retried |= {"PageUnread", "PageReaderLost", "SourceResting", "NetworkDown", "BackupContested"}
     retried |= {"CloudUnavailable", "HostUnreachable", "HostLost"}
     assert {kind.__name__ for kind in ALL if kind.retryable} == retried

@@ -48,6 +48,7 @@
     │   ├── DocumentDeleted         the document was deleted; its tombstone is there
     │   ├── DocumentInvalid         the document does not have the form it must have
     │   ├── DocumentDamaged         an object does not match its name or its header
+    │   ├── PreconditionFailed      another version is there than the caller expects
     │   └── DocumentContested       others kept changing it while it was being saved
     ├── CatalogError                the table of documents
     │   └── CatalogUnavailable      retryable
@@ -76,6 +77,11 @@
     │   ├── TooLarge                a request or an answer is larger than the service allows
     │   ├── TooSlow                 retryable: a request did not arrive in time
     │   ├── TooManyRequests         retryable: a token sent more requests than it may
+    │   ├── ScopeMissing            the token does not allow this
+    │   ├── QuotaExceeded           retryable: an account has used up what it may use
+    │   ├── UnknownUpload           it never was, has expired, or has ended
+    │   ├── UploadOffset            the bytes do not begin where the upload stands
+    │   ├── ServiceTroubled         retryable: what the service needs is away, and comes back
     │   └── ServiceUnavailable      retryable: it did not answer, or not in time
     ├── SourceError                 files of open places, and pages of Google Maps
     │   ├── SourceMissing           no file of the source is loaded
@@ -469,6 +475,14 @@ class DocumentDamaged(DocumentError):
     remedy = "Find all damaged documents and set them aside with: cocli documents fsck --repair"
 
 
+class PreconditionFailed(DocumentError):
+    """Document {doc} is at {there}, not at {wanted}."""
+
+    code = "precondition_failed"
+    exit_code = ExitCode.CONFLICT
+    remedy = "Read it again, and decide anew with the etag that it has now."
+
+
 class DocumentContested(DocumentError):
     """Others changed document {doc} {tries} times while it was being saved."""
 
@@ -668,6 +682,48 @@ class TooManyRequests(ServiceError):
     exit_code = ExitCode.UNAVAILABLE
     retryable = True
     remedy = "Wait, or raise the limit on the machine that runs the service: cocli enrichment serve --per-minute N"
+
+
+class ScopeMissing(ServiceError):
+    """The token does not allow this: it lacks the scope {scope}."""
+
+    code = "scope_missing"
+    exit_code = ExitCode.DENIED
+    remedy = "Make one that does on the machine that runs the service: cocli documents token --scope {scope}"
+
+
+class QuotaExceeded(ServiceError):
+    """This account may have {limit} {what}. The service answers it again in {wait} seconds."""
+
+    code = "quota_exceeded"
+    exit_code = ExitCode.UNAVAILABLE
+    retryable = True
+    remedy = "Wait, ask for less at a time, or have the account's limits in [documents] raised."
+
+
+class UnknownUpload(ServiceError):
+    """There is no upload {upload}: it has ended, has expired, or never was."""
+
+    code = "unknown_upload"
+    exit_code = ExitCode.NOT_FOUND
+    remedy = "Begin a new upload."
+
+
+class UploadOffset(ServiceError):
+    """The upload {upload} stands at {offset} bytes, not at {given}."""
+
+    code = "upload_offset"
+    exit_code = ExitCode.CONFLICT
+    remedy = "Go on from where it stands."
+
+
+class ServiceTroubled(ServiceError):
+    """The service cannot do it now: {reason}"""
+
+    code = "service_troubled"
+    exit_code = ExitCode.UNAVAILABLE
+    retryable = True
+    remedy = "Try again in a moment."
 
 
 class ServiceUnavailable(ServiceError):

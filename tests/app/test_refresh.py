@@ -26,7 +26,7 @@ from cocli.errors import UnknownVersion
 from cocli.index.compaction import Compactor
 from cocli.index.versions import history
 from cocli.index.writer import IndexWriter
-from cocli.keys.paths import RefreshRoundKey
+from cocli.keys.paths import QueuedRoundKey, RefreshRoundKey
 from cocli.models.domain import Domain
 from cocli.models.freshness.change import BusinessChange
 from cocli.models.freshness.standing import BusinessStanding
@@ -137,8 +137,9 @@ def test_who_died_before_queueing_is_followed_by_the_next_one(workspace: Workspa
     known(workspace, {1: 40, 2: 41})
     assert refresh_campaign(workspace, CAMPAIGN).queued == 2
     store = workspace.campaign(CAMPAIGN).store
-    for info in list(store.list(f"campaigns/{CAMPAIGN}/queues/enrichment/")):
-        store.delete(info.key)
+    mark = next(info.key for info in store.list(f"campaigns/{CAMPAIGN}/refresh/") if info.key.endswith(".queued"))
+    for key in (mark, *[info.key for info in store.list(f"campaigns/{CAMPAIGN}/queues/enrichment/")]):
+        store.delete(key)
     assert pending(workspace) == 0, "as if it had died right after the round was written"
     again = refresh_campaign(workspace, CAMPAIGN)
     assert (again.round, pending(workspace)) == (None, 2)
@@ -157,7 +158,8 @@ def test_machines_that_look_at_once_make_one_round(workspace: Workspace, environ
     assert rounds == [1]
     assert pending(workspace) == 8
     keys = [info.key for info in workspace.store.list(f"campaigns/{CAMPAIGN}/refresh/")]
-    assert keys == [str(RefreshRoundKey(CAMPAIGN, f"{workspace.store.now():%Y%m%d}", 1))]
+    day = f"{workspace.store.now():%Y%m%d}"
+    assert sorted(keys) == [str(RefreshRoundKey(CAMPAIGN, day, 1)), str(QueuedRoundKey(CAMPAIGN, day, 1))]
 
 
 def test_of_excluded_businesses_nothing_is_told(workspace: Workspace) -> None:
@@ -195,6 +197,6 @@ def test_the_list_of_another_day_and_an_error_where_it_is_gone(workspace: Worksp
     assert exported(indexes, times[0] - DAY) == [], "before its first version an index was empty"
     first = min(info.key for info in indexes.store.list(f"campaigns/{CAMPAIGN}/indexes/prospects/manifests/"))
     indexes.store.delete(first)
-    fresh = Indexes(indexes.store, f"{indexes.cache}-of-another-machine", indexes.campaign)
+    fresh = Indexes(indexes.store, f"{indexes.cache}-of-another-machine", indexes.left_alone, indexes.campaign)
     with pytest.raises(UnknownVersion, match="2 to 3"):
         exported(fresh, times[0])

@@ -32,3 +32,14 @@ def sizes() -> Graph:
         Edge(source="parse", target="double", transport=Transport.MESSAGING),
     ]
     return Graph("sizes", [Node("parse", parse), Node("double", double, keep=True)], edges)
+
+
+def pick(document: Document, context: NodeContext) -> Document:
+    """Fails while it is told to."""
+    if os.environ.get("COCLI_TEST_BROKEN"):
+        raise ValueError("this node is broken")
+    return document.with_data("pick", {"bytes": document.blobs["body"].size})
+
+
+def picky() -> Graph:
+    return Graph("picky", [Node("pick", pick, keep=True)], [Edge(source=INTAKE, target="pick")])

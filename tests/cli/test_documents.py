@@ -215,6 +215,14 @@ def test_an_interrupted_replay_is_paused_and_goes_on(cocli: Any, home: Path) -> 
 def test_a_token_is_signed_and_dated(cocli: Any, home: Path) -> None:
     made = cocli("documents", "token", "--account", "a.b", "--days", "1", "--json").json
     assert made["token"].count(".") == 2
+    assert (made["scopes"], made["who"]) == (["read", "write"], "a.b")
+    assert cocli("documents", "token", "--scope", "nonsense").code == 2
+    assert cocli("documents", "revoke", made["id"], "--reason", "lost", "--json").json["outcome"] == "revoked"
+    assert cocli("documents", "revoke", made["id"], "--json").json["outcome"] == "already_revoked"
+    assert [record["token"] for record in cocli("documents", "revocations", "--json").json["revocations"]] == [
+        made["id"]
+    ]
+    assert cocli("documents", "revoke", "nonsense").code != 0
     assert cocli("documents", "token", "--days", "0").code == 2
     assert cocli("documents", "token", "--account", "a|b").code == 8
     secret = home / ".local" / "state" / "cocli" / "documents" / "token.secret"

@@ -161,7 +161,7 @@ def test_a_newer_release_is_read_and_the_witness_names_it(first: Desk) -> None:
     first.file("2026-11-01.0", Newcomer_Plumbing=(38.56, -101.01, {"craft": "plumber"}))
     done = first.queue("first")
     assert (done["harvested"], done["harvest"]["from_files"], done["outcomes"]) == (1, 1, {})
-    assert first.witness("release") == ["2026-11-01.0+2026-10-01.0"], "both files have the tile"
+    assert first.witness("release") == ["2026-11-01.0"], "the later release replaces the earlier one in its tiles"
     assert first.names("first") == sorted([*WEST, "Newcomer Plumbing"])
     assert first.queue("first")["harvested"] == 0
     first.campaign("second", WEST_TILE)

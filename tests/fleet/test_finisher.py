@@ -34,6 +34,7 @@ from cocli.fleet.supervisor import Supervisor
 from cocli.index.writer import IndexWriter
 from cocli.keys.paths import DatapackageKey, IndexRef
 from cocli.models.completion import Failed
+from cocli.models.domain import Domain
 from cocli.models.origin import Origin
 from cocli.models.prospect import Prospect
 from cocli.models.task import TaskError
@@ -103,6 +104,25 @@ def is_finished(site: Site, prospects: int) -> bool:
 def is_swept(site: Site) -> bool:
     upkeep = read_upkeep(site.store, NAME)
     return upkeep is not None and upkeep.swept_at is not None
+
+
+@pytest.mark.timeout(300)
+def test_what_became_old_is_queued_once_when_nothing_else_is_to_be_done(site: Site) -> None:
+    edit_campaign(site.workspace, NAME, [parse_change("refresh.every=30d")])
+    indexes = campaign_indexes(site.workspace, NAME)
+    shop = Prospect(
+        company_hash="a" * 16, slug="shop", name="Shop", website="http://shop-of-springfield.com/", campaign=NAME,
+        domain="shop-of-springfield.com", first_seen=NOW, updated_at=NOW, sources=("import", "website"),
+    )  # fmt: skip
+    IndexWriter(indexes.open(IndexRef("prospects", NAME))).append([shop])
+    read = Domain(domain="shop-of-springfield.com", status="alive", last_crawled=datetime(2026, 1, 1, tzinfo=UTC))
+    IndexWriter(indexes.open(IndexRef("domains"))).append([read])
+    finisher = site.finisher()
+    steps_until(finisher, lambda: (upkeep := read_upkeep(site.store, NAME)) is not None and upkeep.refreshed_at)
+    pending = [info.key for info in site.store.list(f"campaigns/{NAME}/queues/enrichment/pending/")]
+    assert len(pending) == 1
+    assert "shop-of-springfield.com_refresh-20260101-000000" in pending[0]
+    finisher.close()
 
 
 @pytest.mark.timeout(300)

@@ -67,10 +67,13 @@ KEYS = {
     paths.NoteKey: st.builds(paths.NoteKey, TEXT, TEXT),
     paths.MeetingKey: st.builds(paths.MeetingKey, TEXT, TEXT),
     paths.PersonKey: st.builds(paths.PersonKey, TEXT),
+    paths.SuppressionKey: st.builds(paths.SuppressionKey, TEXT, SHA256),
+    paths.ForgottenKey: st.builds(paths.ForgottenKey, SHA256),
     paths.HeartbeatKey: st.builds(paths.HeartbeatKey, TEXT),
     paths.CampaignHeartbeatKey: st.builds(paths.CampaignHeartbeatKey, TEXT, TEXT),
     paths.MachineAccessKey: st.builds(paths.MachineAccessKey, TEXT),
     paths.EvictionKey: st.builds(paths.EvictionKey, TEXT),
+    paths.RevocationKey: st.builds(paths.RevocationKey, st.text("0123456789abcdef", min_size=16, max_size=16)),
     paths.ParserQualityKey: st.builds(paths.ParserQualityKey, TEXT, TEXT),
     paths.ImportMappingKey: st.builds(paths.ImportMappingKey, TEXT, TEXT),
     paths.ExtractorQualityKey: st.builds(paths.ExtractorQualityKey, TEXT, TEXT),
@@ -78,6 +81,9 @@ KEYS = {
     paths.UpkeepKey: st.builds(paths.UpkeepKey, TEXT),
     paths.RefreshRoundKey: st.builds(
         paths.RefreshRoundKey, TEXT, st.dates().map(lambda day: f"{day:%Y%m%d}".zfill(8)), st.integers(0, 10**9)
+    ),
+    paths.QueuedRoundKey: st.builds(
+        paths.QueuedRoundKey, TEXT, st.dates().map(lambda day: f"{day:%Y%m%d}".zfill(8)), st.integers(0, 10**9)
     ),
     paths.WatchStateKey: st.builds(paths.WatchStateKey, TEXT, TEXT),
     paths.ExportKey: st.builds(paths.ExportKey, TEXT, SHORT.filter(lambda t: all(t.split("/")))),
@@ -190,6 +196,7 @@ FROZEN = [
     "campaigns/plumbers/indexes/standings/4/4bf3bc18bdf336e3.usv",
     "campaigns/plumbers/indexes/changes/f/fb1a4757f83b74e5.usv",
     "campaigns/plumbers/refresh/20261117/00000001.json",
+    "campaigns/plumbers/refresh/20261117/00000001.queued",
     "campaigns/plumbers/watches/closed.json",
     "indexes/scraped-tiles/-0.05/0.00/coffee%20shop.csv",
     "indexes/scraped-tiles/-0.05/0.00/coffee%20shop/google-maps.csv",
@@ -206,6 +213,7 @@ FROZEN = [
     "status/pi-1.json",
     "access/pi-1.json",
     "evictions/pi-1.json",
+    "revocations/0123456789abcdef.json",
     "campaigns/plumbers/exports/csv/prospects.csv",
     "campaigns/plumbers/quality/google-maps-list.json",
     "campaigns/plumbers/reports/report.json",
@@ -314,5 +322,5 @@ def test_a_name_with_folders_is_not_shortened() -> None:
 
 def test_only_what_is_written_once_is_immutable() -> None:
     immutable = {key for key in FROZEN if paths.is_immutable(key)}
-    once = ("/wal/", "/shards/", "/manifests/", "/completed/", f"/{'0' * 64}.pb", "/blobs/", ".damaged")
+    once = ("/wal/", "/shards/", "/manifests/", "/completed/", f"/{'0' * 64}.pb", "/blobs/", ".damaged", "/retention/")
     assert immutable == {key for key in FROZEN if any(part in key for part in once)}

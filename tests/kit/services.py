@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from cocli.app.documents.tokens import Tokens
+from cocli.app.documents.tokens import Tokens, TokenScope
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
 _STOP_SECONDS = 30.0
@@ -27,10 +27,19 @@ class RunningService:
     process: subprocess.Popen[str]
     lines: list[list[str]]
 
-    def token(self, account: str = "default", *, days: float = 1.0) -> str:
+    def token(
+        self,
+        account: str = "default",
+        *,
+        days: float = 1.0,
+        scopes: Iterable[TokenScope] = tuple(TokenScope),
+        who: str = "",
+    ) -> str:
         """As `cocli documents token` makes it, without a process for each."""
         secret = self.home / ".local" / "state" / "cocli" / "documents" / "token.secret"
-        return Tokens(secret.read_bytes().strip()).make(account, datetime.now(UTC) + timedelta(days=days))
+        return Tokens(secret.read_bytes().strip()).make(
+            account, datetime.now(UTC) + timedelta(days=days), scopes=scopes, who=who
+        )
 
     @property
     def log(self) -> str:

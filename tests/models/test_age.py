@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocli.models.age import days_of, longer, moment_before
+from cocli.models.retention.age import days_of, longer, moment_before
 
 NOON = datetime(2024, 3, 31, 12, tzinfo=UTC)
 

@@ -99,7 +99,7 @@ def test_delete_restore_and_purge(alice: DocumentClient) -> None:
     page = a_page(alice, body=b"x" * 100_000)
     reference = alice.save(page).reference
     alice.save(page.at("parse", "main").with_data("parse", {"n": 1}))
-    assert len(alice.delete(page.doc, by="me")) == 2
+    assert len(alice.delete(page.doc)) == 2
     with pytest.raises(DocumentDeleted) as refused:
         alice.save(page)
     assert refused.value.hint == f"Bring it back with: cocli documents restore {page.doc}"
@@ -111,8 +111,8 @@ def test_delete_restore_and_purge(alice: DocumentClient) -> None:
     assert alice.get(reference, blobs=True) == page
     alice.delete(page.doc, cluster="main")
     assert [row.cluster for row in alice.states(page.doc)] == [None]
-    (proof,) = alice.purge(page.doc, by="me", reason="asked")
-    assert (proof.purged_by, proof.reason) == ("me", "asked")
+    (proof,) = alice.purge(page.doc, reason="asked")
+    assert (proof.purged_by, proof.reason) == ("alice", "asked")
     assert proof.purged_at is not None
     assert "blob" in {one.kind for one in proof.removed}
     with pytest.raises(DocumentDeleted):

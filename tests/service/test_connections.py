@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from cocli.errors import ServiceUnavailable, TooSlow
+from cocli.errors import QuotaExceeded, ServiceUnavailable, TooSlow
 from cocli.service.connections import ConnectionLimits, network_of, note_caller
 from cocli.service.http_common import read_body
 from cocli.service.listener import Tls, listening, served
@@ -268,7 +268,7 @@ def test_an_account_has_three_quarters_of_the_places() -> None:
     places = RequestPlaces(4)
     for _ in range(3):
         places.take("greedy")
-    with pytest.raises(ServiceUnavailable, match="of this account"):
+    with pytest.raises(QuotaExceeded, match="3 requests under way"):
         places.take("greedy")
     with places.taken("neighbour"), pytest.raises(ServiceUnavailable, match="too much"):
         places.take("third")

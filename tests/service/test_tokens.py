@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocli.app.documents.tokens import TokenMachine, Tokens
-from cocli.errors import CocliError, ConfigError, MissingExtra, TokenRefused
+from cocli.app.documents.revocations import RevocationBook, revoke, revoked_tokens
+from cocli.app.documents.tokens import TokenMachine, Tokens, TokenScope, scopes_named, token_id_said
+from cocli.errors import CocliError, ConfigError, MissingExtra, TokenRefused, UsageError
 from cocli.fleet.eviction import EvictionBook
 from cocli.formats import json_records
 from cocli.keys.paths import EvictionKey
@@ -120,3 +121,35 @@ def test_a_token_of_a_machine_ends_with_it_and_does_not_come_back() -> None:
     assert tokens.account(other, NOON) == "alice"
     with pytest.raises(TokenRefused, match="when it was made for which machine"):
         tokens.account(signed(host="pi1"), NOON)
+
+
+def test_what_a_token_allows_and_whom_it_is_for() -> None:
+    end = NOON + timedelta(days=1)
+    usual = TOKENS.caller(TOKENS.make("alice", end), NOON)
+    assert (usual.who, usual.may(TokenScope.WRITE), usual.may(TokenScope.PURGE)) == ("alice", True, False)
+    admin = TOKENS.caller(TOKENS.make("alice", end, who="Ada", scopes=scopes_named(["admin"])), NOON)
+    assert (admin.who, all(map(admin.may, TokenScope))) == ("Ada", True)
+    assert TOKENS.caller(signed(), NOON).scopes == {TokenScope.READ, TokenScope.WRITE}
+    assert TOKENS.caller(signed(scope="nonsense"), NOON).scopes == frozenset()
+    for names in (["reed"], ["read,nonsense"]):
+        with pytest.raises(UsageError):
+            scopes_named(names)
+    with pytest.raises(UsageError):
+        TOKENS.make("alice", end, who="a\nb")
+
+
+def test_a_token_that_was_revoked_is_refused_where_the_store_is_shared() -> None:
+    store = MemoryStore()
+    now = [0.0]
+    book = RevocationBook(store, look_seconds=2.0, clock=lambda: now[0])
+    tokens = Tokens(SECRET, is_revoked=book.has)
+    lost, other = (tokens.make("alice", NOON + timedelta(days=1)) for _ in range(2))
+    assert tokens.account(lost, NOON) == "alice"
+    assert revoke(store, token_id_said(lost), by="me", reason="lost") is True
+    assert revoke(store, token_id_said(lost), by="me") is False
+    now[0] = 3.0
+    with pytest.raises(TokenRefused, match="it was revoked"):
+        tokens.account(lost, NOON)
+    assert tokens.account(other, NOON) == "alice"
+    (record,) = revoked_tokens(store)
+    assert (record.token, record.reason) == (token_id_said(lost), "lost")

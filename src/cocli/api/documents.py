@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from cocli.app.documents import documents as use
 from cocli.app.documents.jobs import ReplayOptions
-from cocli.app.documents.quarantine import QuarantineQuery, Release, quarantined, release
+from cocli.app.documents.quarantine import QuarantineQuery, QuarantineRelease, quarantined, release
 from cocli.app.workspace import no_progress
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class DocumentAccess:
         """Documents that failed for good, with the node and the reason."""
         return quarantined(self._documents, QuarantineQuery(node=node, released=released))
 
-    def release(self, *docs: str, node: str | None = None, graph: str | None = None) -> list[Release]:
+    def release(self, *docs: str, node: str | None = None, graph: str | None = None) -> list[QuarantineRelease]:
         """Let documents go on at the node where they failed; with none named, all that are in quarantine."""
         self._gate()
         query = QuarantineQuery(docs, node)

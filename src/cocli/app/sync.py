@@ -62,12 +62,26 @@ class Sync:
         watcher: SyncWatcher | None = None,
     ) -> SyncReport:
         """Bring both sides together. `TooManyDeletions` unless they are said to be meant."""
+        self._obey_who_was_forgotten(options)
         more: dict[str, Any] = {} if watcher is None else {"watcher": watcher}
         syncer = Syncer(self.pair, self.selection, options, indexes=self.indexes, bandwidth=bandwidth, **more)
         with logs.bound(campaign=self.selection.campaign):
             report = syncer.run(many_deletions=many_deletions)
             self._tell_catalogues(report)
         return report
+
+    def _obey_who_was_forgotten(self, options: SyncOptions) -> None:
+        """Before anything is compared: who is left alone is known on both sides, and who was forgotten is gone from
+        both. So nothing of them that is still here goes back."""
+        from cocli.app.left_alone.copies import carry_lists, obey_proofs  # here: all of the index comes with it
+
+        folder, bucket, environ = self.pair.folder.store, self.pair.bucket, self.settings.environ
+        carry_lists(folder, bucket, writes_other=options.direction.up)
+        dropped = obey_proofs(environ, [folder], copies=options.direction.down).dropped
+        if dropped:  # as if never had: what is in the bucket is brought over
+            self.pair.state.advance({}, dropped, brought=False)
+        if options.direction.up:
+            obey_proofs(environ, [bucket], copies=False)
 
     def _tell_catalogues(self, report: SyncReport) -> None:
         """Documents were brought over: whoever asks for them on either side knows them."""

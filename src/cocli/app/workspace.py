@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cocli.config.places import Environment
+    from cocli.pipeline.suppression.stored import LeftAlone
+    from cocli.pipeline.suppression.veil import Veil
     from cocli.store.base import Store
 
 
@@ -70,6 +72,8 @@ class Campaign:
     """Where the campaign is: the store that its file names, or the one the file was found in."""
     home: Store
     """Where its file is. That is the same store, but for a campaign that is still in two places."""
+    left_alone: LeftAlone
+    """The do-not-contact list: that of the data home, and that of the store where the campaign is."""
     signpost: Signpost | None = None
     """The file that says where the campaign is, if it is not in the configured store."""
 
@@ -80,6 +84,7 @@ class Workspace:
 
     settings: Settings
     _stores: dict[str, Store] = field(default_factory=dict)
+    _left_alone: dict[str, LeftAlone] = field(default_factory=dict)
 
     @property
     def store(self) -> Store:
@@ -96,6 +101,36 @@ class Workspace:
             self._stores[address] = open_store(address)
         return self._stores[address]
 
+    def open_address(self, address: str) -> Store:
+        """A store that no setting names, closed with the others."""
+        if address not in self._stores:
+            from cocli.store import open_store
+
+            self._stores[address] = open_store(address)
+        return self._stores[address]
+
+    def left_alone(self, store: Store | None = None) -> LeftAlone:
+        """The do-not-contact list of the data home; for a campaign elsewhere also the one over there."""
+        from cocli.pipeline.suppression.stored import LeftAlone  # here, because `cocli config` needs no list
+
+        stores = {self.store.address: self.store}
+        if store is not None:
+            stores[store.address] = store
+        name = " ".join(sorted(stores))
+        if name not in self._left_alone:
+            self._left_alone[name] = LeftAlone(list(stores.values()))
+        return self._left_alone[name]
+
+    def forget_lists(self) -> None:
+        """Somebody has just changed the do-not-contact list: whoever asks next reads it again."""
+        for left_alone in self._left_alone.values():
+            left_alone.forget()
+
+    def veils(self) -> list[Veil]:
+        """What a text passes through before a person sees it: the lists of all stores that were opened."""
+        veils = [self.left_alone(store).veil() for store in self._stores.values()]
+        return [veil for veil in veils if veil is not None]
+
     def campaign(self, name: str, *, split: bool = False) -> Campaign:
         """Load a campaign by its name. `CampaignSplit` where it is in two places, but for who mends that (`split`)."""
         from cocli.app.campaigns.name import check_campaign_name
@@ -110,7 +145,7 @@ class Workspace:
         settings = self._settings_of(name, file)
         store = self.open(settings)
         if store.address == self.store.address:
-            return Campaign(name, key, stored.etag, file, settings, store, store)
+            return Campaign(name, key, stored.etag, file, settings, store, store, self.left_alone())
         return self._elsewhere(name, Signpost(stored.etag, file, self.store), store, split=split)
 
     def _elsewhere(self, name: str, signpost: Signpost, store: Store, *, split: bool) -> Campaign:
@@ -125,13 +160,15 @@ class Workspace:
         except NotFound:
             if split:
                 settings = self._settings_of(name, signpost.file)
-                return Campaign(name, key, signpost.etag, signpost.file, settings, store, signpost.store, signpost)
+                here = signpost.store
+                left_alone = self.left_alone(store)
+                return Campaign(name, key, signpost.etag, signpost.file, settings, store, here, left_alone, signpost)
             create(store, key, signpost.file.text.encode("utf-8"))  # its first use: it takes its file along
             stored = store.get(key)
         file = read_config(stored.data, location(store, key), Scope.CAMPAIGN, campaign=name)
         where = {"storage": signpost.file.data.get("storage", {})}
         settings = self._settings_of(name, file._replace(data=file.data | where))
-        return Campaign(name, key, stored.etag, file, settings, store, store, signpost)
+        return Campaign(name, key, stored.etag, file, settings, store, store, self.left_alone(store), signpost)
 
     def _settings_of(self, name: str, file: ConfigFile) -> Settings:
         flags = self.settings.flags._replace(campaign=name)

@@ -33,9 +33,7 @@ _Kinds = Annotated[
     list[str] | None,
     typer.Option("--kind", metavar="KIND", help="Only this kind; may be repeated.", show_default=False),
 ]
-_WithEvidence = Annotated[
-    bool, typer.Option("--with-evidence", help="Also captures that values of the list still name as their page.")
-]
+_WithEvidence = Annotated[bool, typer.Option("--with-evidence", help="Also pages that values of the list still name.")]
 
 
 @app.command(epilog=examples("cocli retention show plumbers", "cocli retention show plumbers --json"))
@@ -56,7 +54,7 @@ def show(call: Call, kind: _Kinds = None, with_evidence: _WithEvidence = False) 
 def apply(call: Call, kind: _Kinds = None, with_evidence: _WithEvidence = False, by: ByOption = None) -> None:
     """Remove what the rules no longer let the campaign keep. A record of it stays: what, digests, when, by whom.
 
-    Captures that a value still names as its page stay, unless --with-evidence. It can be cut off and run again.
+    A page that a value still names stays, unless --with-evidence. It can be cut off and run again.
     """
     _run(call, kind, with_evidence, by, apply=not call.dry_run)
 

@@ -95,7 +95,8 @@ def _installed(
 
 def _show(output: Output, name: str, done: Installed) -> None:
     if output.as_json:
-        output.document({"campaign": name, **asdict(done)})
+        texts = [{"file": file, "text": text} for file, text in done.texts.items()]
+        output.document({"campaign": name, **asdict(done), "texts": texts})
         return
     if done.state != "printed":
         output.line(f"{done.manager}: {done.state.replace('_', ' ')}")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ from cocli.models.document import Step
 if TYPE_CHECKING:
     from google.protobuf.timestamp_pb2 import Timestamp
 
+_EVERYTHING = 1 << 62
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _OPERATIONS = {operation: pb.Operation.Value(f"OPERATION_{operation.name}") for operation in Operation}
 _NAMES = {number: operation for operation, number in _OPERATIONS.items()}
@@ -64,11 +66,17 @@ def to_message(document: Document) -> pb.PipeDoc:
         digest=document.digest,
         parent_digest=document.parent_digest or "",
     )
-    return _content(document, header, limits.MAX_BLOB_BYTES)
+    return _content(document, header, _EVERYTHING)
 
 
 def from_message(message: pb.PipeDoc) -> Document:
     """A document that somebody else made. What it says of its own digests is checked, or made anew."""
+    for what, names in (
+        ("blobs", [blob.name for blob in message.blobs]),
+        ("results of nodes", [part.node for part in message.data]),
+    ):
+        if len(set(names)) < len(names):
+            raise DocumentInvalid(doc=message.doc_id[:80] or "?", reason=f"two of its {what} have one name")
     try:
         return _document(message, trusted=False)
     except (ValueError, TypeError, RecursionError, OverflowError) as error:
@@ -79,6 +87,19 @@ def from_message(message: pb.PipeDoc) -> Document:
 def external(blob: Blob, inline_limit: int) -> bool:
     """Whether the bytes of a blob are an object of their own."""
     return blob.data is None or blob.size > inline_limit
+
+
+def parted(blob: Blob) -> Blob:
+    """The blob with its parts, where it is so large that it has some."""
+    if blob.data is None or blob.size <= limits.PART_BYTES:
+        return blob
+    parts = tuple(hashlib.sha256(piece).hexdigest() for piece in pieces_of(blob.data))
+    return replace(blob, parts=parts, part_size=limits.PART_BYTES)
+
+
+def pieces_of(data: bytes) -> list[bytes]:
+    """The bytes of each part."""
+    return [data[begin : begin + limits.PART_BYTES] for begin in range(0, len(data), limits.PART_BYTES)]
 
 
 def _check_digest(state: DocumentState, doc: str) -> None:
@@ -135,6 +156,7 @@ def _header(state: DocumentState) -> pb.StateHeader:
         saved_at=_time(header.saved_at),
         deleted_at=_time(header.deleted_at),
         deleted_by=header.deleted_by,
+        saved_by=header.saved_by,
         operation=_OPERATIONS[header.operation],
         destinations=header.destinations,
     )
@@ -152,8 +174,11 @@ def _source(source: DocumentSource) -> pb.Source:
 
 
 def _blob(name: str, blob: Blob, inline_limit: int) -> pb.Blob:
+    blob = parted(blob) if external(blob, inline_limit) else blob
     return pb.Blob(
         name=name,
+        parts=[bytes.fromhex(part) for part in blob.parts],
+        part_size=blob.part_size,
         mime_type=blob.mime_type,
         filename=blob.filename or "",
         size=blob.size,
@@ -203,6 +228,7 @@ def _state(message: pb.PipeDoc, data: bytes, etag: str | None) -> DocumentState:
         destinations=tuple(head.destinations),
         deleted_at=_moment(head, "deleted_at"),
         deleted_by=head.deleted_by,
+        saved_by=head.saved_by,
     )
     document = _document(message)
     if document.uuid != head.uuid:
@@ -258,12 +284,21 @@ def _read_source(source: pb.Source) -> DocumentSource:
 
 def _read_blob(blob: pb.Blob) -> Blob:
     data = blob.data if blob.HasField("data") else None
-    return Blob(blob.sha256, blob.size, blob.mime_type, blob.filename or None, data)
+    parts = tuple(part.hex() for part in blob.parts)
+    return Blob(
+        blob.sha256,
+        blob.size,
+        blob.mime_type,
+        blob.filename or None,
+        data,
+        parts=parts,
+        part_size=blob.part_size,
+    )
 
 
 def _checked_blob(blob: pb.Blob) -> Blob:
     if not blob.HasField("data"):
-        return _read_blob(blob)
+        return replace(_read_blob(blob), parts=(), part_size=0)  # which parts it has is known where it lies
     made = Blob.of(blob.data, blob.mime_type or "application/octet-stream", filename=blob.filename or None)
     if blob.sha256 not in ("", made.sha256):
         raise ValueError(f"the bytes of its blob {blob.name[:80]} do not have the SHA-256 that it names")

@@ -71,10 +71,19 @@ class Blob:
     data: bytes | None = field(default=None, repr=False)
     home: str | None = field(default=None, repr=False, compare=False)
     """The document that has it in the store already, for the repository alone: it need not be written again there."""
+    parts: tuple[str, ...] = field(default=(), repr=False, compare=False)
+    """The SHA-256 of each of its parts, where it is so large that it has some."""
+    part_size: int = field(default=0, repr=False, compare=False)
+    """Bytes of all parts but the last."""
 
     @classmethod
     def of(cls, data: bytes, mime_type: str = "application/octet-stream", *, filename: str | None = None) -> Self:
         return cls(hashlib.sha256(data).hexdigest(), len(data), mime_type, filename, bytes(data))
+
+    @property
+    def objects(self) -> tuple[str, ...]:
+        """The names of the objects that it lies in, where it is not in the document's own."""
+        return self.parts or (self.sha256,)
 
     @property
     def content(self) -> bytes:

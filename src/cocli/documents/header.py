@@ -34,6 +34,8 @@ class Header:
     destinations: tuple[str, ...] = ()
     deleted_at: datetime | None = None
     deleted_by: str = ""
+    saved_by: str = ""
+    """Who saved it, by the token that they had; empty where there was none."""
 
 
 @dataclass(frozen=True, slots=True)

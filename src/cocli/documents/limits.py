@@ -6,7 +6,9 @@ from cocli.errors import DocumentInvalid
 
 INLINE_LIMIT = 64 * 1024
 """Blobs up to this size lie in the document's object, larger ones are objects of their own."""
-MAX_BLOB_BYTES = 256 * 1024 * 1024
+PART_BYTES = 4 * 1024 * 1024
+"""Blobs up to this size are one object, larger ones several parts: nobody ever has to hold a large one in memory."""
+MAX_BLOB_BYTES = 16 * 1024 * 1024 * 1024
 MAX_STATE_BYTES = 64 * 1024 * 1024
 """Of the object without the blobs that are objects of their own."""
 MAX_BLOBS = 10_000

@@ -6,17 +6,18 @@ Knows the store and nothing of the catalogue. What is read must lie where its ow
 from __future__ import annotations
 
 import hashlib
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cocli.documents import codec, limits
 from cocli.documents.places import DocumentPlace
-from cocli.errors import DocumentDamaged, DocumentInvalid, NotFound, StoreError
+from cocli.errors import AlreadyExists, DocumentDamaged, DocumentInvalid, NotFound, StoreError
 from cocli.store.base import Put, StoredObject
 from cocli.store.settled import create, swap
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from cocli.documents.document import Blob, Document
     from cocli.documents.header import DocumentState
@@ -42,6 +43,17 @@ class DocumentObjects:
             return None
         return self.read(place, stored), stored
 
+    def currents(self, places: Sequence[DocumentPlace]) -> list[tuple[DocumentState, StoredObject] | None]:
+        """As `current`, side by side. None also where one cannot be read: whoever asks for it alone learns why."""
+        read: list[tuple[DocumentState, StoredObject] | None] = []
+        for place, stored in zip(places, self.store.get_many([place.current for place in places]), strict=True):
+            state = None
+            if isinstance(stored, StoredObject):
+                with suppress(DocumentDamaged):
+                    state = self.read(place, stored)
+            read.append(None if state is None or isinstance(stored, StoreError) else (state, stored))
+        return read
+
     def version(self, place: DocumentPlace, digest: str) -> DocumentState | None:
         """An earlier version."""
         try:
@@ -64,14 +76,44 @@ class DocumentObjects:
         absent = {name: blob for name, blob in document.blobs.items() if blob.data is None}
         if not absent:
             return document
-        found = self.store.get_many([place.blob(blob.sha256) for blob in absent.values()])
+        found = iter(self.store.get_many([place.blob(sha256) for blob in absent.values() for sha256 in blob.objects]))
         read = {
-            name: replace(blob, data=_checked(place, name, blob, stored))
-            for (name, blob), stored in zip(absent.items(), found, strict=True)
+            name: replace(blob, data=_joined(place, name, blob, [next(found) for _ in blob.objects]))
+            for name, blob in absent.items()
         }
         return document.with_blobs({**document.blobs, **read})
 
+    def blob_pieces(
+        self, place: DocumentPlace, name: str, blob: Blob, offset: int = 0, length: int | None = None
+    ) -> Iterator[bytes]:
+        """Some bytes of a blob, a part at a time. Only the parts that are needed are read, and each is checked."""
+        until = blob.size if length is None else min(blob.size, offset + length)
+        if blob.data is not None:
+            yield blob.data[offset:until]
+            return
+        size = blob.part_size or blob.size
+        first = offset // size if size else 0
+        for number, sha256 in enumerate(blob.objects[first:], first):
+            begin = number * size
+            if begin >= until:
+                return
+            data = self._part(place, name, sha256)
+            yield data[max(0, offset - begin) : until - begin]
+
+    def _part(self, place: DocumentPlace, name: str, sha256: str) -> bytes:
+        try:
+            stored = self.store.get(place.blob(sha256))
+        except NotFound as error:
+            raise DocumentDamaged(doc=place.doc, reason=f"a part of its blob {name} is missing") from error
+        return _checked(place, name, sha256, stored)
+
     # --- writing
+
+    def put_part(self, place: DocumentPlace, data: bytes) -> str:
+        """Write a part of a blob that no state refers to yet; its name."""
+        sha256 = hashlib.sha256(data).hexdigest()
+        self.store.put(place.blob(sha256), data)
+        return sha256
 
     def encode(self, state: DocumentState) -> tuple[DocumentState, bytes]:
         """The bytes of a state, and the state with its size."""
@@ -91,8 +133,10 @@ class DocumentObjects:
                 continue
             if blob.data is None:
                 raise DocumentInvalid(doc=place.doc, reason="it has a blob of another document that was not read")
-            key = place.blob(blob.sha256)
-            puts[key] = Put(key, blob.data)
+            pieces = [blob.data] if blob.size <= limits.PART_BYTES else codec.pieces_of(blob.data)
+            for sha256, piece in zip(codec.parted(blob).objects, pieces, strict=True):
+                key = place.blob(sha256)
+                puts[key] = Put(key, piece)
         return list(puts.values())
 
     def put_blobs(self, place: DocumentPlace, document: Document) -> None:
@@ -108,6 +152,12 @@ class DocumentObjects:
         if there.header.deleted_at is None:
             create(self.store, place.version(there.header.digest), stored.data)
         return swap(self.store, place.current, data, stored.etag)
+
+    def keep_all(self, states: Sequence[tuple[DocumentPlace, DocumentState, StoredObject]]) -> list[bool]:
+        """Keep what is about to be replaced under its digest, as `supersede` does; which of them are kept."""
+        puts = [Put(place.version(there.header.digest), stored.data, if_absent=True) for place, there, stored in states]
+        answers = self.store.put_many(puts)
+        return [isinstance(answer, str | AlreadyExists) for answer in answers]
 
     def overwrite(self, place: DocumentPlace, stored: StoredObject, data: bytes) -> str | None:
         """Put something in the place of a version that is not to be kept; None if others were faster."""
@@ -138,12 +188,22 @@ def at_home(document: Document, place: DocumentPlace) -> Document:
     )
 
 
-def _checked(place: DocumentPlace, name: str, blob: Blob, found: StoredObject | StoreError) -> bytes:
+def _joined(place: DocumentPlace, name: str, blob: Blob, found: Sequence[StoredObject | StoreError]) -> bytes:
+    if not blob.parts:
+        return _checked(place, name, blob.sha256, found[0])
+    parts = [_checked(place, name, sha256, stored) for sha256, stored in zip(blob.parts, found, strict=True)]
+    data = b"".join(parts)
+    if hashlib.sha256(data).hexdigest() != blob.sha256:
+        raise DocumentDamaged(doc=place.doc, reason=f"the bytes of its blob {name} are not those that were saved")
+    return data
+
+
+def _checked(place: DocumentPlace, name: str, sha256: str, found: StoredObject | StoreError) -> bytes:
     if isinstance(found, NotFound):
         raise DocumentDamaged(doc=place.doc, reason=f"its blob {name} is missing") from found
     if isinstance(found, StoreError):
         raise found
-    if hashlib.sha256(found.data).hexdigest() != blob.sha256:
+    if hashlib.sha256(found.data).hexdigest() != sha256:
         raise DocumentDamaged(doc=place.doc, reason=f"the bytes of its blob {name} are not those that were saved")
     return found.data
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from cocli.documents.limits import INLINE_LIMIT
 from cocli.documents.objects import DocumentObjects
 from cocli.documents.outbox_room import MOST_WAITING, OutboxRoom
 from cocli.documents.places import DocumentPlace
+from cocli.documents.save_order import UNCONDITIONAL, SaveOrder
 from cocli.documents.saver import Saver
 from cocli.documents.subscriptions import NOBODY
 from cocli.errors import (
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from cocli.documents.document import Document
     from cocli.documents.header import DocumentState, PurgeProof
     from cocli.documents.receipt import Receipt
+    from cocli.documents.save_order import Precondition
     from cocli.documents.subscriptions import Subscriptions
     from cocli.errors import CocliError
     from cocli.models.document import DocumentReference, PipeDoc
@@ -67,7 +70,9 @@ class DocumentRepository:
         inline_limit: int = INLINE_LIMIT,
         subscriptions: Subscriptions = NOBODY,
         most_waiting: int = MOST_WAITING,
+        redact: Callable[[Document], Document] | None = None,
     ) -> None:
+        """`redact` is what every document passes before it is saved: without whom was forgotten."""
         self.objects = DocumentObjects(store, prefix=prefix, inline_limit=inline_limit)
         self.catalog = catalog
         if prefix != DEFAULT_PREFIX:
@@ -81,7 +86,9 @@ class DocumentRepository:
             inline_limit=inline_limit,
             subscriptions=subscriptions,
             most_waiting=most_waiting,
+            redact=redact,
         )
+        self._redact = redact or _as_it_is
         self.tombstones = Tombstones(self.objects, catalog, clock=clock, subscriptions=subscriptions)
         self.purger = Purger(self.objects, catalog, self.tombstones, clock=clock, subscriptions=subscriptions)
         self.expiry = Expiry(self.objects, catalog, clock=clock, subscriptions=subscriptions)
@@ -108,11 +115,16 @@ class DocumentRepository:
 
         `publish` names destinations. Each gets one event, beside the plain one of every version, where it is read.
         """
-        return self._saver.save(document, publish)
+        return self._saver.save(SaveOrder(self._redact(document), publish))
+
+    def carry_out(self, orders: Sequence[SaveOrder]) -> list[Receipt | CocliError]:
+        """Save many, side by side and in one transaction, each on its own condition. One failure does not stop the
+        others. Each is on the disk when this returns, and the disk was synchronised for all of them together."""
+        return self._saver.save_many([replace(order, document=self._redact(order.document)) for order in orders])
 
     def save_many(self, requests: Sequence[tuple[Document, Sequence[str]]]) -> list[Receipt | CocliError]:
-        """Save many, new ones side by side and in one transaction. One failure does not stop the others."""
-        return self._saver.save_many(requests)
+        """As `carry_out`, without conditions."""
+        return self.carry_out([SaveOrder(document, publish) for document, publish in requests])
 
     # --- reading
 
@@ -230,10 +242,20 @@ class DocumentRepository:
 
     # --- deleting
 
-    def delete(self, account: str, doc: str, *, cluster: Selection = EVERY, by: str = "") -> list[Receipt]:
-        """Leave tombstones: of the whole document, or of its states in one cluster. Late events bring nothing back."""
+    def delete(
+        self,
+        account: str,
+        doc: str,
+        *,
+        cluster: Selection = EVERY,
+        by: str = "",
+        condition: Precondition = UNCONDITIONAL,
+    ) -> list[Receipt]:
+        """Leave tombstones: of the whole document, or of its states in one cluster. Late events bring nothing back.
+
+        A condition is one of the intake, which is buried first: it holds for the whole document."""
         check_parts(account=account, doc=doc)
-        return self.tombstones.delete(account, doc, cluster, by)
+        return self.tombstones.delete(account, doc, cluster, by, condition)
 
     def restore(self, account: str, doc: str, *, cluster: Selection = EVERY) -> list[Receipt]:
         """Bring back what was deleted, as it was."""
@@ -294,3 +316,7 @@ def several_datasources(doc: str, rows: Sequence[PipeDoc]) -> UsageError:
 
 def _not_found(reference: DocumentReference) -> DocumentNotFound:
     return DocumentNotFound(doc=reference.doc, place=f"{reference.cluster or 'intake'}/{reference.address}")
+
+
+def _as_it_is(document: Document) -> Document:
+    return document

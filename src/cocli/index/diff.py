@@ -14,7 +14,7 @@ from cocli.models.record import Record
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cocli.index.index import Index
+    from cocli.index.index import Index, RecordVeil
     from cocli.index.manifest import Manifest
 
 R = TypeVar("R", bound=Record)
@@ -34,8 +34,20 @@ def diff(index: Index[R], old: Manifest, new: Manifest) -> Iterator[Difference[R
     """The differences in key order."""
     before: VersionView[R] = VersionView(index, old)
     after: VersionView[R] = VersionView(index, new)
+    veil = index.veil()
     for low, high in _ranges(old, new):
-        yield from _compare(before, after, low, high)
+        for difference in _compare(before, after, low, high):
+            yield from [difference] if veil is None else _veiled(difference, veil)
+
+
+def _veiled(difference: Difference[R], veil: RecordVeil) -> Iterator[Difference[R]]:
+    """The same, as it may be shown: a record that may not be, and one that only differs in what may not, is none."""
+    old = None if difference.old is None else veil.record(difference.old)
+    new = None if difference.new is None else veil.record(difference.new)
+    if old is not None and new is not None:
+        yield from _changed(difference.key, old, new)
+    elif old is not None or new is not None:
+        yield Difference(difference.key, "removed" if new is None else "added", old, new)
 
 
 def diff_keys(before: VersionView[R], after: VersionView[R]) -> Iterator[ViewRow]:

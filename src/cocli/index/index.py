@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import socket
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from cocli.index.objects import IndexObjects
 from cocli.models.record import Record
@@ -21,6 +21,21 @@ if TYPE_CHECKING:
 R = TypeVar("R", bound=Record)
 
 
+class RecordVeil(Protocol):
+    """What records pass through, read or written: the record as it may be known; None where it may not be."""
+
+    @property
+    def digest(self) -> str:
+        """Changes with what it lets through."""
+        ...
+
+    def record(self, record: Any) -> Any | None: ...
+
+
+def _no_veil() -> RecordVeil | None:
+    return None
+
+
 def _nonce() -> str:
     return secrets.token_hex(8)
 
@@ -34,6 +49,9 @@ class Index(Generic[R]):
     writer: str = field(default_factory=socket.gethostname)
     """Who writes, for people: it stands in manifests."""
     nonce: Callable[[], str] = _nonce
+    veil: Callable[[], RecordVeil | None] = _no_veil
+    """Asked by every reader and every writer: what somebody wants to be left alone with is neither shown nor written.
+    Packing, repairing and syncing have none: they move what is there."""
 
     @property
     def label(self) -> str:

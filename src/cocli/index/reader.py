@@ -50,6 +50,15 @@ class ShardFile:
     entry: ShardEntry
 
 
+@dataclass(frozen=True, slots=True)
+class Veiled(Generic[R]):
+    """What a veil changes of what a reader sees."""
+
+    changed: dict[str, R]
+    hidden: dict[str, R]
+    """Records that are not shown, as they are: by their keys they are left out."""
+
+
 class IndexReader(Generic[R]):
     """One version, fixed when the reader is made. Make another reader to see what came later."""
 
@@ -63,6 +72,7 @@ class IndexReader(Generic[R]):
     ) -> None:
         self._index = index
         self._view: VersionView[R] = VersionView(index, manifest, on_damaged=on_damaged)
+        self._veil = index.veil()
         self._overlay = overlay or {}
         """Records that wait to be packed, merged with those of the version."""
 
@@ -79,24 +89,60 @@ class IndexReader(Generic[R]):
         """How many records of a fresh reader are not, or not so, in its version."""
         return len(self._overlay)
 
+    @property
+    def veil_digest(self) -> str | None:
+        """Of the veil that records are seen through; None where there is none."""
+        return self._veil.digest if self._veil else None
+
     def get(self, key: str) -> R | None:
         """The record of a sort key (`spec.key_text` makes one from the fields of the model's key)."""
         if key in self._overlay:
-            return self._overlay[key]
+            return self._shown(self._overlay[key])
         found = self._view.find(key)
         if found is None:
             return None
         line, rows = found
-        return rows.record(line)
+        return self._shown(rows.record(line))
 
     def get_many(self, keys: Iterable[str]) -> dict[str, R]:
         """The records of those keys that there are."""
         wanted = list(keys)
         found = self._view.records([key for key in wanted if key not in self._overlay])
-        return found | {key: self._overlay[key] for key in wanted if key in self._overlay}
+        every = found | {key: self._overlay[key] for key in wanted if key in self._overlay}
+        if self._veil is None:
+            return every
+        return {key: shown for key, record in every.items() if (shown := self._shown(record)) is not None}
 
     def scan(self, low: str | None = None, high: str | None = None) -> Iterator[R]:
         """Every record in key order, or those from `low` to `high`, both included."""
+        if self._veil is None:
+            return self._all(low, high)
+        return (shown for record in self._all(low, high) if (shown := self._shown(record)) is not None)
+
+    def veiled(self, keys: Iterable[str] | None = None) -> Veiled[R]:
+        """What the veil changes: for programs that read the files themselves. `keys` are those that it is known to."""
+        changed: dict[str, R] = {}
+        hidden: dict[str, R] = {}
+        if self._veil is not None:
+            for record in self._all() if keys is None else self._whole(keys):
+                shown, key = self._shown(record), self._index.spec.key_of(record)
+                if shown is None:
+                    hidden[key] = record
+                elif shown is not record:
+                    changed[key] = shown
+        return Veiled(changed, hidden)
+
+    def _whole(self, keys: Iterable[str]) -> Iterable[R]:
+        """Records as they are, and all that wait to be packed."""
+        return [*self._view.records(key for key in keys if key not in self._overlay).values(), *self._overlay.values()]
+
+    def _shown(self, record: R) -> R | None:
+        if self._veil is None:
+            return record
+        shown: R | None = self._veil.record(record)
+        return shown
+
+    def _all(self, low: str | None = None, high: str | None = None) -> Iterator[R]:
         waiting = iter(sorted(key for key in self._overlay if _within(key, low, high)))
         upper = next(waiting, None)
         for key, record in self._packed(low, high):

@@ -93,7 +93,7 @@ class RunWriter:
         self._waiting, self._rows, self._bytes = [], 0, 0
 
     def _emit(self, header: Header, body: bytes) -> None:
-        header, body, name = self._spelled(header, body)
+        header, body, name = spelled(self._index, header, body, self._doomed)
         data = render_header(header) + b"\n" + body
         rows: RowReader[Any] = RowReader(self._index.spec, header, file=name)
         lines = body[:-1].split(b"\n")
@@ -114,23 +114,24 @@ class RunWriter:
         if self._upload_bytes >= _UPLOAD_BYTES:
             self._upload()
 
-    def _spelled(self, header: Header, body: bytes) -> tuple[Header, bytes, str]:
-        """A shard under a name that is safe to use.
-
-        A request to delete a doomed name may still be on its way. Columns go by name, so another order of them is the
-        same table under another name.
-        """
-        for order in permutations(header):
-            spelled = mapped(self._model, body, header, order)
-            name = content_name(render_header(order) + b"\n" + spelled)
-            if short(name) not in self._doomed:
-                return order, spelled, name
-        raise Unavailable(address=self._index.store.address, reason="a shard was deleted too often of late")
-
     def _upload(self) -> None:
         if self._uploads:
             self._index.objects.write(self._uploads)
         self._uploads, self._upload_bytes = [], 0
+
+
+def spelled(index: Index[Any], header: Header, body: bytes, doomed: frozenset[str]) -> tuple[Header, bytes, str]:
+    """A shard under a name that is safe to use.
+
+    A request to delete a doomed name may still be on its way. Columns go by name, so another order of them is the
+    same table under another name.
+    """
+    for order in permutations(header):
+        written = mapped(index.spec.model, body, header, order)
+        name = content_name(render_header(order) + b"\n" + written)
+        if short(name) not in doomed:
+            return order, written, name
+    raise Unavailable(address=index.store.address, reason="a shard was deleted too often of late")
 
 
 class _Changes:

@@ -15,7 +15,7 @@ from cocli.store import settled
 from cocli.store.base import Put
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from cocli.index.index import Index
 
@@ -41,6 +41,10 @@ class IndexWriter(Generic[R]):
         index = self._index
         if index.spec.keeps_loose:
             raise UsageError(reason=f"the loose records of {index.ref.name} are not the index's own to write")
+        allowed = next(self._allowed([record]), None)
+        if allowed is None:
+            return
+        record = allowed
         index.spec.check(index.ref, record)
         key = index.spec.loose_key(index.ref, record)
         for _ in range(_TRIES):
@@ -78,7 +82,7 @@ class IndexWriter(Generic[R]):
         one record does not belong here.
         """
         index = self._index
-        remaining = iter(records)
+        remaining = iter(self._allowed(records))
         puts: list[Put] = []
         day = index.store.now().strftime("%Y%m%d")
         while batch := list(islice(remaining, BATCH_RECORDS)):
@@ -92,6 +96,14 @@ class IndexWriter(Generic[R]):
                     raise answer
                 index.store.put(put.key, put.data)  # once more: it is the same object however often it is written
         return [put.key for put in puts]
+
+    def _allowed(self, records: Iterable[R]) -> Iterator[R]:
+        """The records as they may be kept."""
+        veil = self._index.veil()
+        for record in records:
+            allowed = record if veil is None else veil.record(record)
+            if allowed is not None:
+                yield allowed
 
     def _write(self, puts: list[Put]) -> list[str | StoreError]:
         # Unconditional: the name is the content, so whatever is there already is the same.

@@ -40,6 +40,7 @@ CAMPAIGNS_FOLDER = "campaigns/"
 STATUS_FOLDER = "status/"
 ACCESS_FOLDER = "access/"
 EVICTIONS_FOLDER = "evictions/"
+REVOCATIONS_FOLDER = "revocations/"
 GLOBAL_INDEXES = frozenset({"scraped-tiles", "domains"})
 """Indexes that campaigns share: what is known of a website or a tile does not depend on who asked."""
 
@@ -410,6 +411,29 @@ class PersonKey(Key):
     slug: str
 
 
+# --- who is left alone ---------------------------------------------------------------------------------------------
+
+SUPPRESSED_FOLDER = "suppressed/"
+FORGOTTEN_FOLDER = "forgotten/"
+
+
+class SuppressionKey(Key):
+    """One value of the do-not-contact list."""
+
+    TEMPLATE: ClassVar[str] = "suppressed/{kind}/{sha256}.json"
+    CODECS: ClassVar[dict[str, Codec]] = {"sha256": SHA256}
+    kind: str
+    sha256: str
+
+
+class ForgottenKey(Key):
+    """The proof that somebody was forgotten, which every copy of the store obeys."""
+
+    TEMPLATE: ClassVar[str] = "forgotten/{sha256}.json"
+    CODECS: ClassVar[dict[str, Codec]] = {"sha256": SHA256}
+    sha256: str
+
+
 # --- machines ------------------------------------------------------------------------------------------------------
 
 
@@ -436,6 +460,14 @@ class MachineAccessKey(Key):
 class EvictionKey(Key):
     TEMPLATE: ClassVar[str] = "evictions/{hostname}.json"
     hostname: str
+
+
+class RevocationKey(Key):
+    """A token that was ended; written once."""
+
+    TEMPLATE: ClassVar[str] = "revocations/{token}.json"
+    CODECS: ClassVar[dict[str, Codec]] = {"token": HASH16}
+    token: str
 
 
 class ParserQualityKey(Key):
@@ -488,6 +520,16 @@ class RefreshRoundKey(Key):
     """What one round of refreshing has chosen."""
 
     TEMPLATE: ClassVar[str] = "campaigns/{campaign}/refresh/{day}/{number}.json"
+    CODECS: ClassVar[dict[str, Codec]] = {"day": DAY, "number": VERSION}
+    campaign: str
+    day: str
+    number: int
+
+
+class QueuedRoundKey(Key):
+    """The mark that all tasks of a round are queued."""
+
+    TEMPLATE: ClassVar[str] = "campaigns/{campaign}/refresh/{day}/{number}.queued"
     CODECS: ClassVar[dict[str, Codec]] = {"day": DAY, "number": VERSION}
     campaign: str
     day: str

@@ -10,7 +10,6 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, StringConstraints, field_validator, model_validator
 
-from cocli.models.age import AgeText
 from cocli.models.record import (
     DomainText,
     EmailText,
@@ -23,6 +22,7 @@ from cocli.models.record import (
     RecordPart,
     Text,
 )
+from cocli.models.retention.age import AgeText
 
 CampaignName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9](?:[a-z0-9-]{0,50}[a-z0-9])?$")]
 """Lower-case letters, digits and dashes: it becomes part of bucket names (`cocli-data-{campaign}`, 63 characters)."""
@@ -200,12 +200,18 @@ class DocumentsSection(RecordPart):
     """The file with the secret that tokens are signed with; one in the state folder where it is not set."""
     max_message_bytes: Annotated[int, Field(ge=4096, le=536_870_912)] = 67_108_864
     """The largest request and answer of the gRPC service."""
-    max_upload_bytes: Annotated[int, Field(ge=1, le=268_435_456)] = 268_435_456
+    max_upload_bytes: Annotated[int, Field(ge=1, le=17_179_869_184)] = 17_179_869_184
     """The largest file that is uploaded by HTTP."""
     max_connections: Annotated[int, Field(ge=128, le=65_536)] = 512
     """Of an HTTP service, and of the gRPC service. Beyond it a new connection takes the place of one that waits."""
     max_connections_per_address: Annotated[int, Field(ge=128, le=65_536)] = 256
     """Of one caller's address, by HTTP. Raise it behind a proxy, which has one address for everybody."""
+    account_requests_per_minute: Annotated[int, Field(ge=0)] = 0
+    """Requests that one account may send to a service in a minute; 0 is no limit."""
+    account_bytes_per_minute: Annotated[int, Field(ge=0)] = 0
+    """Bytes that one account may send to a service in a minute; 0 is no limit."""
+    account_replays: Annotated[int, Field(ge=0, le=1000)] = 4
+    """Replays of one account that a service runs at a time; 0 is no limit."""
 
     @field_validator("catalog")
     @classmethod

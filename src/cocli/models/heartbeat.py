@@ -1,5 +1,5 @@
 """What machines say: about themselves every two minutes, about a campaign that one of them has finished, about their
-keys; what is said of one that was evicted; and what a worker says to its machine."""
+keys; what is said of one that was evicted, or of a token that was ended; and what a worker says to its machine."""
 
 from __future__ import annotations
 
@@ -147,6 +147,20 @@ class Eviction(Record):
     @property
     def holds(self) -> bool:
         return self.admitted_at is None
+
+
+class TokenRevocation(Record):
+    """`revocations/{token}.json`: every service of the store refuses the token of this id. It is never changed."""
+
+    schema_id = "cocli.token-revocation/1"
+    key = ("token",)
+
+    token: Label
+    """The id of the token (`jti`), never the token itself."""
+    revoked_at: UtcDatetime
+    """By the store's clock."""
+    revoked_by: Label
+    reason: Text | None = None
 
 
 class WorkerReport(Record):

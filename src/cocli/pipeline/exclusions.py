@@ -11,13 +11,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cocli.pipeline.comparison import comparable_name
+from cocli.pipeline.suppression.listing import NOBODY, SuppressionList
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from cocli.models.campaign import ExcludeSection
     from cocli.models.place import Place
     from cocli.models.prospect import Prospect
+
+
+LEFT_ALONE = "it is on the do-not-contact list"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,29 +32,35 @@ class Exclusions:
     names: Mapping[str, str]
     """As they are compared: `ACME, Inc.` and `Acme` are one."""
     place_ids: Mapping[str, str]
+    left_alone: Callable[[], SuppressionList] = lambda: NOBODY
+    """The do-not-contact list, as it is at each question: whoever works for hours learns of what is added meanwhile."""
 
     @classmethod
-    def of(cls, section: ExcludeSection) -> Exclusions:
-        """From `[exclude]` of a campaign's configuration."""
+    def of(cls, section: ExcludeSection, left_alone: Callable[[], SuppressionList] = lambda: NOBODY) -> Exclusions:
+        """From `[exclude]` of a campaign's configuration, and the do-not-contact list that holds for all campaigns."""
         domains = {_host(domain): f"the domain {domain} is excluded" for domain in section.domains}
         names = {comparable_name(name): f'the name "{name}" is excluded' for name in section.names}
         places = {place_id: f"the place id {place_id} is excluded" for place_id in section.place_ids}
         names.pop("", None)  # a name without a letter compares with nothing
-        return cls(domains, names, places)
+        return cls(domains, names, places, left_alone)
 
     @property
     def digest(self) -> str:
         """Changes with what is excluded, and not with the order in which it was written down."""
         told = [sorted(excluded) for excluded in (self.domains, self.names, self.place_ids)]
+        if listed := self.left_alone():
+            told.append([listed.digest])
         return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
 
     def __bool__(self) -> bool:
-        return bool(self.domains or self.names or self.place_ids)
+        return bool(self.domains or self.names or self.place_ids or self.left_alone())
 
 
 def is_excluded(business: Prospect | Place, exclusions: Exclusions) -> str | None:
     """Why this business is not wanted; None if it is."""
     domain = getattr(business, "domain", None)
+    if exclusions.left_alone().company(getattr(business, "company_hash", None)):
+        return LEFT_ALONE
     return exclusion_of(
         exclusions, name=business.name, place_id=business.place_id, domain=domain, website=business.website
     )
@@ -67,6 +77,9 @@ def exclusion_of(
     """The same, for those who know a part of a business only: a domain to be read, a place id to be looked up."""
     if place_id and (reason := exclusions.place_ids.get(place_id)):
         return reason
+    listed = exclusions.left_alone()
+    if listed and (listed.place(place_id) or listed.host(domain) or listed.host(website) or listed.name(name)):
+        return LEFT_ALONE
     if exclusions.domains:
         for address in (domain, website):
             if address and (reason := _excluded_host(address, exclusions.domains)):

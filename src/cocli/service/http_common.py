@@ -5,19 +5,20 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse
 
 from cocli import logs
-from cocli.errors import TokenRefused, TooLarge, TooManyRequests, TooSlow, UsageError
+from cocli.errors import QuotaExceeded, TokenRefused, TooLarge, TooManyRequests, TooSlow, UsageError
 from cocli.service.connections import network_of, note_caller
 from cocli.service.rate_limit import RateLimit
 from cocli.service.statuses import INTERNAL, logged, status_of, told
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable
     from datetime import datetime
 
     from starlette.exceptions import HTTPException
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from cocli.app.documents.tokens import Tokens
+    from cocli.app.documents.tokens import TokenCaller, Tokens
     from cocli.errors import CocliError
 
 _LOG = logs.get_logger(__name__)
@@ -41,22 +42,28 @@ _REFUSAL_SECONDS = 1.0
 
 
 class Callers:
-    """Who calls, by token: known before anything of the body is read."""
+    """Who calls, by token: known before anything of the body is read. `check` finds it out."""
 
-    def __init__(self, tokens: Tokens, clock: Callable[[], datetime]) -> None:
-        self._tokens = tokens
-        self._clock = clock
+    def __init__(self, check: Callable[[str], Awaitable[TokenCaller]]) -> None:
+        self._check = check
         self._refusals = RateLimit(_REFUSALS_PER_MINUTE, time.monotonic)
 
+    @classmethod
+    def by_tokens(cls, tokens: Tokens, clock: Callable[[], datetime]) -> Callers:
+        """In a thread: whether a token was revoked, or its machine evicted, is asked of the store."""
+        return cls(lambda token: run_in_threadpool(tokens.caller, token, clock()))
+
     async def account(self, request: Request) -> str:
+        return (await self.caller(request)).account
+
+    async def caller(self, request: Request) -> TokenCaller:
         try:
-            # In a thread: whether the machine of a token was evicted is asked of the store.
-            account = await run_in_threadpool(self._tokens.account, bearer(request), self._clock())
+            caller = await self._check(bearer(request))
         except TokenRefused:
             await self._slow_down(request)
             raise
         note_caller(request.scope)
-        return account
+        return caller
 
     async def _slow_down(self, request: Request) -> None:
         """Waiting costs nothing here, and whoever guesses has few connections to wait with."""
@@ -75,31 +82,40 @@ def bearer(request: Request) -> str:
 
 
 async def read_body(request: Request, *, limit: int, seconds: float, what: str) -> bytes:
-    """The body, piece by piece: one that is too large, too slow, or never ends, is not kept and not read to its end."""
+    """The body: one that is too large, too slow, or never ends, is not kept and not read to its end."""
+    return b"".join([piece async for piece in body_pieces(request, limit=limit, seconds=seconds, what=what)])
+
+
+async def body_pieces(request: Request, *, limit: int, seconds: float, what: str) -> AsyncIterator[bytes]:
+    """The body, piece by piece. Only the time counts that the caller takes, not what is done with the pieces."""
     announced = request.headers.get("content-length", "")
-    size = 0
+    stream, size, waited = aiter(request.stream()), 0, 0.0
     if announced.isdecimal() and int(announced) > limit:
         size = int(announced)
-    body = bytearray()
-    started = asyncio.get_running_loop().time()
-    try:
-        async with asyncio.timeout(_DISCARD_SECONDS if size > limit else min(seconds, _FIRST_SECONDS)) as deadline:
-            async for piece in request.stream():
-                if size > limit:
-                    continue  # who is cut off while sending may never see the answer
-                body += piece
-                deadline.reschedule(started + min(seconds, _FIRST_SECONDS + len(body) / _SLOWEST))
-                if len(body) > limit:
-                    size = len(body)
-                    body.clear()
-                    deadline.reschedule(asyncio.get_running_loop().time() + _DISCARD_SECONDS)
-    except TimeoutError as error:
+    while size <= limit:
+        begun = time.monotonic()
+        allowed = min(seconds, _FIRST_SECONDS + size / _SLOWEST)
+        try:
+            piece = await asyncio.wait_for(anext(stream), max(0.0, allowed - waited))
+        except StopAsyncIteration:
+            return
+        except TimeoutError as error:
+            waited += time.monotonic() - begun
+            raise TooSlow(what=what, size=size, seconds=round(waited)) from error
+        waited += time.monotonic() - begun
+        size += len(piece)
         if size <= limit:
-            waited = asyncio.get_running_loop().time() - started
-            raise TooSlow(what=what, size=len(body), seconds=round(waited)) from error
-    if size > limit:
-        raise TooLarge(what=what, size=announced or f"more than {limit}", limit=limit)
-    return bytes(body)
+            yield piece
+    await _discard(stream)
+    raise TooLarge(what=what, size=announced or f"more than {limit}", limit=limit)
+
+
+async def _discard(stream: AsyncIterator[bytes]) -> None:
+    """Who is cut off while sending may never see the answer."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_DISCARD_SECONDS):
+            async for _ in stream:
+                pass
 
 
 def refusal(error: CocliError, log: Callable[[str], None]) -> Response:
@@ -111,8 +127,10 @@ def refusal(error: CocliError, log: Callable[[str], None]) -> Response:
     headers = {"Connection": "close"} if isinstance(error, TooLarge | TooSlow) else {}
     if status == 401:
         headers["WWW-Authenticate"] = "Bearer"
-    if isinstance(error, TooManyRequests):
+    if isinstance(error, TooManyRequests | QuotaExceeded):
         headers["Retry-After"] = str(error.details["wait"])
+    elif status == 503:
+        headers["Retry-After"] = "1"
     return JSONResponse({"error": told(error)}, status_code=status, headers=headers)
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from cocli.errors import ServiceUnavailable
+from cocli.errors import QuotaExceeded, ServiceUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,19 +19,21 @@ _SHARE = 0.75
 class RequestPlaces:
     """Safe to share between threads."""
 
-    def __init__(self, total: int) -> None:
+    def __init__(self, total: int, *, share: float = _SHARE) -> None:
         self._total = total
-        self._of_account = max(1, int(total * _SHARE))
+        self._of_account = max(1, int(total * share))
         self._taken: Counter[str] = Counter()
         self._lock = threading.Lock()
 
     def take(self, account: str) -> None:
         """Whoever finds none is told to try again: nobody waits at the door."""
         with self._lock:
-            if self._taken.total() >= self._total:
-                raise _no_place("it has too much to do")
             if self._taken[account] >= self._of_account:
-                raise _no_place(f"{self._of_account} requests of this account are under way")
+                raise QuotaExceeded(what="requests under way", limit=self._of_account, wait=1)
+            if self._taken.total() >= self._total:
+                raise ServiceUnavailable(
+                    address="this address", reason="it has too much to do", hint="Try again later."
+                )
             self._taken[account] += 1
 
     def leave(self, account: str) -> None:
@@ -40,6 +42,11 @@ class RequestPlaces:
             if not self._taken[account]:
                 del self._taken[account]
 
+    def of(self, account: str) -> int:
+        """How many an account has taken."""
+        with self._lock:
+            return self._taken[account]
+
     @contextmanager
     def taken(self, account: str) -> Iterator[None]:
         self.take(account)
@@ -47,7 +54,3 @@ class RequestPlaces:
             yield
         finally:
             self.leave(account)
-
-
-def _no_place(reason: str) -> ServiceUnavailable:
-    return ServiceUnavailable(address="this address", reason=reason, hint="Try again later.")

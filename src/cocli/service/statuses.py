@@ -36,6 +36,7 @@ STATUSES: Mapping[type[errors.CocliError], tuple[str, int]] = {
     errors.DocumentDeleted: ("FAILED_PRECONDITION", 410),
     errors.DocumentInvalid: ("INVALID_ARGUMENT", 400),
     errors.DocumentDamaged: ("DATA_LOSS", 500),
+    errors.PreconditionFailed: ("FAILED_PRECONDITION", 412),
     errors.DocumentContested: ("ABORTED", 409),
     errors.CatalogError: ("INTERNAL", 500),
     errors.CatalogUnavailable: ("UNAVAILABLE", 503),
@@ -54,6 +55,11 @@ STATUSES: Mapping[type[errors.CocliError], tuple[str, int]] = {
     errors.TooLarge: ("RESOURCE_EXHAUSTED", 413),
     errors.TooSlow: ("DEADLINE_EXCEEDED", 408),
     errors.TooManyRequests: ("RESOURCE_EXHAUSTED", 429),
+    errors.ScopeMissing: ("PERMISSION_DENIED", 403),
+    errors.QuotaExceeded: ("RESOURCE_EXHAUSTED", 429),
+    errors.UnknownUpload: ("NOT_FOUND", 404),
+    errors.UploadOffset: ("ABORTED", 409),
+    errors.ServiceTroubled: ("UNAVAILABLE", 503),
     errors.ServiceUnavailable: ("UNAVAILABLE", 503),
     errors.MissingExtra: ("UNIMPLEMENTED", 501),
 }
@@ -98,7 +104,8 @@ def rebuilt(envelope: Mapping[str, Any]) -> errors.CocliError:
     kind = {error.code: error for error in _kinds(errors.CocliError)}.get(code)
     hint = envelope.get("hint")
     if kind is None or not isinstance(details, dict) or not details:
-        return errors.ServiceError(reason=str(envelope.get("message", "?")), hint=hint, code=code)
+        trouble = errors.ServiceTroubled if envelope.get("retryable") else errors.ServiceError
+        return trouble(reason=str(envelope.get("message", "?")), hint=hint, code=code)
     return kind(hint=str(hint) if hint else None, **{str(name): value for name, value in details.items()})
 
 

@@ -71,6 +71,8 @@ REPORT = SyncKind("report", SyncPart.REPORTS, SyncRule.NEWEST)
 HEARTBEAT = SyncKind("heartbeat", SyncPart.STATUS, SyncRule.NEWEST, pull_only=True)
 CATALOG = SyncKind("catalogue", SyncPart.OTHER, SyncRule.NEVER)
 MACHINE = SyncKind("machine", SyncPart.STATUS, SyncRule.NEVER)
+LEFT_ALONE = SyncKind("left alone", SyncPart.OTHER, SyncRule.NEVER)
+"""The do-not-contact list and the proofs of who was forgotten: brought over by themselves, before everything else."""
 PROBE = SyncKind("probe", SyncPart.OTHER, SyncRule.NEVER)
 DOCUMENT = SyncKind("document", SyncPart.DOCUMENTS, SyncRule.DOCUMENT)
 DOCUMENT_VERSION = SyncKind("document version", SyncPart.DOCUMENTS, SyncRule.IMMUTABLE)
@@ -78,7 +80,7 @@ OTHER = SyncKind("other", SyncPart.OTHER, SyncRule.PERSON)
 
 KINDS = (
     CONFIG, MARKDOWN, VERSION, BATCH, LOOSE, DESCRIPTION, COMPLETION, QUEUE_STATE, DOCUMENT, DOCUMENT_VERSION, REPORT,
-    HEARTBEAT, MACHINE, CATALOG, PROBE, OTHER,
+    HEARTBEAT, MACHINE, CATALOG, LEFT_ALONE, PROBE, OTHER,
 )  # fmt: skip
 """Every kind, as docs/sync.md lists them."""
 
@@ -130,7 +132,7 @@ def index_of(key: str) -> str | None:
 
 _FIRST = {
     "companies": MARKDOWN, "people": MARKDOWN, "status": HEARTBEAT, "access": MACHINE, "evictions": MACHINE,
-    "catalog": CATALOG, "probes": PROBE,
+    "revocations": MACHINE, "catalog": CATALOG, "probes": PROBE, "suppressed": LEFT_ALONE, "forgotten": LEFT_ALONE,
 }  # fmt: skip
 
 

@@ -299,7 +299,7 @@ def test_the_message_stays_until_what_follows_was_sent(world: Any) -> None:
     transport.closed = False
     world.time.pass_by(60)
     assert worker.step(0.0)
-    assert worker.tally.messages == {"retried": 1, "done": 1}
+    assert worker.tally.messages == {"released": 1, "done": 1}
     assert world.worker(engine, queues, "b").step(0.0)
     assert ("b", "prod", 1) in world.rows()
 

@@ -253,6 +253,7 @@ def _basis(indexes: Indexes) -> str:
     keys = [str(LatestKey(indexes.ref(index))) for index in _INDEXES]
     for key in (*keys, str(CampaignConfigKey(name))):
         digest.update(f"{key} {_etag(indexes.store, key)}\n".encode())
+    digest.update(f"left alone {indexes.left_alone.listed().digest}\n".encode())
     for prefix in _WRITTEN_BY_PEOPLE:
         for info in indexes.store.list(prefix):
             digest.update(f"{info.key} {info.size} {info.etag or info.modified.isoformat()}\n".encode())

@@ -87,7 +87,7 @@ class CampaignSites:
 
     @property
     def exclusions(self) -> Exclusions:
-        return Exclusions.of(self.campaign.settings.model().exclude)
+        return Exclusions.of(self.campaign.settings.model().exclude, self.campaign.left_alone.listed)
 
 
 @contextmanager

@@ -33,7 +33,7 @@ def queue_websites(indexes: Indexes) -> PutReport:
     What waits, ended or was set aside before is left as it is, and so is what `[exclude]` names.
     """
     campaign = needed_campaign(indexes)
-    exclusions = Exclusions.of(campaign.settings.model().exclude)
+    exclusions = Exclusions.of(campaign.settings.model().exclude, campaign.left_alone.listed)
     wanted = [business for business in _unvisited(indexes) if is_excluded(business, exclusions) is None]
     with opened_queue(campaign, QUEUE) as queue:
         return queue.put_many(website_tasks(wanted))

@@ -229,8 +229,8 @@ def _exclusion(page: CompanyPage, by: str | None) -> tuple[str, str]:
 
 
 def exclusions_of(campaign: Campaign) -> Exclusions:
-    """What `[exclude]` of the campaign says."""
-    return Exclusions.of(campaign.settings.model().exclude)
+    """What `[exclude]` of the campaign says, and who is on the do-not-contact list."""
+    return Exclusions.of(campaign.settings.model().exclude, campaign.left_alone.listed)
 
 
 def refresh_companies(

@@ -11,6 +11,7 @@ import os
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from cocli.config.places import state_home
@@ -19,7 +20,11 @@ from cocli.documents.catalog.opening import open_catalog, sqlite_path
 from cocli.documents.changes.teller import TellerLoop
 from cocli.documents.document import Blob, Document, DocumentSource
 from cocli.documents.graph.subscriptions import NodeSubscriptions
+from cocli.documents.limits import PART_BYTES
+from cocli.documents.places import DocumentPlace
+from cocli.documents.receipt import Receipt
 from cocli.documents.repository import DocumentRepository, several_datasources
+from cocli.documents.save_order import SaveOrder
 from cocli.documents.subscriptions import NOBODY
 from cocli.errors import DocumentInvalid, DocumentNotFound, InvalidKey, NotFound, Unavailable, UsageError
 from cocli.formats.secrets import mask
@@ -30,10 +35,9 @@ if TYPE_CHECKING:
 
     from cocli.app.workspace import Campaign, Workspace
     from cocli.config.resolve import Settings
-    from cocli.documents.places import DocumentPlace
-    from cocli.documents.receipt import Receipt
     from cocli.documents.subscriptions import Subscriptions
     from cocli.models.document import PipeDoc
+    from cocli.pipeline.suppression.stored import LeftAlone
     from cocli.store.base import Store
 
 BODY = "body"
@@ -136,6 +140,7 @@ def opened_documents(
             inline_limit=section.inline_limit,
             subscriptions=_subscriptions(section),
             most_waiting=section.max_waiting_events,
+            redact=partial(_without_forgotten, chosen.left_alone if chosen else workspace.left_alone()),
         )
         account = str(settings.values["campaign", "account"].value)
         edition = section.edition or str(settings.values["cluster", "id"].value)
@@ -155,6 +160,17 @@ def _subscriptions(section: DocumentsSection) -> Subscriptions:
     if section.events == "none":
         return NOBODY
     return NodeSubscriptions(topics=section.events == "kafka")
+
+
+def _without_forgotten(left_alone: LeftAlone, document: Document) -> Document:
+    """A capture without those whom somebody asked to forget: their page may show them still."""
+    forgotten = left_alone.listed().forgotten
+    if not forgotten:
+        return document
+    from cocli.app.left_alone.captures import redacted_document  # here: most stores have forgotten nobody
+    from cocli.app.left_alone.matcher import SubjectMatcher
+
+    return redacted_document(document, SubjectMatcher(forgotten))
 
 
 def catalog_address(settings: Settings, store: Store) -> str:
@@ -208,7 +224,7 @@ def documents_section(settings: Settings) -> DocumentsSection:
     return DocumentsSection.model_validate({name: settings.values["documents", name].value for name in names})
 
 
-def upload(documents: Documents, file: Upload, *, publish: Sequence[str] = ()) -> Receipt:
+def upload(documents: Documents, file: Upload, *, publish: Sequence[str] = (), by: str = "") -> Receipt:
     """Save a raw file as a document that came in. The same file again changes nothing."""
     source = DocumentSource(
         uri=file.uri,
@@ -224,22 +240,38 @@ def upload(documents: Documents, file: Upload, *, publish: Sequence[str] = ()) -
         source=source,
     )
     body = Blob.of(file.data, file.mime_type or _MIME_TYPE, filename=file.filename)
-    return documents.repository.save(document.with_blob(BODY, body), publish=publish)
+    return saved(documents, SaveOrder(document.with_blob(BODY, body), publish, by))
 
 
 def save_document(documents: Documents, document: Document, publish: Sequence[str]) -> Receipt:
-    """Save a document that somebody sent. Blobs that were not sent along have to lie in the document's folder."""
+    """Save a document that somebody made."""
     if document.account != documents.account:
-        raise DocumentInvalid(doc=document.doc, reason="it names another account than the token")
+        raise DocumentInvalid(doc=document.doc, reason="it names another account than the one that saves it")
+    return saved(documents, complete_document(documents, SaveOrder(document, publish)))
+
+
+def saved(documents: Documents, order: SaveOrder) -> Receipt:
+    """Carry an order out."""
+    (answer,) = documents.repository.carry_out([order])
+    if isinstance(answer, Receipt):
+        return answer
+    raise answer
+
+
+def complete_document(documents: Documents, order: SaveOrder) -> SaveOrder:
+    """An order of somebody else's. Blobs that were not sent along have to lie in the document's folder."""
+    document = order.document
     unread = {name: blob for name, blob in document.blobs.items() if blob.data is None}
-    if unread:
-        place = documents.repository.objects.place(document)
-        known = {name: _at_home(documents, place, name, blob) for name, blob in unread.items()}
-        document = replace(document, blobs={**document.blobs, **known})
-    return documents.repository.save(document, publish=publish)
+    if not unread:
+        return order
+    place = documents.repository.objects.place(document)
+    known = {name: _at_home(documents, place, name, blob) for name, blob in unread.items()}
+    return replace(order, document=replace(document, blobs={**document.blobs, **known}))
 
 
 def _at_home(documents: Documents, place: DocumentPlace, name: str, blob: Blob) -> Blob:
+    if blob.size > PART_BYTES:
+        return _large_at_home(documents, place, name, blob)
     try:
         size = documents.store.head(place.blob(blob.sha256)).size
     except (NotFound, InvalidKey):
@@ -248,6 +280,18 @@ def _at_home(documents: Documents, place: DocumentPlace, name: str, blob: Blob) 
         reason = f"its blob {name[:80]} was not sent along, and the document has none of this SHA-256 and size"
         raise DocumentInvalid(doc=place.doc, reason=reason)
     return replace(blob, home=place.folder)
+
+
+def _large_at_home(documents: Documents, place: DocumentPlace, name: str, blob: Blob) -> Blob:
+    """Which parts it has is known to the states that have it: a caller is not believed."""
+    repository = documents.repository
+    for row in repository.states(documents.account, place.doc):
+        read = repository.objects.current(DocumentPlace.of(repository.objects.prefix, row))
+        for kept in read[0].document.blobs.values() if read else ():
+            if (kept.sha256, kept.size, kept.home) == (blob.sha256, blob.size, place.folder):
+                return replace(blob, home=place.folder, parts=kept.parts, part_size=kept.part_size)
+    reason = f"its blob {name[:80]} was not sent along, and no state of the document has it"
+    raise DocumentInvalid(doc=place.doc, reason=reason)
 
 
 def find_state(

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from cocli.app.documents.documents import Documents
     from cocli.documents import Document
-    from cocli.documents.catalog.job_rows import DocumentOutcome, Job, OutcomeRow
+    from cocli.documents.catalog.job_rows import DocumentOutcome, Job, JobCursor, OutcomeRow
     from cocli.documents.replay.compare import Comparison, DocumentComparison
     from cocli.documents.replay.crew import ReplayCrew
     from cocli.documents.replay.replay import Forecast
@@ -179,8 +179,8 @@ def job_of(documents: Documents, job: str) -> Job:
     return jobs.find_job(documents.repository, documents.account, job)
 
 
-def jobs_of(documents: Documents, limit: int) -> list[Job]:
-    return jobs.list_jobs(documents.repository, documents.account, limit=limit)
+def jobs_of(documents: Documents, limit: int, before: JobCursor | None = None) -> list[Job]:
+    return jobs.list_jobs(documents.repository, documents.account, limit=limit, before=before)
 
 
 def without_node(documents: Documents, job: Job, limit: int = EXAMPLES) -> tuple[int, list[str]]:

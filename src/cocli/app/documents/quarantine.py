@@ -34,7 +34,7 @@ class QuarantineQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class Release:
+class QuarantineRelease:
     """What came of letting a document go on. `problem`: why it is where it was."""
 
     entry: QuarantineEntry
@@ -51,7 +51,9 @@ def quarantined(documents: Documents, query: QuarantineQuery, edition: str | Non
             yield entry
 
 
-def release(documents: Documents, options: ReplayOptions, query: QuarantineQuery, progress: Progress) -> list[Release]:
+def release(
+    documents: Documents, options: ReplayOptions, query: QuarantineQuery, progress: Progress
+) -> list[QuarantineRelease]:
     """Let documents go on at the nodes where they failed. Those that fail again stay, and say why."""
     engine = engine_of(documents, options)
     entries = list(quarantined(documents, query, engine.edition))
@@ -60,7 +62,7 @@ def release(documents: Documents, options: ReplayOptions, query: QuarantineQuery
         raise DocumentNotFound(doc=missing[0], place=f"the quarantine of {engine.edition}")
     done = []
     for number, entry in enumerate(entries, start=1):
-        done.append(Release(entry, _released(engine, entry)))
+        done.append(QuarantineRelease(entry, _released(engine, entry)))
         progress(number)
     return done
 

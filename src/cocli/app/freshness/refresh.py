@@ -1,8 +1,9 @@
 """A round of refreshing: newer files are read at once, and of the rest as much is queued as a day's budget allows.
 
-A round is an object that is created once and never changed; it names its tasks before one of them is queued. Whoever
-dies in between is followed by the next one that looks, on whichever machine: it puts the tasks of the last round again,
-which changes nothing where they are there. So the budget of a day is kept over all machines, and nothing is forgotten.
+A round is an object that is created once and never changed; it names its tasks before one of them is queued, and is
+marked when all of them are. Whoever dies in between is followed by the next one that looks, on whichever machine: it
+puts the tasks of a round without a mark again, which changes nothing where they are there. So the budget of a day is
+kept over all machines, and nothing is forgotten.
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ from cocli.app.campaigns.harvest import harvest_campaign
 from cocli.app.campaigns.settle import settle_campaign
 from cocli.app.freshness.due import Due, find_due
 from cocli.app.queues.queues import ended_on_store, opened_queue
-from cocli.errors import Conflict, FormatError
+from cocli.errors import Conflict
 from cocli.formats import json_records
-from cocli.keys.paths import RefreshRoundKey, campaign_folder, parse, task_folder
+from cocli.keys.parts import decode_part
+from cocli.keys.paths import QueuedRoundKey, RefreshRoundKey, campaign_folder, parse, task_folder
 from cocli.models.freshness.refresh import RefreshRound, RoundTask
 from cocli.pipeline.plan.mission import QUEUE as SEARCHES
 from cocli.pipeline.stages.enrichment_loop import QUEUE as WEBSITES
@@ -83,7 +85,7 @@ def refresh_campaign(workspace: Workspace, name: str, *, everything: bool = Fals
         made = _round(campaign, rounds, chosen)
         if create(campaign.store, _key(made), json_records.render(made)) is not None:
             done.round, done.spent = made.number, done.spent + made.requests
-            done.outcomes = _put(campaign, made.tasks)
+            done.outcomes = _queue(campaign, made)
             _LOG.info("refresh round", extra={"campaign": name, "round": made.number, "tasks": len(chosen)})
             return done
         rounds = _finished_rounds(campaign)  # another machine came first: what is left is looked at again
@@ -110,38 +112,49 @@ def _chosen(
 
 
 def _waiting(campaign: Campaign) -> set[str]:
-    """The tasks that wait, where the store keeps them."""
-    from cocli.keys.parts import decode_part
-
-    if not provider_of(campaign.settings.model()).lists_pending:
-        return set()
+    """The tasks that wait, where the store keeps them, and those that were set aside."""
     found: set[str] = set()
     for queue in (SEARCHES, WEBSITES):
-        for info in campaign.store.list(ended_on_store(campaign, queue).places.pending):
-            folder = task_folder(info.key)
-            if folder is not None:
-                found.add(decode_part(folder[0].rstrip("/").rpartition("/")[2]))
+        places = ended_on_store(campaign, queue).places
+        aside = (places.spot_of_sidelined(info.key) for info in campaign.store.list(places.sideline))
+        found |= {_id_of(spot[1]) for spot in aside if spot is not None}
+        if not provider_of(campaign.settings.model()).lists_pending:
+            continue
+        folders = (task_folder(info.key) for info in campaign.store.list(places.pending))
+        found |= {_id_of(folder[0].rstrip("/")) for folder in folders if folder is not None}
     return found
+
+
+def _id_of(spot: str) -> str:
+    return decode_part(spot.rpartition("/")[2])
 
 
 # --- rounds
 
 
 def _finished_rounds(campaign: Campaign, *, dry_run: bool = False) -> list[RefreshRound]:
-    """The rounds of today. The tasks of the last one are put again: its maker may have died before it put them all."""
+    """The rounds of today. One that nobody has marked is queued again: its maker may have died before it was done."""
     day = f"{campaign.store.now():%Y%m%d}"
     folder = f"{campaign_folder(campaign.name)}refresh/{day}/"
-    rounds = [_read(campaign, info.key) for info in campaign.store.list(folder)]
+    keys = [parse(info.key) for info in campaign.store.list(folder)]
+    queued = {key.number for key in keys if isinstance(key, QueuedRoundKey)}
+    rounds = [_read(campaign, str(key)) for key in keys if isinstance(key, RefreshRoundKey)]
     rounds.sort(key=lambda known: known.number)
-    if rounds and not dry_run:
-        _put(campaign, rounds[-1].tasks)
+    for known in rounds:
+        if known.number not in queued and not dry_run:
+            _queue(campaign, known)
     return rounds
 
 
 def _read(campaign: Campaign, key: str) -> RefreshRound:
-    if not isinstance(parse(key), RefreshRoundKey):
-        raise FormatError(file=key, line=1, reason="it is no round of refreshing")
     return json_records.read(RefreshRound, campaign.store.get(key).data, file=key)
+
+
+def _queue(campaign: Campaign, made: RefreshRound) -> dict[str, int]:
+    """Queue the tasks of a round, and mark it when all of them are."""
+    outcomes = _put(campaign, made.tasks)
+    create(campaign.store, str(QueuedRoundKey(made.campaign, made.day, made.number)), b"{}\n")
+    return outcomes
 
 
 def _round(campaign: Campaign, rounds: list[RefreshRound], tasks: list[RoundTask]) -> RefreshRound:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cocli import logs
 from cocli.app.campaigns.harvest import HarvestOptions, harvest_campaign, opened_harvester
@@ -22,9 +22,7 @@ from cocli.index.compaction import Compactor
 from cocli.index.reader import open_reader
 from cocli.index.writer import IndexWriter
 from cocli.keys.tile import Tile
-from cocli.models.freshness.change import BusinessChange
 from cocli.models.freshness.roll import TileRoll
-from cocli.models.freshness.standing import BusinessStanding
 from cocli.pipeline.freshness.differences import StandingComparison
 from cocli.pipeline.freshness.rolls import Reading, called
 from cocli.pipeline.freshness.standings import FIELDS, RollBook, standing_of
@@ -41,7 +39,8 @@ if TYPE_CHECKING:
     from cocli.app.results.rows import KnownBusiness
     from cocli.app.workspace import Progress, Workspace
     from cocli.models.domain import Domain
-    from cocli.models.prospect import Prospect
+    from cocli.models.freshness.change import BusinessChange
+    from cocli.models.freshness.standing import BusinessStanding
     from cocli.pipeline.stages.harvest import Harvester
     from cocli.pipeline.stages.list_pass import SourcePass
 
@@ -49,6 +48,7 @@ _LOG = logs.get_logger(__name__)
 ROLLS, STANDINGS, CHANGES = "rolls", "standings", "changes"
 _HELD = 500
 """Rolls that are held before they are written together."""
+_HELD_BUSINESSES = 5_000
 _UNCALLED = """
 SELECT pass.tile, pass.phrase, pass.source, epoch_us(pass.read_at), pass.outcome, pass.count, pass.campaign,
        pass.document, pass.digest, pass.release, epoch_us(pass.as_of), pass.meaning,
@@ -169,49 +169,84 @@ def _reading(found: SourcePass, row: Unharvested, campaign: str) -> Reading:
 
 
 def _compare(indexes: Indexes, stock: Stock, *, closed_after: int, at: datetime) -> None:
-    index = indexes.open(indexes.ref(STANDINGS))
-    before = {standing.company_hash: standing for standing in open_reader(index, fresh=True).scan()}
-    stock.first = not before
-    book = RollBook.of(open_reader(indexes.open(indexes.ref(ROLLS)), fresh=True).scan())
-    businesses = [business for business in known_businesses(indexes) if not business.by_hand]
-    former = _former(businesses, before)
-    live = [business for business in businesses if business.found.merged_into is None]
-    sites = _sites(indexes, (business.found for business in live))
-    standings, changes = list[BusinessStanding](), list[BusinessChange]()
-    for business in live:
+    """Business by business, as they are read; what is found is written some thousand at a time, changes first."""
+    stock.first = next(_scan(indexes, STANDINGS), None) is None
+    book = RollBook.of(_scan(indexes, ROLLS))
+    moved, domains = _identities(indexes)
+    former, sites = _former(indexes, moved), _sites(indexes, domains)
+    writer = _Writer(indexes)
+    for business in known_businesses(indexes):
         prospect = business.found
+        if business.by_hand or prospect.merged_into is not None:
+            continue
         presence = book.presence(prospect)
-        site = sites.get(prospect.domain or "")
-        now = standing_of(prospect, presence, site, closed_after=closed_after, at=at)
-        stood = before.get(prospect.company_hash) or former.get(prospect.company_hash)
-        comparison = StandingComparison(stood, now, prospect, presence.arrived and not stock.first, _written(business))
-        found = list(comparison.changes())
-        changes += found
+        now = standing_of(prospect, presence, sites.get(prospect.domain or ""), closed_after=closed_after, at=at)
+        own = business.row.standing
+        stood = own or former.get(prospect.company_hash)
+        arrived = presence.arrived and not stock.first
+        found = list(StandingComparison(stood, now, prospect, arrived, _written(business)).changes())
         kept = _with_changes(now, stood, found)
-        if _is_other(kept, before.get(prospect.company_hash)):
-            standings.append(kept)
-    stock.businesses, stock.changes = len(live), len(changes)
-    if changes:
-        _append(indexes, CHANGES, changes)
-    if standings:
-        _append(indexes, STANDINGS, standings)
+        writer.add(found, kept if _is_other(kept, own) else None)
+        stock.businesses += 1
+        stock.changes += len(found)
+    writer.close()
 
 
-def _append(indexes: Indexes, name: str, records: Iterable[BusinessChange | BusinessStanding]) -> None:
-    index = indexes.open(indexes.ref(name))
-    IndexWriter(index).append(records)
-    Compactor(index).compact()
+class _Writer:
+    """Holds some changes and standings, and writes the changes of businesses before their standings."""
+
+    def __init__(self, indexes: Indexes) -> None:
+        self._changes: list[BusinessChange] = []
+        self._standings: list[BusinessStanding] = []
+        self._indexes = {name: indexes.open(indexes.ref(name)) for name in (CHANGES, STANDINGS)}
+        self._written: set[str] = set()
+
+    def add(self, changes: Iterable[BusinessChange], standing: BusinessStanding | None) -> None:
+        self._changes += changes
+        if standing is not None:
+            self._standings.append(standing)
+        if len(self._standings) >= _HELD_BUSINESSES:
+            self._flush()
+
+    def close(self) -> None:
+        self._flush()
+        for name in self._written:
+            Compactor(self._indexes[name]).compact()
+
+    def _flush(self) -> None:
+        for name, records in ((CHANGES, self._changes), (STANDINGS, self._standings)):
+            if records:
+                IndexWriter(self._indexes[name]).append(records)
+                self._written.add(name)
+        self._changes, self._standings = [], []
 
 
-def _former(businesses: Iterable[KnownBusiness], before: dict[str, BusinessStanding]) -> dict[str, BusinessStanding]:
-    """How a business stood that is known under another hash now."""
-    target = {business.found.company_hash: business.found.merged_into for business in businesses}
+def _scan(indexes: Indexes, name: str) -> Iterator[Any]:
+    return open_reader(indexes.open(indexes.ref(name)), fresh=True).scan()
+
+
+def _identities(indexes: Indexes) -> tuple[dict[str, str], set[str]]:
+    """Which businesses are known under another hash, and the domains of all."""
+    moved, domains = dict[str, str](), set[str]()
+    for prospect in _scan(indexes, "prospects"):
+        if prospect.merged_into is not None:
+            moved[prospect.company_hash] = prospect.merged_into
+        elif prospect.domain:
+            domains.add(prospect.domain)
+    return moved, domains
+
+
+def _former(indexes: Indexes, moved: dict[str, str]) -> dict[str, BusinessStanding]:
+    """How businesses stood that are known under another hash now, by that one."""
+    if not moved:
+        return {}
+    reader = open_reader(indexes.open(indexes.ref(STANDINGS)), fresh=True)
     found: dict[str, BusinessStanding] = {}
-    for company, standing in before.items():
+    for company, standing in reader.get_many(sorted(moved)).items():
         current, steps = company, 0
-        while (further := target.get(current)) is not None and steps < len(target):
-            current, steps = further, steps + 1
-        if current != company and _is_earlier(standing, found.get(current)):
+        while current in moved and steps < len(moved):
+            current, steps = moved[current], steps + 1
+        if _is_earlier(standing, found.get(current)):
             found[current] = standing
     return found
 
@@ -223,11 +258,8 @@ def _is_earlier(standing: BusinessStanding, other: BusinessStanding | None) -> b
     return (standing.state != "listed", standing.company_hash) < (other.state != "listed", other.company_hash)
 
 
-def _sites(indexes: Indexes, prospects: Iterable[Prospect]) -> dict[str, Domain]:
-    domains = {prospect.domain for prospect in prospects if prospect.domain}
-    index = indexes.open(indexes.ref("domains"))
-    reader = open_reader(index, fresh=True)
-    return {domain.domain: domain for domain in reader.scan() if domain.domain in domains}
+def _sites(indexes: Indexes, domains: set[str]) -> dict[str, Domain]:
+    return {domain.domain: domain for domain in _scan(indexes, "domains") if domain.domain in domains}
 
 
 def _written(business: KnownBusiness) -> set[str]:

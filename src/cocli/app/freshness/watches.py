@@ -19,15 +19,11 @@ from typing import TYPE_CHECKING
 from cocli import logs
 from cocli.app.freshness.changes import read_changes
 from cocli.app.indexes.indexes import campaign_indexes
-from cocli.app.web.kept.webhooks import signature
-from cocli.app.web.webhook_caller import WebhookCaller
 from cocli.errors import ConfigError, NotFound, UsageError
 from cocli.formats import json_records
 from cocli.keys.paths import ExportKey, WatchStateKey
 from cocli.models.freshness.watch import WatchDelivery, WatchState
 from cocli.models.record import render_utc
-from cocli.results.digests import DigestHead, render_digest
-from cocli.results.exports.csv_files import write_marked_csv_table
 from cocli.results.exports.filters import BusinessFilter
 from cocli.results.exports.tables import CellType, TableColumn
 from cocli.store.settled import create, swap
@@ -127,6 +123,8 @@ class _Telling:
             rows = [_row(told) for told in (*before, *new)]
             self._export(f"watches/{name}.csv", _csv(fields, rows))
         if self._watch.digest:
+            from cocli.results.digests import DigestHead, render_digest
+
             head = DigestHead(self._campaign.name, name, delivery, now, self._watch.to)
             message = render_digest(head, fields, [_row(told) for told in new])
             self._export(f"watches/{name}/{now:%Y%m%d}-{delivery}.eml", message)
@@ -140,6 +138,9 @@ class _Telling:
         self._report.written.append(key)
 
     def _call(self, url: str, delivery: str, rows: Sequence[dict[str, str | None]], now: datetime) -> str | None:
+        from cocli.app.web.kept.webhooks import signature  # here: most campaigns call nobody
+        from cocli.app.web.webhook_caller import WebhookCaller
+
         said = {"event": "changes", "campaign": self._campaign.name, "watch": self._watch.name, "at": render_utc(now)}
         chosen = [{name: row.get(name) for name in self._watch.fields} for row in rows]
         body, stamp = json.dumps({**said, "changes": chosen}, sort_keys=True).encode(), str(int(now.timestamp()))
@@ -206,6 +207,8 @@ def _row(told: ToldChange) -> dict[str, str | None]:
 
 def _csv(fields: Sequence[str], rows: Iterable[dict[str, str | None]]) -> bytes:
     """A table that people open in a spreadsheet: no text in it is a formula."""
+    from cocli.results.exports.csv_files import write_marked_csv_table
+
     out = io.BytesIO()
     columns = [TableColumn(name, CellType.TEXT) for name in fields]
     write_marked_csv_table(columns, ([row.get(name) for name in fields] for row in rows), out)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def compact_index(indexes: Indexes, ref: IndexRef, progress: Progress = no_progress) -> CompactionReport:
     """Pack what waits into a new version. Where there is no index and nothing waits, none is begun."""
-    index = indexes.open(ref)
+    index = indexes.open_whole(ref)
     if read_pointer(index) is None:
         listing = list_pending(index, {})
         if not listing.waiting:
@@ -40,7 +40,7 @@ def compact_index(indexes: Indexes, ref: IndexRef, progress: Progress = no_progr
 def describe_indexes(indexes: Indexes, names: Sequence[str]) -> None:
     """Write `datapackage.json` beside these indexes, where there is a version: for whoever has the files alone."""
     for name in names:
-        index = indexes.open(indexes.ref(name))
+        index = indexes.open_whole(indexes.ref(name))
         if read_pointer(index) is not None:
             describe(index)
 
@@ -49,16 +49,16 @@ def verify_index(
     indexes: Indexes, ref: IndexRef, version: int | None = None, progress: Progress = no_progress
 ) -> VerifyReport:
     """Whether the files are what was written."""
-    return verify(indexes.open(ref), version, progress=lambda report: progress(report.shards))
+    return verify(indexes.open_whole(ref), version, progress=lambda report: progress(report.shards))
 
 
 def audit_index(indexes: Indexes, ref: IndexRef, progress: Progress = no_progress) -> AuditReport:
     """Whether what was written is right."""
-    return audit(indexes.open(ref), progress=progress)
+    return audit(indexes.open_whole(ref), progress=progress)
 
 
 def repair_index(indexes: Indexes, ref: IndexRef) -> RepairReport:
-    return repair(indexes.open(ref))
+    return repair(indexes.open_whole(ref))
 
 
 def collect_garbage(
@@ -76,7 +76,7 @@ def collect_garbage(
     An index that goes on without some of its rows is left alone until a person accepts that they are lost: what looks
     like garbage may be where they are.
     """
-    index = indexes.open(ref)
+    index = indexes.open_whole(ref)
     collector = Collector(index, keep_versions=keep_versions, keep=keep, grace=grace)
     if dry_run:
         return collector.look()

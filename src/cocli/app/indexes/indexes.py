@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from cocli.app.workspace import Campaign, Workspace
     from cocli.index.index import Index
+    from cocli.pipeline.suppression.stored import LeftAlone
     from cocli.store.base import Store
 
 OF_A_CAMPAIGN = tuple(name for name in NAMES if name not in GLOBAL_INDEXES)
@@ -44,6 +45,8 @@ class Indexes:
     store: Store
     cache: str
     """The folder of what is fetched and derived from this store."""
+    left_alone: LeftAlone
+    """The do-not-contact list: what is on it is neither read nor written by anybody who opens an index here."""
     campaign: Campaign | None = None
 
     @property
@@ -91,7 +94,14 @@ class Indexes:
         return self.refs()
 
     def open(self, ref: IndexRef) -> Index[Any]:
-        return open_index(self.store, ref, FolderCache(self._folder("objects", ref)))
+        return open_index(self.store, ref, self._cache(ref), veil=self.left_alone.veil)
+
+    def open_whole(self, ref: IndexRef) -> Index[Any]:
+        """The same without the do-not-contact list: for whoever packs, repairs or forgets what is there."""
+        return open_index(self.store, ref, self._cache(ref))
+
+    def _cache(self, ref: IndexRef) -> FolderCache:
+        return FolderCache(self._folder("objects", ref))
 
     def copies(self, ref: IndexRef) -> DerivedFolder:
         return DerivedFolder(self._folder("derived", ref))
@@ -119,9 +129,9 @@ def record_indexes(campaign: str) -> tuple[IndexRef, ...]:
 def campaign_indexes(workspace: Workspace, name: str | None) -> Indexes:
     """The indexes of a campaign; with none named, those that campaigns share."""
     if name is None:
-        return Indexes(workspace.store, _cache_of(workspace, workspace.store))
+        return Indexes(workspace.store, _cache_of(workspace, workspace.store), workspace.left_alone())
     campaign = workspace.campaign(name)
-    return Indexes(campaign.store, _cache_of(workspace, campaign.store), campaign)
+    return Indexes(campaign.store, _cache_of(workspace, campaign.store), campaign.left_alone, campaign)
 
 
 def needed_campaign(indexes: Indexes) -> Campaign:

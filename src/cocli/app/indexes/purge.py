@@ -47,7 +47,7 @@ class ForeignRecords:
 def find_foreign(indexes: Indexes, ref: IndexRef, progress: Progress = no_progress) -> ForeignRecords:
     """Count what belongs to other campaigns. Indexes that campaigns share have nothing that is foreign."""
     found = ForeignRecords(ref)
-    index = indexes.open(ref)
+    index = indexes.open_whole(ref)
     if ref.campaign is None or "campaign" not in index.spec.model.model_fields or index.spec.keeps_loose:
         return found
     for number, record in enumerate(open_reader(index).scan(), start=1):
@@ -63,7 +63,7 @@ def find_foreign(indexes: Indexes, ref: IndexRef, progress: Progress = no_progre
 def purge_foreign(indexes: Indexes, found: ForeignRecords) -> int:
     """Remove what was found; returns how many records and files went."""
     removed = 0
-    index = indexes.open(found.ref)
+    index = indexes.open_whole(found.ref)
     if found.keys:
         removed += Compactor(index).remove(found.keys).removed
     for key, etag in found.objects:

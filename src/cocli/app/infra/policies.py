@@ -15,7 +15,10 @@ from typing import Any, TypeAlias
 
 Policy: TypeAlias = "dict[str, Any]"
 
-_SHARED = ("indexes", "companies", "people", "status", "access", "evictions", "catalog", "uploads", "probes")
+_SHARED = (
+    *("indexes", "companies", "people", "status", "access", "evictions", "revocations"),
+    *("catalog", "uploads", "probes"),
+)
 """Folders beside `campaigns/`. The first segment of a key; a test holds that none is missing."""
 _READ = ("s3:GetObject",)
 _WRITE = ("s3:GetObject", "s3:PutObject", "s3:DeleteObject", "s3:AbortMultipartUpload")

@@ -289,4 +289,4 @@ def _site_records(indexes: Indexes, campaign: str) -> SiteRecords:
 
 
 def _exclusions(campaign: Campaign) -> Exclusions:
-    return Exclusions.of(campaign.settings.model().exclude)
+    return Exclusions.of(campaign.settings.model().exclude, campaign.left_alone.listed)

@@ -60,14 +60,21 @@ def known_businesses(
     where = zone(campaign.settings.model().campaign.timezone)
     written = sheets or read_sheets(indexes.store, DerivedFolder(os.path.join(indexes.cache, "derived", "sheets")))
     reader = open_reader(indexes.open(indexes.ref("prospects")), as_of=as_of, empty_before=True, fresh=as_of is None)
+    veil = indexes.left_alone.veil()
+
+    def sheet_of(sheet: CompanySheet) -> CompanySheet:
+        return sheet if veil is None else veil.written(sheet)
+
     standings = _Standings(indexes, as_of)
     for found in reader.scan():
-        sheet = written.of(found.company_hash)
+        sheet = sheet_of(written.of(found.company_hash))
         whole, is_part = _joined(reader, found, sheet)
         row = ExportRow.of(whole, sheet, where, standings.of(found.company_hash))
         yield KnownBusiness(found, row, is_part=is_part)
-    for made, sheet in written.own_businesses(campaign.name):
-        yield KnownBusiness(made, ExportRow.of(made, sheet, where), by_hand=True)
+    for by_hand, sheet in written.own_businesses(campaign.name):
+        made = by_hand if veil is None else veil.record(by_hand)
+        if made is not None:
+            yield KnownBusiness(made, ExportRow.of(made, sheet_of(sheet), where), by_hand=True)
 
 
 class _Standings:

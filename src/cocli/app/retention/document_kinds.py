@@ -11,8 +11,8 @@ from cocli.app.retention.kinds import KindPlan
 from cocli.documents.care.expiry import ExpiryNote, superseded
 from cocli.documents.care.survey import kind_of, surveys
 from cocli.keys.paths import account_prefix
-from cocli.models.age import moment_before
-from cocli.models.retention import RemovedItem
+from cocli.models.retention.age import moment_before
+from cocli.models.retention.record import RemovedItem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

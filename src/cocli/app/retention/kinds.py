@@ -14,8 +14,8 @@ from cocli.app.queues.purge import carry_out, plan_purge
 from cocli.app.queues.queues import ended_on_store, queue_names
 from cocli.index.care.garbage import GRACE
 from cocli.keys.paths import UpkeepKey, results_folder
-from cocli.models.age import moment_before
-from cocli.models.retention import RemovedItem
+from cocli.models.retention.age import moment_before
+from cocli.models.retention.record import RemovedItem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

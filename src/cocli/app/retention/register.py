@@ -31,7 +31,7 @@ class RegisteredSource:
 
 
 @dataclass(frozen=True, slots=True)
-class Activity:
+class ProcessingActivity:
     """One thing that is done with data."""
 
     name: str
@@ -51,7 +51,7 @@ class Register:
     purpose: str | None
     basis: str | None
     recipients: tuple[str, ...]
-    activities: tuple[Activity, ...]
+    activities: tuple[ProcessingActivity, ...]
     measures: tuple[str, ...]
     missing: tuple[str, ...]
     """Settings that only a person can fill in."""
@@ -76,7 +76,7 @@ def register_of(workspace: Workspace, name: str) -> Register:
     )
 
 
-def _activities(config: CampaignConfig, store: str) -> list[Activity]:
+def _activities(config: CampaignConfig, store: str) -> list[ProcessingActivity]:
     rules, documents = config.retention, config.documents
     catalog = "a file on each machine" if documents.catalog is None else "a database"
     asked = tuple(_source(name) for name in config.prospecting.sources)
@@ -85,22 +85,45 @@ def _activities(config: CampaignConfig, store: str) -> list[Activity]:
     business = "businesses; people where a business is one"
     named = f"{business}; people whom their websites name"
     return [
-        Activity("searching", "names, addresses, positions, phones, websites, ratings", business, asked, store,
-                 _FOR_EVER),
-        Activity("reading websites", "e-mail addresses, phones, people with their roles", named, websites, store,
-                 _FOR_EVER),
-        Activity("captures", "pages as they came in, and what was made of them", named, (*asked, *websites),
-                 f"{store} and {catalog}", _kept(rules.captures)),
-        Activity("earlier versions of captures", "pages as they were before", named, (*asked, *websites), store,
-                 _kept(rules.versions)),
-        Activity("earlier versions of the records", "records as they were before", named, (*asked, *websites), store,
-                 _kept(rules.index_versions)),
-        Activity("notes", "what people write about companies and people", "people one deals with", people, store,
-                 _FOR_EVER),
-        Activity("exports", "the list as files", named, (*asked, *websites), store, _kept(rules.exports)),
-        Activity("reports", "counts", "nobody by name", (), store, _kept(rules.reports)),
-        Activity("tasks", "ids and addresses that were worked on", business, (), store, _kept(rules.completed)),
-    ]  # fmt: skip
+        ProcessingActivity(
+            "searching", "names, addresses, positions, phones, websites, ratings", business, asked, store, _FOR_EVER
+        ),
+        ProcessingActivity(
+            "reading websites", "e-mail addresses, phones, people with their roles", named, websites, store, _FOR_EVER
+        ),
+        ProcessingActivity(
+            "captures",
+            "pages as they came in, and what was made of them",
+            named,
+            (*asked, *websites),
+            f"{store} and {catalog}",
+            _kept(rules.captures),
+        ),
+        ProcessingActivity(
+            "earlier versions of captures",
+            "pages as they were before",
+            named,
+            (*asked, *websites),
+            store,
+            _kept(rules.versions),
+        ),
+        ProcessingActivity(
+            "earlier versions of the records",
+            "records as they were before",
+            named,
+            (*asked, *websites),
+            store,
+            _kept(rules.index_versions),
+        ),
+        ProcessingActivity(
+            "notes", "what people write about companies and people", "people one deals with", people, store, _FOR_EVER
+        ),
+        ProcessingActivity("exports", "the list as files", named, (*asked, *websites), store, _kept(rules.exports)),
+        ProcessingActivity("reports", "counts", "nobody by name", (), store, _kept(rules.reports)),
+        ProcessingActivity(
+            "tasks", "ids and addresses that were worked on", business, (), store, _kept(rules.completed)
+        ),
+    ]
 
 
 def _source(name: str) -> RegisteredSource:

@@ -17,7 +17,7 @@ from cocli.app.workspace import no_progress
 from cocli.errors import CocliError, FormatError, UsageError
 from cocli.formats import json_records
 from cocli.keys.paths import RetentionKey, results_folder
-from cocli.models.retention import RetentionRecord
+from cocli.models.retention.record import RetentionRecord
 from cocli.store.base import StoredObject
 from cocli.store.settled import create
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from cocli.app.retention.kinds import KindPlan, RetainedKind
     from cocli.app.retention.rules import RetentionRules
     from cocli.app.workspace import Campaign, Progress, Workspace
-    from cocli.models.retention import RemovedItem
+    from cocli.models.retention.record import RemovedItem
 
     _Wanted = Callable[[str], str | None]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from cocli.app.campaigns.name import campaign_names
 from cocli.documents.graph.destination import quarantine_of
 from cocli.errors import CocliError
-from cocli.models.age import longer
+from cocli.models.retention.age import longer
 
 if TYPE_CHECKING:
     from cocli.app.workspace import Campaign, Workspace

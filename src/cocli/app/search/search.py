@@ -33,7 +33,8 @@ from cocli.index.queries.derived import DerivedFolder
 from cocli.index.queries.names import manifest_name
 from cocli.index.versions import version
 from cocli.keys.paths import CompanyKey
-from cocli.pipeline.exclusions import exclusion_of
+from cocli.models.campaign import ExcludeSection
+from cocli.pipeline.exclusions import Exclusions, exclusion_of
 from cocli.results.companies.pages import read_page
 from cocli.store.base import StoredObject
 
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from cocli.app.workspace import Workspace
-    from cocli.pipeline.exclusions import Exclusions
     from cocli.store.base import ObjectInfo, Store
 
 _COMPANIES = "companies/"
@@ -146,10 +146,21 @@ def companies_part(indexes: Indexes, progress: Progress = no_progress) -> Search
     found = copies.find(name, ENDING)
     part = read_part(found) if found else None
     if part is not None:
-        return part
+        return _shown(part, indexes)
     known = _known(copies)
     entries = list(_companies(indexes.store, infos, known, progress))
-    return write_part(copies, name, sorted(entries, key=lambda entry: (entry[0].title.casefold(), entry[0].id)))
+    in_order = sorted(entries, key=lambda entry: (entry[0].title.casefold(), entry[0].id))
+    return _shown(write_part(copies, name, in_order), indexes)
+
+
+def _shown(part: SearchPart, indexes: Indexes) -> SearchPart:
+    """The companies without those who want to be left alone. The copy itself holds what the pages say."""
+    veil = indexes.left_alone.veil()
+    if veil is None:
+        return part
+    wanted = without_excluded(part, Exclusions.of(ExcludeSection(), indexes.left_alone.listed))
+    folded = [(veil.scrubber.text(title), veil.scrubber.text(rest)) for title, rest in wanted.folded]
+    return SearchPart([veil.scrubber.text(line) for line in wanted.lines], folded)
 
 
 def _known(copies: DerivedFolder) -> dict[tuple[str, str], tuple[SearchEntry, str]]:

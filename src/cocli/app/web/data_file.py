@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from cocli.formats import json_records
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from cocli.models.record import Record
+    from cocli.pipeline.suppression.veil import Veil
 
 JSON = "application/json"
 GEOJSON = "application/geo+json"
@@ -60,6 +61,17 @@ class StoredFile:
         with open(self.source, "rb") as file:
             file.seek(start)
             return file.read(end - start)
+
+
+def without_left_alone(file: DataFile, veil: Veil | None) -> DataFile:
+    """The file as it may be shown. What is no text was made of records, which pass the list where they are read."""
+    kind = file.content_type.partition(";")[0]
+    if veil is None or not (kind.startswith("text/") or kind.endswith(("json", "xml"))):
+        return file
+    data = veil.scrubber.data(file.data)
+    if data == file.data:
+        return file
+    return replace(file, data=data, etag=_quoted(hashlib.sha256(data)))
 
 
 def record_file(path: str, record: Record, content_type: str = JSON) -> DataFile:

@@ -74,6 +74,7 @@ def data_basis(indexes: Indexes) -> str:
         ref = indexes.ref(index)
         digest.update(f"{index} {_etag(store, str(LatestKey(ref)))}\n".encode())
         _add_listed(digest, (info for info in store.list(ref.folder) if _PACKED not in info.key))
+    digest.update(f"left alone {indexes.left_alone.listed().digest}\n".encode())
     digest.update(f"config {_etag(store, str(CampaignConfigKey(name)))}\n".encode())
     for prefix in _WRITTEN_BY_PEOPLE:
         _add_listed(digest, store.list(prefix))

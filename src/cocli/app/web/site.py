@@ -27,6 +27,7 @@ from cocli.app.web.data_file import (
     StoredFile,
     bytes_file,
     record_file,
+    without_left_alone,
 )
 from cocli.app.web.downloads import KINDS, make_download
 from cocli.app.web.schemas import MODELS, schema_bytes
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
     from cocli.app.web.basemap.map_source import MapSource
     from cocli.app.workspace import Workspace
+    from cocli.pipeline.suppression.veil import Veil
 
 _T = TypeVar("_T")
 _REMEMBERED_SECONDS = 5.0
@@ -101,8 +103,16 @@ class DataSite:
             if match is not None:
                 self._check(match.groupdict().get("campaign"))
                 made: DataFile = maker(self, path, match)
-                return made
+                return without_left_alone(made, self.veil(match.groupdict().get("campaign")))
         raise NotFound(key=f"data/{path}", hint="docs/web-data.md lists the files.")
+
+    def veil(self, name: str | None) -> Veil | None:
+        """What every file of a campaign passes through: the do-not-contact list."""
+        return self.remember(("left alone", name), lambda: (self._left_alone(name),))[0]
+
+    def _left_alone(self, name: str | None) -> Veil | None:
+        left_alone = self.workspace.campaign(name).left_alone if name else self.workspace.left_alone()
+        return left_alone.veil()
 
     def stored(self, path: str) -> StoredFile | None:
         """A file of a search that lies on this machine already; None for all others."""

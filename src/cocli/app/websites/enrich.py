@@ -73,7 +73,9 @@ def enrich_sites(
 ) -> list[Enriched]:
     """Read the sites, side by side; the answers are in the order of the names. Bad names are refused before any."""
     works = [site_work(name, options.country) for name in names]
-    settings = workspace.campaign(campaign).settings if campaign else workspace.settings
+    chosen = workspace.campaign(campaign) if campaign else None
+    settings = chosen.settings if chosen else workspace.settings
+    left_alone = chosen.left_alone if chosen else workspace.left_alone()
     fetching = fetch_section(settings)
     saves = campaign is not None if options.save is None else options.save
     with opened_keeping(workspace, campaign) if saves else _not_kept() as keeping:
@@ -88,7 +90,7 @@ def enrich_sites(
                 shelf=NoShelf(),
                 keeping=keeping,
                 settings=SiteSettings(pages=options.pages, seconds=options.seconds),
-                exclusions=Exclusions.of(exclude_section(settings)),
+                exclusions=Exclusions.of(exclude_section(settings), left_alone.listed),
                 mail_hosts=MailHosts(name_servers()) if options.mx or fetching.mx else None,
                 look=look,
             )

@@ -137,12 +137,14 @@ class EnrichmentService:
             shelf=NoShelf(),
             keeping=keeping if request.keeps else None,
             settings=SiteSettings(pages=request.pages, seconds=request.seconds),
-            exclusions=Exclusions.of(exclude_section(settings)),
+            exclusions=Exclusions.of(exclude_section(settings), self._workspace.left_alone().listed),
             mail_hosts=MailHosts(name_servers()) if request.mx else None,
             look=self._look,
         )
         async with self._slots:
-            return enriched_site(await enrichment.enrich(work), saved=request.keeps)
+            site = enriched_site(await enrichment.enrich(work), saved=request.keeps)
+        veil = await asyncio.to_thread(self._workspace.left_alone().veil)
+        return site if veil is None else veil.part(site)
 
     def close(self) -> None:
         self._stack.close()

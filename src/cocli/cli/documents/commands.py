@@ -172,6 +172,7 @@ def _write_blob(call: Call, output: Output, data: bytes, *, raw: bool) -> None:
     """Byte for byte; on a terminal harmless, unless asked for."""
     from cocli.formats.safe_text import safe_text
 
+    data = output.shown_data(data)
     if output.stdout.isatty() and not raw:
         output.stdout.write(safe_text(data.decode("utf-8", "backslashreplace")))
         return

@@ -75,7 +75,7 @@ def release(
 ) -> None:
     """Let documents go on at the node where they failed. Exits with 8 if some fail again; these stay."""
     from cocli.app.documents.jobs import ReplayOptions
-    from cocli.app.documents.quarantine import QuarantineQuery, Release, quarantined
+    from cocli.app.documents.quarantine import QuarantineQuery, QuarantineRelease, quarantined
     from cocli.app.documents.quarantine import release as use
     from cocli.cli.kit.progress import ProgressLine
 
@@ -85,7 +85,7 @@ def release(
     with chosen_documents(call) as documents:
         query = QuarantineQuery(docs or (), node, datasource)
         if call.dry_run:
-            done = [Release(entry) for entry in quarantined(documents, query, edition)]
+            done = [QuarantineRelease(entry) for entry in quarantined(documents, query, edition)]
         else:
             with ProgressLine(output, "released") as progress:
                 done = use(documents, ReplayOptions(graph=graph, edition=edition), query, progress)

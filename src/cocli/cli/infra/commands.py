@@ -183,7 +183,7 @@ def policy(
 
 def _planned(call: Call, workspace: Workspace, options: InfraOptions) -> InfraPlan:
     from cocli.app.infra.deployment import plan
-    from cocli.models.age import days_of
+    from cocli.models.retention.age import days_of
 
     account = account_of(workspace, options.campaign)
     kept = workspace.campaign(options.campaign).settings.model().retention.bucket_versions

@@ -15,6 +15,41 @@ from cocli.cli.kit.writing import writes
 if TYPE_CHECKING:
     from cocli.app.workspace import Workspace
     from cocli.config.resolve import Flags
+    from cocli.pipeline.suppression.veil import Veil
+
+
+_NAME_WHOM_THEY_ARE_ABOUT = ("suppress", "forget", "subject-access", "store", "sync", "backup")
+"""Commands about the list itself, and about files as they lie in a store."""
+
+
+class _OpenVeil:
+    """The do-not-contact lists of the stores that a command has opened, as long as it has them open and afterwards."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace: Workspace | None = workspace
+        self._last: list[Veil] = []
+
+    def close(self) -> None:
+        """Most commands speak when they are done: what holds then is read before the stores are closed."""
+        self._last, self._workspace = self._veils(), None
+
+    def text(self, text: str) -> str:
+        for veil in self._veils():
+            text = veil.text(text)
+        return text
+
+    def plain(self, value: Any) -> Any:
+        for veil in self._veils():
+            value = veil.plain(value)
+        return value
+
+    def data(self, data: bytes) -> bytes:
+        for veil in self._veils():
+            data = veil.scrubber.data(data)
+        return data
+
+    def _veils(self) -> list[Veil]:
+        return self._last if self._workspace is None else self._workspace.veils()
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +134,13 @@ class Call:
                 from cocli.app.machines.refusal import refuse_evicted
 
                 refuse_evicted(workspace)
+            if self.command.partition(" ")[0] in _NAME_WHOM_THEY_ARE_ABOUT:
+                yield workspace
+                return
+            veil = _OpenVeil(workspace)
+            self.output.veils[:] = [veil]
             yield workspace
+            veil.close()
 
 
 def call_of(ctx: typer.Context) -> Call:

@@ -122,8 +122,9 @@ DOCUMENTS = {
     '"limited_by", "longest_lag"}; '
     "whole is false where something was given back unfinished",
     "cocli schedule": '{"campaign", "manager": "systemd" or "cron", "state": "printed", "installed", '
-    '"already_installed", "removed" or "already_removed", "texts": {file: text}, "commands"}; with --run {"campaign", '
-    '"name", "outcome": "ran", "failed", "already_done", "running_elsewhere" or "lost", "code", "problem"}',
+    '"already_installed", "removed" or "already_removed", "texts": [{"file", "text"}], "commands"}; with --run '
+    '{"campaign", "name", "outcome": "ran", "failed", "already_done", "running_elsewhere" or "lost", "code", '
+    '"problem"}',
     "cocli supervisor": '{"campaign", "campaigns", "host", "completed": {queue: count}, "restarts", "commands", '
     '"whole"}',
     "cocli remote send": '{"campaign", "commands": [{"id", "target", "text", "state", "sent_by", "sent_at", "host", '
@@ -244,7 +245,9 @@ DOCUMENTS = {
             '{"prospects": {"before", "after", "added", "removed", "changed"}, "emails", "domains": the same}}',
             "jobs": f'{{"account", "jobs": [{_JOB}]}}',
             "job": f'{{"account", "job": {_JOB}, "failures": [{{"doc", "address", "code", "error"}}]}}',
-            "token": '{"account", "expires", "host", "token"}',
+            "token": '{"account", "expires", "host", "token", "id", "scopes", "who"}',
+            "revoke": '{"id", "outcome": "revoked" or "already_revoked"}',
+            "revocations": '{"revocations": [{"token", "revoked_at", "revoked_by", "reason"}]}',
         }.items()
     },
     "cocli enrich": '{"campaign", "sites": [{"domain", "url", "final_url", "status", "evidence", "retryable", '
@@ -332,7 +335,8 @@ DOCUMENTS = {
     'same}, "sources", "attribution": [text], "categories", "domains": the same, "queues": [{"queue", "pending", '
     '"leased", "expired", '
     '"completed", "sidelined": {category: count}, "rate_per_minute", "problem"}], "trend": [{"at", "told_by", '
-    '"prospects", "with_email", "addresses", "read"}], "versions": {index: version}, "unpacked": {index: count}, '
+    '"prospects", "with_email", "addresses", "read"}], "changes": [{"name", "count"}], "versions": {index: version}, '
+    '"unpacked": {index: count}, '
     '"path", "problem", "written"}',
     "cocli why": '{"campaign", "company_hash", "name", "moved_from", "merged", "fields": [{"field", "value", '
     '"source", "observed_at", "document", "reason"}], "written": [{"key", "value", "file"}]}, with a field '

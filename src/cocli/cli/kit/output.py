@@ -11,11 +11,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import Enum
-from typing import Any, TextIO
+from typing import Any, Protocol, TextIO
 
 from cocli.formats.safe_text import safe_line, safe_text
 
 Row = Sequence[object]
+
+
+class TextVeil(Protocol):
+    """Takes out of a text what nobody is to see."""
+
+    def text(self, text: str) -> str: ...
+
+    def plain(self, value: Any) -> Any: ...
+
+    def data(self, data: bytes) -> bytes: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,24 +39,31 @@ class Output:
     color: bool = False
     environ: Mapping[str, str] = field(default_factory=dict)
     """Says which pager is wanted."""
+    veils: list[TextVeil] = field(default_factory=list)
+    """What every text passes through: the do-not-contact lists of the stores that the command has opened."""
 
     # --- data
 
     def document(self, data: dict[str, Any]) -> None:
         """The JSON document of a command."""
+        if self.veils:
+            plain = json.loads(json.dumps(data, default=_json_value))
+            for veil in self.veils:
+                plain = veil.plain(plain)
+            data = plain
         self.stdout.write(json.dumps(data, default=_json_value, indent=2) + "\n")
 
     def line(self, text: str) -> None:
         """One line of data."""
-        self.stdout.write(safe_line(text) + "\n")
+        self.stdout.write(safe_line(self._veiled(text)) + "\n")
 
     def text(self, text: str) -> None:
         """Several lines of data."""
-        self.stdout.write(safe_text(text))
+        self.stdout.write(safe_text(self._veiled(text)))
 
     def table(self, columns: Sequence[str], rows: Sequence[Row], *, right: Sequence[str] = ()) -> None:
         """Rows under headings; the columns named in `right` are aligned to the right."""
-        cells = [[safe_line(shown(value)) for value in row] for row in rows]
+        cells = [[safe_line(self._veiled(shown(value))) for value in row] for row in rows]
         if self.stdout.isatty():
             self._draw(columns, cells, right)
         else:
@@ -57,7 +74,7 @@ class Output:
     def talk(self, text: str) -> None:
         """Say what was done. Not with --json or --quiet."""
         if not (self.as_json or self.quiet):
-            self.stderr.write(safe_line(text) + "\n")
+            self.stderr.write(safe_line(self._veiled(text)) + "\n")
 
     def hint(self, command: str) -> None:
         """Suggest the next step."""
@@ -67,7 +84,18 @@ class Output:
         """A long text, through the pager of a terminal."""
         from cocli.cli.kit.pager import page
 
-        page(text, self.stdout, self.environ)
+        page(self._veiled(text), self.stdout, self.environ)
+
+    def shown_data(self, data: bytes) -> bytes:
+        """Bytes for stdout: texts without what nobody is to see."""
+        for veil in self.veils:
+            data = veil.data(data)
+        return data
+
+    def _veiled(self, text: str) -> str:
+        for veil in self.veils:
+            text = veil.text(text)
+        return text
 
     def _draw(self, columns: Sequence[str], cells: list[list[str]], right: Sequence[str]) -> None:
         from cocli.cli.kit.tables import drawn_table

@@ -20,8 +20,21 @@ _READING = {
     "documents": ("get", "states", "ls", "jobs", "job", "compare"),
     "store": ("ls", "cat", "du"),
     "deploy": ("status", "logs"),
+    "suppress": ("list", "check", "export"),
 }
-_NO_RECORDS = ("find", "export", "why", "doctor", "locate", "init", "config", "completion", "demo", "self")
+_NO_RECORDS = (
+    "find",
+    "export",
+    "subject-access",
+    "why",
+    "doctor",
+    "locate",
+    "init",
+    "config",
+    "completion",
+    "demo",
+    "self",
+)
 """Nouns that write nothing into the store, or into one of their own."""
 _LOOK_THEMSELVES = ("run", "worker", "supervisor", "documents work", "documents serve", "enrichment serve")
 """They look again and again while they run, and end what they hold first."""

@@ -200,8 +200,9 @@ class Fsck:
         for surveyed in (*survey.states, *survey.versions):
             document = surveyed.state.document
             for name, blob in document.blobs.items():
-                if blob.data is None and not self._there(survey, surveyed, blob.sha256):
-                    detail = f"blob {name} ({blob.sha256[:12]}…) of {surveyed.key}"
+                missing = () if blob.data is not None else blob.objects
+                for sha256 in (sha256 for sha256 in missing if not self._there(survey, surveyed, sha256)):
+                    detail = f"blob {name} ({sha256[:12]}…) of {surveyed.key}"
                     self._found(FsckProblem.MISSING_BLOB, document.account, document.doc, detail)
         for sha256 in self._orphans(survey):
             key = survey.blobs[sha256].key

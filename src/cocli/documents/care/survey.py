@@ -121,13 +121,14 @@ class Survey:
     def referenced(self) -> set[str]:
         """Blobs that some state or version refers to."""
         return {
-            blob.sha256
+            sha256
             for state in (
                 *(surveyed.state for surveyed in self.states + self.versions),
                 *(surveyed.state for surveyed in self.misplaced),
             )
             for blob in state.document.blobs.values()
             if blob.data is None
+            for sha256 in blob.objects
         }
 
 

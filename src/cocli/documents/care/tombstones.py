@@ -15,7 +15,8 @@ from cocli.documents.header import DocumentState, Header, Operation
 from cocli.documents.outbox import events_of
 from cocli.documents.places import DocumentPlace
 from cocli.documents.receipt import Receipt
-from cocli.errors import DocumentContested, DocumentDamaged, DocumentInvalid, DocumentNotFound
+from cocli.documents.save_order import UNCONDITIONAL
+from cocli.errors import DocumentContested, DocumentDamaged, DocumentInvalid, DocumentNotFound, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from cocli.documents.catalog.base import Catalog, Selection
     from cocli.documents.objects import DocumentObjects
+    from cocli.documents.save_order import Precondition
     from cocli.documents.subscriptions import Subscriptions
     from cocli.models.document import PipeDoc
 
@@ -45,16 +47,21 @@ class Tombstones:
         self._clock = clock
         self._subscriptions = subscriptions
 
-    def delete(self, account: str, doc: str, cluster: Selection, by: str) -> list[Receipt]:
+    def delete(
+        self, account: str, doc: str, cluster: Selection, by: str, condition: Precondition = UNCONDITIONAL
+    ) -> list[Receipt]:
+        if condition != UNCONDITIONAL and cluster not in (EVERY, None):
+            raise UsageError(reason="a condition is one of the intake: it cannot be had for the states of an edition")
         rows = self._catalog.states(account, doc, EVERY, deleted=True)
         if not rows:
             raise DocumentNotFound(doc=doc, place="this account")
         if cluster is EVERY:
             for place in self.intakes(rows):
-                self.bury(place, by=by, even_if_absent=True)
+                self.bury(place, by=by, even_if_absent=True, condition=condition)
         answers = []
         for row in self._catalog.states(account, doc, cluster, deleted=True):
-            buried = self.bury(DocumentPlace.of(self._objects.prefix, row), by=by)
+            held = condition if cluster is None else UNCONDITIONAL
+            buried = self.bury(DocumentPlace.of(self._objects.prefix, row), by=by, condition=held)
             answers.append(Receipt.of(buried.row(), "deleted"))
         if not answers:
             raise DocumentNotFound(doc=doc, place=f"the edition {cluster}" if cluster else "intake")
@@ -85,10 +92,18 @@ class Tombstones:
         ]
         return list(dict.fromkeys(places))
 
-    def bury(self, place: DocumentPlace, *, by: str, even_if_absent: bool = False) -> DocumentState:
+    def bury(
+        self,
+        place: DocumentPlace,
+        *,
+        by: str,
+        even_if_absent: bool = False,
+        condition: Precondition = UNCONDITIONAL,
+    ) -> DocumentState:
         """Put a tombstone in the place of a state, and tell of it. Done twice is done once."""
         for _ in range(_TRIES):
             read = self._objects.current(place)
+            condition.check(place.doc, read[0] if read else None)
             if read is None:
                 if not even_if_absent:
                     self._drop(place)

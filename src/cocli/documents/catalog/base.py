@@ -54,22 +54,43 @@ class Cursor:
     def behind(cls, row: PipeDoc) -> Cursor:
         return cls(row.doc, row.cluster, row.address, row.datasource, row.connector)
 
+    def is_behind(self, other: Cursor) -> bool:
+        return self._order > other._order
+
+    @property
+    def _order(self) -> tuple[str, ...]:
+        return self.doc, self.cluster or "", self.address, self.datasource, self.connector
+
     def token(self) -> str:
         """A text for callers to hand back; it means nothing to them."""
-        text = json.dumps(list(astuple(self)), ensure_ascii=False)
-        return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+        return token_of(list(astuple(self)))
 
     @classmethod
     def parse(cls, token: str) -> Cursor:
-        try:
-            doc, cluster, address, *owner = json.loads(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
-            datasource, connector = owner or (_LAST, _LAST)  # a token of a version without them
-        except (ValueError, TypeError) as error:
-            raise UsageError(reason="this is no page of a listing") from error
-        texts = (doc, address, datasource, connector)
-        if not (all(isinstance(text, str) for text in texts) and isinstance(cluster, str | None)):
+        doc, cluster, address, *owner = parts_of(token, 3, 5)
+        datasource, connector = owner or (_LAST, _LAST)  # a token of a version without them
+        if not (isinstance(doc, str) and isinstance(address, str) and isinstance(cluster, str | None)):
+            raise UsageError(reason="this is no page of a listing")
+        if not (isinstance(datasource, str) and isinstance(connector, str)):
             raise UsageError(reason="this is no page of a listing")
         return cls(doc, cluster, address, datasource, connector)
+
+
+def token_of(parts: Sequence[object]) -> str:
+    """The parts of a cursor as a text that means nothing to callers."""
+    text = json.dumps(parts, ensure_ascii=False)
+    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+def parts_of(token: str, *counts: int) -> list[object]:
+    """The parts of a token that has one of these numbers of them."""
+    try:
+        parts = json.loads(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
+    except (ValueError, TypeError, RecursionError) as error:
+        raise UsageError(reason="this is no page of a listing") from error
+    if not isinstance(parts, list) or len(parts) not in counts:
+        raise UsageError(reason="this is no page of a listing")
+    return parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +230,16 @@ class Catalog(Protocol):
         ...
 
     def set_fact(self, name: str, value: str) -> None: ...
+
+    # --- for those who watch
+
+    def latest_change(self) -> int:
+        """The number of the latest change of any state."""
+        ...
+
+    def changes_after(self, account: str, number: int, limit: int) -> list[tuple[int, PipeDoc]]:
+        """The states that changed since, in the order in which they did: of each only its latest change."""
+        ...
 
     # --- events
 

@@ -7,6 +7,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal
 
+from cocli.documents.catalog.base import parts_of, token_of
+from cocli.errors import UsageError
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -71,6 +74,28 @@ class Job:
     @property
     def processed(self) -> int:
         return self.done + self.unchanged + self.skipped + self.failed
+
+
+@dataclass(frozen=True, slots=True)
+class JobCursor:
+    """Where a page of jobs ended; the latest come first."""
+
+    planned_at: datetime
+    job: str
+
+    def token(self) -> str:
+        return token_of([self.planned_at.isoformat(), self.job])
+
+    @classmethod
+    def parse(cls, token: str) -> JobCursor:
+        planned_at, job = parts_of(token, 2)
+        try:
+            moment = datetime.fromisoformat(str(planned_at))
+        except ValueError as error:
+            raise UsageError(reason="this is no page of a listing") from error
+        if moment.tzinfo is None:
+            raise UsageError(reason="this is no page of a listing")
+        return cls(moment, str(job))
 
 
 @dataclass(frozen=True, slots=True)

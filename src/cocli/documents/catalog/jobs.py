@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from cocli.documents.catalog.database import DatabaseSession
-    from cocli.documents.catalog.job_rows import Advance, Job, JobKind, OutcomeRow
+    from cocli.documents.catalog.job_rows import Advance, Job, JobCursor, JobKind, OutcomeRow
     from cocli.documents.catalog.sql import SqlCatalog
 
 
@@ -47,9 +47,15 @@ class JobTable:
         """The job of this very plan that is not done yet."""
         return self._one("unfinished_job", {"account": account, "kind": kind, "plan": plan})
 
-    def latest(self, account: str, limit: int) -> list[Job]:
+    def latest(self, account: str, limit: int, before: JobCursor | None = None) -> list[Job]:
+        """The latest first; with `before`, those behind the end of a page."""
+        values: dict[str, object] = {"account": account, "limit": limit}
+        name = "list_jobs"
+        if before is not None:
+            name = "list_jobs_before"
+            values |= {"planned_at": self._database.write_time(before.planned_at), "job": before.job}
         with self._database.read() as session:
-            rows = session.rows(self._statements["list_jobs"], {"account": account, "limit": limit})
+            rows = session.rows(self._statements[name], values)
         return [read_job(columns, self._database.read_time) for columns in rows]
 
     def outcomes(

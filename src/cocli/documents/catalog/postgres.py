@@ -1,13 +1,14 @@
-"""A catalogue in PostgreSQL, by psycopg: for machines that share one. One connection, made again when it is lost."""
+"""A catalogue in PostgreSQL, by psycopg: for machines that share one. Threads have a connection each, up to a number;
+those that were lost are made again."""
 
 from __future__ import annotations
 
 import re
-import threading
 from contextlib import contextmanager
 from datetime import UTC
 from typing import TYPE_CHECKING, Any, cast
 
+from cocli.documents.catalog.pool import ConnectionPool, PoolExhausted
 from cocli.documents.catalog.statements import load
 from cocli.errors import CatalogError, CatalogUnavailable, MissingExtra
 
@@ -24,6 +25,9 @@ _NAME = re.compile(r"(?<![:\w]):(\w+)")
 _PASSWORD = re.compile(r"://[^/@]*@|password=\S+")
 _MIGRATING = 0x636F636C69  # "cocli": the number of the lock that migrations take
 _CONNECT_SECONDS = 10
+_CONNECTIONS = 8
+"""Of one process: a server has 100 for everybody, unless it is told otherwise."""
+_WAIT_SECONDS = 30.0
 
 
 def _translated(statement: str) -> str:
@@ -61,8 +65,7 @@ class PostgresDatabase:
             raise MissingExtra(feature="A catalogue in PostgreSQL", package="psycopg", extra="postgres") from error
         self._psycopg = psycopg
         self._url = url
-        self._lock = threading.RLock()
-        self._connection: psycopg.Connection[tuple[Any, ...]] | None = None
+        self._pool = ConnectionPool(self._connect, is_whole=_is_whole, most=_CONNECTIONS, wait_seconds=_WAIT_SECONDS)
         self.statements: Mapping[str, str] = load(_translated, lock="FOR SHARE")
 
     @property
@@ -71,15 +74,13 @@ class PostgresDatabase:
 
     @contextmanager
     def read(self) -> Iterator[DatabaseSession]:
-        with self._lock, self._errors():
-            yield _Session(self._connected())
+        with self._errors(), self._pool.taken() as connection:
+            yield _Session(connection)
 
     @contextmanager
     def transaction(self) -> Iterator[DatabaseSession]:
-        with self._lock, self._errors():
-            connection = self._connected()
-            with connection.transaction():
-                yield _Session(connection)
+        with self._errors(), self._pool.taken() as connection, connection.transaction():
+            yield _Session(connection)
 
     @contextmanager
     def migrating(self) -> Iterator[DatabaseSession]:
@@ -105,17 +106,12 @@ class PostgresDatabase:
             session.rows("SELECT 1", {})
 
     def close(self) -> None:
-        with self._lock:
-            if self._connection is not None:
-                self._connection.close()
-                self._connection = None
+        self._pool.close()
 
-    def _connected(self) -> psycopg.Connection[tuple[Any, ...]]:
-        if self._connection is None or self._connection.closed or self._connection.broken:
-            self._connection = self._psycopg.connect(
-                self._url, autocommit=True, connect_timeout=_CONNECT_SECONDS, application_name="cocli"
-            )
-        return self._connection
+    def _connect(self) -> psycopg.Connection[tuple[Any, ...]]:
+        return self._psycopg.connect(
+            self._url, autocommit=True, connect_timeout=_CONNECT_SECONDS, application_name="cocli"
+        )
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
@@ -126,3 +122,9 @@ class PostgresDatabase:
             raise CatalogUnavailable(address=self.address, reason=str(error).strip()) from error
         except self._psycopg.Error as error:
             raise CatalogError(address=self.address, reason=str(error).strip()) from error
+        except PoolExhausted as error:
+            raise CatalogUnavailable(address=self.address, reason=str(error)) from error
+
+
+def _is_whole(connection: psycopg.Connection[tuple[Any, ...]]) -> bool:
+    return not (connection.closed or connection.broken)

@@ -134,32 +134,62 @@ class SqlCatalog:
         return self._together.write(lambda session: self.write_in(session, commits, memos))
 
     def write_in(self, session: DatabaseSession, commits: Sequence[Commit], memos: Sequence[Memo]) -> list[Commit]:
-        """Commits and memos within a transaction of somebody else's; which commits `commit` would have refused."""
-        refused = [wanted for wanted in commits if not self._commit(session, wanted.rows, wanted.events, wanted.intake)]
+        """Commits and memos within a transaction of somebody else's; which commits `commit` would have refused.
+
+        The rows of all of them are written together: a call of the driver for each costs more than the rows. No commit
+        of a batch deletes anything, so that none is refused for the sake of another.
+        """
+        number = self._numbered(session, [row for wanted in commits for row in wanted.rows])
+        kept: list[Commit] = []
+        refused: list[Commit] = []
+        for wanted in commits:
+            is_kept = wanted.intake is None or not self._is_deleted(session, wanted.rows, wanted.intake)
+            (kept if is_kept else refused).append(wanted)
+        rows = [row for wanted in kept for row in wanted.rows]
+        self.routes.note(session, rows)
+        self._write(session, rows, [event for wanted in kept for event in wanted.events], number)
         session.run_many(self._statements["remember"], [self._memo_values(memo) for memo in memos])
         return refused
 
     def _commit(
         self, session: DatabaseSession, rows: Sequence[PipeDoc], events: Sequence[Event], intake: str | None
     ) -> bool:
-        if intake is not None:
-            found = session.rows(self._statements["deleted"], {"intake": intake, "connector": rows[0].connector})
-            if found and found[0][0] is not None:
-                return False
+        number = self._numbered(session, rows)
+        if intake is not None and self._is_deleted(session, rows, intake):
+            return False
         self.routes.note(session, rows)
-        self._write(session, rows, events)
+        self._write(session, rows, events, number)
         return True
+
+    def _is_deleted(self, session: DatabaseSession, rows: Sequence[PipeDoc], intake: str) -> bool:
+        found = session.rows(self._statements["deleted"], {"intake": intake, "connector": rows[0].connector})
+        return bool(found and found[0][0] is not None)
 
     def replace(self, rows: Sequence[PipeDoc], events: Sequence[Event], *, remove: Sequence[PipeDoc] = ()) -> None:
         with self._database.transaction() as session:
+            number = self._numbered(session, rows)
             self.routes.note(session, rows)
             for row in (*remove, *rows):
                 session.run(self._statements["remove"], _place(row.state_key))
                 session.run(self._statements["drop_untold"], _place(row.state_key))
-            self._write(session, rows, events)
+            self._write(session, rows, events, number)
 
-    def _write(self, session: DatabaseSession, rows: Sequence[PipeDoc], events: Sequence[Event]) -> None:
+    def _numbered(self, session: DatabaseSession, rows: Sequence[PipeDoc]) -> int:
+        """The number of the first of these changes."""
+        if not rows:
+            return 0
+        found = session.rows(self._statements["count_changes"], {"count": len(rows)})
+        return int(found[0][0]) - len(rows) + 1
+
+    def _note_changes(self, session: DatabaseSession, rows: Sequence[PipeDoc], number: int) -> None:
+        session.run_many(
+            self._statements["note_change"],
+            [_changed(row, each) for each, row in enumerate(rows, number)],
+        )
+
+    def _write(self, session: DatabaseSession, rows: Sequence[PipeDoc], events: Sequence[Event], number: int) -> None:
         session.run_many(self._statements["put"], [self._row_values(row) for row in rows])
+        self._note_changes(session, rows, number)
         session.run_many(self._statements["add_untold"], [_place(row.state_key) for row in rows])
         self._add_events(session, events)
 
@@ -238,8 +268,10 @@ class SqlCatalog:
 
     def learn(self, rows: Sequence[PipeDoc], entries: Sequence[str]) -> None:
         with self._database.transaction() as session:
+            number = self._numbered(session, rows)
             self.routes.note(session, rows)
             session.run_many(self._statements["learn"], [self._row_values(row) for row in rows])
+            self._note_changes(session, rows, number)
             session.run_many(self._statements["add_learned"], [{"entry": entry} for entry in entries])
 
     def is_learned(self, state: StateKey) -> bool:
@@ -276,6 +308,19 @@ class SqlCatalog:
     def set_fact(self, name: str, value: str) -> None:
         with self._database.transaction() as session:
             session.run(self._statements["set_fact"], {"name": name, "value": value})
+
+    # --- for those who watch
+
+    def latest_change(self) -> int:
+        with self._database.read() as session:
+            return int(session.rows(self._statements["latest_change"], {})[0][0])
+
+    def changes_after(self, account: str, number: int, limit: int) -> list[tuple[int, PipeDoc]]:
+        """The states that changed since, in the order in which they did: of each only its latest change."""
+        values = {"account": account, "after": number, "limit": limit}
+        with self._database.read() as session:
+            rows = session.rows(self._statements["changes_after"], values)
+        return [(number, self._read_row(columns)) for *columns, number in rows]
 
     # --- events
 
@@ -347,6 +392,10 @@ class SqlCatalog:
         with self._database.transaction() as session:
             for name in ("forget", "drop_waiting", "forget_outcomes"):
                 session.run(self._statements[name], {"account": account, "doc": doc})
+
+
+def _changed(row: PipeDoc, number: int) -> dict[str, object]:
+    return _place(row.state_key) | {"account": row.account, "number": number}
 
 
 def _place(state: StateKey) -> dict[str, object]:

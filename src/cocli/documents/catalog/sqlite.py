@@ -1,5 +1,5 @@
-"""A catalogue in a file, by SQLite: write-ahead log, any number of processes. One connection writes and one reads, each
-behind a lock of its own: who looks does not wait until somebody's transaction is on the disk.
+"""A catalogue in a file, by SQLite: write-ahead log, any number of processes. One connection writes, behind a lock, and
+some read: who looks waits neither until somebody's transaction is on the disk nor until somebody else has looked.
 
 With `durable`, a transaction is on the disk before it returns; without, a power cut may lose the latest ones (never
 more: the file stays whole), and `fsck --repair` finds them again in the store.
@@ -15,6 +15,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from cocli.config.private import make_private, refuse_link
+from cocli.documents.catalog.pool import ConnectionPool, PoolExhausted
 from cocli.documents.catalog.rows import text_of
 from cocli.documents.catalog.statements import load
 from cocli.errors import CatalogError, CatalogUnavailable
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 MEMORY = ":memory:"
 _WAIT_SECONDS = 60.0
+_READERS = 4
 _SURROUNDINGS = frozenset(
     {
         sqlite3.SQLITE_PERM,
@@ -67,7 +69,7 @@ class SqliteDatabase:
     def __init__(self, path: str, *, durable: bool = True) -> None:
         self._path = path
         self._lock = threading.RLock()
-        self._reader: sqlite3.Connection | None = None
+        self._readers: ConnectionPool[sqlite3.Connection] | None = None
         self.statements: Mapping[str, str] = load(str, lock="")
         with self._errors():
             if path != MEMORY:
@@ -81,12 +83,15 @@ class SqliteDatabase:
                 self._connection.close()
                 raise
         self._session = _Session(self._connection)
-        self._looking, self._looking_lock = self._session, self._lock
         if path != MEMORY:
-            with self._errors():
-                self._reader = self._connect()
-                self._reader.execute("PRAGMA query_only = ON")
-            self._looking, self._looking_lock = _Session(self._reader), threading.RLock()
+            self._readers = ConnectionPool(
+                self._connect_reader, is_whole=lambda _: True, most=_READERS, wait_seconds=_WAIT_SECONDS
+            )
+
+    def _connect_reader(self) -> sqlite3.Connection:
+        reader = self._connect()
+        reader.execute("PRAGMA query_only = ON")
+        return reader
 
     def _connect(self) -> sqlite3.Connection:
         return sqlite3.connect(
@@ -99,8 +104,12 @@ class SqliteDatabase:
 
     @contextmanager
     def read(self) -> Iterator[DatabaseSession]:
-        with self._looking_lock, self._errors():
-            yield self._looking
+        if self._readers is None:
+            with self._lock, self._errors():
+                yield self._session
+            return
+        with self._errors(), self._readers.taken() as reader:
+            yield _Session(reader)
 
     @contextmanager
     def transaction(self) -> Iterator[DatabaseSession]:
@@ -140,9 +149,9 @@ class SqliteDatabase:
             raise CatalogError(address=self._path, reason=f"it is damaged: {'; '.join(found)[:300]}")
 
     def close(self) -> None:
-        with self._looking_lock, self._lock:
-            if self._reader is not None:
-                self._reader.close()
+        if self._readers is not None:
+            self._readers.close()
+        with self._lock:
             self._connection.close()
 
     @contextmanager
@@ -155,6 +164,8 @@ class SqliteDatabase:
             raise CatalogError(address=self._path, reason=str(error)) from error
         except OSError as error:
             raise CatalogUnavailable(address=self._path, reason=str(error), hint=_REMEDY) from error
+        except PoolExhausted as error:
+            raise CatalogUnavailable(address=self._path, reason=str(error)) from error
 
 
 def _primary(error: sqlite3.Error) -> int | None:

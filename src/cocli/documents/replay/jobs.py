@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from cocli.documents.catalog.base import Memo
-    from cocli.documents.catalog.job_rows import Advanced, Job
+    from cocli.documents.catalog.job_rows import Advanced, Job, JobCursor
     from cocli.documents.catalog.sql import SqlCatalog
     from cocli.documents.graph.engine import Engine
     from cocli.documents.replay.chunks import Chunk
@@ -71,9 +71,11 @@ def find_job(repository: DocumentRepository, account: str, job: str) -> Job:
     return found
 
 
-def list_jobs(repository: DocumentRepository, account: str, *, limit: int = 100) -> list[Job]:
-    """The latest first."""
-    return job_table(repository).latest(account, limit)
+def list_jobs(
+    repository: DocumentRepository, account: str, *, limit: int = 100, before: JobCursor | None = None
+) -> list[Job]:
+    """The latest first; with `before`, those behind the end of a page."""
+    return job_table(repository).latest(account, limit, before)
 
 
 def list_outcomes(

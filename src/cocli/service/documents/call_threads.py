@@ -1,39 +1,48 @@
-"""The threads in which gRPC calls are worked on, and how many calls may wait for one."""
+"""The threads in which calls are worked on, and how many calls may wait for one.
+
+Accounts take turns: the calls of one wait behind each other, never in front of somebody else's, and it never has all
+threads. So what one account asks for, and how long it takes, costs another the time of one call at most.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import threading
+from collections import Counter, OrderedDict, deque
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
-from typing import TYPE_CHECKING, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 from cocli.service.request_places import RequestPlaces
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator
+    from collections.abc import Callable
     from types import TracebackType
 
 T = TypeVar("T")
 
 THREADS = 16
-AT_ONCE = 80
+OF_ACCOUNT = THREADS // 2
+"""Threads that one account may have at a time."""
+AT_ONCE = 256
 """Calls that are worked on or wait for a thread; more are refused at once, to be tried again."""
-STREAMS = 8
-"""Each has a thread of its own for as long as it lasts, beside those of the calls."""
-_KEPT = 16
-"""Messages of a stream that nobody has taken yet. Each says all that the one before said, so the oldest may go."""
+SHARE = 0.25
+"""Of these, for one account."""
+
+
+class _Call(NamedTuple):
+    work: Callable[[], Any]
+    future: Future[Any]
 
 
 class CallThreads:
     """Leaving the block waits for what is under way."""
 
     def __init__(self) -> None:
-        self._calls = ThreadPoolExecutor(THREADS, thread_name_prefix="grpc")
-        self._streams = ThreadPoolExecutor(STREAMS, thread_name_prefix="grpc-stream")
-        self._places = RequestPlaces(AT_ONCE)
-        self._stream_places = RequestPlaces(STREAMS)
-        self._ending = threading.Event()
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="calls")
+        self.places = RequestPlaces(AT_ONCE, share=SHARE)
+        self._lock = threading.Lock()
+        self._running: Counter[str] = Counter()
+        self._waiting: OrderedDict[str, deque[_Call]] = OrderedDict()
 
     def __enter__(self) -> Self:
         return self
@@ -41,69 +50,54 @@ class CallThreads:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._calls.shutdown()
-        self._streams.shutdown()
-
-    def end_streams(self) -> None:
-        """What would go on for hours is told to come to an end."""
-        self._ending.set()
+        self._threads.shutdown()
 
     async def call(self, account: str, work: Callable[[], T]) -> T:
         """What the work gives. Its place is free when the work has ended, also where the caller has left before."""
-        return await asyncio.wrap_future(_submitted(self._calls, self._places, account, work))
+        self.places.take(account)
+        future: Future[T] = Future()
+        future.add_done_callback(lambda _: self.places.leave(account))
+        with self._lock:
+            self._waiting.setdefault(account, deque()).append(_Call(work, future))
+        self._start()
+        return await asyncio.wrap_future(future)
 
-    async def stream(
-        self, account: str, messages_until: Callable[[Callable[[], bool]], Iterator[T]]
-    ) -> AsyncIterator[T]:
-        """The messages, as they come. A caller who takes none holds up nobody, and one who leaves ends the work."""
-        waiting: _Waiting[T] = _Waiting()
-        left = threading.Event()
+    def _start(self) -> None:
+        """Give threads to those whose turn it is."""
+        while True:
+            with self._lock:
+                account = self._next()
+                if account is None:
+                    return
+                call = self._waiting[account].popleft()
+                if self._waiting[account]:
+                    self._waiting.move_to_end(account)
+                else:
+                    del self._waiting[account]
+                self._running[account] += 1
+            if not call.future.set_running_or_notify_cancel():
+                self._ended(account)
+                continue
+            self._threads.submit(self._run, account, call)
 
-        def pump() -> None:
-            try:
-                for message in messages_until(lambda: left.is_set() or self._ending.is_set()):
-                    waiting.put(message)
-            finally:
-                waiting.end()
+    def _next(self) -> str | None:
+        if self._running.total() >= THREADS:
+            return None
+        return next((account for account in self._waiting if self._running[account] < OF_ACCOUNT), None)
 
-        work = _submitted(self._streams, self._stream_places, account, pump)
+    def _run(self, account: str, call: _Call) -> None:
         try:
-            while (message := await waiting.next()) is not None:
-                yield message
-            await asyncio.wrap_future(work)  # raises what the work raised
-        finally:
-            left.set()
+            answer = call.work()
+        except BaseException as error:  # noqa: BLE001  it is raised where the call is awaited
+            self._ended(account)
+            call.future.set_exception(error)
+        else:
+            self._ended(account)
+            call.future.set_result(answer)
+        self._start()
 
-
-def _submitted(pool: ThreadPoolExecutor, places: RequestPlaces, account: str, work: Callable[[], T]) -> Future[T]:
-    places.take(account)
-    try:
-        future = pool.submit(work)
-    except BaseException:  # whatever ends it, the place is free again
-        places.leave(account)
-        raise
-    future.add_done_callback(lambda _: places.leave(account))
-    return future
-
-
-class _Waiting(Generic[T]):
-    """Messages on their way from a thread to the event loop. Made in the loop."""
-
-    def __init__(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._messages: asyncio.Queue[T | None] = asyncio.Queue()
-
-    def put(self, message: T | None) -> None:
-        with suppress(RuntimeError):  # the loop has ended with the service: nobody waits for it
-            self._loop.call_soon_threadsafe(self._put, message)
-
-    def end(self) -> None:
-        self.put(None)
-
-    async def next(self) -> T | None:
-        return await self._messages.get()
-
-    def _put(self, message: T | None) -> None:
-        if self._messages.qsize() >= _KEPT:
-            self._messages.get_nowait()
-        self._messages.put_nowait(message)
+    def _ended(self, account: str) -> None:
+        with self._lock:
+            self._running[account] -= 1
+            if not self._running[account]:
+                del self._running[account]

@@ -1,4 +1,4 @@
-"""The methods of the gRPC service `DocumentRepository`: who calls, what is asked, the use case, the answer.
+"""The gRPC service `DocumentRepository`: who calls, what they may, which method, the answer or the status.
 
 Requests arrive as bytes and are parsed here, so that nonsense is answered like any other mistake of a caller. Every
 failure becomes a status; `statuses` says which.
@@ -11,30 +11,32 @@ import json
 import time
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import grpc
 import grpc.aio
 from google.protobuf.message import DecodeError
 
 from cocli import logs
-from cocli.app.documents.documents import save_document
-from cocli.documents import codec
-from cocli.documents.catalog.base import Cursor
+from cocli.app.documents.tokens import TokenScope
 from cocli.documents.proto.generated import repository_pb2 as pb
-from cocli.errors import CocliError, DocumentInvalid, ServiceUnavailable, TokenRefused, TooLarge, UsageError
+from cocli.errors import CocliError, ServiceUnavailable, TooLarge, UsageError
+from cocli.service.documents import grpc_methods as methods
 from cocli.service.documents import messages
+from cocli.service.documents.callers import bearer_of, check_scope
+from cocli.service.documents.rpc_status import DETAILS_HEADER, status_details
+from cocli.service.documents.save_queue import SaveQueue
+from cocli.service.documents.transfers import BlobTransfers
 from cocli.service.statuses import INTERNAL, logged, status_of, told
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
-    from datetime import datetime
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 
     from google.protobuf.message import Message
 
     from cocli.app.documents.documents import Documents
-    from cocli.app.documents.tokens import Tokens
-    from cocli.service.documents.call_threads import CallThreads
+    from cocli.app.documents.tokens import TokenCaller
+    from cocli.service.documents.backend import ServiceBackend
 
     _Context = grpc.aio.ServicerContext[bytes, bytes]
 
@@ -43,51 +45,62 @@ _LOG = logs.get_logger(__name__)
 SERVICE = "cocli.documents.v1.DocumentRepository"
 ERROR_HEADER = "cocli-error-bin"
 """Trailing metadata with the error as `--json` shows it: the client makes the same error of it."""
-_DEFAULT_PAGE = 100
-_KINDS = {"": None, "intake": "intake", "state": "state"}
+_SMALL = 65_536
+"""Bytes of a request that is parsed in the event loop: a change of threads would take longer."""
+
+
+class _Method(NamedTuple):
+    kind: type[Message]
+    scope: TokenScope
+    work: Callable[[Documents, TokenCaller, Any], Message]
+
+
+_METHODS = {
+    "Get": _Method(pb.GetRequest, TokenScope.READ, methods.get),
+    "GetByReference": _Method(pb.GetByReferenceRequest, TokenScope.READ, methods.get_by_reference),
+    "GetDocuments": _Method(pb.GetDocumentsRequest, TokenScope.READ, methods.get_documents),
+    "ListStates": _Method(pb.ListStatesRequest, TokenScope.READ, methods.list_states),
+    "ListDocuments": _Method(pb.ListDocumentsRequest, TokenScope.READ, methods.list_documents),
+    "SaveDocuments": _Method(pb.SaveDocumentsRequest, TokenScope.WRITE, methods.save_documents),
+    "Delete": _Method(pb.DeleteRequest, TokenScope.WRITE, methods.delete),
+    "Restore": _Method(pb.RestoreRequest, TokenScope.WRITE, methods.restore),
+    "Purge": _Method(pb.PurgeRequest, TokenScope.PURGE, methods.purge),
+}
 
 
 class GrpcService:
-    """`graph` names the graph that is replayed: `package.module:function`, chosen by who serves, never by who calls.
+    """Calls are heard in the event loop and worked on in threads: one that never sends its message, or never takes
+    its answer, holds no thread. Made in the event loop; leaving the block waits for saves that are being written."""
 
-    Calls are heard in the event loop and worked on in threads: one that never sends its message, or never takes its
-    answer, holds no thread.
-    """
-
-    def __init__(
-        self,
-        documents: Documents,
-        tokens: Tokens,
-        threads: CallThreads,
-        *,
-        clock: Callable[[], datetime],
-        log: Callable[[str], None],
-        graph: str | None = None,
-    ) -> None:
-        self._documents = documents
-        self._tokens = tokens
-        self._threads = threads
-        self._clock = clock
-        self._log = log
-        self._graph = graph
+    def __init__(self, backend: ServiceBackend) -> None:
+        self._backend = backend
+        self._replays = backend.replays
+        self._transfers = BlobTransfers(backend)
+        self.saves = SaveQueue(backend.documents.repository, backend.threads.places)
 
     def handler(self) -> grpc.GenericRpcHandler[bytes, bytes]:
-        unary: dict[str, tuple[type[Message], Callable[[Documents, Any], Message]]] = {
-            "Save": (pb.SaveRequest, _save),
-            "Get": (pb.GetRequest, _get),
-            "GetByReference": (pb.GetByReferenceRequest, _get_by_reference),
-            "ListStates": (pb.ListStatesRequest, _list_states),
-            "ListDocuments": (pb.ListDocumentsRequest, _list_documents),
-            "Delete": (pb.DeleteRequest, _delete),
-            "Restore": (pb.RestoreRequest, _restore),
-            "Purge": (pb.PurgeRequest, _purge),
-            "Compare": (pb.CompareRequest, _compare),
+        unary: dict[str, Callable[[TokenCaller, bytes], Awaitable[bytes]]] = {
+            name: partial(self._work, method) for name, method in _METHODS.items()
+        }
+        unary |= {"Save": self._save, "Compare": self._compare, "GetUsage": self._usage}
+        unary |= {
+            "StartReplay": self._start_replay,
+            "GetReplay": self._get_replay,
+            "ListReplays": self._list_replays,
+            "PauseReplay": self._pause_replay,
+            "ResumeReplay": self._resume_replay,
+            "CancelReplay": self._cancel_replay,
+            "BeginUpload": self._begin_upload,
+            "GetUpload": self._get_upload,
+            "CancelUpload": self._cancel_upload,
         }
         handlers: dict[str, Any] = {
-            name: grpc.unary_unary_rpc_method_handler(self._answering(name, kind, method))
-            for name, (kind, method) in unary.items()
+            name: grpc.unary_unary_rpc_method_handler(self._answering(name, work)) for name, work in unary.items()
         }
-        handlers["Replay"] = grpc.unary_stream_rpc_method_handler(self._replay)
+        streams = {"Replay": self._replay, "Download": self._download, "Watch": self._watch}
+        for name, stream in streams.items():
+            handlers[name] = grpc.unary_stream_rpc_method_handler(self._streaming(name, stream))
+        handlers["Upload"] = grpc.stream_unary_rpc_method_handler(self._uploading)
         return grpc.method_handlers_generic_handler(SERVICE, handlers)
 
     def doorman(self) -> grpc.aio.ServerInterceptor[bytes, bytes]:
@@ -96,22 +109,20 @@ class GrpcService:
 
     def end_streams(self) -> None:
         """Replays pause, and tell so; they can be gone on with."""
-        self._threads.end_streams()
+        self._replays.end_streams()
 
     # --- one call
 
     def _answering(
-        self, name: str, kind: type[Message], method: Callable[[Documents, Any], Message]
+        self, name: str, work: Callable[[TokenCaller, bytes], Awaitable[bytes]]
     ) -> Callable[[bytes, _Context], Awaitable[bytes]]:
-        def work(account: str, data: bytes) -> bytes:
-            documents = self._documents.of(account)
-            return self._sized(method(documents, _parsed(kind, data)).SerializeToString())
-
         async def answer(data: bytes, context: _Context) -> bytes:
             try:
                 with _logged_call(name):
-                    account = self._caller(context)
-                    return await self._threads.call(account, lambda: work(account, data))
+                    caller = await self._caller(context)
+                    answered = self._sized(await work(caller, data))
+                    self._backend.accounts.answered(caller.account, len(answered))
+                    return answered
             except CocliError as error:
                 return await self.refuse(context, error)
             except Exception as error:  # noqa: BLE001  whatever it is, a caller gets a status and no trace
@@ -119,51 +130,195 @@ class GrpcService:
 
         return answer
 
-    async def _replay(self, data: bytes, context: _Context) -> AsyncIterator[bytes]:
-        from cocli.service.documents.replay import replay_messages
+    def _streaming(
+        self, name: str, work: Callable[[TokenCaller, bytes], AsyncIterator[bytes]]
+    ) -> Callable[[bytes, _Context], AsyncIterator[bytes]]:
+        async def answer(data: bytes, context: _Context) -> AsyncIterator[bytes]:
+            try:
+                with _logged_call(name):
+                    caller = await self._caller(context)
+                    async for message in work(caller, data):
+                        self._backend.accounts.answered(caller.account, len(message))
+                        yield message
+            except CocliError as error:
+                await self.refuse(context, error)
+            except Exception as error:  # noqa: BLE001  as above
+                await self._fail(context, error)
 
-        try:
-            with _logged_call("Replay"):
-                account = self._caller(context)
-                documents, request = self._documents.of(account), _parsed(pb.ReplayRequest, data)
-                messages_of = partial(replay_messages, documents, self._graph, request)
-                async for message in self._threads.stream(account, messages_of):
-                    yield message.SerializeToString()
-        except CocliError as error:
-            await self.refuse(context, error)
-        except Exception as error:  # noqa: BLE001  as above
-            await self._fail(context, error)
+        return answer
 
-    def _caller(self, context: _Context) -> str:
+    async def _caller(self, context: _Context) -> TokenCaller:
         left: float | None = context.time_remaining()
         if left is not None and left <= 0:
             raise ServiceUnavailable(address="this address", reason="the deadline had passed when the call arrived")
-        return self.account(context.invocation_metadata() or ())
+        return await self._backend.caller(bearer_of(context.invocation_metadata() or ()))
 
-    def account(self, metadata: Iterable[tuple[str, str | bytes]]) -> str:
-        """Of the caller, by its token and by nothing else."""
-        given = [str(value) for name, value in metadata if name == "authorization"]
-        if len(given) != 1 or not given[0].startswith("Bearer "):
-            raise TokenRefused(reason="the call has none, or more than one")
-        return self._tokens.account(given[0].removeprefix("Bearer "), self._clock())
+    async def known(self, metadata: Any) -> None:
+        """Refuse a caller whose token is not good."""
+        await self._backend.caller(bearer_of(metadata))
 
     def _sized(self, data: bytes) -> bytes:
-        limit = self._documents.section.max_message_bytes
+        limit = self._backend.documents.section.max_message_bytes
         if len(data) > limit:
-            raise TooLarge(what="the answer", size=len(data), limit=limit)
+            raise TooLarge(what="the answer", size=len(data), limit=limit, hint="Use Download for large blobs.")
         return data
+
+    # --- the methods
+
+    async def _work(self, method: _Method, caller: TokenCaller, data: bytes) -> bytes:
+        await self._backend.admit(caller, method.scope, len(data))
+        documents = self._backend.documents.of(caller.account)
+
+        def work() -> bytes:
+            return method.work(documents, caller, _parsed(method.kind, data)).SerializeToString()
+
+        return await self._backend.threads.call(caller.account, work)
+
+    async def _save(self, caller: TokenCaller, data: bytes) -> bytes:
+        if len(data) > _SMALL:
+            return await self._work(_Method(pb.SaveRequest, TokenScope.WRITE, methods.save), caller, data)
+        await self._backend.admit(caller, TokenScope.WRITE, len(data))
+        request: pb.SaveRequest = _parsed(pb.SaveRequest, data)
+        order = methods.save_order(caller, request)
+        if any(blob.data is None for blob in order.document.blobs.values()):
+            documents = self._backend.documents.of(caller.account)
+            work = partial(methods.save, documents, caller, request)
+            return (await self._backend.threads.call(caller.account, work)).SerializeToString()
+        return messages.save_message(await self.saves.save(order, len(data))).SerializeToString()
+
+    async def _compare(self, caller: TokenCaller, data: bytes) -> bytes:
+        await self._backend.admit(caller, TokenScope.READ, len(data))
+        _parsed(pb.CompareRequest, data)
+        with self._backend.threads.places.taken(caller.account):
+            _, compared = self._backend.work.do("compare", caller.account, data)
+            return bytes(await asyncio.wrap_future(compared))
+
+    async def _usage(self, caller: TokenCaller, data: bytes) -> bytes:
+        await self._backend.admit(caller, TokenScope.READ, len(data))
+        account = _parsed(pb.GetUsageRequest, data).account_id or caller.account
+        if account != caller.account:
+            check_scope(caller, TokenScope.ADMIN)
+        return messages.usage_message(account, self._backend).SerializeToString()
+
+    # --- replays
+
+    async def _replay(self, caller: TokenCaller, data: bytes) -> AsyncIterator[bytes]:
+        await self._backend.admit(caller, TokenScope.WRITE, len(data))
+        async for message in self._replays.stream(caller.account, _parsed(pb.ReplayRequest, data)):
+            yield message.SerializeToString()
+
+    async def _start_replay(self, caller: TokenCaller, data: bytes) -> bytes:
+        await self._backend.admit(caller, TokenScope.WRITE, len(data))
+        job = await self._replays.start(caller.account, _parsed(pb.ReplayRequest, data))
+        return job.SerializeToString()
+
+    async def _get_replay(self, caller: TokenCaller, data: bytes) -> bytes:
+        await self._backend.admit(caller, TokenScope.READ, len(data))
+        job = await self._replays.get(caller.account, _parsed(pb.GetReplayRequest, data).job_id)
+        return job.SerializeToString()
+
+    async def _list_replays(self, caller: TokenCaller, data: bytes) -> bytes:
+        await self._backend.admit(caller, TokenScope.READ, len(data))
+        request = _parsed(pb.ListReplaysRequest, data)
+        page = await self._replays.page(caller.account, methods.page_size(request.page_size), request.page_token)
+        return page.SerializeToString()
+
+    async def _pause_replay(self, caller: TokenCaller, data: bytes) -> bytes:
+        await self._backend.admit(caller, TokenScope.WRITE, len(data))
+        job = await self._replays.pause(caller.account, _parsed(pb.PauseReplayRequest, data).job_id)
+        return job.SerializeToString()
+
+    async def _resume_replay(self, caller: TokenCaller, data: bytes) -> bytes:
+        await self._backend.admit(caller, TokenScope.WRITE, len(data))
+        job = await self._replays.resume(caller.account, _parsed(pb.ResumeReplayRequest, data).job_id)
+        return job.SerializeToString()
+
+    async def _cancel_replay(self, caller: TokenCaller, data: bytes) -> bytes:
+        await self._backend.admit(caller, TokenScope.WRITE, len(data))
+        job = await self._replays.cancel(caller.account, _parsed(pb.CancelReplayRequest, data).job_id)
+        return job.SerializeToString()
+
+    # --- large blobs, and those who watch
+
+    async def _begin_upload(self, caller: TokenCaller, data: bytes) -> bytes:
+        await self._backend.admit(caller, TokenScope.WRITE, len(data))
+        row = await self._transfers.begin(caller, _parsed(pb.BeginUploadRequest, data))
+        return messages.upload_message(row).SerializeToString()
+
+    async def _get_upload(self, caller: TokenCaller, data: bytes) -> bytes:
+        await self._backend.admit(caller, TokenScope.READ, len(data))
+        row = await self._transfers.find(caller, _parsed(pb.GetUploadRequest, data).upload_id)
+        return messages.upload_message(row).SerializeToString()
+
+    async def _cancel_upload(self, caller: TokenCaller, data: bytes) -> bytes:
+        await self._backend.admit(caller, TokenScope.WRITE, len(data))
+        row = await self._transfers.cancel(caller, _parsed(pb.CancelUploadRequest, data).upload_id)
+        return messages.upload_message(row).SerializeToString()
+
+    async def _uploading(self, requests: AsyncIterator[bytes], context: _Context) -> bytes:
+        try:
+            with _logged_call("Upload"):
+                caller = await self._caller(context)
+                await self._backend.admit(caller, TokenScope.WRITE, 0)
+                with self._backend.streams.taken(caller.account):
+                    return (await self._upload(caller, requests)).SerializeToString()
+        except CocliError as error:
+            return await self.refuse(context, error)
+        except Exception as error:  # noqa: BLE001  as above
+            return await self._fail(context, error)
+
+    async def _upload(self, caller: TokenCaller, requests: AsyncIterator[bytes]) -> pb.UploadResponse:
+        first: pb.UploadRequest = _parsed(pb.UploadRequest, await _next(requests))
+        if first.HasField("begin"):
+            row = await self._transfers.begin(caller, first.begin)
+        else:
+            row = await self._transfers.find(caller, first.upload_id)
+        last = first
+
+        async def pieces() -> AsyncIterator[bytes]:
+            nonlocal last
+            yield first.data
+            async for data in requests:
+                last = _parsed(pb.UploadRequest, data)
+                yield last.data
+
+        row = await self._transfers.receive(caller, row, first.offset, pieces())
+        answer = pb.UploadResponse(upload=messages.upload_message(row))
+        if last.finish:
+            answer.saved.CopyFrom(messages.save_message(await self._transfers.finish(caller, row)))
+        return answer
+
+    async def _download(self, caller: TokenCaller, data: bytes) -> AsyncIterator[bytes]:
+        await self._backend.admit(caller, TokenScope.READ, len(data))
+        request: pb.DownloadRequest = _parsed(pb.DownloadRequest, data)
+        with self._backend.streams.taken(caller.account):
+            found = await self._transfers.blob(caller, request)
+            if request.offset > found.blob.size:
+                raise UsageError(reason=f"the blob has {found.blob.size} bytes, and none at {request.offset}")
+            yield pb.DownloadChunk(blob=messages.blob_message(found.name, found.blob)).SerializeToString()
+            length = request.length or found.blob.size
+            async for piece in self._transfers.pieces(caller.account, found, request.offset, length):
+                yield pb.DownloadChunk(data=piece).SerializeToString()
+
+    async def _watch(self, caller: TokenCaller, data: bytes) -> AsyncIterator[bytes]:
+        await self._backend.admit(caller, TokenScope.READ, len(data))
+        with self._backend.streams.taken(caller.account):
+            async for event in self._transfers.changes(caller, _parsed(pb.WatchRequest, data)):
+                yield event.SerializeToString()
 
     # --- failures
 
     async def refuse(self, context: _Context, error: CocliError) -> NoReturn:
         name, http_status = status_of(error)
         if http_status >= 500:
-            self._log(logged(error))
-        await _abort(context, name, told(error))
+            self._backend.log(logged(error))
+        envelope, status = told(error), getattr(grpc.StatusCode, name)
+        details = status_details(error, envelope, status.value[0])
+        await _abort(context, status, envelope, ((DETAILS_HEADER, details),))
 
     async def _fail(self, context: _Context, error: Exception) -> NoReturn:
-        self._log(logged(error))
-        await _abort(context, "INTERNAL", INTERNAL)
+        self._backend.log(logged(error))
+        await _abort(context, grpc.StatusCode.INTERNAL, INTERNAL, ())
 
 
 class _Doorman(grpc.aio.ServerInterceptor):  # type: ignore[type-arg]  # generic in the stubs alone
@@ -173,8 +328,7 @@ class _Doorman(grpc.aio.ServerInterceptor):  # type: ignore[type-arg]  # generic
     async def intercept_service(self, continuation: Any, details: Any) -> Any:
         if details.method.startswith(f"/{SERVICE}/"):
             try:
-                # In a thread: whether the machine of a token was evicted is asked of the store.
-                await asyncio.to_thread(self._service.account, details.invocation_metadata)
+                await self._service.known(details.invocation_metadata)
             except CocliError as error:
                 return self._refusing(error)
         return await continuation(details)
@@ -197,7 +351,7 @@ def _logged_call(name: str) -> Iterator[None]:
     except CocliError as error:
         outcome = error.code
         raise
-    except asyncio.CancelledError:
+    except (asyncio.CancelledError, GeneratorExit):
         outcome = "left"
         raise
     except Exception:  # noted here, answered by whoever asked
@@ -209,10 +363,18 @@ def _logged_call(name: str) -> Iterator[None]:
         _LOG.info("call", extra=fields)
 
 
-async def _abort(context: _Context, name: str, envelope: dict[str, Any]) -> NoReturn:
-    metadata = ((ERROR_HEADER, json.dumps(envelope).encode()),)
-    await context.abort(getattr(grpc.StatusCode, name), str(envelope["message"]), metadata)
+async def _abort(
+    context: _Context, status: grpc.StatusCode, envelope: dict[str, Any], more: tuple[tuple[str, bytes], ...]
+) -> NoReturn:
+    metadata = ((ERROR_HEADER, json.dumps(envelope).encode()), *more)
+    await context.abort(status, str(envelope["message"]), metadata)
     raise AssertionError("abort raises")
+
+
+async def _next(requests: AsyncIterator[bytes]) -> bytes:
+    async for data in requests:
+        return data
+    raise UsageError(reason="the stream has no message")
 
 
 def _parsed(kind: type[Message], data: bytes) -> Any:
@@ -220,74 +382,3 @@ def _parsed(kind: type[Message], data: bytes) -> Any:
         return kind.FromString(data)
     except (DecodeError, ValueError, RecursionError) as error:
         raise UsageError(reason=f"the request is no {kind.DESCRIPTOR.name}") from error
-
-
-# --- the methods
-
-
-def _save(documents: Documents, request: pb.SaveRequest) -> Message:
-    owner = request.document.ownership
-    if owner.account_id not in ("", documents.account):
-        raise DocumentInvalid(doc=request.document.doc_id[:80], reason="it names another account than the token")
-    owner.account_id = documents.account
-    document = codec.from_message(request.document)
-    return messages.save_message(save_document(documents, document, tuple(request.publish)))
-
-
-def _get(documents: Documents, request: pb.GetRequest) -> Message:
-    document = documents.repository.current(
-        documents.account, request.doc_id, request.address, request.cluster or None, blobs=request.blobs
-    )
-    return pb.GetResponse(document=codec.to_message(document))
-
-
-def _get_by_reference(documents: Documents, request: pb.GetByReferenceRequest) -> Message:
-    reference = messages.read_reference(documents.account, request.reference)
-    document = documents.repository.get(documents.account, reference, blobs=request.blobs)
-    return pb.GetResponse(document=codec.to_message(document))
-
-
-def _list_states(documents: Documents, request: pb.ListStatesRequest) -> Message:
-    selection = messages.read_selection(request.selection, request.cluster)
-    rows = documents.repository.states(documents.account, request.doc_id, cluster=selection, deleted=request.deleted)
-    return pb.ListStatesResponse(rows=map(messages.row_message, rows))
-
-
-def _list_documents(documents: Documents, request: pb.ListDocumentsRequest) -> Message:
-    if request.kind not in _KINDS:
-        raise UsageError(reason=f'"{request.kind[:20]}" is no kind of state; there are intake and state')
-    page = documents.repository.documents(
-        documents.account,
-        datasource=request.datasource or None,
-        cluster=request.cluster or None,
-        kind=_KINDS[request.kind],  # type: ignore[arg-type]
-        after=Cursor.parse(request.page) if request.page else None,
-        limit=request.limit or _DEFAULT_PAGE,
-        deleted=request.deleted,
-    )
-    return pb.ListDocumentsResponse(
-        rows=map(messages.row_message, page.items), next_page=page.next.token() if page.next else ""
-    )
-
-
-def _delete(documents: Documents, request: pb.DeleteRequest) -> Message:
-    selection = messages.read_selection(request.selection, request.cluster)
-    done = documents.repository.delete(documents.account, request.doc_id, cluster=selection, by=request.by)
-    return pb.DeleteResponse(rows=[messages.row_message(change.row) for change in done])
-
-
-def _restore(documents: Documents, request: pb.RestoreRequest) -> Message:
-    selection = messages.read_selection(request.selection, request.cluster)
-    done = documents.repository.restore(documents.account, request.doc_id, cluster=selection)
-    return pb.RestoreResponse(rows=[messages.row_message(change.row) for change in done])
-
-
-def _purge(documents: Documents, request: pb.PurgeRequest) -> Message:
-    proofs = documents.repository.purge(documents.account, request.doc_id, by=request.by, reason=request.reason)
-    return pb.PurgeResponse(proofs=map(messages.proof_message, proofs))
-
-
-def _compare(documents: Documents, request: pb.CompareRequest) -> Message:
-    from cocli.service.documents.comparison import compare_message
-
-    return compare_message(documents, request)

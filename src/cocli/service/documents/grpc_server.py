@@ -19,26 +19,30 @@ from grpc_reflection.v1alpha import reflection
 
 from cocli.documents.proto.generated import repository_pb2
 from cocli.errors import ServiceUnavailable
-from cocli.service.documents.grpc import SERVICE
+from cocli.service.documents.grpc import SERVICE, GrpcService
+from cocli.service.documents.health import OK
 from cocli.service.listener import GRACE_SECONDS, connection_limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cocli.models.campaign import DocumentsSection
-    from cocli.service.documents.grpc import GrpcService
+    from cocli.service.documents.backend import ServiceBackend
     from cocli.service.listener import Tls
 
 _SECOND = 1_000
+_HEALTH_SECONDS = 1.0
+_SERVING = health_pb2.HealthCheckResponse.SERVING
+_NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 _HOUR = 3_600 * _SECOND
 
 
 @contextmanager
 def serving_grpc(
-    service: GrpcService, section: DocumentsSection, address: str, tls: Tls | None, *, hint: str
+    backend: ServiceBackend, section: DocumentsSection, address: str, tls: Tls | None, *, hint: str
 ) -> Iterator[int]:
     """Serve while the block runs; gives the port."""
-    running = _Running(service, _options(section), address, tls)
+    running = _Running(backend, _options(section), address, tls)
     try:
         port = running.started.result()
     except (RuntimeError, ValueError) as error:
@@ -50,10 +54,10 @@ def serving_grpc(
 
 
 class _Running(threading.Thread):
-    def __init__(self, service: GrpcService, options: list[tuple[str, int]], address: str, tls: Tls | None) -> None:
+    def __init__(self, backend: ServiceBackend, options: list[tuple[str, int]], address: str, tls: Tls | None) -> None:
         super().__init__(name="grpc-server", daemon=True)
         self.started: Future[int] = Future()
-        self._service = service
+        self._backend = backend
         self._options = options
         self._address = address
         self._tls = tls
@@ -76,21 +80,37 @@ class _Running(threading.Thread):
 
     async def _serve(self) -> None:
         self._loop, self._stopping = asyncio.get_running_loop(), asyncio.Event()
-        server = grpc.aio.server(interceptors=[self._service.doorman()], options=self._options)
-        server.add_generic_rpc_handlers((self._service.handler(),))
+        service = GrpcService(self._backend)
+        server = grpc.aio.server(interceptors=[service.doorman()], options=self._options)
+        server.add_generic_rpc_handlers((service.handler(),))
         state = health.aio.HealthServicer()  # type: ignore[attr-defined]  # the stubs do not know it
         health_pb2_grpc.add_HealthServicer_to_server(state, server)
         repository_pb2.DESCRIPTOR.services_by_name  # noqa: B018  reflection reads what was loaded
         reflection.enable_server_reflection((SERVICE, health.SERVICE_NAME, reflection.SERVICE_NAME), server)
         port = _bound(server, self._address, self._tls)
         await server.start()
-        for name in ("", SERVICE):
-            await state.set(name, health_pb2.HealthCheckResponse.SERVING)
+        await self._tell_health(state)
         self.started.set_result(port)
+        telling = asyncio.create_task(self._keep_telling(state))
         await self._stopping.wait()
+        telling.cancel()
         await state.enter_graceful_shutdown()
-        self._loop.call_later(GRACE_SECONDS / 2, self._service.end_streams)
-        await server.stop(GRACE_SECONDS)
+        self._loop.call_later(GRACE_SECONDS / 5, service.end_streams)
+        with service.saves:
+            await server.stop(GRACE_SECONDS)
+
+    async def _keep_telling(self, state: Any) -> None:
+        while True:
+            await asyncio.sleep(_HEALTH_SECONDS)
+            await self._tell_health(state)
+
+    async def _tell_health(self, state: Any) -> None:
+        """Of the whole (also under the empty name), and of what it needs: `store` and `catalog`."""
+        parts = self._backend.health.parts()
+        well = {name: said == OK for name, said in parts.items()}
+        well |= dict.fromkeys(("", SERVICE), all(well.values()))
+        for name, is_well in well.items():
+            await state.set(name, _SERVING if is_well else _NOT_SERVING)
 
 
 def _options(section: DocumentsSection) -> list[tuple[str, int]]:

@@ -9,14 +9,21 @@ from cocli.documents.catalog.base import CLUSTERS, EVERY, Which
 from cocli.documents.header import PurgeProof, RemovedObject
 from cocli.documents.proto.generated import document_pb2, repository_pb2
 from cocli.documents.receipt import Receipt
+from cocli.documents.save_order import row_etag
 from cocli.errors import UsageError
 from cocli.models.document import DocumentReference, PipeDoc, Step
+from cocli.service.statuses import status_of, told
 
 if TYPE_CHECKING:
     from google.protobuf.timestamp_pb2 import Timestamp
 
     from cocli.documents.catalog.base import Selection
+    from cocli.documents.catalog.job_rows import Job
+    from cocli.documents.catalog.uploads import UploadRow
+    from cocli.documents.document import Blob
     from cocli.documents.receipt import Outcome
+    from cocli.errors import CocliError
+    from cocli.service.documents.backend import ServiceBackend
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _SELECTIONS: dict[Which | None, int] = {
@@ -74,6 +81,7 @@ def row_message(row: PipeDoc) -> repository_pb2.DocumentRow:
         steps=[_step_message(step) for step in row.steps],
         saved_at=_stamp(row.saved_at),
         deleted_at=_stamp(row.deleted_at),
+        etag=row_etag(row),
     )
 
 
@@ -142,6 +150,79 @@ def save_message(receipt: Receipt) -> repository_pb2.SaveResponse:
 def read_receipt(account: str, message: repository_pb2.SaveResponse) -> Receipt:
     outcome = next(name for name, number in _OUTCOMES.items() if number == message.outcome)
     return Receipt.of(read_row(account, message.row), outcome)
+
+
+def item_error(error: CocliError) -> repository_pb2.ItemError:
+    """Why one item of many failed: as the whole call would have told it."""
+    envelope = told(error)
+    return repository_pb2.ItemError(
+        code=envelope["code"],
+        message=str(envelope["message"]),
+        retryable=envelope["retryable"],
+        status=status_of(error)[0],
+        hint=str(envelope["hint"] or ""),
+        details={name: str(value) for name, value in envelope["details"].items()},
+    )
+
+
+# --- replays
+
+
+def progress_message(job: Job) -> repository_pb2.ReplayProgress:
+    return repository_pb2.ReplayProgress(job_id=job.job, state=str(job.state), total=job.total, **_counts(job))
+
+
+def job_message(job: Job) -> repository_pb2.ReplayJob:
+    return repository_pb2.ReplayJob(
+        job_id=job.job,
+        state=str(job.state),
+        cluster=job.cluster,
+        total=job.total,
+        error=job.error or "",
+        planned_at=_stamp(job.planned_at),
+        started_at=_stamp(job.started_at),
+        finished_at=_stamp(job.finished_at),
+        **_counts(job),
+    )
+
+
+def _counts(job: Job) -> dict[str, Any]:
+    return {
+        "done": job.processed,
+        "changed": job.done,
+        "unchanged": job.unchanged,
+        "memoised": job.skipped,
+        "failed": job.failed,
+    }
+
+
+# --- large blobs
+
+
+def upload_message(row: UploadRow) -> repository_pb2.UploadState:
+    return repository_pb2.UploadState(upload_id=row.upload, offset=row.received, expires_at=_stamp(row.expires_at))
+
+
+def blob_message(name: str, blob: Blob) -> repository_pb2.BlobInfo:
+    return repository_pb2.BlobInfo(
+        name=name, mime_type=blob.mime_type, filename=blob.filename or "", size=blob.size, sha256=blob.sha256
+    )
+
+
+def usage_message(account: str, backend: ServiceBackend) -> repository_pb2.Usage:
+    usage, limits = backend.accounts.usage(account), backend.accounts.limits
+    return repository_pb2.Usage(
+        account_id=account,
+        requests=usage.requests,
+        bytes_in=usage.bytes_in,
+        bytes_out=usage.bytes_out,
+        refused=usage.refused,
+        requests_now=backend.threads.places.of(account),
+        replays_now=usage.replays,
+        requests_per_minute=limits.requests_per_minute,
+        bytes_per_minute=limits.bytes_per_minute,
+        replays=limits.replays,
+    )
 
 
 # --- proofs

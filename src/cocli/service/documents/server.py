@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cocli.errors import MissingExtra, UsageError
+from cocli.service.documents.backend import opened_backend
 from cocli.service.listener import (
     bracketed,
     check_encrypted,
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from cocli.app.documents.documents import Documents
     from cocli.app.documents.tokens import Tokens
+    from cocli.service.documents.backend import ServiceBackend
     from cocli.service.listener import Tls
 
 
@@ -61,10 +63,11 @@ def serving(
     check_encrypted(section.host, tls, insecure=settings.insecure, said="[documents] host")
     with ExitStack() as stack:
         grpc_at = http_at = None
+        backend = stack.enter_context(opened_backend(documents, tokens, clock=clock, log=log, graph=settings.graph))
         if settings.grpc:
-            grpc_at = stack.enter_context(_grpc(documents, tokens, settings, tls, clock, log))
+            grpc_at = stack.enter_context(_grpc(backend, tls))
         if settings.http:
-            http_at = stack.enter_context(_http(documents, tokens, tls, clock, log))
+            http_at = stack.enter_context(_http(backend, tls))
         yield Served(grpc_at, http_at, tls is not None)
 
 
@@ -72,26 +75,15 @@ def serving(
 
 
 @contextmanager
-def _grpc(
-    documents: Documents,
-    tokens: Tokens,
-    settings: ServerSettings,
-    tls: Tls | None,
-    clock: Callable[[], datetime],
-    log: Callable[[str], None],
-) -> Iterator[str]:
+def _grpc(backend: ServiceBackend, tls: Tls | None) -> Iterator[str]:
     try:
-        from cocli.service.documents.call_threads import CallThreads
-        from cocli.service.documents.grpc import GrpcService
         from cocli.service.documents.grpc_server import serving_grpc
     except ImportError as error:
         raise MissingExtra(feature="The gRPC service", package="grpcio", extra="grpc") from error
-    section = documents.section
+    section = backend.documents.section
     host = bracketed(section.host)
-    with CallThreads() as threads:
-        service = GrpcService(documents, tokens, threads, clock=clock, log=log, graph=settings.graph)
-        with serving_grpc(service, section, f"{host}:{section.grpc_port}", tls, hint=_BUSY) as port:
-            yield f"{host}:{port}"
+    with serving_grpc(backend, section, f"{host}:{section.grpc_port}", tls, hint=_BUSY) as port:
+        yield f"{host}:{port}"
 
 
 _BUSY = "Something else may listen there. Set grpc_port and http_port in [documents]; 0 takes one that is free."
@@ -101,13 +93,7 @@ _BUSY = "Something else may listen there. Set grpc_port and http_port in [docume
 
 
 @contextmanager
-def _http(
-    documents: Documents,
-    tokens: Tokens,
-    tls: Tls | None,
-    clock: Callable[[], datetime],
-    log: Callable[[str], None],
-) -> Iterator[str]:
+def _http(backend: ServiceBackend, tls: Tls | None) -> Iterator[str]:
     try:
         import starlette  # noqa: F401
         import uvicorn  # noqa: F401
@@ -115,8 +101,8 @@ def _http(
         raise MissingExtra(feature="The HTTP service", package="uvicorn", extra="http") from error
     from cocli.service.documents.http import HttpService
 
-    section = documents.section
+    section = backend.documents.section
     bound = listening(section.host, section.http_port, _BUSY)
-    application = HttpService(documents, tokens, clock=clock, log=log).application()
-    with served(application, bound, tls, limits=connection_limits(section)):
+    limits = connection_limits(section)
+    with served(HttpService(backend, limits).application(), bound, tls, limits=limits):
         yield f"{bracketed(section.host)}:{bound.getsockname()[1]}"

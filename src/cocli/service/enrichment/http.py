@@ -65,7 +65,7 @@ class EnrichmentHttp:
         log: Callable[[str], None],
     ) -> None:
         self._open_service = open_service
-        self._callers = Callers(tokens, clock)
+        self._callers = Callers.by_tokens(tokens, clock)
         self._limit = limit
         self._places = RequestPlaces(AT_ONCE)
         self._log = log

@@ -67,7 +67,9 @@ def _told(site: DataSite, tool: Callable[..., Any], gate: Callable[[], None] = l
             if campaign is not None and site.campaigns is not None and campaign not in site.campaigns:
                 raise NotFound(key=f"campaign {campaign}")
             gate()
-            return tool(**given)
+            made = tool(**given)
+            veil = site.veil(campaign)
+            return made if veil is None else veil.plain(made)
         except CocliError as error:
             raise ToolError(" ".join(filter(None, (error.message, error.hint)))) from error
 

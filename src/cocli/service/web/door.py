@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
+    from cocli.pipeline.suppression.veil import Veil
     from cocli.service.request_places import RequestPlaces
     from cocli.service.web.routes import WebRoute
     from cocli.service.web.sessions import SessionBook
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 NOBODY = Principal("nobody", "none", Role.NOBODY)
 _BODY_SECONDS = 120.0
 _GUESSES_PER_MINUTE = 30
+_OF_THE_BODY = ("content-length", "content-type", "etag")
 
 
 class WebDoor:
@@ -44,8 +46,10 @@ class WebDoor:
         noted: Callable[[Principal, WebRoute, str, int], None],
         log: Callable[[str], None],
         gate: Callable[[], None],
+        veil: Callable[[str | None], Veil | None] = lambda _: None,
     ) -> None:
-        """`gate` is asked before anything is changed: a machine that was evicted changes nothing."""
+        """`gate` is asked before anything is changed: a machine that was evicted changes nothing. `veil` is what the
+        answers pass through: the do-not-contact list of a campaign, or of the whole store."""
         self._sessions = sessions
         self._by_token = by_token
         self._places = places
@@ -53,6 +57,7 @@ class WebDoor:
         self._noted = noted
         self._log = log
         self._gate = gate
+        self._veil = veil
         self._guesses = RateLimit(_GUESSES_PER_MINUTE, time.monotonic)
 
     def endpoint(self, route: WebRoute) -> Callable[[Request], Awaitable[Response]]:
@@ -65,6 +70,8 @@ class WebDoor:
                 if route.changes and route.role not in (Role.NOBODY, Role.VIEWER):
                     await run_in_threadpool(self._gate)
                 response = await self._done(route, request, principal)
+                if route.role is not Role.NOBODY:
+                    response = await run_in_threadpool(self._shown, response, request.path_params)
             except ClientDisconnect:
                 return Response(status_code=400)  # nobody is there to read it
             except CocliError as error:
@@ -76,6 +83,17 @@ class WebDoor:
             return response
 
         return answered
+
+    def _shown(self, response: Response, params: dict[str, str]) -> Response:
+        """The answer without what is left alone. Files below `data/` have passed the list where they were made."""
+        kind = (response.media_type or "").partition(";")[0]
+        if "path" in params or not (kind.startswith("text/") or kind.endswith("json")) or not hasattr(response, "body"):
+            return response
+        veil = self._veil(params.get("campaign"))
+        if veil is not None and (body := veil.scrubber.data(bytes(response.body))) != response.body:
+            headers = {name: value for name, value in response.headers.items() if name not in _OF_THE_BODY}
+            return Response(body, response.status_code, headers, response.media_type)
+        return response
 
     async def _done(self, route: WebRoute, request: Request, principal: Principal) -> Response:
         if route.is_async:

@@ -205,6 +205,7 @@ class WebApplication:
             noted=self._noted,
             log=self.log,
             gate=eviction_gate(self.workspace),
+            veil=self.site.veil,
         )
         paths = [Route(route.path, door.endpoint(route), methods=[route.method]) for route in self.routes()]
         handlers: dict[Any, Any] = {404: _not_here, 405: _not_here}

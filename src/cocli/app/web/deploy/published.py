@@ -17,7 +17,15 @@ from cocli.app.web.basemap.map_source import PMTILES_PATH
 from cocli.app.web.campaigns import known_campaigns
 from cocli.app.web.companies import make_companies, shards_of
 from cocli.app.web.dashboard import make_dashboard
-from cocli.app.web.data_file import CAPTURED_POLICY, HTML, PAGE_POLICY, DataFile, bytes_file, record_file
+from cocli.app.web.data_file import (
+    CAPTURED_POLICY,
+    HTML,
+    PAGE_POLICY,
+    DataFile,
+    bytes_file,
+    record_file,
+    without_left_alone,
+)
 from cocli.app.web.downloads import KINDS
 from cocli.app.web.prospects.files import MANIFEST, content_type, prospect_files
 from cocli.app.web.shell import IMMUTABLE, MAP_PAGE, SHELL_POLICY
@@ -93,6 +101,15 @@ class PublishedSite:
         return " ".join(exclusions.digest if exclusions else "-" for exclusions in found)
 
     def files(self) -> Iterator[SiteFile]:
+        """Every file, without what is on the do-not-contact list of the store or of any campaign that is shown."""
+        veils = [veil for name in (None, *self.campaigns()) if (veil := self.site.veil(name)) is not None]
+        for made in self._files():
+            file = made.file
+            for veil in veils:
+                file = without_left_alone(file, veil)
+            yield replace(made, file=file)
+
+    def _files(self) -> Iterator[SiteFile]:
         names = self.campaigns()
         yield from _told(
             Phase.FIRST, [_headers(self.shell), bytes_file("robots.txt", b"User-agent: *\nDisallow: /\n", TEXT)]

@@ -207,7 +207,10 @@ def _becoming(folder: str) -> Iterator[str]:
 
 
 def _home(indexes: Indexes) -> str:
+    """Files of a state are answered by their names for a while: those of another do-not-contact list never are."""
     folder = os.path.join(indexes.cache, "web", needed_campaign(indexes).name)
+    if listed := indexes.left_alone.listed():
+        folder = os.path.join(folder, f"without.{listed.digest}")
     make_private(folder)
     return folder
 

@@ -9,6 +9,10 @@ SELECT {job} FROM jobs WHERE account = :account AND job = :job;
 -- name: list_jobs
 SELECT {job} FROM jobs WHERE account = :account ORDER BY planned_at DESC, job DESC LIMIT :limit;
 
+-- name: list_jobs_before
+SELECT {job} FROM jobs WHERE account = :account AND (planned_at, job) < (:planned_at, :job)
+ORDER BY planned_at DESC, job DESC LIMIT :limit;
+
 -- name: unfinished_job
 SELECT {job} FROM jobs
 WHERE account = :account AND kind = :kind AND plan = :plan AND state NOT IN ('done', 'cancelled')

@@ -25,35 +25,35 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n!cocli/documents/v1/document.proto\x12\x12\x63ocli.documents.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\x8b\x03\n\x07PipeDoc\x12\x0e\n\x06\x64oc_id\x18\x01 \x01(\t\x12\x30\n\townership\x18\x06 \x01(\x0b\x32\x1d.cocli.documents.v1.Ownership\x12.\n\x05state\x18\x10 \x01(\x0b\x32\x1f.cocli.documents.v1.StateHeader\x12*\n\x06source\x18\x11 \x01(\x0b\x32\x1a.cocli.documents.v1.Source\x12\'\n\x05\x62lobs\x18\x12 \x03(\x0b\x32\x18.cocli.documents.v1.Blob\x12*\n\x04\x64\x61ta\x18\x13 \x03(\x0b\x32\x1c.cocli.documents.v1.NodeData\x12\'\n\x05steps\x18\x14 \x03(\x0b\x32\x18.cocli.documents.v1.Step\x12)\n\x06\x65rrors\x18\x15 \x03(\x0b\x32\x19.cocli.documents.v1.Fault\x12-\n\x05purge\x18\x16 \x01(\x0b\x32\x1e.cocli.documents.v1.PurgeProofJ\x04\x08\x02\x10\x06J\x04\x08\x07\x10\x08\"L\n\tOwnership\x12\x12\n\naccount_id\x18\x01 \x01(\t\x12\x15\n\rdatasource_id\x18\x02 \x01(\t\x12\x14\n\x0c\x63onnector_id\x18\x03 \x01(\t\"\xaf\x02\n\x0bStateHeader\x12\x0c\n\x04uuid\x18\x01 \x01(\t\x12\x0f\n\x07\x61\x64\x64ress\x18\x02 \x01(\t\x12\x0f\n\x07\x63luster\x18\x03 \x01(\t\x12\x0f\n\x07version\x18\x04 \x01(\x04\x12\x0e\n\x06\x64igest\x18\x05 \x01(\t\x12\x15\n\rparent_digest\x18\x06 \x01(\t\x12,\n\x08saved_at\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\ndeleted_at\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x12\n\ndeleted_by\x18\t \x01(\t\x12\x30\n\toperation\x18\n \x01(\x0e\x32\x1d.cocli.documents.v1.Operation\x12\x14\n\x0c\x64\x65stinations\x18\x0b \x03(\t\"\xb0\x01\n\x06Source\x12\x0b\n\x03uri\x18\x01 \x01(\t\x12\x11\n\tmime_type\x18\x02 \x01(\t\x12.\n\nfetched_at\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x13\n\x0bhttp_status\x18\x04 \x01(\r\x12/\n\x07headers\x18\x05 \x03(\x0b\x32\x1e.cocli.documents.v1.HttpHeader\x12\x10\n\x08\x66ilename\x18\x06 \x01(\t\")\n\nHttpHeader\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t\"s\n\x04\x42lob\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x11\n\tmime_type\x18\x02 \x01(\t\x12\x10\n\x08\x66ilename\x18\x03 \x01(\t\x12\x0c\n\x04size\x18\x04 \x01(\x04\x12\x0e\n\x06sha256\x18\x05 \x01(\t\x12\x11\n\x04\x64\x61ta\x18\x06 \x01(\x0cH\x00\x88\x01\x01\x42\x07\n\x05_data\"&\n\x08NodeData\x12\x0c\n\x04node\x18\x01 \x01(\t\x12\x0c\n\x04json\x18\x02 \x01(\t\"g\n\x04Step\x12\x0c\n\x04node\x18\x01 \x01(\t\x12\x13\n\x0b\x63ode_digest\x18\x02 \x01(\t\x12\x14\n\x0cinput_digest\x18\x03 \x01(\t\x12&\n\x02\x61t\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"o\n\x05\x46\x61ult\x12\x0c\n\x04node\x18\x01 \x01(\t\x12\x0c\n\x04\x63ode\x18\x02 \x01(\t\x12\x0f\n\x07message\x18\x03 \x01(\t\x12\x11\n\tretryable\x18\x04 \x01(\x08\x12&\n\x02\x61t\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xc0\x01\n\nPurgeProof\x12,\n\x08\x62\x65gun_at\x18\x01 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12-\n\tpurged_at\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x11\n\tpurged_by\x18\x03 \x01(\t\x12\x0e\n\x06reason\x18\x04 \x01(\t\x12\x32\n\x07removed\x18\x05 \x03(\x0b\x32!.cocli.documents.v1.RemovedObject\"Z\n\rRemovedObject\x12\x0c\n\x04kind\x18\x01 \x01(\t\x12\x0f\n\x07\x63luster\x18\x02 \x01(\t\x12\x0c\n\x04uuid\x18\x03 \x01(\t\x12\x0e\n\x06\x64igest\x18\x04 \x01(\t\x12\x0c\n\x04size\x18\x05 \x01(\x04*\x99\x01\n\tOperation\x12\x19\n\x15OPERATION_UNSPECIFIED\x10\x00\x12\x15\n\x11OPERATION_CREATED\x10\x01\x12\x15\n\x11OPERATION_UPDATED\x10\x02\x12\x15\n\x11OPERATION_DELETED\x10\x03\x12\x16\n\x12OPERATION_RESTORED\x10\x04\x12\x14\n\x10OPERATION_PURGED\x10\x05\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n!cocli/documents/v1/document.proto\x12\x12\x63ocli.documents.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\x8b\x03\n\x07PipeDoc\x12\x0e\n\x06\x64oc_id\x18\x01 \x01(\t\x12\x30\n\townership\x18\x06 \x01(\x0b\x32\x1d.cocli.documents.v1.Ownership\x12.\n\x05state\x18\x10 \x01(\x0b\x32\x1f.cocli.documents.v1.StateHeader\x12*\n\x06source\x18\x11 \x01(\x0b\x32\x1a.cocli.documents.v1.Source\x12\'\n\x05\x62lobs\x18\x12 \x03(\x0b\x32\x18.cocli.documents.v1.Blob\x12*\n\x04\x64\x61ta\x18\x13 \x03(\x0b\x32\x1c.cocli.documents.v1.NodeData\x12\'\n\x05steps\x18\x14 \x03(\x0b\x32\x18.cocli.documents.v1.Step\x12)\n\x06\x65rrors\x18\x15 \x03(\x0b\x32\x19.cocli.documents.v1.Fault\x12-\n\x05purge\x18\x16 \x01(\x0b\x32\x1e.cocli.documents.v1.PurgeProofJ\x04\x08\x02\x10\x06J\x04\x08\x07\x10\x08\"L\n\tOwnership\x12\x12\n\naccount_id\x18\x01 \x01(\t\x12\x15\n\rdatasource_id\x18\x02 \x01(\t\x12\x14\n\x0c\x63onnector_id\x18\x03 \x01(\t\"\xc1\x02\n\x0bStateHeader\x12\x0c\n\x04uuid\x18\x01 \x01(\t\x12\x0f\n\x07\x61\x64\x64ress\x18\x02 \x01(\t\x12\x0f\n\x07\x63luster\x18\x03 \x01(\t\x12\x0f\n\x07version\x18\x04 \x01(\x04\x12\x0e\n\x06\x64igest\x18\x05 \x01(\t\x12\x15\n\rparent_digest\x18\x06 \x01(\t\x12,\n\x08saved_at\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\ndeleted_at\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x12\n\ndeleted_by\x18\t \x01(\t\x12\x30\n\toperation\x18\n \x01(\x0e\x32\x1d.cocli.documents.v1.Operation\x12\x14\n\x0c\x64\x65stinations\x18\x0b \x03(\t\x12\x10\n\x08saved_by\x18\x14 \x01(\t\"\xb0\x01\n\x06Source\x12\x0b\n\x03uri\x18\x01 \x01(\t\x12\x11\n\tmime_type\x18\x02 \x01(\t\x12.\n\nfetched_at\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x13\n\x0bhttp_status\x18\x04 \x01(\r\x12/\n\x07headers\x18\x05 \x03(\x0b\x32\x1e.cocli.documents.v1.HttpHeader\x12\x10\n\x08\x66ilename\x18\x06 \x01(\t\")\n\nHttpHeader\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t\"\x95\x01\n\x04\x42lob\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x11\n\tmime_type\x18\x02 \x01(\t\x12\x10\n\x08\x66ilename\x18\x03 \x01(\t\x12\x0c\n\x04size\x18\x04 \x01(\x04\x12\x0e\n\x06sha256\x18\x05 \x01(\t\x12\x11\n\x04\x64\x61ta\x18\x06 \x01(\x0cH\x00\x88\x01\x01\x12\r\n\x05parts\x18\x07 \x03(\x0c\x12\x11\n\tpart_size\x18\x08 \x01(\x04\x42\x07\n\x05_data\"&\n\x08NodeData\x12\x0c\n\x04node\x18\x01 \x01(\t\x12\x0c\n\x04json\x18\x02 \x01(\t\"g\n\x04Step\x12\x0c\n\x04node\x18\x01 \x01(\t\x12\x13\n\x0b\x63ode_digest\x18\x02 \x01(\t\x12\x14\n\x0cinput_digest\x18\x03 \x01(\t\x12&\n\x02\x61t\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"o\n\x05\x46\x61ult\x12\x0c\n\x04node\x18\x01 \x01(\t\x12\x0c\n\x04\x63ode\x18\x02 \x01(\t\x12\x0f\n\x07message\x18\x03 \x01(\t\x12\x11\n\tretryable\x18\x04 \x01(\x08\x12&\n\x02\x61t\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xc0\x01\n\nPurgeProof\x12,\n\x08\x62\x65gun_at\x18\x01 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12-\n\tpurged_at\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x11\n\tpurged_by\x18\x03 \x01(\t\x12\x0e\n\x06reason\x18\x04 \x01(\t\x12\x32\n\x07removed\x18\x05 \x03(\x0b\x32!.cocli.documents.v1.RemovedObject\"Z\n\rRemovedObject\x12\x0c\n\x04kind\x18\x01 \x01(\t\x12\x0f\n\x07\x63luster\x18\x02 \x01(\t\x12\x0c\n\x04uuid\x18\x03 \x01(\t\x12\x0e\n\x06\x64igest\x18\x04 \x01(\t\x12\x0c\n\x04size\x18\x05 \x01(\x04*\x99\x01\n\tOperation\x12\x19\n\x15OPERATION_UNSPECIFIED\x10\x00\x12\x15\n\x11OPERATION_CREATED\x10\x01\x12\x15\n\x11OPERATION_UPDATED\x10\x02\x12\x15\n\x11OPERATION_DELETED\x10\x03\x12\x16\n\x12OPERATION_RESTORED\x10\x04\x12\x14\n\x10OPERATION_PURGED\x10\x05\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'cocli.documents.proto.generated.document_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_OPERATION']._serialized_start=1757
-  _globals['_OPERATION']._serialized_end=1910
+  _globals['_OPERATION']._serialized_start=1810
+  _globals['_OPERATION']._serialized_end=1963
   _globals['_PIPEDOC']._serialized_start=91
   _globals['_PIPEDOC']._serialized_end=486
   _globals['_OWNERSHIP']._serialized_start=488
   _globals['_OWNERSHIP']._serialized_end=564
   _globals['_STATEHEADER']._serialized_start=567
-  _globals['_STATEHEADER']._serialized_end=870
-  _globals['_SOURCE']._serialized_start=873
-  _globals['_SOURCE']._serialized_end=1049
-  _globals['_HTTPHEADER']._serialized_start=1051
-  _globals['_HTTPHEADER']._serialized_end=1092
-  _globals['_BLOB']._serialized_start=1094
-  _globals['_BLOB']._serialized_end=1209
-  _globals['_NODEDATA']._serialized_start=1211
-  _globals['_NODEDATA']._serialized_end=1249
-  _globals['_STEP']._serialized_start=1251
-  _globals['_STEP']._serialized_end=1354
-  _globals['_FAULT']._serialized_start=1356
-  _globals['_FAULT']._serialized_end=1467
-  _globals['_PURGEPROOF']._serialized_start=1470
-  _globals['_PURGEPROOF']._serialized_end=1662
-  _globals['_REMOVEDOBJECT']._serialized_start=1664
-  _globals['_REMOVEDOBJECT']._serialized_end=1754
+  _globals['_STATEHEADER']._serialized_end=888
+  _globals['_SOURCE']._serialized_start=891
+  _globals['_SOURCE']._serialized_end=1067
+  _globals['_HTTPHEADER']._serialized_start=1069
+  _globals['_HTTPHEADER']._serialized_end=1110
+  _globals['_BLOB']._serialized_start=1113
+  _globals['_BLOB']._serialized_end=1262
+  _globals['_NODEDATA']._serialized_start=1264
+  _globals['_NODEDATA']._serialized_end=1302
+  _globals['_STEP']._serialized_start=1304
+  _globals['_STEP']._serialized_end=1407
+  _globals['_FAULT']._serialized_start=1409
+  _globals['_FAULT']._serialized_end=1520
+  _globals['_PURGEPROOF']._serialized_start=1523
+  _globals['_PURGEPROOF']._serialized_end=1715
+  _globals['_REMOVEDOBJECT']._serialized_start=1717
+  _globals['_REMOVEDOBJECT']._serialized_end=1807
 # @@protoc_insertion_point(module_scope)

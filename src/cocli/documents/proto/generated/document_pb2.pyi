@@ -151,6 +151,7 @@ class StateHeader(_message.Message):
     DELETED_BY_FIELD_NUMBER: _builtins.int
     OPERATION_FIELD_NUMBER: _builtins.int
     DESTINATIONS_FIELD_NUMBER: _builtins.int
+    SAVED_BY_FIELD_NUMBER: _builtins.int
     uuid: _builtins.str
     address: _builtins.str
     """The datasource's id at intake, the node's id in a cluster."""
@@ -165,6 +166,8 @@ class StateHeader(_message.Message):
     """Who deleted it, as they called themselves."""
     operation: Global___Operation.ValueType
     """What made this version: with the destinations, it tells which events there have to be."""
+    saved_by: _builtins.str
+    """Who saved it, by the token that they had; empty where there was none."""
     @_builtins.property
     def saved_at(self) -> _timestamp_pb2.Timestamp: ...
     @_builtins.property
@@ -187,10 +190,11 @@ class StateHeader(_message.Message):
         deleted_by: _builtins.str = ...,
         operation: Global___Operation.ValueType = ...,
         destinations: _abc.Iterable[_builtins.str] | None = ...,
+        saved_by: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["deleted_at", b"deleted_at", "saved_at", b"saved_at"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["address", b"address", "cluster", b"cluster", "deleted_at", b"deleted_at", "deleted_by", b"deleted_by", "destinations", b"destinations", "digest", b"digest", "operation", b"operation", "parent_digest", b"parent_digest", "saved_at", b"saved_at", "uuid", b"uuid", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["address", b"address", "cluster", b"cluster", "deleted_at", b"deleted_at", "deleted_by", b"deleted_by", "destinations", b"destinations", "digest", b"digest", "operation", b"operation", "parent_digest", b"parent_digest", "saved_at", b"saved_at", "saved_by", b"saved_by", "uuid", b"uuid", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -267,6 +271,8 @@ class Blob(_message.Message):
     SIZE_FIELD_NUMBER: _builtins.int
     SHA256_FIELD_NUMBER: _builtins.int
     DATA_FIELD_NUMBER: _builtins.int
+    PARTS_FIELD_NUMBER: _builtins.int
+    PART_SIZE_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     mime_type: _builtins.str
     filename: _builtins.str
@@ -275,6 +281,13 @@ class Blob(_message.Message):
     """In hex; of the bytes, wherever they are."""
     data: _builtins.bytes
     """The bytes themselves; where they are many, they are an object of their own, `blobs/{sha256}.bin`."""
+    part_size: _builtins.int
+    @_builtins.property
+    def parts(self) -> _containers.RepeatedScalarFieldContainer[_builtins.bytes]:
+        """Where they are very many: the SHA-256 (32 bytes each) of its parts, which are objects of their own. All but the last
+        have `part_size` bytes.
+        """
+
     def __init__(
         self,
         *,
@@ -284,10 +297,12 @@ class Blob(_message.Message):
         size: _builtins.int = ...,
         sha256: _builtins.str = ...,
         data: _builtins.bytes | None = ...,
+        parts: _abc.Iterable[_builtins.bytes] | None = ...,
+        part_size: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_data", b"_data", "data", b"data"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_data", b"_data", "data", b"data", "filename", b"filename", "mime_type", b"mime_type", "name", b"name", "sha256", b"sha256", "size", b"size"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_data", b"_data", "data", b"data", "filename", b"filename", "mime_type", b"mime_type", "name", b"name", "part_size", b"part_size", "parts", b"parts", "sha256", b"sha256", "size", b"size"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__data: _TypeAlias = _typing.Literal["data"]  # noqa: Y015
     _WhichOneofArgType__data: _TypeAlias = _typing.Literal["_data", b"_data"]  # noqa: Y015

@@ -9,6 +9,7 @@ After a change: .venv/bin/python -m cocli.documents.proto.generate proto
 from cocli.documents.proto.generated import document_pb2 as _document_pb2
 from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
+from google.protobuf import field_mask_pb2 as _field_mask_pb2
 from google.protobuf import message as _message
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
@@ -105,6 +106,7 @@ class DocumentRow(_message.Message):
     STEPS_FIELD_NUMBER: _builtins.int
     SAVED_AT_FIELD_NUMBER: _builtins.int
     DELETED_AT_FIELD_NUMBER: _builtins.int
+    ETAG_FIELD_NUMBER: _builtins.int
     uuid: _builtins.str
     version: _builtins.int
     size: _builtins.int
@@ -113,6 +115,8 @@ class DocumentRow(_message.Message):
     source_uri: _builtins.str
     http_status: _builtins.int
     parent_digest: _builtins.str
+    etag: _builtins.str
+    """Names this version, for `if_match`."""
     @_builtins.property
     def reference(self) -> Global___DocumentReference: ...
     @_builtins.property
@@ -136,10 +140,11 @@ class DocumentRow(_message.Message):
         steps: _abc.Iterable[_document_pb2.Step] | None = ...,
         saved_at: _timestamp_pb2.Timestamp | None = ...,
         deleted_at: _timestamp_pb2.Timestamp | None = ...,
+        etag: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["deleted_at", b"deleted_at", "reference", b"reference", "saved_at", b"saved_at"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["content_type", b"content_type", "deleted_at", b"deleted_at", "filename", b"filename", "http_status", b"http_status", "parent_digest", b"parent_digest", "reference", b"reference", "saved_at", b"saved_at", "size", b"size", "source_uri", b"source_uri", "steps", b"steps", "uuid", b"uuid", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["content_type", b"content_type", "deleted_at", b"deleted_at", "etag", b"etag", "filename", b"filename", "http_status", b"http_status", "parent_digest", b"parent_digest", "reference", b"reference", "saved_at", b"saved_at", "size", b"size", "source_uri", b"source_uri", "steps", b"steps", "uuid", b"uuid", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -151,6 +156,12 @@ class SaveRequest(_message.Message):
 
     DOCUMENT_FIELD_NUMBER: _builtins.int
     PUBLISH_FIELD_NUMBER: _builtins.int
+    IF_MATCH_FIELD_NUMBER: _builtins.int
+    IF_ABSENT_FIELD_NUMBER: _builtins.int
+    if_match: _builtins.str
+    """Saved only if the state has this etag, or `*` if there is one at all."""
+    if_absent: _builtins.bool
+    """Saved only if there is no state yet."""
     @_builtins.property
     def document(self) -> _document_pb2.PipeDoc:
         """Its state header needs `address` and `cluster` only; the server fills in the rest. The account is the caller's."""
@@ -164,10 +175,12 @@ class SaveRequest(_message.Message):
         *,
         document: _document_pb2.PipeDoc | None = ...,
         publish: _abc.Iterable[_builtins.str] | None = ...,
+        if_match: _builtins.str = ...,
+        if_absent: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["document", b"document"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["document", b"document", "publish", b"publish"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["document", b"document", "if_absent", b"if_absent", "if_match", b"if_match", "publish", b"publish"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -221,11 +234,19 @@ class GetRequest(_message.Message):
     ADDRESS_FIELD_NUMBER: _builtins.int
     CLUSTER_FIELD_NUMBER: _builtins.int
     BLOBS_FIELD_NUMBER: _builtins.int
+    READ_MASK_FIELD_NUMBER: _builtins.int
+    DATASOURCE_FIELD_NUMBER: _builtins.int
     doc_id: _builtins.str
     address: _builtins.str
     cluster: _builtins.str
     blobs: _builtins.bool
     """Whether blobs that are objects of their own are read as well."""
+    datasource: _builtins.str
+    """Needed where several datasources have a document of this id, for a state of a cluster."""
+    @_builtins.property
+    def read_mask(self) -> _field_mask_pb2.FieldMask:
+        """Fields of PipeDoc; all of them where there is none."""
+
     def __init__(
         self,
         *,
@@ -233,10 +254,12 @@ class GetRequest(_message.Message):
         address: _builtins.str = ...,
         cluster: _builtins.str = ...,
         blobs: _builtins.bool = ...,
+        read_mask: _field_mask_pb2.FieldMask | None = ...,
+        datasource: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["read_mask", b"read_mask"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["address", b"address", "blobs", b"blobs", "cluster", b"cluster", "doc_id", b"doc_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["address", b"address", "blobs", b"blobs", "cluster", b"cluster", "datasource", b"datasource", "doc_id", b"doc_id", "read_mask", b"read_mask"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -248,18 +271,22 @@ class GetByReferenceRequest(_message.Message):
 
     REFERENCE_FIELD_NUMBER: _builtins.int
     BLOBS_FIELD_NUMBER: _builtins.int
+    READ_MASK_FIELD_NUMBER: _builtins.int
     blobs: _builtins.bool
     @_builtins.property
     def reference(self) -> Global___DocumentReference: ...
+    @_builtins.property
+    def read_mask(self) -> _field_mask_pb2.FieldMask: ...
     def __init__(
         self,
         *,
         reference: Global___DocumentReference | None = ...,
         blobs: _builtins.bool = ...,
+        read_mask: _field_mask_pb2.FieldMask | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["reference", b"reference"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["read_mask", b"read_mask", "reference", b"reference"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["blobs", b"blobs", "reference", b"reference"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["blobs", b"blobs", "read_mask", b"read_mask", "reference", b"reference"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -270,20 +297,229 @@ class GetResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     DOCUMENT_FIELD_NUMBER: _builtins.int
+    ETAG_FIELD_NUMBER: _builtins.int
+    etag: _builtins.str
+    """Of the newest state; empty where a reference was asked for."""
     @_builtins.property
     def document(self) -> _document_pb2.PipeDoc: ...
     def __init__(
         self,
         *,
         document: _document_pb2.PipeDoc | None = ...,
+        etag: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["document", b"document"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["document", b"document"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["document", b"document", "etag", b"etag"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___GetResponse: _TypeAlias = GetResponse  # noqa: Y015
+
+@_typing.final
+class ItemError(_message.Message):
+    """Why one item of many was not done."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    @_typing.final
+    class DetailsEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        value: _builtins.str
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _builtins.str = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    CODE_FIELD_NUMBER: _builtins.int
+    MESSAGE_FIELD_NUMBER: _builtins.int
+    RETRYABLE_FIELD_NUMBER: _builtins.int
+    STATUS_FIELD_NUMBER: _builtins.int
+    HINT_FIELD_NUMBER: _builtins.int
+    DETAILS_FIELD_NUMBER: _builtins.int
+    code: _builtins.str
+    message: _builtins.str
+    retryable: _builtins.bool
+    status: _builtins.str
+    """The name of the status that a call of its own would have had."""
+    hint: _builtins.str
+    @_builtins.property
+    def details(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]: ...
+    def __init__(
+        self,
+        *,
+        code: _builtins.str = ...,
+        message: _builtins.str = ...,
+        retryable: _builtins.bool = ...,
+        status: _builtins.str = ...,
+        hint: _builtins.str = ...,
+        details: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["code", b"code", "details", b"details", "hint", b"hint", "message", b"message", "retryable", b"retryable", "status", b"status"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ItemError: _TypeAlias = ItemError  # noqa: Y015
+
+@_typing.final
+class SaveDocumentsRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REQUESTS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def requests(self) -> _containers.RepeatedCompositeFieldContainer[Global___SaveRequest]:
+        """Up to 1,000."""
+
+    def __init__(
+        self,
+        *,
+        requests: _abc.Iterable[Global___SaveRequest] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["requests", b"requests"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SaveDocumentsRequest: _TypeAlias = SaveDocumentsRequest  # noqa: Y015
+
+@_typing.final
+class SaveResult(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SAVED_FIELD_NUMBER: _builtins.int
+    ERROR_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def saved(self) -> Global___SaveResponse: ...
+    @_builtins.property
+    def error(self) -> Global___ItemError: ...
+    def __init__(
+        self,
+        *,
+        saved: Global___SaveResponse | None = ...,
+        error: Global___ItemError | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["error", b"error", "outcome", b"outcome", "saved", b"saved"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["error", b"error", "outcome", b"outcome", "saved", b"saved"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_outcome: _TypeAlias = _typing.Literal["saved", "error"]  # noqa: Y015
+    _WhichOneofArgType_outcome: _TypeAlias = _typing.Literal["outcome", b"outcome"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_outcome) -> _WhichOneofReturnType_outcome | None: ...
+
+Global___SaveResult: _TypeAlias = SaveResult  # noqa: Y015
+
+@_typing.final
+class SaveDocumentsResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RESULTS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def results(self) -> _containers.RepeatedCompositeFieldContainer[Global___SaveResult]:
+        """In the order of the requests."""
+
+    def __init__(
+        self,
+        *,
+        results: _abc.Iterable[Global___SaveResult] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["results", b"results"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SaveDocumentsResponse: _TypeAlias = SaveDocumentsResponse  # noqa: Y015
+
+@_typing.final
+class GetDocumentsRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REFERENCES_FIELD_NUMBER: _builtins.int
+    BLOBS_FIELD_NUMBER: _builtins.int
+    READ_MASK_FIELD_NUMBER: _builtins.int
+    blobs: _builtins.bool
+    @_builtins.property
+    def references(self) -> _containers.RepeatedCompositeFieldContainer[Global___DocumentReference]:
+        """Up to 1,000."""
+
+    @_builtins.property
+    def read_mask(self) -> _field_mask_pb2.FieldMask: ...
+    def __init__(
+        self,
+        *,
+        references: _abc.Iterable[Global___DocumentReference] | None = ...,
+        blobs: _builtins.bool = ...,
+        read_mask: _field_mask_pb2.FieldMask | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["read_mask", b"read_mask"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["blobs", b"blobs", "read_mask", b"read_mask", "references", b"references"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetDocumentsRequest: _TypeAlias = GetDocumentsRequest  # noqa: Y015
+
+@_typing.final
+class GetResult(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    FOUND_FIELD_NUMBER: _builtins.int
+    ERROR_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def found(self) -> Global___GetResponse: ...
+    @_builtins.property
+    def error(self) -> Global___ItemError: ...
+    def __init__(
+        self,
+        *,
+        found: Global___GetResponse | None = ...,
+        error: Global___ItemError | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["error", b"error", "found", b"found", "outcome", b"outcome"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["error", b"error", "found", b"found", "outcome", b"outcome"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_outcome: _TypeAlias = _typing.Literal["found", "error"]  # noqa: Y015
+    _WhichOneofArgType_outcome: _TypeAlias = _typing.Literal["outcome", b"outcome"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_outcome) -> _WhichOneofReturnType_outcome | None: ...
+
+Global___GetResult: _TypeAlias = GetResult  # noqa: Y015
+
+@_typing.final
+class GetDocumentsResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RESULTS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def results(self) -> _containers.RepeatedCompositeFieldContainer[Global___GetResult]:
+        """In the order of the references."""
+
+    def __init__(
+        self,
+        *,
+        results: _abc.Iterable[Global___GetResult] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["results", b"results"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetDocumentsResponse: _TypeAlias = GetDocumentsResponse  # noqa: Y015
 
 @_typing.final
 class ListStatesRequest(_message.Message):
@@ -293,10 +529,21 @@ class ListStatesRequest(_message.Message):
     SELECTION_FIELD_NUMBER: _builtins.int
     CLUSTER_FIELD_NUMBER: _builtins.int
     DELETED_FIELD_NUMBER: _builtins.int
+    PAGE_SIZE_FIELD_NUMBER: _builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    READ_MASK_FIELD_NUMBER: _builtins.int
     doc_id: _builtins.str
     selection: Global___StateSelection.ValueType
     cluster: _builtins.str
     deleted: _builtins.bool
+    page_size: _builtins.int
+    """100 where it is 0; 10,000 at most."""
+    page_token: _builtins.str
+    """The `next_page_token` of the page before."""
+    @_builtins.property
+    def read_mask(self) -> _field_mask_pb2.FieldMask:
+        """Fields of DocumentRow."""
+
     def __init__(
         self,
         *,
@@ -304,10 +551,13 @@ class ListStatesRequest(_message.Message):
         selection: Global___StateSelection.ValueType = ...,
         cluster: _builtins.str = ...,
         deleted: _builtins.bool = ...,
+        page_size: _builtins.int = ...,
+        page_token: _builtins.str = ...,
+        read_mask: _field_mask_pb2.FieldMask | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["read_mask", b"read_mask"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cluster", b"cluster", "deleted", b"deleted", "doc_id", b"doc_id", "selection", b"selection"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cluster", b"cluster", "deleted", b"deleted", "doc_id", b"doc_id", "page_size", b"page_size", "page_token", b"page_token", "read_mask", b"read_mask", "selection", b"selection"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -318,16 +568,20 @@ class ListStatesResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     ROWS_FIELD_NUMBER: _builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    next_page_token: _builtins.str
+    """Empty on the last page."""
     @_builtins.property
     def rows(self) -> _containers.RepeatedCompositeFieldContainer[Global___DocumentRow]: ...
     def __init__(
         self,
         *,
         rows: _abc.Iterable[Global___DocumentRow] | None = ...,
+        next_page_token: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["rows", b"rows"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["next_page_token", b"next_page_token", "rows", b"rows"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -340,30 +594,37 @@ class ListDocumentsRequest(_message.Message):
     DATASOURCE_FIELD_NUMBER: _builtins.int
     CLUSTER_FIELD_NUMBER: _builtins.int
     KIND_FIELD_NUMBER: _builtins.int
-    PAGE_FIELD_NUMBER: _builtins.int
-    LIMIT_FIELD_NUMBER: _builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    PAGE_SIZE_FIELD_NUMBER: _builtins.int
     DELETED_FIELD_NUMBER: _builtins.int
+    READ_MASK_FIELD_NUMBER: _builtins.int
     datasource: _builtins.str
     cluster: _builtins.str
     kind: _builtins.str
     """`intake`, `state`, or empty for both."""
-    page: _builtins.str
-    """The `next_page` of the page before."""
-    limit: _builtins.int
+    page_token: _builtins.str
+    """The `next_page_token` of the page before."""
+    page_size: _builtins.int
+    """100 where it is 0; 10,000 at most."""
     deleted: _builtins.bool
+    @_builtins.property
+    def read_mask(self) -> _field_mask_pb2.FieldMask:
+        """Fields of DocumentRow."""
+
     def __init__(
         self,
         *,
         datasource: _builtins.str = ...,
         cluster: _builtins.str = ...,
         kind: _builtins.str = ...,
-        page: _builtins.str = ...,
-        limit: _builtins.int = ...,
+        page_token: _builtins.str = ...,
+        page_size: _builtins.int = ...,
         deleted: _builtins.bool = ...,
+        read_mask: _field_mask_pb2.FieldMask | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["read_mask", b"read_mask"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cluster", b"cluster", "datasource", b"datasource", "deleted", b"deleted", "kind", b"kind", "limit", b"limit", "page", b"page"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cluster", b"cluster", "datasource", b"datasource", "deleted", b"deleted", "kind", b"kind", "page_size", b"page_size", "page_token", b"page_token", "read_mask", b"read_mask"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -374,8 +635,8 @@ class ListDocumentsResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     ROWS_FIELD_NUMBER: _builtins.int
-    NEXT_PAGE_FIELD_NUMBER: _builtins.int
-    next_page: _builtins.str
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    next_page_token: _builtins.str
     """Empty on the last page."""
     @_builtins.property
     def rows(self) -> _containers.RepeatedCompositeFieldContainer[Global___DocumentRow]: ...
@@ -383,11 +644,11 @@ class ListDocumentsResponse(_message.Message):
         self,
         *,
         rows: _abc.Iterable[Global___DocumentRow] | None = ...,
-        next_page: _builtins.str = ...,
+        next_page_token: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["next_page", b"next_page", "rows", b"rows"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["next_page_token", b"next_page_token", "rows", b"rows"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -400,22 +661,23 @@ class DeleteRequest(_message.Message):
     DOC_ID_FIELD_NUMBER: _builtins.int
     SELECTION_FIELD_NUMBER: _builtins.int
     CLUSTER_FIELD_NUMBER: _builtins.int
-    BY_FIELD_NUMBER: _builtins.int
+    IF_MATCH_FIELD_NUMBER: _builtins.int
     doc_id: _builtins.str
     selection: Global___StateSelection.ValueType
     cluster: _builtins.str
-    by: _builtins.str
+    if_match: _builtins.str
+    """Deleted only if the intake of the document has this etag."""
     def __init__(
         self,
         *,
         doc_id: _builtins.str = ...,
         selection: Global___StateSelection.ValueType = ...,
         cluster: _builtins.str = ...,
-        by: _builtins.str = ...,
+        if_match: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["by", b"by", "cluster", b"cluster", "doc_id", b"doc_id", "selection", b"selection"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cluster", b"cluster", "doc_id", b"doc_id", "if_match", b"if_match", "selection", b"selection"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -491,21 +753,18 @@ class PurgeRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     DOC_ID_FIELD_NUMBER: _builtins.int
-    BY_FIELD_NUMBER: _builtins.int
     REASON_FIELD_NUMBER: _builtins.int
     doc_id: _builtins.str
-    by: _builtins.str
     reason: _builtins.str
     def __init__(
         self,
         *,
         doc_id: _builtins.str = ...,
-        by: _builtins.str = ...,
         reason: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["by", b"by", "doc_id", b"doc_id", "reason", b"reason"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["doc_id", b"doc_id", "reason", b"reason"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -752,3 +1011,595 @@ class FieldExample(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___FieldExample: _TypeAlias = FieldExample  # noqa: Y015
+
+@_typing.final
+class ReplayJob(_message.Message):
+    """A replay that goes on by itself, until it is done or somebody stops it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    JOB_ID_FIELD_NUMBER: _builtins.int
+    STATE_FIELD_NUMBER: _builtins.int
+    CLUSTER_FIELD_NUMBER: _builtins.int
+    TOTAL_FIELD_NUMBER: _builtins.int
+    DONE_FIELD_NUMBER: _builtins.int
+    CHANGED_FIELD_NUMBER: _builtins.int
+    UNCHANGED_FIELD_NUMBER: _builtins.int
+    MEMOISED_FIELD_NUMBER: _builtins.int
+    FAILED_FIELD_NUMBER: _builtins.int
+    ERROR_FIELD_NUMBER: _builtins.int
+    PLANNED_AT_FIELD_NUMBER: _builtins.int
+    STARTED_AT_FIELD_NUMBER: _builtins.int
+    FINISHED_AT_FIELD_NUMBER: _builtins.int
+    job_id: _builtins.str
+    state: _builtins.str
+    """`planned`, `running`, `paused`, `done`, `failed` or `cancelled`."""
+    cluster: _builtins.str
+    total: _builtins.int
+    done: _builtins.int
+    changed: _builtins.int
+    unchanged: _builtins.int
+    memoised: _builtins.int
+    failed: _builtins.int
+    error: _builtins.str
+    @_builtins.property
+    def planned_at(self) -> _timestamp_pb2.Timestamp: ...
+    @_builtins.property
+    def started_at(self) -> _timestamp_pb2.Timestamp: ...
+    @_builtins.property
+    def finished_at(self) -> _timestamp_pb2.Timestamp: ...
+    def __init__(
+        self,
+        *,
+        job_id: _builtins.str = ...,
+        state: _builtins.str = ...,
+        cluster: _builtins.str = ...,
+        total: _builtins.int = ...,
+        done: _builtins.int = ...,
+        changed: _builtins.int = ...,
+        unchanged: _builtins.int = ...,
+        memoised: _builtins.int = ...,
+        failed: _builtins.int = ...,
+        error: _builtins.str = ...,
+        planned_at: _timestamp_pb2.Timestamp | None = ...,
+        started_at: _timestamp_pb2.Timestamp | None = ...,
+        finished_at: _timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["finished_at", b"finished_at", "planned_at", b"planned_at", "started_at", b"started_at"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["changed", b"changed", "cluster", b"cluster", "done", b"done", "error", b"error", "failed", b"failed", "finished_at", b"finished_at", "job_id", b"job_id", "memoised", b"memoised", "planned_at", b"planned_at", "started_at", b"started_at", "state", b"state", "total", b"total", "unchanged", b"unchanged"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ReplayJob: _TypeAlias = ReplayJob  # noqa: Y015
+
+@_typing.final
+class GetReplayRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    JOB_ID_FIELD_NUMBER: _builtins.int
+    job_id: _builtins.str
+    def __init__(
+        self,
+        *,
+        job_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["job_id", b"job_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetReplayRequest: _TypeAlias = GetReplayRequest  # noqa: Y015
+
+@_typing.final
+class ListReplaysRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PAGE_SIZE_FIELD_NUMBER: _builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    page_size: _builtins.int
+    """100 where it is 0; 10,000 at most."""
+    page_token: _builtins.str
+    def __init__(
+        self,
+        *,
+        page_size: _builtins.int = ...,
+        page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["page_size", b"page_size", "page_token", b"page_token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListReplaysRequest: _TypeAlias = ListReplaysRequest  # noqa: Y015
+
+@_typing.final
+class ListReplaysResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    JOBS_FIELD_NUMBER: _builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    next_page_token: _builtins.str
+    @_builtins.property
+    def jobs(self) -> _containers.RepeatedCompositeFieldContainer[Global___ReplayJob]:
+        """The latest first."""
+
+    def __init__(
+        self,
+        *,
+        jobs: _abc.Iterable[Global___ReplayJob] | None = ...,
+        next_page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["jobs", b"jobs", "next_page_token", b"next_page_token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListReplaysResponse: _TypeAlias = ListReplaysResponse  # noqa: Y015
+
+@_typing.final
+class PauseReplayRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    JOB_ID_FIELD_NUMBER: _builtins.int
+    job_id: _builtins.str
+    def __init__(
+        self,
+        *,
+        job_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["job_id", b"job_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PauseReplayRequest: _TypeAlias = PauseReplayRequest  # noqa: Y015
+
+@_typing.final
+class ResumeReplayRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    JOB_ID_FIELD_NUMBER: _builtins.int
+    job_id: _builtins.str
+    def __init__(
+        self,
+        *,
+        job_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["job_id", b"job_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ResumeReplayRequest: _TypeAlias = ResumeReplayRequest  # noqa: Y015
+
+@_typing.final
+class CancelReplayRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    JOB_ID_FIELD_NUMBER: _builtins.int
+    job_id: _builtins.str
+    def __init__(
+        self,
+        *,
+        job_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["job_id", b"job_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CancelReplayRequest: _TypeAlias = CancelReplayRequest  # noqa: Y015
+
+@_typing.final
+class BeginUploadRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SAVE_FIELD_NUMBER: _builtins.int
+    BLOB_NAME_FIELD_NUMBER: _builtins.int
+    MIME_TYPE_FIELD_NUMBER: _builtins.int
+    FILENAME_FIELD_NUMBER: _builtins.int
+    SHA256_FIELD_NUMBER: _builtins.int
+    blob_name: _builtins.str
+    """The name of the blob, `body` where it is empty."""
+    mime_type: _builtins.str
+    filename: _builtins.str
+    sha256: _builtins.str
+    """The SHA-256 that the bytes must have in the end; empty where it is not known."""
+    @_builtins.property
+    def save(self) -> Global___SaveRequest:
+        """The document that the blob will belong to, as it is saved in the end."""
+
+    def __init__(
+        self,
+        *,
+        save: Global___SaveRequest | None = ...,
+        blob_name: _builtins.str = ...,
+        mime_type: _builtins.str = ...,
+        filename: _builtins.str = ...,
+        sha256: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["save", b"save"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["blob_name", b"blob_name", "filename", b"filename", "mime_type", b"mime_type", "save", b"save", "sha256", b"sha256"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___BeginUploadRequest: _TypeAlias = BeginUploadRequest  # noqa: Y015
+
+@_typing.final
+class UploadState(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    UPLOAD_ID_FIELD_NUMBER: _builtins.int
+    OFFSET_FIELD_NUMBER: _builtins.int
+    EXPIRES_AT_FIELD_NUMBER: _builtins.int
+    upload_id: _builtins.str
+    offset: _builtins.int
+    """Bytes that are kept, come what may: go on from here."""
+    @_builtins.property
+    def expires_at(self) -> _timestamp_pb2.Timestamp: ...
+    def __init__(
+        self,
+        *,
+        upload_id: _builtins.str = ...,
+        offset: _builtins.int = ...,
+        expires_at: _timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["expires_at", b"expires_at"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["expires_at", b"expires_at", "offset", b"offset", "upload_id", b"upload_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___UploadState: _TypeAlias = UploadState  # noqa: Y015
+
+@_typing.final
+class GetUploadRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    UPLOAD_ID_FIELD_NUMBER: _builtins.int
+    upload_id: _builtins.str
+    def __init__(
+        self,
+        *,
+        upload_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["upload_id", b"upload_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetUploadRequest: _TypeAlias = GetUploadRequest  # noqa: Y015
+
+@_typing.final
+class CancelUploadRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    UPLOAD_ID_FIELD_NUMBER: _builtins.int
+    upload_id: _builtins.str
+    def __init__(
+        self,
+        *,
+        upload_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["upload_id", b"upload_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CancelUploadRequest: _TypeAlias = CancelUploadRequest  # noqa: Y015
+
+@_typing.final
+class UploadRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    BEGIN_FIELD_NUMBER: _builtins.int
+    UPLOAD_ID_FIELD_NUMBER: _builtins.int
+    OFFSET_FIELD_NUMBER: _builtins.int
+    DATA_FIELD_NUMBER: _builtins.int
+    FINISH_FIELD_NUMBER: _builtins.int
+    upload_id: _builtins.str
+    offset: _builtins.int
+    """Where `data` begins; in the first message of an upload that goes on."""
+    data: _builtins.bytes
+    finish: _builtins.bool
+    """The last message: save the document."""
+    @_builtins.property
+    def begin(self) -> Global___BeginUploadRequest:
+        """In the first message: either of the two."""
+
+    def __init__(
+        self,
+        *,
+        begin: Global___BeginUploadRequest | None = ...,
+        upload_id: _builtins.str = ...,
+        offset: _builtins.int = ...,
+        data: _builtins.bytes = ...,
+        finish: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["begin", b"begin"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["begin", b"begin", "data", b"data", "finish", b"finish", "offset", b"offset", "upload_id", b"upload_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___UploadRequest: _TypeAlias = UploadRequest  # noqa: Y015
+
+@_typing.final
+class UploadResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SAVED_FIELD_NUMBER: _builtins.int
+    UPLOAD_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def saved(self) -> Global___SaveResponse:
+        """Set where the upload was finished."""
+
+    @_builtins.property
+    def upload(self) -> Global___UploadState: ...
+    def __init__(
+        self,
+        *,
+        saved: Global___SaveResponse | None = ...,
+        upload: Global___UploadState | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["saved", b"saved", "upload", b"upload"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["saved", b"saved", "upload", b"upload"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___UploadResponse: _TypeAlias = UploadResponse  # noqa: Y015
+
+@_typing.final
+class DownloadRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DOC_ID_FIELD_NUMBER: _builtins.int
+    ADDRESS_FIELD_NUMBER: _builtins.int
+    CLUSTER_FIELD_NUMBER: _builtins.int
+    REFERENCE_FIELD_NUMBER: _builtins.int
+    BLOB_NAME_FIELD_NUMBER: _builtins.int
+    OFFSET_FIELD_NUMBER: _builtins.int
+    LENGTH_FIELD_NUMBER: _builtins.int
+    DATASOURCE_FIELD_NUMBER: _builtins.int
+    doc_id: _builtins.str
+    """The newest state at an address, or exactly the one of a reference."""
+    address: _builtins.str
+    cluster: _builtins.str
+    blob_name: _builtins.str
+    """`body` where it is empty."""
+    offset: _builtins.int
+    length: _builtins.int
+    """0 is all of the rest."""
+    datasource: _builtins.str
+    """As in GetRequest."""
+    @_builtins.property
+    def reference(self) -> Global___DocumentReference: ...
+    def __init__(
+        self,
+        *,
+        doc_id: _builtins.str = ...,
+        address: _builtins.str = ...,
+        cluster: _builtins.str = ...,
+        reference: Global___DocumentReference | None = ...,
+        blob_name: _builtins.str = ...,
+        offset: _builtins.int = ...,
+        length: _builtins.int = ...,
+        datasource: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["reference", b"reference"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["address", b"address", "blob_name", b"blob_name", "cluster", b"cluster", "datasource", b"datasource", "doc_id", b"doc_id", "length", b"length", "offset", b"offset", "reference", b"reference"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DownloadRequest: _TypeAlias = DownloadRequest  # noqa: Y015
+
+@_typing.final
+class DownloadChunk(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    BLOB_FIELD_NUMBER: _builtins.int
+    DATA_FIELD_NUMBER: _builtins.int
+    data: _builtins.bytes
+    @_builtins.property
+    def blob(self) -> Global___BlobInfo:
+        """In the first message only."""
+
+    def __init__(
+        self,
+        *,
+        blob: Global___BlobInfo | None = ...,
+        data: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["blob", b"blob"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["blob", b"blob", "data", b"data"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DownloadChunk: _TypeAlias = DownloadChunk  # noqa: Y015
+
+@_typing.final
+class BlobInfo(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    MIME_TYPE_FIELD_NUMBER: _builtins.int
+    FILENAME_FIELD_NUMBER: _builtins.int
+    SIZE_FIELD_NUMBER: _builtins.int
+    SHA256_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    mime_type: _builtins.str
+    filename: _builtins.str
+    size: _builtins.int
+    sha256: _builtins.str
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        mime_type: _builtins.str = ...,
+        filename: _builtins.str = ...,
+        size: _builtins.int = ...,
+        sha256: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["filename", b"filename", "mime_type", b"mime_type", "name", b"name", "sha256", b"sha256", "size", b"size"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___BlobInfo: _TypeAlias = BlobInfo  # noqa: Y015
+
+@_typing.final
+class WatchRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RESUME_TOKEN_FIELD_NUMBER: _builtins.int
+    DATASOURCE_FIELD_NUMBER: _builtins.int
+    resume_token: _builtins.str
+    """The `resume_token` of the last event that was seen; empty for what comes from now on, `begin` for all there is."""
+    datasource: _builtins.str
+    def __init__(
+        self,
+        *,
+        resume_token: _builtins.str = ...,
+        datasource: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["datasource", b"datasource", "resume_token", b"resume_token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___WatchRequest: _TypeAlias = WatchRequest  # noqa: Y015
+
+@_typing.final
+class WatchEvent(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RESUME_TOKEN_FIELD_NUMBER: _builtins.int
+    ROW_FIELD_NUMBER: _builtins.int
+    resume_token: _builtins.str
+    @_builtins.property
+    def row(self) -> Global___DocumentRow:
+        """Not set in a message that only says how far it is, which comes from time to time."""
+
+    def __init__(
+        self,
+        *,
+        resume_token: _builtins.str = ...,
+        row: Global___DocumentRow | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["row", b"row"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["resume_token", b"resume_token", "row", b"row"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___WatchEvent: _TypeAlias = WatchEvent  # noqa: Y015
+
+@_typing.final
+class WatchPage(_message.Message):
+    """What HTTP answers where gRPC has a stream."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ROWS_FIELD_NUMBER: _builtins.int
+    RESUME_TOKEN_FIELD_NUMBER: _builtins.int
+    resume_token: _builtins.str
+    """To ask with the next time."""
+    @_builtins.property
+    def rows(self) -> _containers.RepeatedCompositeFieldContainer[Global___DocumentRow]: ...
+    def __init__(
+        self,
+        *,
+        rows: _abc.Iterable[Global___DocumentRow] | None = ...,
+        resume_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["resume_token", b"resume_token", "rows", b"rows"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___WatchPage: _TypeAlias = WatchPage  # noqa: Y015
+
+@_typing.final
+class GetUsageRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ACCOUNT_ID_FIELD_NUMBER: _builtins.int
+    account_id: _builtins.str
+    """Another account than the caller's: for tokens with the scope admin."""
+    def __init__(
+        self,
+        *,
+        account_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["account_id", b"account_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetUsageRequest: _TypeAlias = GetUsageRequest  # noqa: Y015
+
+@_typing.final
+class Usage(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ACCOUNT_ID_FIELD_NUMBER: _builtins.int
+    REQUESTS_FIELD_NUMBER: _builtins.int
+    BYTES_IN_FIELD_NUMBER: _builtins.int
+    BYTES_OUT_FIELD_NUMBER: _builtins.int
+    REFUSED_FIELD_NUMBER: _builtins.int
+    REQUESTS_NOW_FIELD_NUMBER: _builtins.int
+    REPLAYS_NOW_FIELD_NUMBER: _builtins.int
+    REQUESTS_PER_MINUTE_FIELD_NUMBER: _builtins.int
+    BYTES_PER_MINUTE_FIELD_NUMBER: _builtins.int
+    REPLAYS_FIELD_NUMBER: _builtins.int
+    account_id: _builtins.str
+    requests: _builtins.int
+    """Since the service was started."""
+    bytes_in: _builtins.int
+    bytes_out: _builtins.int
+    refused: _builtins.int
+    requests_now: _builtins.int
+    """Under way now."""
+    replays_now: _builtins.int
+    requests_per_minute: _builtins.int
+    """0 is no limit."""
+    bytes_per_minute: _builtins.int
+    replays: _builtins.int
+    def __init__(
+        self,
+        *,
+        account_id: _builtins.str = ...,
+        requests: _builtins.int = ...,
+        bytes_in: _builtins.int = ...,
+        bytes_out: _builtins.int = ...,
+        refused: _builtins.int = ...,
+        requests_now: _builtins.int = ...,
+        replays_now: _builtins.int = ...,
+        requests_per_minute: _builtins.int = ...,
+        bytes_per_minute: _builtins.int = ...,
+        replays: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["account_id", b"account_id", "bytes_in", b"bytes_in", "bytes_out", b"bytes_out", "bytes_per_minute", b"bytes_per_minute", "refused", b"refused", "replays", b"replays", "replays_now", b"replays_now", "requests", b"requests", "requests_now", b"requests_now", "requests_per_minute", b"requests_per_minute"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Usage: _TypeAlias = Usage  # noqa: Y015

@@ -74,15 +74,90 @@ class DocumentRepositoryStub:
                 request_serializer=cocli_dot_documents_dot_v1_dot_repository__pb2.PurgeRequest.SerializeToString,
                 response_deserializer=cocli_dot_documents_dot_v1_dot_repository__pb2.PurgeResponse.FromString,
                 _registered_method=True)
+        self.Compare = channel.unary_unary(
+                '/cocli.documents.v1.DocumentRepository/Compare',
+                request_serializer=cocli_dot_documents_dot_v1_dot_repository__pb2.CompareRequest.SerializeToString,
+                response_deserializer=cocli_dot_documents_dot_v1_dot_repository__pb2.CompareResponse.FromString,
+                _registered_method=True)
+        self.SaveDocuments = channel.unary_unary(
+                '/cocli.documents.v1.DocumentRepository/SaveDocuments',
+                request_serializer=cocli_dot_documents_dot_v1_dot_repository__pb2.SaveDocumentsRequest.SerializeToString,
+                response_deserializer=cocli_dot_documents_dot_v1_dot_repository__pb2.SaveDocumentsResponse.FromString,
+                _registered_method=True)
+        self.GetDocuments = channel.unary_unary(
+                '/cocli.documents.v1.DocumentRepository/GetDocuments',
+                request_serializer=cocli_dot_documents_dot_v1_dot_repository__pb2.GetDocumentsRequest.SerializeToString,
+                response_deserializer=cocli_dot_documents_dot_v1_dot_repository__pb2.GetDocumentsResponse.FromString,
+                _registered_method=True)
         self.Replay = channel.unary_stream(
                 '/cocli.documents.v1.DocumentRepository/Replay',
                 request_serializer=cocli_dot_documents_dot_v1_dot_repository__pb2.ReplayRequest.SerializeToString,
                 response_deserializer=cocli_dot_documents_dot_v1_dot_repository__pb2.ReplayProgress.FromString,
                 _registered_method=True)
-        self.Compare = channel.unary_unary(
-                '/cocli.documents.v1.DocumentRepository/Compare',
-                request_serializer=cocli_dot_documents_dot_v1_dot_repository__pb2.CompareRequest.SerializeToString,
-                response_deserializer=cocli_dot_documents_dot_v1_dot_repository__pb2.CompareResponse.FromString,
+        self.StartReplay = channel.unary_unary(
+                '/cocli.documents.v1.DocumentRepository/StartReplay',
+                request_serializer=cocli_dot_documents_dot_v1_dot_repository__pb2.ReplayRequest.SerializeToString,
+                response_deserializer=cocli_dot_documents_dot_v1_dot_repository__pb2.ReplayJob.FromString,
+                _registered_method=True)
+        self.GetReplay = channel.unary_unary(
+                '/cocli.documents.v1.DocumentRepository/GetReplay',
+                request_serializer=cocli_dot_documents_dot_v1_dot_repository__pb2.GetReplayRequest.SerializeToString,
+                response_deserializer=cocli_dot_documents_dot_v1_dot_repository__pb2.ReplayJob.FromString,
+                _registered_method=True)
+        self.ListReplays = channel.unary_unary(
+                '/cocli.documents.v1.DocumentRepository/ListReplays',
+                request_serializer=cocli_dot_documents_dot_v1_dot_repository__pb2.ListReplaysRequest.SerializeToString,
+                response_deserializer=cocli_dot_documents_dot_v1_dot_repository__pb2.ListReplaysResponse.FromString,
+                _registered_method=True)
+        self.PauseReplay = channel.unary_unary(
+                '/cocli.documents.v1.DocumentRepository/PauseReplay',
+                request_serializer=cocli_dot_documents_dot_v1_dot_repository__pb2.PauseReplayRequest.SerializeToString,
+                response_deserializer=cocli_dot_documents_dot_v1_dot_repository__pb2.ReplayJob.FromString,
+                _registered_method=True)
+        self.ResumeReplay = channel.unary_unary(
+                '/cocli.documents.v1.DocumentRepository/ResumeReplay',
+                request_serializer=cocli_dot_documents_dot_v1_dot_repository__pb2.ResumeReplayRequest.SerializeToString,
+                response_deserializer=cocli_dot_documents_dot_v1_dot_repository__pb2.ReplayJob.FromString,
+                _registered_method=True)
+        self.CancelReplay = channel.unary_unary(
+                '/cocli.documents.v1.DocumentRepository/CancelReplay',
+                request_serializer=cocli_dot_documents_dot_v1_dot_repository__pb2.CancelReplayRequest.SerializeToString,
+                response_deserializer=cocli_dot_documents_dot_v1_dot_repository__pb2.ReplayJob.FromString,
+                _registered_method=True)
+        self.BeginUpload = channel.unary_unary(
+                '/cocli.documents.v1.DocumentRepository/BeginUpload',
+                request_serializer=cocli_dot_documents_dot_v1_dot_repository__pb2.BeginUploadRequest.SerializeToString,
+                response_deserializer=cocli_dot_documents_dot_v1_dot_repository__pb2.UploadState.FromString,
+                _registered_method=True)
+        self.GetUpload = channel.unary_unary(
+                '/cocli.documents.v1.DocumentRepository/GetUpload',
+                request_serializer=cocli_dot_documents_dot_v1_dot_repository__pb2.GetUploadRequest.SerializeToString,
+                response_deserializer=cocli_dot_documents_dot_v1_dot_repository__pb2.UploadState.FromString,
+                _registered_method=True)
+        self.CancelUpload = channel.unary_unary(
+                '/cocli.documents.v1.DocumentRepository/CancelUpload',
+                request_serializer=cocli_dot_documents_dot_v1_dot_repository__pb2.CancelUploadRequest.SerializeToString,
+                response_deserializer=cocli_dot_documents_dot_v1_dot_repository__pb2.UploadState.FromString,
+                _registered_method=True)
+        self.Upload = channel.stream_unary(
+                '/cocli.documents.v1.DocumentRepository/Upload',
+                request_serializer=cocli_dot_documents_dot_v1_dot_repository__pb2.UploadRequest.SerializeToString,
+                response_deserializer=cocli_dot_documents_dot_v1_dot_repository__pb2.UploadResponse.FromString,
+                _registered_method=True)
+        self.Download = channel.unary_stream(
+                '/cocli.documents.v1.DocumentRepository/Download',
+                request_serializer=cocli_dot_documents_dot_v1_dot_repository__pb2.DownloadRequest.SerializeToString,
+                response_deserializer=cocli_dot_documents_dot_v1_dot_repository__pb2.DownloadChunk.FromString,
+                _registered_method=True)
+        self.Watch = channel.unary_stream(
+                '/cocli.documents.v1.DocumentRepository/Watch',
+                request_serializer=cocli_dot_documents_dot_v1_dot_repository__pb2.WatchRequest.SerializeToString,
+                response_deserializer=cocli_dot_documents_dot_v1_dot_repository__pb2.WatchEvent.FromString,
+                _registered_method=True)
+        self.GetUsage = channel.unary_unary(
+                '/cocli.documents.v1.DocumentRepository/GetUsage',
+                request_serializer=cocli_dot_documents_dot_v1_dot_repository__pb2.GetUsageRequest.SerializeToString,
+                response_deserializer=cocli_dot_documents_dot_v1_dot_repository__pb2.Usage.FromString,
                 _registered_method=True)
 
 
@@ -141,13 +216,107 @@ class DocumentRepositoryServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
-    def Replay(self, request, context):
+    def Compare(self, request, context):
         """Missing associated documentation comment in .proto file."""
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
-    def Compare(self, request, context):
+    def SaveDocuments(self, request, context):
+        """Many at once. Each item has its own outcome: one failure does not stop the others.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetDocuments(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Replay(self, request, context):
+        """A replay whose progress is streamed: who leaves pauses it. One that goes on by itself is begun by StartReplay.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def StartReplay(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetReplay(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListReplays(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def PauseReplay(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ResumeReplay(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def CancelReplay(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def BeginUpload(self, request, context):
+        """A blob of any size. An upload that was cut off goes on from where GetUpload says that it stands.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetUpload(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def CancelUpload(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Upload(self, request_iterator, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Download(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Watch(self, request, context):
+        """Every state that is saved, deleted or purged from a moment on. It never ends by itself.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetUsage(self, request, context):
         """Missing associated documentation comment in .proto file."""
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -196,15 +365,90 @@ def add_DocumentRepositoryServicer_to_server(servicer, server):
                     request_deserializer=cocli_dot_documents_dot_v1_dot_repository__pb2.PurgeRequest.FromString,
                     response_serializer=cocli_dot_documents_dot_v1_dot_repository__pb2.PurgeResponse.SerializeToString,
             ),
+            'Compare': grpc.unary_unary_rpc_method_handler(
+                    servicer.Compare,
+                    request_deserializer=cocli_dot_documents_dot_v1_dot_repository__pb2.CompareRequest.FromString,
+                    response_serializer=cocli_dot_documents_dot_v1_dot_repository__pb2.CompareResponse.SerializeToString,
+            ),
+            'SaveDocuments': grpc.unary_unary_rpc_method_handler(
+                    servicer.SaveDocuments,
+                    request_deserializer=cocli_dot_documents_dot_v1_dot_repository__pb2.SaveDocumentsRequest.FromString,
+                    response_serializer=cocli_dot_documents_dot_v1_dot_repository__pb2.SaveDocumentsResponse.SerializeToString,
+            ),
+            'GetDocuments': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetDocuments,
+                    request_deserializer=cocli_dot_documents_dot_v1_dot_repository__pb2.GetDocumentsRequest.FromString,
+                    response_serializer=cocli_dot_documents_dot_v1_dot_repository__pb2.GetDocumentsResponse.SerializeToString,
+            ),
             'Replay': grpc.unary_stream_rpc_method_handler(
                     servicer.Replay,
                     request_deserializer=cocli_dot_documents_dot_v1_dot_repository__pb2.ReplayRequest.FromString,
                     response_serializer=cocli_dot_documents_dot_v1_dot_repository__pb2.ReplayProgress.SerializeToString,
             ),
-            'Compare': grpc.unary_unary_rpc_method_handler(
-                    servicer.Compare,
-                    request_deserializer=cocli_dot_documents_dot_v1_dot_repository__pb2.CompareRequest.FromString,
-                    response_serializer=cocli_dot_documents_dot_v1_dot_repository__pb2.CompareResponse.SerializeToString,
+            'StartReplay': grpc.unary_unary_rpc_method_handler(
+                    servicer.StartReplay,
+                    request_deserializer=cocli_dot_documents_dot_v1_dot_repository__pb2.ReplayRequest.FromString,
+                    response_serializer=cocli_dot_documents_dot_v1_dot_repository__pb2.ReplayJob.SerializeToString,
+            ),
+            'GetReplay': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetReplay,
+                    request_deserializer=cocli_dot_documents_dot_v1_dot_repository__pb2.GetReplayRequest.FromString,
+                    response_serializer=cocli_dot_documents_dot_v1_dot_repository__pb2.ReplayJob.SerializeToString,
+            ),
+            'ListReplays': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListReplays,
+                    request_deserializer=cocli_dot_documents_dot_v1_dot_repository__pb2.ListReplaysRequest.FromString,
+                    response_serializer=cocli_dot_documents_dot_v1_dot_repository__pb2.ListReplaysResponse.SerializeToString,
+            ),
+            'PauseReplay': grpc.unary_unary_rpc_method_handler(
+                    servicer.PauseReplay,
+                    request_deserializer=cocli_dot_documents_dot_v1_dot_repository__pb2.PauseReplayRequest.FromString,
+                    response_serializer=cocli_dot_documents_dot_v1_dot_repository__pb2.ReplayJob.SerializeToString,
+            ),
+            'ResumeReplay': grpc.unary_unary_rpc_method_handler(
+                    servicer.ResumeReplay,
+                    request_deserializer=cocli_dot_documents_dot_v1_dot_repository__pb2.ResumeReplayRequest.FromString,
+                    response_serializer=cocli_dot_documents_dot_v1_dot_repository__pb2.ReplayJob.SerializeToString,
+            ),
+            'CancelReplay': grpc.unary_unary_rpc_method_handler(
+                    servicer.CancelReplay,
+                    request_deserializer=cocli_dot_documents_dot_v1_dot_repository__pb2.CancelReplayRequest.FromString,
+                    response_serializer=cocli_dot_documents_dot_v1_dot_repository__pb2.ReplayJob.SerializeToString,
+            ),
+            'BeginUpload': grpc.unary_unary_rpc_method_handler(
+                    servicer.BeginUpload,
+                    request_deserializer=cocli_dot_documents_dot_v1_dot_repository__pb2.BeginUploadRequest.FromString,
+                    response_serializer=cocli_dot_documents_dot_v1_dot_repository__pb2.UploadState.SerializeToString,
+            ),
+            'GetUpload': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetUpload,
+                    request_deserializer=cocli_dot_documents_dot_v1_dot_repository__pb2.GetUploadRequest.FromString,
+                    response_serializer=cocli_dot_documents_dot_v1_dot_repository__pb2.UploadState.SerializeToString,
+            ),
+            'CancelUpload': grpc.unary_unary_rpc_method_handler(
+                    servicer.CancelUpload,
+                    request_deserializer=cocli_dot_documents_dot_v1_dot_repository__pb2.CancelUploadRequest.FromString,
+                    response_serializer=cocli_dot_documents_dot_v1_dot_repository__pb2.UploadState.SerializeToString,
+            ),
+            'Upload': grpc.stream_unary_rpc_method_handler(
+                    servicer.Upload,
+                    request_deserializer=cocli_dot_documents_dot_v1_dot_repository__pb2.UploadRequest.FromString,
+                    response_serializer=cocli_dot_documents_dot_v1_dot_repository__pb2.UploadResponse.SerializeToString,
+            ),
+            'Download': grpc.unary_stream_rpc_method_handler(
+                    servicer.Download,
+                    request_deserializer=cocli_dot_documents_dot_v1_dot_repository__pb2.DownloadRequest.FromString,
+                    response_serializer=cocli_dot_documents_dot_v1_dot_repository__pb2.DownloadChunk.SerializeToString,
+            ),
+            'Watch': grpc.unary_stream_rpc_method_handler(
+                    servicer.Watch,
+                    request_deserializer=cocli_dot_documents_dot_v1_dot_repository__pb2.WatchRequest.FromString,
+                    response_serializer=cocli_dot_documents_dot_v1_dot_repository__pb2.WatchEvent.SerializeToString,
+            ),
+            'GetUsage': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetUsage,
+                    request_deserializer=cocli_dot_documents_dot_v1_dot_repository__pb2.GetUsageRequest.FromString,
+                    response_serializer=cocli_dot_documents_dot_v1_dot_repository__pb2.Usage.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -434,6 +678,87 @@ class DocumentRepository:
             _registered_method=True)
 
     @staticmethod
+    def Compare(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/cocli.documents.v1.DocumentRepository/Compare',
+            cocli_dot_documents_dot_v1_dot_repository__pb2.CompareRequest.SerializeToString,
+            cocli_dot_documents_dot_v1_dot_repository__pb2.CompareResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SaveDocuments(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/cocli.documents.v1.DocumentRepository/SaveDocuments',
+            cocli_dot_documents_dot_v1_dot_repository__pb2.SaveDocumentsRequest.SerializeToString,
+            cocli_dot_documents_dot_v1_dot_repository__pb2.SaveDocumentsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetDocuments(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/cocli.documents.v1.DocumentRepository/GetDocuments',
+            cocli_dot_documents_dot_v1_dot_repository__pb2.GetDocumentsRequest.SerializeToString,
+            cocli_dot_documents_dot_v1_dot_repository__pb2.GetDocumentsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
     def Replay(request,
             target,
             options=(),
@@ -461,7 +786,7 @@ class DocumentRepository:
             _registered_method=True)
 
     @staticmethod
-    def Compare(request,
+    def StartReplay(request,
             target,
             options=(),
             channel_credentials=None,
@@ -474,9 +799,333 @@ class DocumentRepository:
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/cocli.documents.v1.DocumentRepository/Compare',
-            cocli_dot_documents_dot_v1_dot_repository__pb2.CompareRequest.SerializeToString,
-            cocli_dot_documents_dot_v1_dot_repository__pb2.CompareResponse.FromString,
+            '/cocli.documents.v1.DocumentRepository/StartReplay',
+            cocli_dot_documents_dot_v1_dot_repository__pb2.ReplayRequest.SerializeToString,
+            cocli_dot_documents_dot_v1_dot_repository__pb2.ReplayJob.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetReplay(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/cocli.documents.v1.DocumentRepository/GetReplay',
+            cocli_dot_documents_dot_v1_dot_repository__pb2.GetReplayRequest.SerializeToString,
+            cocli_dot_documents_dot_v1_dot_repository__pb2.ReplayJob.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListReplays(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/cocli.documents.v1.DocumentRepository/ListReplays',
+            cocli_dot_documents_dot_v1_dot_repository__pb2.ListReplaysRequest.SerializeToString,
+            cocli_dot_documents_dot_v1_dot_repository__pb2.ListReplaysResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def PauseReplay(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/cocli.documents.v1.DocumentRepository/PauseReplay',
+            cocli_dot_documents_dot_v1_dot_repository__pb2.PauseReplayRequest.SerializeToString,
+            cocli_dot_documents_dot_v1_dot_repository__pb2.ReplayJob.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ResumeReplay(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/cocli.documents.v1.DocumentRepository/ResumeReplay',
+            cocli_dot_documents_dot_v1_dot_repository__pb2.ResumeReplayRequest.SerializeToString,
+            cocli_dot_documents_dot_v1_dot_repository__pb2.ReplayJob.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CancelReplay(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/cocli.documents.v1.DocumentRepository/CancelReplay',
+            cocli_dot_documents_dot_v1_dot_repository__pb2.CancelReplayRequest.SerializeToString,
+            cocli_dot_documents_dot_v1_dot_repository__pb2.ReplayJob.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def BeginUpload(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/cocli.documents.v1.DocumentRepository/BeginUpload',
+            cocli_dot_documents_dot_v1_dot_repository__pb2.BeginUploadRequest.SerializeToString,
+            cocli_dot_documents_dot_v1_dot_repository__pb2.UploadState.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetUpload(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/cocli.documents.v1.DocumentRepository/GetUpload',
+            cocli_dot_documents_dot_v1_dot_repository__pb2.GetUploadRequest.SerializeToString,
+            cocli_dot_documents_dot_v1_dot_repository__pb2.UploadState.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CancelUpload(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/cocli.documents.v1.DocumentRepository/CancelUpload',
+            cocli_dot_documents_dot_v1_dot_repository__pb2.CancelUploadRequest.SerializeToString,
+            cocli_dot_documents_dot_v1_dot_repository__pb2.UploadState.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Upload(request_iterator,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.stream_unary(
+            request_iterator,
+            target,
+            '/cocli.documents.v1.DocumentRepository/Upload',
+            cocli_dot_documents_dot_v1_dot_repository__pb2.UploadRequest.SerializeToString,
+            cocli_dot_documents_dot_v1_dot_repository__pb2.UploadResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Download(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/cocli.documents.v1.DocumentRepository/Download',
+            cocli_dot_documents_dot_v1_dot_repository__pb2.DownloadRequest.SerializeToString,
+            cocli_dot_documents_dot_v1_dot_repository__pb2.DownloadChunk.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Watch(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/cocli.documents.v1.DocumentRepository/Watch',
+            cocli_dot_documents_dot_v1_dot_repository__pb2.WatchRequest.SerializeToString,
+            cocli_dot_documents_dot_v1_dot_repository__pb2.WatchEvent.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetUsage(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/cocli.documents.v1.DocumentRepository/GetUsage',
+            cocli_dot_documents_dot_v1_dot_repository__pb2.GetUsageRequest.SerializeToString,
+            cocli_dot_documents_dot_v1_dot_repository__pb2.Usage.FromString,
             options,
             channel_credentials,
             insecure,

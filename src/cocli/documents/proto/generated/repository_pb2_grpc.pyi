@@ -46,8 +46,27 @@ class DocumentRepositoryStub:
     Restore: _grpc.UnaryUnaryMultiCallable[_repository_pb2.RestoreRequest, _repository_pb2.RestoreResponse]
     Purge: _grpc.UnaryUnaryMultiCallable[_repository_pb2.PurgeRequest, _repository_pb2.PurgeResponse]
     """Removes every version and blob for good, and answers with the proof."""
-    Replay: _grpc.UnaryStreamMultiCallable[_repository_pb2.ReplayRequest, _repository_pb2.ReplayProgress]
     Compare: _grpc.UnaryUnaryMultiCallable[_repository_pb2.CompareRequest, _repository_pb2.CompareResponse]
+    SaveDocuments: _grpc.UnaryUnaryMultiCallable[_repository_pb2.SaveDocumentsRequest, _repository_pb2.SaveDocumentsResponse]
+    """Many at once. Each item has its own outcome: one failure does not stop the others."""
+    GetDocuments: _grpc.UnaryUnaryMultiCallable[_repository_pb2.GetDocumentsRequest, _repository_pb2.GetDocumentsResponse]
+    Replay: _grpc.UnaryStreamMultiCallable[_repository_pb2.ReplayRequest, _repository_pb2.ReplayProgress]
+    """A replay whose progress is streamed: who leaves pauses it. One that goes on by itself is begun by StartReplay."""
+    StartReplay: _grpc.UnaryUnaryMultiCallable[_repository_pb2.ReplayRequest, _repository_pb2.ReplayJob]
+    GetReplay: _grpc.UnaryUnaryMultiCallable[_repository_pb2.GetReplayRequest, _repository_pb2.ReplayJob]
+    ListReplays: _grpc.UnaryUnaryMultiCallable[_repository_pb2.ListReplaysRequest, _repository_pb2.ListReplaysResponse]
+    PauseReplay: _grpc.UnaryUnaryMultiCallable[_repository_pb2.PauseReplayRequest, _repository_pb2.ReplayJob]
+    ResumeReplay: _grpc.UnaryUnaryMultiCallable[_repository_pb2.ResumeReplayRequest, _repository_pb2.ReplayJob]
+    CancelReplay: _grpc.UnaryUnaryMultiCallable[_repository_pb2.CancelReplayRequest, _repository_pb2.ReplayJob]
+    BeginUpload: _grpc.UnaryUnaryMultiCallable[_repository_pb2.BeginUploadRequest, _repository_pb2.UploadState]
+    """A blob of any size. An upload that was cut off goes on from where GetUpload says that it stands."""
+    GetUpload: _grpc.UnaryUnaryMultiCallable[_repository_pb2.GetUploadRequest, _repository_pb2.UploadState]
+    CancelUpload: _grpc.UnaryUnaryMultiCallable[_repository_pb2.CancelUploadRequest, _repository_pb2.UploadState]
+    Upload: _grpc.StreamUnaryMultiCallable[_repository_pb2.UploadRequest, _repository_pb2.UploadResponse]
+    Download: _grpc.UnaryStreamMultiCallable[_repository_pb2.DownloadRequest, _repository_pb2.DownloadChunk]
+    Watch: _grpc.UnaryStreamMultiCallable[_repository_pb2.WatchRequest, _repository_pb2.WatchEvent]
+    """Every state that is saved, deleted or purged from a moment on. It never ends by itself."""
+    GetUsage: _grpc.UnaryUnaryMultiCallable[_repository_pb2.GetUsageRequest, _repository_pb2.Usage]
 
 @_typing.type_check_only
 class DocumentRepositoryAsyncStub(DocumentRepositoryStub):
@@ -64,8 +83,27 @@ class DocumentRepositoryAsyncStub(DocumentRepositoryStub):
     Restore: _aio.UnaryUnaryMultiCallable[_repository_pb2.RestoreRequest, _repository_pb2.RestoreResponse]  # type: ignore[assignment]
     Purge: _aio.UnaryUnaryMultiCallable[_repository_pb2.PurgeRequest, _repository_pb2.PurgeResponse]  # type: ignore[assignment]
     """Removes every version and blob for good, and answers with the proof."""
-    Replay: _aio.UnaryStreamMultiCallable[_repository_pb2.ReplayRequest, _repository_pb2.ReplayProgress]  # type: ignore[assignment]
     Compare: _aio.UnaryUnaryMultiCallable[_repository_pb2.CompareRequest, _repository_pb2.CompareResponse]  # type: ignore[assignment]
+    SaveDocuments: _aio.UnaryUnaryMultiCallable[_repository_pb2.SaveDocumentsRequest, _repository_pb2.SaveDocumentsResponse]  # type: ignore[assignment]
+    """Many at once. Each item has its own outcome: one failure does not stop the others."""
+    GetDocuments: _aio.UnaryUnaryMultiCallable[_repository_pb2.GetDocumentsRequest, _repository_pb2.GetDocumentsResponse]  # type: ignore[assignment]
+    Replay: _aio.UnaryStreamMultiCallable[_repository_pb2.ReplayRequest, _repository_pb2.ReplayProgress]  # type: ignore[assignment]
+    """A replay whose progress is streamed: who leaves pauses it. One that goes on by itself is begun by StartReplay."""
+    StartReplay: _aio.UnaryUnaryMultiCallable[_repository_pb2.ReplayRequest, _repository_pb2.ReplayJob]  # type: ignore[assignment]
+    GetReplay: _aio.UnaryUnaryMultiCallable[_repository_pb2.GetReplayRequest, _repository_pb2.ReplayJob]  # type: ignore[assignment]
+    ListReplays: _aio.UnaryUnaryMultiCallable[_repository_pb2.ListReplaysRequest, _repository_pb2.ListReplaysResponse]  # type: ignore[assignment]
+    PauseReplay: _aio.UnaryUnaryMultiCallable[_repository_pb2.PauseReplayRequest, _repository_pb2.ReplayJob]  # type: ignore[assignment]
+    ResumeReplay: _aio.UnaryUnaryMultiCallable[_repository_pb2.ResumeReplayRequest, _repository_pb2.ReplayJob]  # type: ignore[assignment]
+    CancelReplay: _aio.UnaryUnaryMultiCallable[_repository_pb2.CancelReplayRequest, _repository_pb2.ReplayJob]  # type: ignore[assignment]
+    BeginUpload: _aio.UnaryUnaryMultiCallable[_repository_pb2.BeginUploadRequest, _repository_pb2.UploadState]  # type: ignore[assignment]
+    """A blob of any size. An upload that was cut off goes on from where GetUpload says that it stands."""
+    GetUpload: _aio.UnaryUnaryMultiCallable[_repository_pb2.GetUploadRequest, _repository_pb2.UploadState]  # type: ignore[assignment]
+    CancelUpload: _aio.UnaryUnaryMultiCallable[_repository_pb2.CancelUploadRequest, _repository_pb2.UploadState]  # type: ignore[assignment]
+    Upload: _aio.StreamUnaryMultiCallable[_repository_pb2.UploadRequest, _repository_pb2.UploadResponse]  # type: ignore[assignment]
+    Download: _aio.UnaryStreamMultiCallable[_repository_pb2.DownloadRequest, _repository_pb2.DownloadChunk]  # type: ignore[assignment]
+    Watch: _aio.UnaryStreamMultiCallable[_repository_pb2.WatchRequest, _repository_pb2.WatchEvent]  # type: ignore[assignment]
+    """Every state that is saved, deleted or purged from a moment on. It never ends by itself."""
+    GetUsage: _aio.UnaryUnaryMultiCallable[_repository_pb2.GetUsageRequest, _repository_pb2.Usage]  # type: ignore[assignment]
 
 class DocumentRepositoryServicer(metaclass=_abc_1.ABCMeta):
     @_abc_1.abstractmethod
@@ -129,17 +167,126 @@ class DocumentRepositoryServicer(metaclass=_abc_1.ABCMeta):
         """Removes every version and blob for good, and answers with the proof."""
 
     @_abc_1.abstractmethod
-    def Replay(
-        self,
-        request: _repository_pb2.ReplayRequest,
-        context: _ServicerContext,
-    ) -> _typing.Union[_abc.Iterator[_repository_pb2.ReplayProgress], _abc.AsyncIterator[_repository_pb2.ReplayProgress]]: ...
-
-    @_abc_1.abstractmethod
     def Compare(
         self,
         request: _repository_pb2.CompareRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_repository_pb2.CompareResponse, _abc.Awaitable[_repository_pb2.CompareResponse]]: ...
+
+    @_abc_1.abstractmethod
+    def SaveDocuments(
+        self,
+        request: _repository_pb2.SaveDocumentsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_repository_pb2.SaveDocumentsResponse, _abc.Awaitable[_repository_pb2.SaveDocumentsResponse]]:
+        """Many at once. Each item has its own outcome: one failure does not stop the others."""
+
+    @_abc_1.abstractmethod
+    def GetDocuments(
+        self,
+        request: _repository_pb2.GetDocumentsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_repository_pb2.GetDocumentsResponse, _abc.Awaitable[_repository_pb2.GetDocumentsResponse]]: ...
+
+    @_abc_1.abstractmethod
+    def Replay(
+        self,
+        request: _repository_pb2.ReplayRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_repository_pb2.ReplayProgress], _abc.AsyncIterator[_repository_pb2.ReplayProgress]]:
+        """A replay whose progress is streamed: who leaves pauses it. One that goes on by itself is begun by StartReplay."""
+
+    @_abc_1.abstractmethod
+    def StartReplay(
+        self,
+        request: _repository_pb2.ReplayRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_repository_pb2.ReplayJob, _abc.Awaitable[_repository_pb2.ReplayJob]]: ...
+
+    @_abc_1.abstractmethod
+    def GetReplay(
+        self,
+        request: _repository_pb2.GetReplayRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_repository_pb2.ReplayJob, _abc.Awaitable[_repository_pb2.ReplayJob]]: ...
+
+    @_abc_1.abstractmethod
+    def ListReplays(
+        self,
+        request: _repository_pb2.ListReplaysRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_repository_pb2.ListReplaysResponse, _abc.Awaitable[_repository_pb2.ListReplaysResponse]]: ...
+
+    @_abc_1.abstractmethod
+    def PauseReplay(
+        self,
+        request: _repository_pb2.PauseReplayRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_repository_pb2.ReplayJob, _abc.Awaitable[_repository_pb2.ReplayJob]]: ...
+
+    @_abc_1.abstractmethod
+    def ResumeReplay(
+        self,
+        request: _repository_pb2.ResumeReplayRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_repository_pb2.ReplayJob, _abc.Awaitable[_repository_pb2.ReplayJob]]: ...
+
+    @_abc_1.abstractmethod
+    def CancelReplay(
+        self,
+        request: _repository_pb2.CancelReplayRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_repository_pb2.ReplayJob, _abc.Awaitable[_repository_pb2.ReplayJob]]: ...
+
+    @_abc_1.abstractmethod
+    def BeginUpload(
+        self,
+        request: _repository_pb2.BeginUploadRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_repository_pb2.UploadState, _abc.Awaitable[_repository_pb2.UploadState]]:
+        """A blob of any size. An upload that was cut off goes on from where GetUpload says that it stands."""
+
+    @_abc_1.abstractmethod
+    def GetUpload(
+        self,
+        request: _repository_pb2.GetUploadRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_repository_pb2.UploadState, _abc.Awaitable[_repository_pb2.UploadState]]: ...
+
+    @_abc_1.abstractmethod
+    def CancelUpload(
+        self,
+        request: _repository_pb2.CancelUploadRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_repository_pb2.UploadState, _abc.Awaitable[_repository_pb2.UploadState]]: ...
+
+    @_abc_1.abstractmethod
+    def Upload(
+        self,
+        request_iterator: _MaybeAsyncIterator[_repository_pb2.UploadRequest],
+        context: _ServicerContext,
+    ) -> _typing.Union[_repository_pb2.UploadResponse, _abc.Awaitable[_repository_pb2.UploadResponse]]: ...
+
+    @_abc_1.abstractmethod
+    def Download(
+        self,
+        request: _repository_pb2.DownloadRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_repository_pb2.DownloadChunk], _abc.AsyncIterator[_repository_pb2.DownloadChunk]]: ...
+
+    @_abc_1.abstractmethod
+    def Watch(
+        self,
+        request: _repository_pb2.WatchRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_repository_pb2.WatchEvent], _abc.AsyncIterator[_repository_pb2.WatchEvent]]:
+        """Every state that is saved, deleted or purged from a moment on. It never ends by itself."""
+
+    @_abc_1.abstractmethod
+    def GetUsage(
+        self,
+        request: _repository_pb2.GetUsageRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_repository_pb2.Usage, _abc.Awaitable[_repository_pb2.Usage]]: ...
 
 def add_DocumentRepositoryServicer_to_server(servicer: DocumentRepositoryServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

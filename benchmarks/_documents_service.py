@@ -1,0 +1,233 @@
+"""The document service by gRPC: saves one by one and in batches, a large file, and a neighbour in bad company.
+
+The service is `cocli documents serve` in a process of its own, with its disk synchronised as by default; the clients
+are this process. `saves=4000` says how many documents, `stream_mib=100` how large the file is, `rounds=3` how often the
+neighbour is measured with and without the others.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING
+
+import grpc.aio
+
+from cocli.app.documents.tokens import Tokens, TokenScope
+from cocli.documents import Blob, Document, DocumentSource, codec
+from cocli.documents.proto.generated import repository_pb2 as pb
+from cocli.service.documents.client import DocumentClient
+
+if TYPE_CHECKING:
+    from benchmarks.harness import Bench
+
+CLIENTS = 16
+_METHOD = "/cocli.documents.v1.DocumentRepository/"
+_MIB = 1024 * 1024
+_BODY = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    grpc: str
+    http: str
+    pid: int
+    secret: bytes
+
+    def token(self, account: str) -> str:
+        until = datetime.now(UTC) + timedelta(hours=2)
+        return Tokens(self.secret).make(account, until, scopes=tuple(TokenScope))
+
+    @property
+    def processor_seconds(self) -> float:
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def memory_mib(self, name: str) -> float:
+        """`VmRSS` now, or `VmHWM` at its highest."""
+        lines = Path(f"/proc/{self.pid}/status").read_text().splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith(f"{name}:")) / 1024
+
+
+@contextmanager
+def serving(home: Path, **settings: str) -> Iterator[Served]:
+    home.mkdir(parents=True)
+    environ = {name: value for name, value in os.environ.items() if not name.startswith(("COCLI_", "XDG_"))}
+    environ |= {"HOME": str(home), "COCLI_DATA_HOME": str(home / "data")}
+    environ |= {"COCLI_DOCUMENTS_GRPC_PORT": "0", "COCLI_DOCUMENTS_HTTP_PORT": "0", **settings}
+    with (home / "log").open("w") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "cocli", "documents", "serve"],
+            env=environ, stdout=subprocess.PIPE, stderr=log, text=True,
+        )  # fmt: skip
+        assert process.stdout is not None
+        try:
+            said = [process.stdout.readline().split() for _ in range(2)]
+            secret = (home / ".local/state/cocli/documents/token.secret").read_bytes().strip()
+            yield Served(said[0][1], said[1][1], process.pid, secret)
+        finally:
+            process.terminate()
+            process.wait(60)
+            process.stdout.close()
+
+
+def measure_service(bench: Bench, folder: Path) -> None:
+    with serving(folder / "service") as served:
+        _measure_saves(bench, served, bench.size("saves", 4_000))
+        _measure_batches(bench, served, bench.size("saves", 4_000))
+    with serving(folder / "stream") as served:
+        _measure_stream(bench, served, folder, bench.size("stream_mib", 100))
+    with serving(folder / "neighbour", COCLI_DOCUMENTS_ACCOUNT_REQUESTS_PER_MINUTE="1200") as served:
+        _measure_neighbour(bench, served, bench.size("rounds", 3))
+
+
+# --- saves
+
+
+def request(account: str, doc: str) -> pb.SaveRequest:
+    source = DocumentSource(uri=f"https://{doc}.example/", mime_type="text/html", http_status=200)
+    page = Document.intake(account=account, connector="web", doc=doc, source=source)
+    body = Blob.of(os.urandom(_BODY), "text/html")
+    return pb.SaveRequest(document=codec.to_message(page.with_blob("body", body)))
+
+
+async def _save_all(address: str, token: str, requests: Sequence[bytes], clients: int) -> list[float]:
+    """Each client has a connection of its own, and sends the next when the one before is answered."""
+    taken: list[float] = []
+    waiting = iter(requests)
+
+    async def client() -> None:
+        options = [("grpc.use_local_subchannel_pool", 1)]
+        async with grpc.aio.insecure_channel(address, options=options) as channel:
+            method = channel.unary_unary(f"{_METHOD}Save", None, None)
+            for wanted in waiting:
+                begun = time.perf_counter()
+                await method(wanted, metadata=(("authorization", f"Bearer {token}"),))
+                taken.append(time.perf_counter() - begun)
+
+    await asyncio.gather(*(client() for _ in range(clients)))
+    return taken
+
+
+def saved(served: Served, account: str, prefix: str, count: int, clients: int) -> tuple[float, list[float]]:
+    """Seconds in all, and of each save."""
+    requests = [request(account, f"{prefix}-{number}").SerializeToString() for number in range(count)]
+    token, begun = served.token(account), time.perf_counter()
+    taken = asyncio.run(_save_all(served.grpc, token, requests, clients))
+    return time.perf_counter() - begun, taken
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
+
+
+def _measure_saves(bench: Bench, served: Served, count: int) -> None:
+    bench.note(f"{count:,} saves of {_BODY:,} bytes by gRPC, {CLIENTS} clients, fsync")
+    saved(served, "bench", "warm", count // 10, CLIENTS)
+    before, mine = served.processor_seconds, time.process_time()
+    seconds, taken = saved(served, "bench", "single", count, CLIENTS)
+    cost = (served.processor_seconds - before) / count * 1000
+    own = (time.process_time() - mine) / count * 1000
+    conditions = f"{CLIENTS} clients, 1 kB, SQLite, fsync; {cost:.2f} ms of processor a save, clients {own:.2f}"
+    bench.measure("grpc_saves_s", count / seconds, unit="saves/s", conditions=conditions)
+    bench.measure(
+        "grpc_p99_ms", percentile(taken, 0.99) * 1000, unit="ms",
+        conditions=f"median {median(taken) * 1000:.1f} ms; {conditions}",
+    )  # fmt: skip
+
+
+def _measure_batches(bench: Bench, served: Served, count: int) -> None:
+    batch = 100
+    bench.note(f"{count:,} saves in batches of {batch}")
+    requests = [
+        pb.SaveDocumentsRequest(requests=[request("bench", f"batch-{first + n}") for n in range(batch)])
+        for first in range(0, count, batch)
+    ]
+    before = served.processor_seconds
+    with DocumentClient(served.grpc, served.token("bench")) as client:
+        begun = time.perf_counter()
+        for wanted in requests:
+            answer = client._call("SaveDocuments", wanted, pb.SaveDocumentsResponse)
+            if not all(result.HasField("saved") for result in answer.results):
+                raise RuntimeError("something was not saved")
+        seconds = time.perf_counter() - begun
+    cost = (served.processor_seconds - before) / count * 1000
+    conditions = f"one client, batches of {batch}, 1 kB, fsync; {cost:.2f} ms of processor a save"
+    bench.measure("batch_saves_s", count / seconds, unit="saves/s", conditions=conditions)
+
+
+# --- a large file
+
+
+def _measure_stream(bench: Bench, served: Served, folder: Path, mib: int) -> None:
+    bench.note(f"a file of {mib} MiB up and down")
+    path = folder / "large"
+    with path.open("wb") as file:
+        for _ in range(mib):
+            file.write(os.urandom(_MIB))
+    saved(served, "bench", "warm", 50, 4)
+    at_rest = served.memory_mib("VmRSS")
+    with DocumentClient(served.grpc, served.token("bench")) as client, path.open("rb") as file:
+        page = Document.intake(account="bench", connector="files", doc="large")
+        begun = time.perf_counter()
+        receipt = client.upload(page, file)
+        middle = time.perf_counter()
+        size = sum(len(piece) for piece in client.download(receipt.reference))
+        ended = time.perf_counter()
+    path.unlink()
+    if size != mib * _MIB:
+        raise RuntimeError(f"{size:,} bytes came back")
+    shown = f"up {mib / (middle - begun):.0f}, down {mib / (ended - middle):.0f} MiB/s; {mib} MiB by gRPC, fsync"
+    bench.measure("stream_100mb_mib_s", 2 * mib / (ended - begun), unit="MiB/s", conditions=shown)
+    grown = served.memory_mib("VmHWM") - at_rest
+    bench.measure(
+        "stream_peak_mib", grown, unit="MiB", peer="limit", peer_value=64,
+        conditions=f"over {at_rest:.0f} MiB at rest",
+    )  # fmt: skip
+
+
+# --- a neighbour
+
+
+def _measure_neighbour(bench: Bench, served: Served, rounds: int) -> None:
+    """The same saves of an account with and without another that does all it should not, in turns."""
+    bench.note(f"a neighbour in bad company, {rounds} rounds")
+    saved(served, "good", "warm", 100, 2)
+    ratios, shown = [], []
+    for number in range(rounds):
+        alone = percentile(saved(served, "good", f"alone-{number}", 300, 2)[1], 0.99)
+        with _bad_company(served):
+            beside = percentile(saved(served, "good", f"beside-{number}", 300, 2)[1], 0.99)
+        ratios.append(beside / alone)
+        shown.append(f"{alone * 1000:.0f} → {beside * 1000:.0f} ms")
+    bench.measure(
+        "neighbour_p99_ratio", median(ratios), peer="limit", peer_value=2,
+        conditions=f"p99 of 300 saves by 2 clients alone → beside: {', '.join(shown)}",
+    )  # fmt: skip
+
+
+@contextmanager
+def _bad_company(served: Served) -> Iterator[None]:
+    command = ["nice", "-n", "10", sys.executable, "-m", "benchmarks._documents_bad_company", served.grpc, served.http]
+    # Its clients would have machines of their own; here they share the processors with the service.
+    environ = {**os.environ, "BAD_TOKEN": served.token("bad")}
+    process = subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    try:
+        if not process.stdout.readline():
+            raise RuntimeError("the bad company gave up before it began")
+        yield
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()

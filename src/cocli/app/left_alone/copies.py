@@ -1,0 +1,118 @@
+"""Copies of a store obey its proofs: what was forgotten in one is forgotten in all, by the hashes alone.
+
+A machine that syncs learns of a proof before anything else is compared, and sweeps its own copy and the bucket; so
+nothing that is still there goes back. What it did is remembered by this machine, for each store.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from cocli.app.left_alone.changes import SweepReport
+from cocli.app.left_alone.machine_sweep import MachineSweep
+from cocli.app.left_alone.matcher import SubjectMatcher
+from cocli.app.left_alone.proofs import obeyed_proofs, read_proofs, remember_obeyed, version_of, write_proof
+from cocli.app.left_alone.store_sweep import sweep_store
+from cocli.app.left_alone.suppress import list_stores
+from cocli.models.left_alone.suppression import Suppression
+from cocli.pipeline.suppression.listing import SuppressionList
+from cocli.pipeline.suppression.stored import read_entries, write_entry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from cocli.app.workspace import Workspace
+    from cocli.config.places import Environment
+    from cocli.models.left_alone.forgotten import Forgotten
+    from cocli.store.base import Store
+
+_BUSINESS = frozenset(("domain", "company", "place"))
+
+
+@dataclass(slots=True)
+class ObeyedProofs:
+    """What was done."""
+
+    proofs: int = 0
+    objects: int = 0
+    dropped: list[str] = field(default_factory=list)
+    """Keys of copies that were removed because a proof names them: the redacted ones come with the sync."""
+
+
+def forget_again(workspace: Workspace) -> ObeyedProofs:
+    """Sweep every store and this machine for everybody who was forgotten: after a restore, say."""
+    stores = list_stores(workspace)
+    proofs = _together(proof for store in stores for proof in read_proofs(store))
+    return _obey(workspace.settings.environ, stores, proofs, copies=False)
+
+
+def carry_lists(one: Store, other: Store, *, writes_other: bool) -> None:
+    """Bring the do-not-contact list and the proofs of two stores together. Of two entries the later one holds."""
+    for source, target in ((other, one), (one, other)):
+        if target is other and not writes_other:
+            continue
+        there = {(entry.kind, entry.sha256): entry for entry in read_entries(target)}
+        for entry in read_entries(source):
+            known = there.get((entry.kind, entry.sha256))
+            if known is None or known.updated_at < entry.updated_at:
+                write_entry(target, entry)
+        proofs = {proof.id: proof for proof in read_proofs(target)}
+        for proof in read_proofs(source):
+            if proofs.get(proof.id) != proof:
+                write_proof(target, proof)
+
+
+def obey_proofs(environ: Environment, stores: Iterable[Store], *, copies: bool) -> ObeyedProofs:
+    """Sweep stores for those whom they say were forgotten, each once.
+
+    `copies`: what a proof names is dropped here, because a redacted one comes from elsewhere.
+    """
+    done = ObeyedProofs()
+    for store in stores:
+        obeyed = obeyed_proofs(environ, store)
+        new = [proof for proof in read_proofs(store) if version_of(proof) not in obeyed]
+        if not new:
+            continue
+        some = _obey(environ, [store], new, copies=copies)
+        done.proofs += some.proofs
+        done.objects += some.objects
+        done.dropped += some.dropped
+        remember_obeyed(environ, store)
+    return done
+
+
+def _obey(environ: Environment, stores: Iterable[Store], proofs: Iterable[Forgotten], *, copies: bool) -> ObeyedProofs:
+    done = ObeyedProofs()
+    every = list(proofs)
+    for proof in every:
+        matcher = matcher_of(proof, copies=copies)
+        report = SweepReport()
+        for store in stores:
+            done.dropped += sweep_store(store, matcher, report, notes=proof.notes, dry_run=False).dropped
+        MachineSweep(environ, matcher, report, (), dry_run=False).run()
+        done.proofs += 1
+        done.objects += sum(report.counts.values())
+    return done
+
+
+def matcher_of(proof: Forgotten, *, copies: bool) -> SubjectMatcher:
+    """By the hashes alone: addresses, numbers, domains and ids are found by their form and told by their hash."""
+    entries = [
+        Suppression(
+            kind=value.kind,
+            sha256=value.sha256,
+            calling_code=value.calling_code,
+            added_by=proof.by,
+            added_at=proof.begun_at,
+            updated_at=proof.begun_at,
+        )
+        for value in proof.values
+    ]
+    is_business = any(value.kind in _BUSINESS for value in proof.values)
+    digests = frozenset(found.sha256 for found in proof.objects) if copies else frozenset()
+    return SubjectMatcher(SuppressionList(entries), is_business=is_business, digests=digests)
+
+
+def _together(proofs: Iterable[Forgotten]) -> list[Forgotten]:
+    return list({proof.id: proof for proof in proofs}.values())

@@ -1,0 +1,1 @@
+"""`cocli suppress`, `cocli forget`, `cocli subject-access`."""

@@ -1,0 +1,1 @@
+"""Who is left alone, and who was forgotten."""

@@ -1,0 +1,95 @@
+"""A search through every byte that is kept: folders and stores, compressed content and databases included.
+
+It shares nothing with the code that forgets: it looks for plain texts, whatever the file says of itself.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import sqlite3
+import zipfile
+import zlib
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+import duckdb
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from cocli.store.base import Store
+
+
+def residue(places: Iterable[str | Path | Store], needles: Sequence[str]) -> list[tuple[str, str]]:
+    """Where one of some texts stands: the file, or its name, and the text. Case does not matter."""
+    wanted = [needle.lower() for needle in needles]
+    found: list[tuple[str, str]] = []
+    for place in places:
+        for name, data in _files(place):
+            told = unquote(name).lower()
+            found += [(name, f"(its name) {needle}") for needle in wanted if needle in told]
+            for plain in _plain(data):
+                text = plain.decode("utf-8", "replace").lower()
+                found += [(name, needle) for needle in wanted if needle in text]
+    return sorted(set(found))
+
+
+def _files(place: str | Path | Store) -> Iterator[tuple[str, bytes]]:
+    if isinstance(place, (str, Path)):
+        for folder, _, names in os.walk(place):
+            for name in names:
+                path = os.path.join(folder, name)
+                if os.path.isfile(path):
+                    yield os.path.relpath(path, place), Path(path).read_bytes()
+    else:
+        for info in place.list():
+            yield info.key, place.get(info.key).data
+
+
+def _plain(data: bytes) -> Iterator[bytes]:
+    """The bytes, and whatever they hold in another form."""
+    yield data
+    if data.startswith(b"\x1f\x8b"):
+        yield from _plain(gzip.decompress(data))
+    elif data.startswith(b"PK\x03\x04"):
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            for member in archive.namelist():
+                yield from _plain(archive.read(member))
+    elif data.startswith(b"PAR1"):
+        yield _rows_of_parquet(data)
+    elif data.startswith(b"SQLite format 3"):
+        yield from _rows_of_sqlite(data)
+    else:
+        try:
+            yield zlib.decompress(data, -zlib.MAX_WBITS)  # what the dashboard searches in has no head
+        except zlib.error:
+            return
+
+
+def _rows_of_parquet(data: bytes) -> bytes:
+    path = Path(os.environ.get("TMPDIR", "/tmp")) / f"residue-{os.getpid()}.parquet"
+    path.write_bytes(data)
+    try:
+        with duckdb.connect(":memory:") as connection:
+            rows = connection.execute(f"SELECT to_json(row)::VARCHAR FROM read_parquet('{path}') AS row").fetchall()
+        return "\n".join(str(row[0]) for row in rows).encode()
+    finally:
+        path.unlink()
+
+
+def _rows_of_sqlite(data: bytes) -> Iterator[bytes]:
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.deserialize(_without_wal(data))
+        for (table,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+            for row in connection.execute(f'SELECT * FROM "{table}"'):
+                for cell in row:
+                    yield from _plain(cell) if isinstance(cell, bytes) else (str(cell).encode("utf-8", "replace"),)
+
+
+def _without_wal(data: bytes) -> bytes:
+    """A database that lives in memory has no log beside it."""
+    return data[:18] + b"\x01\x01" + data[20:]
