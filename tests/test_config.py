@@ -355,11 +355,21 @@ EXAMPLES = {
     "auth.editors": '["ann@example.org"]',
     "auth.admins": '["root"]',
     "workers": "{pi1 = {gm-list = 1}}",
+    **{
+        f"retention.{kind}": "12mo"
+        for kind in ("captures", "editions", "versions", "exports", "reports", "completed", "set_aside")
+    },
+    "retention.index_versions": "8w",
+    "retention.bucket_versions": "90d",
+    "retention.automatic": "true",
+    "processing.recipients": '["our sales team"]',
 }
 NUMBERS = {
     *("prospecting.goal", "queue.lease_seconds", "queue.attempts", "fetch.concurrency"),
     *("google_maps.pages_per_day", "web.port", "refresh.budget", "refresh.closed_after"),
     *("documents.inline_limit", "documents.grpc_port", "documents.http_port", "documents.max_upload_bytes"),
+    *("documents.account_requests_per_minute", "documents.account_bytes_per_minute", "documents.account_replays"),
+    "retention.keep_versions",
 }
 TOML_VALUES = {
     *(
@@ -377,7 +387,7 @@ TOML_VALUES = {
         "documents.max_waiting_events",
     ),
     *("google_maps.pause_seconds", "google_maps.tabs", "google_maps.timeout_seconds"),
-    *("web.behind_proxy", "web.session_hours", "web.max_upload_bytes"),
+    *("web.behind_proxy", "web.session_hours", "web.max_upload_bytes", "retention.automatic"),
 }
 
 

@@ -149,6 +149,9 @@ _SHARED = """\
 # max_upload_bytes = 268435456
 # max_connections = 512          # of a service; a new one takes the place of one that waits
 # max_connections_per_address = 256
+# account_requests_per_minute = 0   # to a service, by one account; 0 is no limit
+# account_bytes_per_minute = 0
+# account_replays = 4            # of one account at a time
 
 # [retention]                    # how long things are kept: "90d", "8w", "12mo", "2y"; for ever where nothing is said
 # captures = "12mo"              # pages as they came in, with all that was made of them
