@@ -57,13 +57,15 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "person ls": (), "person show": ("quiet-jo",), "note ls": (), "meeting ls": (), "meeting next": (),
     "remote ls": _PLUMB, "remote show": _PLUMB, "sync status": (), "backup ls": (), "backup verify": (),
     "queue status": _PLUMB, "queue ls": ("enrichment", *_PLUMB), "queue show": ("enrichment", DOMAIN, *_PLUMB),
-    "index status": _PLUMB, "index get": ("prospects", "plumb.example", *_PLUMB), "index history": ("prospects", *_PLUMB),
+    "index status": _PLUMB, "index get": ("prospects", "plumb.example", *_PLUMB),
+    "index history": ("prospects", *_PLUMB),
     "index diff": ("prospects", "1", "2", *_PLUMB), "index check": _PLUMB,
     "index query": ("SELECT * FROM prospects_all", *_PLUMB),
     "documents get": ("page", *_PLUMB), "documents states": ("page", *_PLUMB), "documents ls": _PLUMB,
     "documents jobs": _PLUMB, "documents job": ("none", *_PLUMB), "documents compare": ("page", *_PLUMB),
     "deploy status": (NAME_OF,), "deploy logs": (NAME_OF,),
-    "campaign changes": (NAME_OF,), "register": (NAME_OF,), "retention show": (NAME_OF,), "retention proofs": (NAME_OF,),
+    "campaign changes": (NAME_OF,), "register": (NAME_OF,), "retention show": (NAME_OF,),
+    "retention proofs": (NAME_OF,),
     "find": ("plumb", *_PLUMB), "export": (NAME_OF, "--out", "-"), "why": ("plumb", *_PLUMB), "report": (NAME_OF,),
 }  # fmt: skip
 NEED_MORE = {
