@@ -11,6 +11,7 @@ import os
 import sys
 from contextlib import suppress
 
+import grpc
 import grpc.aio
 
 from benchmarks._documents_service import request
@@ -27,12 +28,15 @@ async def _flood(channel: grpc.aio.Channel, name: str, data: bytes) -> None:
             await method(data, metadata=_METADATA, timeout=60)
 
 
-async def _save(channel: grpc.aio.Channel, number: int) -> None:
+async def _save(channel: grpc.aio.Channel, number: int, used_up: asyncio.Event) -> None:
     method = channel.unary_unary(f"{_METHOD}Save", None, None)
     for count in range(1_000_000):
         data = request("bad", f"flood-{os.getpid()}-{number}-{count}").SerializeToString()
-        with suppress(grpc.aio.AioRpcError):  # as above
+        try:
             await method(data, metadata=_METADATA, timeout=60)
+        except grpc.aio.AioRpcError as error:  # as above
+            if error.code() is grpc.StatusCode.RESOURCE_EXHAUSTED:
+                used_up.set()
 
 
 async def _idle_body(http: str) -> None:
@@ -58,12 +62,13 @@ async def main(address: str, http: str) -> None:
         await asyncio.gather(*(call.read() for call in unread[1::2]), return_exceptions=True)
         compare = pb.CompareRequest(left_cluster="c1", right_cluster="c2").SerializeToString()
         listing = pb.ListDocumentsRequest(page_size=10_000).SerializeToString()
-        tasks = [asyncio.create_task(_save(second, number)) for number in range(16)]
+        used_up = asyncio.Event()
+        tasks = [asyncio.create_task(_save(second, number, used_up)) for number in range(16)]
         tasks += [asyncio.create_task(_flood(second, "ListDocuments", listing)) for _ in range(4)]
         tasks += [asyncio.create_task(_flood(second, "Compare", compare)) for _ in range(2)]
         tasks += [asyncio.create_task(_flood(second, "Save", b"\xff\xff\xff")) for _ in range(4)]
         tasks += [asyncio.create_task(_idle_body(http)) for _ in range(60)]
-        await asyncio.sleep(5)  # until it has used up what it may use
+        await asyncio.wait_for(used_up.wait(), 300)  # until it has used up what it may use
         print("at it", flush=True)
         await asyncio.gather(*tasks)
 

@@ -86,7 +86,7 @@ def measure_service(bench: Bench, folder: Path) -> None:
         _measure_batches(bench, served, bench.size("saves", 4_000))
     with serving(folder / "stream") as served:
         _measure_stream(bench, served, folder, bench.size("stream_mib", 100))
-    with serving(folder / "neighbour", COCLI_DOCUMENTS_ACCOUNT_REQUESTS_PER_MINUTE="6000") as served:
+    with serving(folder / "neighbour", COCLI_DOCUMENTS_ACCOUNT_REQUESTS_PER_MINUTE="1200") as served:
         _measure_neighbour(bench, served, bench.size("rounds", 3))
 
 
@@ -224,7 +224,8 @@ def _bad_company(served: Served) -> Iterator[None]:
     process = subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     try:
-        process.stdout.readline()  # it is at it
+        if not process.stdout.readline():
+            raise RuntimeError("the bad company gave up before it began")
         yield
     finally:
         process.kill()

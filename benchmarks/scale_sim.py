@@ -58,7 +58,7 @@ def _measure(bench: Bench, plan: QueuePlan) -> None:
     conditions = f"{how}; {result.partitions} partitions; {result.seconds:,.1f} virtual s; per task: {per_task}"
     bench.measure(f"{name}.tasks_s", result.tasks_per_second, unit="tasks/s", conditions=conditions)
     bench.measure(f"{name}.usd_per_million", result.usd_per_million, unit="USD", conditions=_put_conditions(result))
-    bench.note(f"{result.tasks_per_second:,.0f} tasks/s; {spent:.1f} s of processor time")
+    bench.note(f"{result.tasks_per_second:,.0f} tasks/s; {per_task}; {spent:.1f} s of processor time")
 
 
 def _put_conditions(result: QueueResult) -> str:

@@ -30,6 +30,8 @@ def sources(tmp_path: Path) -> Path:
         "hatch_build.py",
         "README.md",
         "LICENSE",
+        "requirements/image-maps.txt",
+        "requirements/image-worker.txt",
         "requirements/run.txt",
     ):
         shutil.copy(ROOT / name, folder / name)

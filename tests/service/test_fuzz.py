@@ -85,7 +85,7 @@ def call(service: Any) -> Iterator[Any]:
             """The status of one call; whatever is told of a failure has the agreed form."""
             kind = channel.unary_stream if streaming else channel.unary_unary
             try:
-                answer = kind(f"/{SERVICE}/{method}", None, None)(
+                answer: Any = kind(f"/{SERVICE}/{method}", None, None)(
                     data, metadata=(("authorization", f"Bearer {token}"),), timeout=20
                 )
                 if method in ENDLESS:

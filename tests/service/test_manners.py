@@ -11,6 +11,7 @@ import httpx2
 import jsonschema
 import pytest
 import schemathesis
+from schemathesis.core.result import Ok
 
 from cocli.app.documents.revocations import revoke
 from cocli.app.documents.tokens import TokenScope, token_id_said
@@ -231,8 +232,10 @@ def test_the_openapi_page_is_served_valid_and_true(service: Any) -> None:
             ("/v1/documents/states", "get"): http.get("/v1/documents/states", params={"doc": "x"}),
             ("/v1/documents/content", "get"): http.get("/v1/documents/content", params={"doc": "nothing"}),
         }
-    described = [result.ok() for result in schemathesis.openapi.from_dict(page).get_all_operations()]
-    assert {operation.label for operation in described} == {f"{route.method} {route.path}" for route in ROUTES}
+    described = list(schemathesis.openapi.from_dict(page).get_all_operations())
+    assert {result.ok().label for result in described if isinstance(result, Ok)} == {
+        f"{route.method} {route.path}" for route in ROUTES
+    }
     for (path, method), answer in answers.items():
         response = page["paths"][path][method]["responses"][str(answer.status_code)]
         schema = response["content"]["application/json"]["schema"]

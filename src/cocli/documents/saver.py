@@ -86,6 +86,8 @@ class _Written(NamedTuple):
     etag: str
     outcome: Outcome
     untold: Sequence[Event]
+    unknown: Sequence[PipeDoc] = ()
+    """The row of the version before it, where the catalogue does not know that one."""
 
 
 class Saver:
@@ -198,7 +200,8 @@ class Saver:
             there, stored = read
             # Nobody told of this version yet, as far as we know: its writer may have died before it could.
             is_new = row is None or row.version < there.header.version
-            untold = self._events(there) if is_new and not there.is_expired else []
+            untold_row = is_new and not there.is_expired
+            untold = self._events(there) if untold_row else []
             if there.header.deleted_at is not None and not there.is_expired:
                 self._catalog.commit([there.row()], untold)
                 raise DocumentDeleted(doc=request.document.doc, deleted_at=render_utc(there.header.deleted_at))
@@ -211,7 +214,7 @@ class Saver:
             if etag is None:
                 _LOG.debug("somebody else saved the document first: again", extra={"doc": request.document.doc})
             if etag is not None:
-                return self._finish(request, state, etag, untold)
+                return self._finish(request, state, etag, untold, [there.row()] if untold_row else [])
         raise DocumentContested(doc=request.document.doc, tries=TRIES)
 
     def _successor(self, request: _SaveRequest, there: DocumentState) -> tuple[DocumentState, bytes]:
@@ -223,13 +226,20 @@ class Saver:
         """The store has this content already: another machine wrote it, or we did and died. Only the row is missing."""
         row = there.row()
         events = {event.event_id: event for event in (*untold, *self._events(there, request.publish))}
-        if not self._commit(request, row, list(events.values())):
+        if not self._commit(request, [row], list(events.values())):
             self._bury(request)
         return Receipt.of(row, "unchanged")
 
-    def _finish(self, request: _SaveRequest, state: DocumentState, etag: str, untold: Sequence[Event]) -> Receipt:
+    def _finish(
+        self,
+        request: _SaveRequest,
+        state: DocumentState,
+        etag: str,
+        untold: Sequence[Event],
+        unknown: Sequence[PipeDoc] = (),
+    ) -> Receipt:
         row = written_row(request.row, state, etag)
-        if not self._commit(request, row, [*untold, *self._events(state)]):
+        if not self._commit(request, [*unknown, row], [*untold, *self._events(state)]):
             self._bury(request)
         outcome: Outcome = "created" if state.header.version == 1 else "updated"
         return Receipt.of(row, outcome)
@@ -237,8 +247,8 @@ class Saver:
     def _events(self, state: DocumentState, also: Sequence[str] = ()) -> list[Event]:
         return events_of(state, self._subscriptions, also=also)
 
-    def _commit(self, request: _SaveRequest, row: PipeDoc, events: Sequence[Event]) -> bool:
-        return self._catalog.commit([row], events, intake=None if request.document.is_intake else request.intake)
+    def _commit(self, request: _SaveRequest, rows: Sequence[PipeDoc], events: Sequence[Event]) -> bool:
+        return self._catalog.commit(rows, events, intake=None if request.document.is_intake else request.intake)
 
     def _bury(self, request: _SaveRequest) -> NoReturn:
         """The document was deleted while this state of it was written: it goes the same way."""
@@ -304,8 +314,10 @@ class Saver:
         for (number, step), etag in zip(ready.items(), self._objects.store.put_many(puts), strict=True):
             if isinstance(etag, str):
                 known = batch.known[number][1].version
-                untold = self._events(step.there) if known < step.there.header.version else []
-                written[number] = _Written(step.request, step.state, etag, "updated", untold)
+                is_new = known < step.there.header.version
+                untold = self._events(step.there) if is_new else []
+                unknown = [step.there.row()] if is_new else []
+                written[number] = _Written(step.request, step.state, etag, "updated", untold, unknown)
         return written
 
     def _with_blobs(self, requests: dict[int, _SaveRequest]) -> dict[int, _SaveRequest]:
@@ -322,10 +334,10 @@ class Saver:
 
     def _commit_all(self, batch: _Batch, written: dict[int, _Written]) -> None:
         rows: dict[int, tuple[PipeDoc, Commit]] = {}
-        for number, (request, state, etag, _, untold) in written.items():
+        for number, (request, state, etag, _, untold, unknown) in written.items():
             row = written_row(request.row, state, etag)
             intake = None if request.document.is_intake else request.intake
-            rows[number] = row, Commit([row], [*untold, *self._events(state)], intake)
+            rows[number] = row, Commit([*unknown, row], [*untold, *self._events(state)], intake)
         refused = self._catalog.commit_many([commit for _, commit in rows.values()]) if rows else []
         for number, (row, commit) in rows.items():
             if any(commit is other for other in refused):

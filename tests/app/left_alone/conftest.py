@@ -130,8 +130,10 @@ def _captures(workspace: Any) -> None:
         for doc, text in (
             ("https://www.plumb.example/contact", f"<p>Quiet Jo Doe: {ADDRESS}, info@plumb.example</p>"),
             ("https://www.hushed.example/", f"<p>{COMPANY}, (217) 555-0188</p>"),
-            ("https://www.plumb.example/team", f"<p>Quiet Jo Doe</p><a data-cfemail='{_cloaked(ADDRESS)}'>[hidden]</a>"),
-            ("https://directory.example/plumbers", f"<li>Bolt<li>{COMPANY}, 1 Reticent Lane, www.hushed.example"),
+            ("https://www.plumb.example/team",
+             f"<p>Quiet Jo Doe</p><a data-cfemail='{_cloaked(ADDRESS)}'>[protected]</a>"),
+            ("https://directory.example/plumbers",
+             f"<ul><li>Bolt<li>{COMPANY}, 1 Reticent Lane, www.hushed.example</ul>"),
         ):  # fmt: skip
             for body in (text, text + "<p>again</p>", text + "<p>large</p>" * 20_000):  # versions, and one outside
                 page = Document.intake(account=documents.account, connector="web", doc=doc,

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from cocli.pipeline.plan.mission import Lacking
 
 SITE_REQUESTS = 2
-"""What another visit of a website is taken to cost: its home page, and now and then another one."""
+"""What another visit of a website is taken to cost: the page that has its contacts, and now and then another one."""
 MISSING_FIRST, NEWER_RELEASE, TOO_OLD = "missing from its source", "newer release", "read too long ago"
 
 
@@ -169,7 +169,7 @@ def _websites(indexes: Indexes, settings: RefreshSection, now: datetime, *, ever
         again = RoundTask(
             queue=WEBSITES,
             task_id=again_id(task.task_id, last),
-            payload=dict(task.payload),
+            payload={**task.payload, "brief": True},
             requests=SITE_REQUESTS,
             reason=reason,
         )

@@ -123,7 +123,8 @@ DOCUMENTS = {
     "whole is false where something was given back unfinished",
     "cocli schedule": '{"campaign", "manager": "systemd" or "cron", "state": "printed", "installed", '
     '"already_installed", "removed" or "already_removed", "texts": [{"file", "text"}], "commands"}; with --run '
-    '{"campaign", "name", "outcome": "ran", "failed", "already_done", "running_elsewhere" or "lost", "code", "problem"}',
+    '{"campaign", "name", "outcome": "ran", "failed", "already_done", "running_elsewhere" or "lost", "code", '
+    '"problem"}',
     "cocli supervisor": '{"campaign", "campaigns", "host", "completed": {queue: count}, "restarts", "commands", '
     '"whole"}',
     "cocli remote send": '{"campaign", "commands": [{"id", "target", "text", "state", "sent_by", "sent_at", "host", '

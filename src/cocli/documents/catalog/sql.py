@@ -134,8 +134,20 @@ class SqlCatalog:
         return self._together.write(lambda session: self.write_in(session, commits, memos))
 
     def write_in(self, session: DatabaseSession, commits: Sequence[Commit], memos: Sequence[Memo]) -> list[Commit]:
-        """Commits and memos within a transaction of somebody else's; which commits `commit` would have refused."""
-        refused = [wanted for wanted in commits if not self._commit(session, wanted.rows, wanted.events, wanted.intake)]
+        """Commits and memos within a transaction of somebody else's; which commits `commit` would have refused.
+
+        The rows of all of them are written together: a call of the driver for each costs more than the rows. No commit
+        of a batch deletes anything, so that none is refused for the sake of another.
+        """
+        number = self._numbered(session, [row for wanted in commits for row in wanted.rows])
+        kept: list[Commit] = []
+        refused: list[Commit] = []
+        for wanted in commits:
+            is_kept = wanted.intake is None or not self._is_deleted(session, wanted.rows, wanted.intake)
+            (kept if is_kept else refused).append(wanted)
+        rows = [row for wanted in kept for row in wanted.rows]
+        self.routes.note(session, rows)
+        self._write(session, rows, [event for wanted in kept for event in wanted.events], number)
         session.run_many(self._statements["remember"], [self._memo_values(memo) for memo in memos])
         return refused
 
@@ -143,13 +155,15 @@ class SqlCatalog:
         self, session: DatabaseSession, rows: Sequence[PipeDoc], events: Sequence[Event], intake: str | None
     ) -> bool:
         number = self._numbered(session, rows)
-        if intake is not None:
-            found = session.rows(self._statements["deleted"], {"intake": intake, "connector": rows[0].connector})
-            if found and found[0][0] is not None:
-                return False
+        if intake is not None and self._is_deleted(session, rows, intake):
+            return False
         self.routes.note(session, rows)
         self._write(session, rows, events, number)
         return True
+
+    def _is_deleted(self, session: DatabaseSession, rows: Sequence[PipeDoc], intake: str) -> bool:
+        found = session.rows(self._statements["deleted"], {"intake": intake, "connector": rows[0].connector})
+        return bool(found and found[0][0] is not None)
 
     def replace(self, rows: Sequence[PipeDoc], events: Sequence[Event], *, remove: Sequence[PipeDoc] = ()) -> None:
         with self._database.transaction() as session:

@@ -58,7 +58,7 @@ def add_campaign(app: App, options: InfraOptions) -> Stack:
         web_bucket=None if pages is None else pages.bucket_name,
         distribution=None if distribution is None else _global_arn(stack, f"distribution/{distribution.ref}"),
         service=_service_arn(stack, campaign) if options.image else None,
-        stack=stack.stack_id,
+        stack=_stack_arn(stack, campaign),
         partition=stack.partition,
     )
     roles = add_roles(stack, place)
@@ -71,6 +71,11 @@ def add_campaign(app: App, options: InfraOptions) -> Stack:
 
 def _global_arn(stack: Stack, resource: str) -> str:
     return f"arn:{stack.partition}:cloudfront::{stack.account}:{resource}"
+
+
+def _stack_arn(stack: Stack, campaign: str) -> str:
+    """By its name: whoever deletes the stack and makes it again gets another id."""
+    return f"arn:{stack.partition}:cloudformation:{stack.region}:{stack.account}:stack/{stack_name(campaign)}/*"
 
 
 def _service_arn(stack: Stack, campaign: str) -> str:
