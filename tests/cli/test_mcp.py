@@ -141,6 +141,9 @@ def test_a_tool_that_changes_something_asks_the_gate_first() -> None:
     class Site:
         campaigns = None
 
+        def veil(self, _campaign: str | None) -> None:
+            """Nobody is on the do-not-contact list."""
+
     def tool(campaign: str) -> str:
         called.append(campaign)
         return "done"
