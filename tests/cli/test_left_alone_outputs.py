@@ -10,13 +10,14 @@ import json
 import os
 import sys
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import cocli
-from cocli.app.campaigns.campaign import new_campaign
+from cocli.app.campaigns.campaign import edit_campaign, new_campaign
 from cocli.app.campaigns.publish import PublishOptions, publish_campaign
 from cocli.app.indexes.indexes import campaign_indexes
 from cocli.app.results.exports import ExportOptions, export_to_file
@@ -28,12 +29,17 @@ from cocli.app.web.site import DataSite
 from cocli.app.workspace import open_workspace
 from cocli.cli.kit.writing import EXEMPT, READING_COMMANDS
 from cocli.cli.main import main
+from cocli.config.edit import parse_change
 from cocli.config.resolve import Flags
 from cocli.demo.town.campaign import TownHome
 from cocli.index.compaction import Compactor
 from cocli.index.writer import IndexWriter
 from cocli.keys.identities import company_hash
+from cocli.keys.tile import Tile
 from cocli.models.email import EmailEntry
+from cocli.models.freshness.change import BusinessChange, ChangeKind
+from cocli.models.freshness.roll import ListedPlace, TileRoll
+from cocli.models.freshness.standing import BusinessStanding
 from cocli.models.prospect import StaffMember
 from cocli.results.exports.kinds import KINDS
 from cocli.service.mcp.server import READING, make_server
@@ -102,6 +108,10 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TownHome]:
         for some in _prospects():
             IndexWriter(prospects).append(some)
             Compactor(prospects).compact()
+        fresh: dict[str, list[Any]] = {"changes": _changes(), "standings": _standings(), "rolls": [_roll()]}
+        for name, records in fresh.items():
+            IndexWriter(indexes.open(indexes.ref(name))).append(records)
+        edit_campaign(workspace, NAME_OF, [parse_change('watch=[{name = "all", digest = true}]')])
         emails = indexes.open(indexes.ref("emails"))
         IndexWriter(emails).append([_email(ADDRESS), _email(f"boss@{DOMAIN}"), _email("info@plumb.example")])
         Compactor(emails).compact()
@@ -134,6 +144,43 @@ def _prospects() -> list[list[Any]]:
                     company_hash=company_hash(PLACE), **found),
          a_prospect("named.example", name=NAME, slug="named", street="2 Reticent Lane", **found)],
     ]  # fmt: skip
+
+
+def _changes() -> list[BusinessChange]:
+    """What changed of everybody: of some only the hash tells that they are left alone."""
+    rows = [row for some in _prospects() for row in some]
+    told: list[tuple[str, ChangeKind, str, str]] = [
+        ("Plumb", "email", ADDRESS, "info@plumb.example"), ("Plumb", "phone", "217 555 0177", "+12175550199"),
+        ("Bolt", "email", "old@bolt.example", "info@bolt.example"),
+    ]  # fmt: skip
+    told += [(name, "moved", "3 Reticent Lane", "1 Elm") for name in ("Tacit Pipes", NAME)]
+    found = NOON + timedelta(days=1)
+    return [
+        BusinessChange(
+            change_id=f"{number:08x}{row.company_hash[:8]}", campaign=NAME_OF, company_hash=row.company_hash, name=name,
+            kind=kind, before=before, after=after, found_at=found,
+        )
+        for number, (name, kind, before, after) in enumerate(told)
+        for row in rows
+        if row.name == name
+    ]  # fmt: skip
+
+
+def _standings() -> list[BusinessStanding]:
+    return [
+        BusinessStanding(
+            company_hash=row.company_hash, campaign=NAME_OF, taken_at=NOON, state="listed", name=row.name,
+            street=row.street, phone=row.phone, email=row.primary_email, changed_at=NOON, changes=("email",),
+        )
+        for some in _prospects()
+        for row in some
+    ]  # fmt: skip
+
+
+def _roll() -> TileRoll:
+    places = dict.fromkeys((PLACE, "overture:1"), ListedPlace(first=NOON, last=NOON))
+    return TileRoll(tile=Tile.parse("39.8", "-89.6"), phrase="plumber", source="google-maps", campaign=NAME_OF,
+                    read_at=NOON, places=places)  # fmt: skip
 
 
 def _email(address: str) -> EmailEntry:

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from cocli.app.left_alone.suppress import SubjectOptions
     from cocli.app.workspace import Workspace
     from cocli.models.email import EmailEntry
+    from cocli.models.freshness.change import BusinessChange
+    from cocli.models.freshness.standing import BusinessStanding
     from cocli.models.prospect import Prospect
 
 _BUSINESS = frozenset(("domain", "company", "place"))
@@ -105,13 +107,21 @@ class _Known:
     def __init__(self, workspace: Workspace) -> None:
         self.prospects: list[Prospect] = []
         self.emails: list[EmailEntry] = []
+        self.changes: list[BusinessChange] = []
+        self.standings: list[BusinessStanding] = []
         self.pages = [page for store in list_stores(workspace) for page in load_files(store)]
         self.people = [page for store in list_stores(workspace) for page in people(store)]
         for name in sorted(campaign_names(workspace.store)):
             indexes = campaign_indexes(workspace, name)
-            for index, kept in (("prospects", self.prospects), ("emails", self.emails)):
+            for index, kept in self._kept():
                 reader = open_reader(indexes.open_whole(indexes.ref(index)), fresh=True)
                 kept.extend(reader.scan())
+
+    def _kept(self) -> list[tuple[str, list[Any]]]:
+        return [
+            ("prospects", self.prospects), ("emails", self.emails), ("changes", self.changes),
+            ("standings", self.standings),
+        ]  # fmt: skip
 
 
 def _expand_business(identity: Identity, known: _Known) -> None:
@@ -133,6 +143,8 @@ def _expand_business(identity: Identity, known: _Known) -> None:
     others = [prospect for prospect in known.prospects if prospect.company_hash not in hashes]
     taken = _values_of(others, [entry for entry in known.emails if entry.company_hash not in hashes])
     own = _values_of(theirs, [entry for entry in known.emails if entry.company_hash in hashes])
+    for kind, value, subject in _former(known, hashes, next((prospect.country for prospect in theirs), None)):
+        own[kind].setdefault(value, subject)
     identity.subjects += [Subject("company", company) for company in sorted(hashes)]
     for kind, values in own.items():
         for value, subject in values.items():
@@ -230,6 +242,31 @@ def _of_prospect(prospect: Prospect) -> Iterator[tuple[str, str, Subject | None]
         yield "text", text, None
         if ":" in text and text in prospect.source_ids:
             yield "text", text.partition(":")[2], None
+
+
+def _former(known: _Known, hashes: set[str], country: str | None) -> Iterator[tuple[str, str, Subject | None]]:
+    """What businesses were known by before: pages that were captured then still say so."""
+    values: list[tuple[str, str | None]] = []
+    for standing in known.standings:
+        if standing.company_hash in hashes:
+            values += [("renamed", standing.name), ("moved", standing.street), ("phone", standing.phone)]
+            values += [("email", standing.email), ("website", standing.website)]
+    for change in known.changes:
+        if change.company_hash in hashes:
+            values += [(change.kind, change.before), (change.kind, change.after)]
+    for kind, value in values:
+        if not value:
+            continue
+        if kind == "phone" and (number := normal_phone(value, country)):
+            yield "phone", number[0], Subject("phone", *number)
+        elif kind == "email" and (address := normal_email(value)):
+            yield "email", address, Subject("email", address)
+        elif kind == "website" and (domain := own_domain(value)):
+            yield "domain", domain, Subject("domain", domain)
+        elif kind == "renamed":
+            yield "text", value, None
+        elif kind == "moved" and any(map(str.isalpha, street := value.partition(",")[0])):  # no street: a position
+            yield "text", street, None
 
 
 def _site(page: str | None) -> str | None:
