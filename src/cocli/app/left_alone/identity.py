@@ -91,11 +91,24 @@ def find_identity(workspace: Workspace, text: str, options: SubjectOptions) -> I
     named = tuple(subjects_of(workspace, text, options))
     is_business = any(subject.kind in _BUSINESS for subject in named)
     identity = Identity(named, list(named), is_business=is_business)
+    listed = SuppressionList([entry_of(subject, _SOME_TIME) for subject in named])
+    if any(subject.kind == "name" for subject in named):
+        identity.literals.append(text.strip())
+    return _expanded(identity, listed, workspace)
+
+
+def found_identity(workspace: Workspace, listed: SuppressionList) -> Identity:
+    """The same from hashes alone, as a proof has them: of whom a restore has brought back."""
+    is_business = any(entry.kind in _BUSINESS for entry in listed.entries)
+    return _expanded(Identity((), is_business=is_business), listed, workspace)
+
+
+def _expanded(identity: Identity, listed: SuppressionList, workspace: Workspace) -> Identity:
     known = _Known(workspace)
-    if is_business:
-        _expand_business(identity, known)
+    if identity.is_business:
+        _expand_business(identity, known, listed)
     else:
-        _expand_person(identity, known, text)
+        _expand_person(identity, known, listed)
     identity.subjects = with_other_forms(identity.subjects)
     identity.literals = sorted({literal for literal in identity.literals if len(literal) >= _FEWEST_LETTERS})
     return identity
@@ -124,8 +137,7 @@ class _Known:
         ]  # fmt: skip
 
 
-def _expand_business(identity: Identity, known: _Known) -> None:
-    listed = SuppressionList([entry_of(subject, _SOME_TIME) for subject in identity.named])
+def _expand_business(identity: Identity, known: _Known, listed: SuppressionList) -> None:
     hashes = {prospect.company_hash for prospect in known.prospects if _is_named(prospect, listed)}
     hashes |= {subject.value for subject in identity.named if subject.kind == "company"}
     while more := {  # what was merged into them, and what they were merged into
@@ -160,15 +172,12 @@ def _expand_business(identity: Identity, known: _Known) -> None:
     identity.subjects = list(dict.fromkeys(identity.subjects))
 
 
-def _expand_person(identity: Identity, known: _Known, text: str) -> None:
+def _expand_person(identity: Identity, known: _Known, listed: SuppressionList) -> None:
     """The person whom records tie to an address or a number, and the sites on which it was found."""
-    listed = SuppressionList([entry_of(subject, _SOME_TIME) for subject in identity.named])
 
     def is_theirs(email: str | None, phone: str | None, name: str | None) -> bool:
         return listed.email(email) or listed.phone(phone) or listed.name(name)
 
-    if any(subject.kind == "name" for subject in identity.named):
-        identity.literals.append(text.strip())
     for prospect in known.prospects:
         if any(map(listed.email, prospect.all_emails)) or listed.phone(prospect.phone_e164 or prospect.phone):
             identity.related += filter(None, [prospect.domain])

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from cocli.pipeline.suppression.veil import Veil
 
+_OF_A_BUSINESS = ("domain", "place", "name", "company")
+
 
 class BusinessVeil:
     """`businesses` gives the records of all businesses, as they lie there: they are read when first needed."""
@@ -25,7 +27,7 @@ class BusinessVeil:
     @cached_property
     def hidden(self) -> frozenset[str]:
         """The hashes of businesses that are left alone as a whole, and of those that were merged into them."""
-        if not any(map(self._veil.listed.names, ("domain", "place", "name", "company"))):
+        if not any(entry.kind in _OF_A_BUSINESS for entry in self._veil.listed.entries):
             return frozenset()
         found, merged = set[str](), dict[str, str]()
         for business in self._businesses():
