@@ -284,7 +284,7 @@ def told_to(servers: str, node: str) -> Told:
                 message = consumer.poll(30)
                 assert message is not None, f"{topic}/{number} ends before {end}"
                 assert message.error() is None, message.error()
-                headers = dict(message.headers() or ())
+                headers: dict[str, Any] = dict(message.headers() or ())
                 version = headers[MESSAGE_VERSION].decode()
                 told.add(headers[MESSAGE_ID].decode(), read_message(message.value(), version, topic=topic))
     finally:

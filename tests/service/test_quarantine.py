@@ -105,7 +105,7 @@ def test_a_release_that_makes_no_sense(owner: DocumentClient, docs: list[str], e
 def test_pages_that_make_no_sense(failing: Any, owner: DocumentClient) -> None:
     for more in ({"page_size": 1001}, {"page_token": "x"}):
         with pytest.raises(UsageError):
-            owner.quarantine(pb.ListQuarantineRequest(**more))  # type: ignore[arg-type]
+            owner.quarantine(pb.ListQuarantineRequest(**more))
     with pytest.raises(IdentityError):
         owner.quarantine(pb.ListQuarantineRequest(cluster="a|b"))
     with http_of(failing, failing.token("owner")) as http:
