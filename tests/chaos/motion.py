@@ -8,6 +8,8 @@ and the broker's log has to show every version, in order, doubled only by messag
 
 from __future__ import annotations
 
+import faulthandler
+import logging
 import os
 import random
 import signal
@@ -176,6 +178,8 @@ def serve(ground: Ground) -> None:
 def play(role: str, *ground: str) -> None:
     folder, catalog, servers, port = ground
     stage = Ground(folder, catalog, servers, int(port))
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(message)s")
+    faulthandler.register(signal.SIGUSR1)
     {"writer": write, "relay": carry, "module": serve}.get(role, lambda place: work(place, role))(stage)
 
 
@@ -217,6 +221,13 @@ class Storm:
         assert process.poll() is None, f"{role} ended by itself: {self.log(role)}"
         process.send_signal(signal.SIGKILL)
         process.wait()
+
+    def ask_where(self) -> None:
+        """Each writes into its log where it stands."""
+        for process in self.running.values():
+            if process.poll() is None:
+                process.send_signal(signal.SIGUSR1)
+        time.sleep(1)
 
     def clear(self) -> None:
         for process in self.running.values():
@@ -386,6 +397,7 @@ def _until(holds: Any, problem: str, storm: Storm, repository: DocumentRepositor
             if progress is not None and (now_seen := progress()) != seen:
                 seen, until = now_seen, time.monotonic() + PATIENCE
         if time.monotonic() >= until:
+            storm.ask_where()
             logs = "\n".join(f"{role}: {storm.log(role)}" for role in ROLES)
             left = repository.catalog.outbox.by_destination()
             raise AssertionError(f"{problem}: {behind(repository)}; {left}; killed {storm.kills}\n{logs}")
