@@ -41,6 +41,7 @@ from cocli.pipeline.websites.fetch import (
 from cocli.pipeline.websites.fetch.capture import document_id
 from cocli.pipeline.websites.fetch.limits import FetchLimits
 from cocli.pipeline.websites.fetch.resolver import SystemResolver
+from cocli.pipeline.websites.fetch.robots import read_rules
 from cocli.pipeline.websites.fetch.signals import Breakdown
 
 LOOPBACK = (ip_network("127.0.0.0/8"),)
