@@ -1,4 +1,4 @@
-"""What the process beside the service does: plan, forecast and run replays, compare editions."""
+"""What the process beside the service does: plan, forecast and run replays, compare editions, make long pages."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from cocli.app.documents.jobs import ReplayOptions, forecast, job_of, plan, run
 from cocli.documents.proto.generated import repository_pb2 as pb
 from cocli.service.documents.comparison import compare_message
+from cocli.service.documents.grpc_methods import documents_page
 
 if TYPE_CHECKING:
     import threading
@@ -34,9 +35,15 @@ def _compare(documents: Documents, stop: threading.Event, request: bytes) -> byt
     return compare_message(documents, pb.CompareRequest.FromString(request)).SerializeToString()
 
 
+def _list(documents: Documents, stop: threading.Event, request: bytes) -> bytes:  # noqa: ARG001
+    page = documents_page(documents, documents.account, pb.ListDocumentsRequest.FromString(request))
+    return page.SerializeToString()
+
+
 TASKS: Mapping[str, Callable[..., object]] = {
     "forecast": _forecast,
     "plan": _plan,
     "run": _run,
     "compare": _compare,
+    "list": _list,
 }
