@@ -1,4 +1,4 @@
-"""A process beside the service for what takes the processor: replays and comparisons. Callers keep theirs.
+"""A process beside the service for what takes the processor: replays, comparisons, long pages. Callers keep theirs.
 
 It opens store and catalogue for itself, is started when it is first needed and again when it has died, and gives way
 to others of the machine. What it is asked for is one of `TASKS`; a replay is a durable job, so that nothing is lost
