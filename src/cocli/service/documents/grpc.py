@@ -48,7 +48,7 @@ ERROR_HEADER = "cocli-error-bin"
 _SMALL = 65_536
 """Bytes of a request that is parsed in the event loop: a change of threads would take longer."""
 _LONG_PAGE = 1_000
-"""Rows of a page that is made in the process beside the service, if it has more: 50 milliseconds of processor."""
+"""Rows of a page that is made in the process beside the service, if it has more."""
 
 
 class _Method(NamedTuple):
