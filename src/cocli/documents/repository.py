@@ -125,7 +125,9 @@ class DocumentRepository:
     def carry_out(self, orders: Sequence[SaveOrder]) -> list[Receipt | CocliError]:
         """Save many, side by side and in one transaction, each on its own condition. One failure does not stop the
         others. Each is on the disk when this returns, and the disk was synchronised for all of them together."""
-        return self._saver.save_many([replace(order, document=self._redact(order.document)) for order in orders])
+        if self._redact is not _as_it_is:
+            orders = [replace(order, document=self._redact(order.document)) for order in orders]
+        return self._saver.save_many(orders)
 
     def save_many(self, requests: Sequence[tuple[Document, Sequence[str]]]) -> list[Receipt | CocliError]:
         """As `carry_out`, without conditions."""

@@ -375,7 +375,8 @@ def _intake(document: Document) -> str:
 
 def written_row(row: PipeDoc, state: DocumentState, etag: str) -> PipeDoc:
     """The row of the first version, checked when it was made, with what writing has added."""
-    return row.model_copy(update={"etag": etag, "version": state.header.version, "size": state.size})
+    written = {"etag": etag, "version": state.header.version, "size": state.size}
+    return type(row).of_checked(row.__dict__ | written, row.model_fields_set | written.keys())
 
 
 def _answer(action: Callable[..., T], *arguments: object) -> T | CocliError:
