@@ -230,6 +230,18 @@ RUNS: dict[str, tuple[str, ...]] = {
     "cocli retention proofs": ("plumbers",),
     "cocli documents quarantine": ("-c", "plumbers"),
     "cocli documents release": ("--all", "-c", "plumbers"),
+    "cocli documents events": ("-c", "plumbers"),
+    "cocli documents subscribe": ("9a6fbd55f7df4b88", "-c", "plumbers"),
+    "cocli documents unsubscribe": ("9a6fbd55f7df4b88", "-c", "plumbers"),
+    "cocli documents subscriptions": ("-c", "plumbers"),
+    "cocli documents recrawl": ("9a6fbd55f7df4b88", "--dry-run", "-c", "plumbers"),
+    "cocli suppress add": ("jo@firm.example",),
+    "cocli suppress rm": ("jo@firm.example",),
+    "cocli suppress list": (),
+    "cocli suppress check": ("jo@firm.example",),
+    "cocli suppress import": ("unsubscribed.csv",),
+    "cocli forget": ("jo@firm.example", "--dry-run"),
+    "cocli subject-access": ("jo@firm.example",),
     "cocli store ls": (),
     "cocli store put": ("k", "-"),
     "cocli store rm": ("campaigns", "-r", "--dry-run"),
@@ -273,6 +285,14 @@ def test_json_is_one_document_with_the_documented_keys(
         assert plumbers("remote", "send", "pause", "-c", "plumbers").code == 0
     if command in ("cocli cluster evict", "cocli cluster admit"):
         assert plumbers("campaign", "edit", "plumbers", "--set", "workers.pi1.enrichment=1").code == 0
+    if command in ("cocli suppress check", "cocli suppress rm"):
+        assert plumbers("suppress", "add", "jo@firm.example").code == 0
+    if command == "cocli suppress import":
+        (home / "unsubscribed.csv").write_text("Email Address\njo@firm.example\n")
+    if command.removeprefix("cocli documents ") in ("subscribe", "unsubscribe", "recrawl"):
+        assert plumbers("campaign", "edit", "plumbers", "--set", "documents.events=queue").code == 0
+    if command in ("cocli documents unsubscribe", "cocli documents recrawl"):
+        assert plumbers("documents", "subscribe", "9a6fbd55f7df4b88", "-c", "plumbers").code == 0
     if command == "cocli config unset":
         assert plumbers("config", "set", "fetch.rate", "2").code == 0
     if command == "cocli documents work":
@@ -505,7 +525,7 @@ def test_completion_knows_nouns_verbs_and_campaigns(plumbers: Any) -> None:
     assert completed("cocli queue ls gm-d")[0] == ["gm-details"]
     assert "prospects" in completed("cocli index check ")[0]
     assert completed("cocli find")[0] == ["find"]
-    assert completed("cocli f")[0] == ["find"], "older names are not shown"
+    assert completed("cocli f")[0] == ["find", "forget"], "older names are not shown"
     assert {"push", "pull"} <= set(completed("cocli sync ")[0])
 
 

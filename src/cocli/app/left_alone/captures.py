@@ -142,8 +142,8 @@ class CaptureSweep:
 
     def _blob(self, key: str, stored: StoredObject, states: Sequence[StoredObject]) -> Blob | None:
         sha256 = str(BlobKey.parse(stored.key).sha256)
-        kinds = [blob.mime_type for stored in states if (state := _read(stored)) for blob in state.document.blobs.values()
-                 if blob.sha256 == sha256]  # fmt: skip
+        documents = [state.document for object_ in states if (state := _read(object_))]
+        kinds = [blob.mime_type for doc in documents for blob in doc.blobs.values() if blob.sha256 == sha256]
         mime_type = kinds[0] if kinds else "application/octet-stream"
         data = redacted_blob(key, mime_type, stored.data, self._matcher)
         return None if data == stored.data else Blob.of(data, mime_type)

@@ -389,7 +389,8 @@ DOCUMENTS = {
     '"counts": [{"what", "done", "count"}], "written_by_people", "beyond_reach", "republished", "proof"}; with --again '
     '{"proofs", "objects"}',
     "cocli subject-access": '{"made_at", "subjects": [{"kind", "value"}], "texts", "do_not_contact": [entry], '
-    '"records": [{"campaign", "index", "values", "origins"}], "objects": [{"key", "size", "date", "source", "excerpts"}]}',
+    '"records": [{"campaign", "index", "values", "origins"}], "objects": [{"key", "size", "date", "source", '
+    '"excerpts"}]}',
     "cocli register": '{"campaign", "at", "controller", "contact", "purpose", "basis", "recipients", "activities": '
     '[{"name", "data", "people", "sources": [{"name", "licence", "attribution", "link"}], "where", "kept_for"}], '
     '"measures", "missing"}',

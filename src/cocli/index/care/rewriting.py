@@ -263,9 +263,8 @@ class HistoryRewriter:
     def _replaced(self, old: list[Manifest], references: list[ManifestRef], new: list[Manifest]) -> list[str]:
         """What the new history does not need any more."""
         ref = self._index.ref
-        names = {name for manifest in old for name in manifest.names} - {
-            name for manifest in new for name in manifest.names
-        }
+        needed = {name for manifest in new for name in manifest.names}
+        names = {name for manifest in old for name in manifest.names} - needed
         kept = {_reference(manifest).sha256 for manifest in new}
         shards = [str(ShardKey(ref, name)) for name in sorted(names)]
         return [str(ManifestKey(ref, old.version, old.sha256)) for old in references if old.sha256 not in kept] + shards
