@@ -148,6 +148,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TownHome]:
         fresh: dict[str, list[Any]] = {"changes": _changes(), "standings": _standings(), "rolls": [_roll()]}
         for name, records in fresh.items():
             IndexWriter(indexes.open(indexes.ref(name))).append(records)
+            Compactor(indexes.open(indexes.ref(name))).compact()
         emails = indexes.open(indexes.ref("emails"))
         IndexWriter(emails).append([_email(ADDRESS), _email(f"boss@{DOMAIN}"), _email("info@plumb.example")])
         Compactor(emails).compact()

@@ -39,6 +39,7 @@ _MEANT = {
 _MOST = 0.5
 _SHA256_DIGITS = 64
 _HASH = "sha256:"
+_FIRST_LINE = 1000
 _YES, _NO = frozenset(("true", "yes", "1")), frozenset(("false", "no", "0", ""))
 _OBJECTION = re.compile(r"unsubscri|opt(?:ed)?[ _-]?out|do[ _-]?not|spam", re.IGNORECASE)
 
@@ -63,15 +64,15 @@ def import_list(
     workspace: Workspace, data: bytes, filename: str, options: SubjectOptions, *, reason: str | None, dry_run: bool
 ) -> ListReport:
     """Bring in a list of another program: its columns are found by what they hold."""
-    table = FILES.call(partial(read_rows, data, filename), what=filename)
-    report = ListReport(rows=len(table.rows))
-    now = workspace.store.now()
-    headings = {column.lower() for column in table.columns}
-    if {"kind", "sha256"} <= headings:
-        entries = list(_hashed_entries(workspace, table, report, reason))
-    elif set(PLAIN_COLUMNS) <= headings:
-        entries = list(_own_entries(now, table, report, reason))
+    now, report = workspace.store.now(), ListReport()
+    own = _own_rows(data)
+    if own is not None:
+        report.rows = len(own.rows)
+        read = _hashed_entries if own.is_hashed else _plain_entries
+        entries = list(read(now, own, report, reason))
     else:
+        table = FILES.call(partial(read_rows, data, filename), what=filename)
+        report.rows = len(table.rows)
         subjects = list(dict.fromkeys(_subjects(table, options, report)))
         entries = [entry_of(subject, now, reason=reason) for subject in with_other_forms(subjects)]
     if dry_run:
@@ -144,15 +145,31 @@ def _address_share(table: ImportTable, column: str) -> float:
     return sum(bool(normal_email(cell)) for cell in cells) / max(len(cells), 1)
 
 
-def _hashed_entries(
-    workspace: Workspace, table: ImportTable, report: ListReport, reason: str | None
-) -> Iterator[Suppression]:
+@dataclass(frozen=True, slots=True)
+class OwnList:
+    """What `suppress export` wrote, here or elsewhere."""
+
+    rows: list[dict[str, str]]
+    is_hashed: bool
+
+
+def _own_rows(data: bytes) -> OwnList | None:
+    """Told by its headings: they are not guessed, as those of other lists are."""
+    first = data[:_FIRST_LINE].decode("utf-8-sig", "replace").partition("\n")[0]
+    headings = {name.strip().strip('"').lower() for name in first.split(",")}
+    is_hashed = {"kind", "sha256"} <= headings
+    if not is_hashed and not set(PLAIN_COLUMNS) <= headings:
+        return None
+    reader = csv.DictReader(io.StringIO(data.decode("utf-8-sig", "replace"), newline=""))
+    rows = [{str(name).strip().lower(): (cell or "").strip() for name, cell in row.items()} for row in reader]
+    return OwnList(rows, is_hashed)
+
+
+def _hashed_entries(now: datetime, own: OwnList, report: ListReport, reason: str | None) -> Iterator[Suppression]:
     """The hashed form: what was hashed is not known, and need not be."""
-    now, by = workspace.store.now(), who()
-    named = {column.lower(): column for column in table.columns}
-    report.columns, report.kind = [named["kind"], named["sha256"]], "hashes"
-    for row in table.rows:
-        cells = {name: (row.cells.get(column) or "").strip() for name, column in named.items()}
+    by = who()
+    report.columns, report.kind = ["kind", "sha256"], "hashes"
+    for cells in own.rows:
         try:
             yield Suppression(
                 kind=subject_kind(cells["kind"]),
@@ -169,12 +186,10 @@ def _hashed_entries(
             report.unread.append(cells["sha256"][:_SHA256_DIGITS])
 
 
-def _own_entries(now: datetime, table: ImportTable, report: ListReport, reason: str | None) -> Iterator[Suppression]:
-    """What `suppress export` wrote in the clear."""
-    named = {column.lower(): column for column in table.columns}
-    report.columns, report.kind = [named["kind"], named["value"]], "list"
-    for row in table.rows:
-        cells = {name: (row.cells.get(column) or "").strip() for name, column in named.items()}
+def _plain_entries(now: datetime, own: OwnList, report: ListReport, reason: str | None) -> Iterator[Suppression]:
+    """The list in the clear."""
+    report.columns, report.kind = ["kind", "value"], "list"
+    for cells in own.rows:
         value = cells["value"].removeprefix("'")  # no formula, for whoever opens the list in a spreadsheet
         try:
             kind, until, why = subject_kind(cells["kind"]), _moment(cells["until"]), reason or cells["reason"] or None
