@@ -1,4 +1,5 @@
-"""An account that does all it should not: `python -m benchmarks._documents_bad_company GRPC HTTP`, token in BAD_TOKEN.
+"""An account that does all it should not, with the token in BAD_TOKEN:
+`python -m benchmarks._documents_bad_company GRPC HTTP limited|unlimited`.
 
 Floods of saves without a pause, whatever is answered; replays and watchers that nobody reads; bodies that never end;
 lists and comparisons of everything; messages that are none.
@@ -18,6 +19,8 @@ from benchmarks._documents_service import request
 from cocli.documents.proto.generated import repository_pb2 as pb
 
 _METHOD = "/cocli.documents.v1.DocumentRepository/"
+_SOME = 10
+"""Saves of each client, after which an account without a limit is at it."""
 _METADATA = (("authorization", f"Bearer {os.environ.get('BAD_TOKEN', '')}"),)
 
 
@@ -28,15 +31,18 @@ async def _flood(channel: grpc.aio.Channel, name: str, data: bytes) -> None:
             await method(data, metadata=_METADATA, timeout=60)
 
 
-async def _save(channel: grpc.aio.Channel, number: int, used_up: asyncio.Event) -> None:
+async def _save(channel: grpc.aio.Channel, number: int, at_it: asyncio.Event, *, limited: bool) -> None:
+    """Says when it is at it: when it has used up what it may use, or, where nothing limits it, after some saves."""
     method = channel.unary_unary(f"{_METHOD}Save", None, None)
     for count in range(1_000_000):
         data = request("bad", f"flood-{os.getpid()}-{number}-{count}").SerializeToString()
         try:
             await method(data, metadata=_METADATA, timeout=60)
+            if not limited and count == _SOME:
+                at_it.set()
         except grpc.aio.AioRpcError as error:  # as above
-            if error.code() is grpc.StatusCode.RESOURCE_EXHAUSTED:
-                used_up.set()
+            if limited and error.code() is grpc.StatusCode.RESOURCE_EXHAUSTED:
+                at_it.set()
 
 
 async def _idle_body(http: str) -> None:
@@ -50,7 +56,7 @@ async def _idle_body(http: str) -> None:
         await asyncio.sleep(3600)
 
 
-async def main(address: str, http: str) -> None:
+async def main(address: str, http: str, *, limited: bool) -> None:
     unread = []
     async with grpc.aio.insecure_channel(address) as first, grpc.aio.insecure_channel(address) as second:
         save = first.unary_unary(f"{_METHOD}Save", None, None)
@@ -62,16 +68,16 @@ async def main(address: str, http: str) -> None:
         await asyncio.gather(*(call.read() for call in unread[1::2]), return_exceptions=True)
         compare = pb.CompareRequest(left_cluster="c1", right_cluster="c2").SerializeToString()
         listing = pb.ListDocumentsRequest(page_size=10_000).SerializeToString()
-        used_up = asyncio.Event()
-        tasks = [asyncio.create_task(_save(second, number, used_up)) for number in range(16)]
+        at_it = asyncio.Event()
+        tasks = [asyncio.create_task(_save(second, number, at_it, limited=limited)) for number in range(16)]
         tasks += [asyncio.create_task(_flood(second, "ListDocuments", listing)) for _ in range(4)]
         tasks += [asyncio.create_task(_flood(second, "Compare", compare)) for _ in range(2)]
         tasks += [asyncio.create_task(_flood(second, "Save", b"\xff\xff\xff")) for _ in range(4)]
         tasks += [asyncio.create_task(_idle_body(http)) for _ in range(60)]
-        await asyncio.wait_for(used_up.wait(), 300)  # until it has used up what it may use
+        await asyncio.wait_for(at_it.wait(), 300)
         print("at it", flush=True)
         await asyncio.gather(*tasks)
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1], sys.argv[2]))
+    asyncio.run(main(sys.argv[1], sys.argv[2], limited=sys.argv[3] == "limited"))

@@ -1,8 +1,9 @@
 """The document service by gRPC: saves one by one and in batches, a large file, and a neighbour in bad company.
 
 The service is `cocli documents serve` in a process of its own, with its disk synchronised as by default; the clients
-are this process. `saves=4000` says how many documents, `stream_mib=100` how large the file is, `rounds=3` how often the
-neighbour is measured with and without the others.
+are this process: 16 connections in one event loop, each of which sends the next save when the one before is answered.
+Both share the processors, so the conditions tell what each of them takes. `saves=4000` says how many documents,
+`stream_mib=100` how large the file is, `rounds=3` how often the neighbour is measured with and without the others.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 import grpc.aio
+from tests.kit.postgres import postgres
 
 from cocli.app.documents.tokens import Tokens, TokenScope
 from cocli.documents import Blob, Document, DocumentSource, codec
@@ -81,13 +83,18 @@ def serving(home: Path, **settings: str) -> Iterator[Served]:
 
 
 def measure_service(bench: Bench, folder: Path) -> None:
+    count, rounds = bench.size("saves", 4_000), bench.size("rounds", 3)
     with serving(folder / "service") as served:
-        _measure_saves(bench, served, bench.size("saves", 4_000))
-        _measure_batches(bench, served, bench.size("saves", 4_000))
+        _measure_saves(bench, served, count)
+        _measure_batches(bench, served, count)
+    with postgres(fsync=True) as server, serving(folder / "pg", COCLI_DOCUMENTS_CATALOG=server.url) as served:
+        _measure_saves(bench, served, count, database="PostgreSQL", name="grpc_postgres")
     with serving(folder / "stream") as served:
         _measure_stream(bench, served, folder, bench.size("stream_mib", 100))
     with serving(folder / "neighbour", COCLI_DOCUMENTS_ACCOUNT_REQUESTS_PER_MINUTE="1200") as served:
-        _measure_neighbour(bench, served, bench.size("rounds", 3))
+        _measure_neighbour(bench, served, rounds)
+    with serving(folder / "unlimited") as served:
+        _measure_neighbour(bench, served, rounds, name="neighbour_unlimited_p99_ratio", limited=False)
 
 
 # --- saves
@@ -131,17 +138,17 @@ def percentile(values: Sequence[float], share: float) -> float:
     return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
 
 
-def _measure_saves(bench: Bench, served: Served, count: int) -> None:
-    bench.note(f"{count:,} saves of {_BODY:,} bytes by gRPC, {CLIENTS} clients, fsync")
+def _measure_saves(bench: Bench, served: Served, count: int, *, database: str = "SQLite", name: str = "grpc") -> None:
+    bench.note(f"{count:,} saves of {_BODY:,} bytes by gRPC, {CLIENTS} clients, {database}, fsync")
     saved(served, "bench", "warm", count // 10, CLIENTS)
     before, mine = served.processor_seconds, time.process_time()
     seconds, taken = saved(served, "bench", "single", count, CLIENTS)
     cost = (served.processor_seconds - before) / count * 1000
     own = (time.process_time() - mine) / count * 1000
-    conditions = f"{CLIENTS} clients, 1 kB, SQLite, fsync; {cost:.2f} ms of processor a save, clients {own:.2f}"
-    bench.measure("grpc_saves_s", count / seconds, unit="saves/s", conditions=conditions)
+    conditions = f"{CLIENTS} clients, 1 kB, {database}, fsync; {cost:.2f} ms of processor a save, clients {own:.2f}"
+    bench.measure(f"documents.{name}_saves_s", count / seconds, unit="saves/s", conditions=conditions)
     bench.measure(
-        "grpc_p99_ms", percentile(taken, 0.99) * 1000, unit="ms",
+        f"documents.{name}_p99_ms", percentile(taken, 0.99) * 1000, unit="ms",
         conditions=f"median {median(taken) * 1000:.1f} ms; {conditions}",
     )  # fmt: skip
 
@@ -163,7 +170,7 @@ def _measure_batches(bench: Bench, served: Served, count: int) -> None:
         seconds = time.perf_counter() - begun
     cost = (served.processor_seconds - before) / count * 1000
     conditions = f"one client, batches of {batch}, 1 kB, fsync; {cost:.2f} ms of processor a save"
-    bench.measure("batch_saves_s", count / seconds, unit="saves/s", conditions=conditions)
+    bench.measure("documents.batch_saves_s", count / seconds, unit="saves/s", conditions=conditions)
 
 
 # --- a large file
@@ -188,10 +195,10 @@ def _measure_stream(bench: Bench, served: Served, folder: Path, mib: int) -> Non
     if size != mib * _MIB:
         raise RuntimeError(f"{size:,} bytes came back")
     shown = f"up {mib / (middle - begun):.0f}, down {mib / (ended - middle):.0f} MiB/s; {mib} MiB by gRPC, fsync"
-    bench.measure("stream_100mb_mib_s", 2 * mib / (ended - begun), unit="MiB/s", conditions=shown)
+    bench.measure("documents.stream_100mb_mib_s", 2 * mib / (ended - begun), unit="MiB/s", conditions=shown)
     grown = served.memory_mib("VmHWM") - at_rest
     bench.measure(
-        "stream_peak_mib", grown, unit="MiB", peer="limit", peer_value=64,
+        "documents.stream_peak_mib", grown, unit="MiB", peer="limit", peer_value=64,
         conditions=f"over {at_rest:.0f} MiB at rest",
     )  # fmt: skip
 
@@ -199,26 +206,30 @@ def _measure_stream(bench: Bench, served: Served, folder: Path, mib: int) -> Non
 # --- a neighbour
 
 
-def _measure_neighbour(bench: Bench, served: Served, rounds: int) -> None:
-    """The same saves of an account with and without another that does all it should not, in turns."""
-    bench.note(f"a neighbour in bad company, {rounds} rounds")
+def _measure_neighbour(
+    bench: Bench, served: Served, rounds: int, *, name: str = "neighbour_p99_ratio", limited: bool = True
+) -> None:
+    """The same saves of an account with and without another that does all it should not, in turns. Where accounts are
+    `limited`, the other one has used up what it may use."""
+    bench.note(f"a neighbour in bad company, {rounds} rounds, {'with' if limited else 'without'} a quota")
     saved(served, "good", "warm", 100, 2)
     ratios, shown = [], []
     for number in range(rounds):
         alone = percentile(saved(served, "good", f"alone-{number}", 300, 2)[1], 0.99)
-        with _bad_company(served):
+        with _bad_company(served, limited=limited):
             beside = percentile(saved(served, "good", f"beside-{number}", 300, 2)[1], 0.99)
         ratios.append(beside / alone)
         shown.append(f"{alone * 1000:.0f} → {beside * 1000:.0f} ms")
     bench.measure(
-        "neighbour_p99_ratio", median(ratios), peer="limit", peer_value=2,
+        f"documents.{name}", median(ratios), peer="limit", peer_value=2,
         conditions=f"p99 of 300 saves by 2 clients alone → beside: {', '.join(shown)}",
     )  # fmt: skip
 
 
 @contextmanager
-def _bad_company(served: Served) -> Iterator[None]:
+def _bad_company(served: Served, *, limited: bool) -> Iterator[None]:
     command = ["nice", "-n", "10", sys.executable, "-m", "benchmarks._documents_bad_company", served.grpc, served.http]
+    command += ["limited" if limited else "unlimited"]
     # Its clients would have machines of their own; here they share the processors with the service.
     environ = {**os.environ, "BAD_TOKEN": served.token("bad")}
     process = subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, text=True)

@@ -24,7 +24,7 @@ from urllib.parse import quote
 from cocli.demo.ports import free_ports
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 _START_SECONDS = 60.0
 _UNPRIVILEGED = "nobody"
@@ -53,8 +53,11 @@ class PostgresServer:
 
 
 @contextlib.contextmanager
-def postgres() -> Iterator[PostgresServer]:
-    """Its folder is made here, because another user must be able to reach it, and a test's own folder is private."""
+def postgres(*, fsync: bool = False) -> Iterator[PostgresServer]:
+    """Its folder is made here, because another user must be able to reach it, and a test's own folder is private.
+
+    `fsync` is for benchmarks: a commit is on the disk.
+    """
     user = _UNPRIVILEGED if os.geteuid() == 0 else None
     folder = Path(tempfile.mkdtemp(prefix="cocli-postgres-"))
     try:
@@ -64,7 +67,8 @@ def postgres() -> Iterator[PostgresServer]:
         _run([programs / "initdb", "-D", folder / "data", *_INITDB], folder, user)
         port = free_ports(1)[0]
         log = folder / "postgres.log"
-        with log.open("wb") as output, _serving(programs, folder, port, user, output) as pid:
+        settings = (*_SETTINGS, f"fsync={'on' if fsync else 'off'}")
+        with log.open("wb") as output, _serving(programs, folder, port, user, output, settings) as pid:
             server = PostgresServer(port, pid)
             _wait_until_answering(server, log)
             yield server
@@ -73,7 +77,7 @@ def postgres() -> Iterator[PostgresServer]:
 
 
 _INITDB = ("--username=postgres", "--auth=trust", "--encoding=UTF8", "--no-locale", "--no-sync")
-_SETTINGS = ("listen_addresses=127.0.0.1", "unix_socket_directories=", "fsync=off", "max_connections=50")
+_SETTINGS = ("listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=50")
 
 
 def _programs(folder: Path, user: str | None) -> Path:
@@ -98,9 +102,11 @@ def _run(command: list[Path | str], folder: Path, user: str | None) -> None:
 
 
 @contextlib.contextmanager
-def _serving(programs: Path, folder: Path, port: int, user: str | None, output: object) -> Iterator[int]:
-    settings = [part for setting in _SETTINGS for part in ("-c", setting)]
-    command = [str(programs / "postgres"), "-D", str(folder / "data"), "-p", str(port), *settings]
+def _serving(
+    programs: Path, folder: Path, port: int, user: str | None, output: object, settings: Sequence[str]
+) -> Iterator[int]:
+    options = [part for setting in settings for part in ("-c", setting)]
+    command = [str(programs / "postgres"), "-D", str(folder / "data"), "-p", str(port), *options]
     process = subprocess.Popen(
         command,
         stdout=output,  # type: ignore[call-overload]

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import socket
 import uuid
+from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import grpc
@@ -93,6 +98,26 @@ def test_pages_of_a_listing(service: Any, alice: DocumentClient) -> None:
             break
     assert found == docs
     assert alice.documents(datasource="listing", cluster="main").items == []
+
+
+def test_a_long_page_is_made_beside_the_service(service: Any, alice: DocumentClient) -> None:
+    alice.save(Document.intake(account="alice", connector="listing", datasource="long", doc="one"))
+    long = partial(alice.documents, datasource="long", limit=5_000)
+    short = alice.documents(datasource="long", limit=1_000).items
+    assert long().items == short
+    children = Path(f"/proc/{service.process.pid}/task").glob("*/children")
+    beside = [int(child) for listed in children for child in listed.read_text().split()]
+    with ThreadPoolExecutor(1) as threads:
+        for child in beside:
+            os.kill(child, signal.SIGSTOP)
+        try:
+            asked = threads.submit(long)
+            assert alice.documents(datasource="long", limit=1_000).items == short
+            assert not wait([asked], timeout=1).done, "the service made the long page itself"
+        finally:
+            for child in beside:
+                os.kill(child, signal.SIGCONT)
+        assert asked.result(60).items == short
 
 
 def test_delete_restore_and_purge(alice: DocumentClient) -> None:

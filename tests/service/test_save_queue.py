@@ -13,7 +13,7 @@ from cocli.documents import Blob, Document, DocumentRepository, open_catalog
 from cocli.documents.receipt import Receipt
 from cocli.documents.save_order import SaveOrder
 from cocli.errors import CocliError, DocumentDeleted, DocumentInvalid, StoreError, Unavailable
-from cocli.service.documents.save_queue import GROUP, SaveQueue
+from cocli.service.documents.save_queue import BESIDE_OTHERS, GROUP, OF_ACCOUNT, SaveQueue
 from cocli.service.request_places import RequestPlaces
 from cocli.store.base import Put
 from cocli.store.memory import MemoryStore
@@ -85,7 +85,38 @@ def test_what_comes_meanwhile_is_one_group_and_accounts_take_turns() -> None:
     run(store, act)
     assert [len(write) for write in store.writes[:2]] == [1, 1]
     assert "modest" in store.writes[2], "the single save waited behind those of another account"
-    assert max(len(write) for write in store.writes) == GROUP
+    assert max(write.count("greedy") for write in store.writes) == BESIDE_OTHERS
+
+
+def test_who_has_nothing_written_waits_for_no_group_of_another() -> None:
+    store = SlowStore()
+
+    async def act(queue: SaveQueue, repository: DocumentRepository) -> None:
+        tasks = await two_groups_under_way(queue, store)
+        tasks.append(asyncio.create_task(queue.save(order("greedy", "third"), 100)))
+        tasks.append(asyncio.create_task(queue.save(order("modest", "one"), 100)))
+        assert await asyncio.to_thread(store.entered.acquire, timeout=60)
+        store.gate.set()
+        receipts = await asyncio.gather(*tasks)
+        assert {receipt.outcome for receipt in receipts} == {"created"}
+
+    run(store, act)
+    assert sorted(store.writes[:3]) == [["greedy"], ["greedy"], ["modest"]], "it waited until the others were done"
+
+
+def test_who_is_alone_has_groups_of_a_size_of_its_own() -> None:
+    store = SlowStore()
+
+    async def act(queue: SaveQueue, repository: DocumentRepository) -> None:
+        tasks = await two_groups_under_way(queue, store)
+        tasks += [asyncio.create_task(queue.save(order("greedy", f"{n}"), 100)) for n in range(2 * GROUP)]
+        await asyncio.sleep(0)
+        store.gate.set()
+        await asyncio.gather(*tasks)
+
+    run(store, act)
+    assert max(len(write) for write in store.writes) == OF_ACCOUNT
+    assert len(store.writes) == 2 + 2 * GROUP // OF_ACCOUNT
 
 
 def test_one_that_is_refused_does_not_stop_the_others() -> None:

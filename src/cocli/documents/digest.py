@@ -46,10 +46,14 @@ def content_digest(
     return hashlib.sha256(_NAME + f"{{{text}}}".encode()).hexdigest()
 
 
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")).encode
+"""Kept: `json.dumps` makes an encoder for each value."""
+
+
 def canonical_json(value: Any) -> str:
     """One spelling per value: sorted keys, no spaces, nothing that JSON does not have."""
     try:
-        text = json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
+        text = _encode(value)
         text.encode()
     except UnicodeEncodeError as error:
         raise DocumentInvalid(doc="?", reason="a text contains a lone surrogate, which is no Unicode") from error

@@ -56,6 +56,9 @@ def events_of(state: DocumentState, subscriptions: Subscriptions, *, also: Itera
     """The events that there have to be for this version: the plain one, and one per destination, as far as somebody
     reads them."""
     document, header = state.document, state.header
+    told = [name for name in dict.fromkeys(("", *header.destinations, *also)) if subscriptions.reads(name)]
+    if not told:  # most often nobody listens, and a reference costs more than asking
+        return []
     reference = document.reference.model_copy(update={"digest": header.digest})
     operation = header.operation
     return [
@@ -68,6 +71,5 @@ def events_of(state: DocumentState, subscriptions: Subscriptions, *, also: Itera
             header.version,
             header.saved_at,
         )
-        for destination in dict.fromkeys(("", *header.destinations, *also))
-        if subscriptions.reads(destination)
+        for destination in told
     ]

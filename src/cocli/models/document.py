@@ -63,6 +63,9 @@ class DocumentReference(Record):
         return self
 
 
+_REFERENCE = tuple(DocumentReference.model_fields)
+
+
 class Step(RecordPart):
     """One node that worked on a document, and with which code and configuration."""
 
@@ -130,12 +133,6 @@ class PipeDoc(Record):
 
     @property
     def reference(self) -> DocumentReference:
-        return DocumentReference(
-            account=self.account,
-            connector=self.connector,
-            datasource=self.datasource,
-            doc=self.doc,
-            address=self.address,
-            cluster=self.cluster,
-            digest=self.digest,
-        )
+        """Of values that were checked with the row, by the same rules."""
+        values = {name: getattr(self, name) for name in _REFERENCE}
+        return DocumentReference.of_checked(values, values.keys())

@@ -15,6 +15,12 @@ class DatabaseSession(Protocol):
 
     def rows(self, statement: str, parameters: Mapping[str, object]) -> Sequence[Sequence[Any]]: ...
 
+    def rows_many(
+        self, statement: str, parameters: Sequence[Mapping[str, object]]
+    ) -> Sequence[Sequence[Sequence[Any]]]:
+        """As `rows` for each, asked for together: a server is waited for once."""
+        ...
+
     def run(self, statement: str, parameters: Mapping[str, object]) -> int:
         """Execute, and tell how many rows it changed."""
         ...

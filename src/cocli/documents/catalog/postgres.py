@@ -41,6 +41,19 @@ class _Session:
     def rows(self, statement: str, parameters: Mapping[str, object]) -> Sequence[Sequence[Any]]:
         return self._connection.execute(cast("SQL", statement), parameters).fetchall()
 
+    def rows_many(
+        self, statement: str, parameters: Sequence[Mapping[str, object]]
+    ) -> Sequence[Sequence[Sequence[Any]]]:
+        if len(parameters) < 2:
+            return [self.rows(statement, values) for values in parameters]
+        found: list[Sequence[Sequence[Any]]] = []
+        with self._connection.cursor() as cursor:
+            cursor.executemany(cast("SQL", statement), parameters, returning=True)
+            found.append(cursor.fetchall())
+            while cursor.nextset():
+                found.append(cursor.fetchall())
+        return found
+
     def run(self, statement: str, parameters: Mapping[str, object]) -> int:
         # Without parameters, a script of several statements is allowed.
         return self._connection.execute(cast("SQL", statement), parameters or None).rowcount

@@ -101,23 +101,23 @@ class SqlCatalog:
     # --- rows
 
     def find(self, account: str, state: StateKey, intake: str) -> CatalogState:
-        with self._database.read() as session:
-            return self._find(session, account, state, intake)
+        return self.find_many([(account, state, intake)])[0]
 
     def find_many(self, places: Sequence[tuple[str, StateKey, str]]) -> list[CatalogState]:
+        asked = [_place(state) | {"intake": intake} for _, state, intake in places]
         with self._database.read() as session:
-            return [self._find(session, *place) for place in places]
+            found = session.rows_many(self._statements["find"], asked)
+        return [self._found(rows, *place) for rows, place in zip(found, places, strict=True)]
 
     def named(self, account: str, uuids: Sequence[str], cluster: str | None) -> list[PipeDoc]:
         asked = [{"uuid": uuid, "cluster": cluster or ""} for uuid in uuids]
         with self._database.read() as session:
-            found = [columns for values in asked for columns in session.rows(self._statements["named"], values)]
-        return [row for row in map(self._read_row, found) if row.account == account]
+            found = session.rows_many(self._statements["named"], asked)
+        return [row for rows in found for row in map(self._read_row, rows) if row.account == account]
 
-    def _find(self, session: DatabaseSession, account: str, state: StateKey, intake: str) -> CatalogState:
-        values = _place(state) | {"intake": intake}
+    def _found(self, rows: Sequence[Sequence[Any]], account: str, state: StateKey, intake: str) -> CatalogState:
         row, deleted_at = None, None
-        for columns in session.rows(self._statements["find"], values):
+        for columns in rows:
             found = self._read_row(columns)
             if found.account != account:
                 continue  # the uuid of another account's document, crafted or by chance

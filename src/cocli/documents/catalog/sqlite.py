@@ -54,6 +54,11 @@ class _Session:
     def rows(self, statement: str, parameters: Mapping[str, object]) -> Sequence[Sequence[Any]]:
         return self._connection.execute(statement, parameters).fetchall()
 
+    def rows_many(
+        self, statement: str, parameters: Sequence[Mapping[str, object]]
+    ) -> Sequence[Sequence[Sequence[Any]]]:
+        return [self.rows(statement, values) for values in parameters]
+
     def run(self, statement: str, parameters: Mapping[str, object]) -> int:
         return self._connection.execute(statement, parameters).rowcount
 

@@ -24,6 +24,7 @@ from cocli.errors import CocliError, ServiceUnavailable, TooLarge, UsageError
 from cocli.service.documents import grpc_methods as methods
 from cocli.service.documents import messages
 from cocli.service.documents.callers import bearer_of, check_scope
+from cocli.service.documents.quarantine import list_quarantine
 from cocli.service.documents.rpc_status import DETAILS_HEADER, status_details
 from cocli.service.documents.save_queue import SaveQueue
 from cocli.service.documents.transfers import BlobTransfers
@@ -47,6 +48,8 @@ ERROR_HEADER = "cocli-error-bin"
 """Trailing metadata with the error as `--json` shows it: the client makes the same error of it."""
 _SMALL = 65_536
 """Bytes of a request that is parsed in the event loop: a change of threads would take longer."""
+_LONG_PAGE = 1_000
+"""Rows of a page that is made in the process beside the service, if it has more."""
 
 
 class _Method(NamedTuple):
@@ -60,7 +63,7 @@ _METHODS = {
     "GetByReference": _Method(pb.GetByReferenceRequest, TokenScope.READ, methods.get_by_reference),
     "GetDocuments": _Method(pb.GetDocumentsRequest, TokenScope.READ, methods.get_documents),
     "ListStates": _Method(pb.ListStatesRequest, TokenScope.READ, methods.list_states),
-    "ListDocuments": _Method(pb.ListDocumentsRequest, TokenScope.READ, methods.list_documents),
+    "ListQuarantine": _Method(pb.ListQuarantineRequest, TokenScope.READ, list_quarantine),
     "SaveDocuments": _Method(pb.SaveDocumentsRequest, TokenScope.WRITE, methods.save_documents),
     "Delete": _Method(pb.DeleteRequest, TokenScope.WRITE, methods.delete),
     "Restore": _Method(pb.RestoreRequest, TokenScope.WRITE, methods.restore),
@@ -82,7 +85,7 @@ class GrpcService:
         unary: dict[str, Callable[[TokenCaller, bytes], Awaitable[bytes]]] = {
             name: partial(self._work, method) for name, method in _METHODS.items()
         }
-        unary |= {"Save": self._save, "Compare": self._compare, "GetUsage": self._usage}
+        unary |= {"Save": self._save, "ListDocuments": self._list, "Compare": self._compare, "GetUsage": self._usage}
         unary |= {
             "StartReplay": self._start_replay,
             "GetReplay": self._get_replay,
@@ -90,6 +93,7 @@ class GrpcService:
             "PauseReplay": self._pause_replay,
             "ResumeReplay": self._resume_replay,
             "CancelReplay": self._cancel_replay,
+            "ReleaseQuarantine": self._release_quarantine,
             "BeginUpload": self._begin_upload,
             "GetUpload": self._get_upload,
             "CancelUpload": self._cancel_upload,
@@ -189,9 +193,23 @@ class GrpcService:
     async def _compare(self, caller: TokenCaller, data: bytes) -> bytes:
         await self._backend.admit(caller, TokenScope.READ, len(data))
         _parsed(pb.CompareRequest, data)
+        return await self._elsewhere("compare", caller, data)
+
+    async def _list(self, caller: TokenCaller, data: bytes) -> bytes:
+        """A long page takes the processor for so long that others would notice."""
+        await self._backend.admit(caller, TokenScope.READ, len(data))
+        request: pb.ListDocumentsRequest = _parsed(pb.ListDocumentsRequest, data)
+        if request.page_size > _LONG_PAGE and self._backend.work.can_be_used:
+            return await self._elsewhere("list", caller, data)
+        documents = self._backend.documents.of(caller.account)
+        page = partial(methods.list_documents, documents, caller, request)
+        return (await self._backend.threads.call(caller.account, page)).SerializeToString()
+
+    async def _elsewhere(self, task: str, caller: TokenCaller, data: bytes) -> bytes:
+        """What the process beside the service makes of a request."""
         with self._backend.threads.places.taken(caller.account):
-            _, compared = self._backend.work.do("compare", caller.account, data)
-            return bytes(await asyncio.wrap_future(compared))
+            _, done = self._backend.work.do(task, caller.account, data)
+            return bytes(await asyncio.wrap_future(done))
 
     async def _usage(self, caller: TokenCaller, data: bytes) -> bytes:
         await self._backend.admit(caller, TokenScope.READ, len(data))
@@ -237,6 +255,11 @@ class GrpcService:
         await self._backend.admit(caller, TokenScope.WRITE, len(data))
         job = await self._replays.cancel(caller.account, _parsed(pb.CancelReplayRequest, data).job_id)
         return job.SerializeToString()
+
+    async def _release_quarantine(self, caller: TokenCaller, data: bytes) -> bytes:
+        await self._backend.admit(caller, TokenScope.WRITE, len(data))
+        done = await self._replays.release(caller.account, _parsed(pb.ReleaseQuarantineRequest, data))
+        return done.SerializeToString()
 
     # --- large blobs, and those who watch
 

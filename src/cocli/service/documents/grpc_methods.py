@@ -137,10 +137,14 @@ def list_states(documents: Documents, caller: TokenCaller, request: pb.ListState
 
 
 def list_documents(documents: Documents, caller: TokenCaller, request: pb.ListDocumentsRequest) -> Message:
+    return documents_page(documents, caller.account, request)
+
+
+def documents_page(documents: Documents, account: str, request: pb.ListDocumentsRequest) -> Message:
     if request.kind not in _KINDS:
         raise UsageError(reason=f'"{request.kind[:20]}" is no kind of state; there are intake and state')
     page = documents.repository.documents(
-        caller.account,
+        account,
         datasource=request.datasource or None,
         cluster=request.cluster or None,
         kind=_KINDS[request.kind],
@@ -190,7 +194,7 @@ def delete(documents: Documents, caller: TokenCaller, request: pb.DeleteRequest)
 
 def restore(documents: Documents, caller: TokenCaller, request: pb.RestoreRequest) -> Message:
     selection = messages.read_selection(request.selection, request.cluster)
-    done = documents.repository.restore(caller.account, request.doc_id, cluster=selection)
+    done = documents.repository.restore(caller.account, request.doc_id, cluster=selection, by=caller.who)
     return pb.RestoreResponse(rows=[messages.row_message(change.row) for change in done])
 
 

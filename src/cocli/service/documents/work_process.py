@@ -1,4 +1,4 @@
-"""A process beside the service for what takes the processor: replays and comparisons. Callers keep theirs.
+"""A process beside the service for what takes the processor: replays, comparisons, long pages. Callers keep theirs.
 
 It opens store and catalogue for itself, is started when it is first needed and again when it has died, and gives way
 to others of the machine. What it is asked for is one of `TASKS`; a replay is a durable job, so that nothing is lost
@@ -93,9 +93,13 @@ class WorkProcess:
         self._waiting: dict[int, Future[Any]] = {}
         self._number = 0
 
+    @property
+    def can_be_used(self) -> bool:
+        return store_kind(self._place.store).is_shared
+
     def do(self, task: str, account: str, *arguments: object) -> tuple[int, Future[Any]]:
         """Begin a task; its number and what it will come to."""
-        if not store_kind(self._place.store).is_shared:
+        if not self.can_be_used:
             raise UsageError(reason="a store in memory cannot be shared with other processes")
         with self._lock:
             line = self._started()

@@ -1,4 +1,4 @@
-"""What the process beside the service does: plan, forecast and run replays, compare editions."""
+"""What the process beside the service does: replays, comparisons, long pages, documents that are released."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from cocli.app.documents.jobs import ReplayOptions, forecast, job_of, plan, run
 from cocli.documents.proto.generated import repository_pb2 as pb
 from cocli.service.documents.comparison import compare_message
+from cocli.service.documents.grpc_methods import documents_page
+from cocli.service.documents.quarantine import release_message
 
 if TYPE_CHECKING:
     import threading
@@ -34,9 +36,20 @@ def _compare(documents: Documents, stop: threading.Event, request: bytes) -> byt
     return compare_message(documents, pb.CompareRequest.FromString(request)).SerializeToString()
 
 
+def _release(documents: Documents, stop: threading.Event, request: bytes, graph: str | None) -> bytes:  # noqa: ARG001
+    return release_message(documents, pb.ReleaseQuarantineRequest.FromString(request), graph).SerializeToString()
+
+
+def _list(documents: Documents, stop: threading.Event, request: bytes) -> bytes:  # noqa: ARG001
+    page = documents_page(documents, documents.account, pb.ListDocumentsRequest.FromString(request))
+    return page.SerializeToString()
+
+
 TASKS: Mapping[str, Callable[..., object]] = {
     "forecast": _forecast,
     "plan": _plan,
     "run": _run,
     "compare": _compare,
+    "release": _release,
+    "list": _list,
 }
