@@ -90,7 +90,7 @@ class SiteRecords:
         self._emails = _Known(emails, clock) if emails is not None else None
 
     def prepare(self, *, domains: Iterable[str], prospects: Iterable[str]) -> None:
-        """Look up together what will be asked for one by one: records that are read as a table cost a third."""
+        """Look up together what will be asked for one by one: as a table they cost less."""
         self._domains.prepare(domains)
         if self._prospects is not None:
             self._prospects.prepare(prospects)
