@@ -88,11 +88,13 @@ azurite: ## Install the storage emulator of Azure, for the tests of az://; needs
 		npm install --silent --no-audit --no-fund --prefix $(VENV)/azurite azurite@3 >/dev/null; } || \
 		echo "no azurite: the tests of az:// are skipped; npm installs it"
 
+# What is fetched stands aside until it is whole: a run that was cut off leaves no broker that lacks half of its jars.
 kafka: ## Install a Kafka broker for the tests, by Maven; needs Java 17 and mvn, takes 45 MB
-	@ls $(VENV)/kafka/kafka_2.13-4.3.1.jar >/dev/null 2>&1 || { command -v mvn >/dev/null && command -v java >/dev/null && \
-		rm -rf $(VENV)/kafka && mvn --quiet --batch-mode --file tests/kit/kafka/pom.xml \
+	@test -f $(VENV)/kafka/kafka_2.13-4.3.1.jar || { command -v mvn >/dev/null && command -v java >/dev/null && \
+		echo "setting up: Apache Kafka, by Maven" && rm -rf $(VENV)/kafka $(VENV)/kafka.part && mkdir -p $(VENV) && \
+		mvn --quiet --batch-mode --file tests/kit/kafka/pom.xml \
 		org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies \
-		-DincludeScope=runtime -DoutputDirectory="$(CURDIR)/$(VENV)/kafka"; } || \
+		-DincludeScope=runtime -DoutputDirectory="$(CURDIR)/$(VENV)/kafka.part" && mv $(VENV)/kafka.part $(VENV)/kafka; } || \
 		echo "no Kafka: its tests run on the mock cluster of librdkafka; a broker needs Java 17 and Maven"
 
 scenarios: $(VENV)/.dev browser ## Run every way through the program on a folder and on S3: takes minutes

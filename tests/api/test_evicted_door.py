@@ -26,7 +26,7 @@ READING = {
            "documents"},
     CampaignData: {"config", "prospects", "emails", "index", "query", "coverage", "figures", "companies", "company",
                    "queues", "queue", "documents"},
-    DocumentAccess: {"account", "repository", "find", "states", "get"},
+    DocumentAccess: {"account", "repository", "find", "states", "get", "quarantine"},
     EditableCompany: {"slug", "title", "tags", "facts", "problem", "path", "etag", "notes", "meetings", "people"},
 }  # fmt: skip
 """What writes nothing. Every other name of the door has a line in `WRITING`."""
@@ -44,6 +44,7 @@ WRITING: dict[str, Callable[[Data, Path], object]] = {
     "CampaignData.refresh_companies": lambda data, _: data.campaign("plumbers").refresh_companies(),
     "DocumentAccess.save": lambda data, _: data.documents("plumbers").save(_document(data)),
     "DocumentAccess.upload": lambda data, _: data.documents("plumbers").upload(b"x", "page"),
+    "DocumentAccess.release": lambda data, _: data.documents("plumbers").release("page"),
     "EditableCompany.save": lambda data, _: data.company("acme").save(),
     "Queue.put": lambda data, _: data.campaign("plumbers").queue("enrichment").put(NewTask("acme.com")),
     "Queue.claim": lambda data, _: data.campaign("plumbers").queue("enrichment").claim(),

@@ -2,11 +2,14 @@
 
 Writers save versions of documents. Relay, workers of three nodes and a module are processes of their own; the catalogue
 is PostgreSQL, the broker Apache Kafka where `make kafka` installed it. All of them are killed at random for so long,
-broker and database included, and started again. In the end every document has to be where its newest version leads.
+broker and database included, and started again. In the end every document has to be where its newest version leads,
+and the broker's log has to show every version, in order, doubled only by messages that are the same.
 """
 
 from __future__ import annotations
 
+import faulthandler
+import logging
 import os
 import random
 import signal
@@ -27,20 +30,26 @@ from tests.kit.postgres import PostgresServer, postgres
 from cocli.documents import Blob, Document, DocumentRepository, Relay, open_catalog
 from cocli.documents.care import fsck as checking
 from cocli.documents.graph.definition import GraphDefinition
+from cocli.documents.graph.destination import Destination
 from cocli.documents.graph.engine import Engine
 from cocli.documents.graph.graph import Graph
 from cocli.documents.graph.node import NodeContext
 from cocli.documents.graph.publisher import GraphPublisher
 from cocli.documents.graph.subscriptions import NodeSubscriptions
+from cocli.documents.graph.transports.kafka import MESSAGE_ID, MESSAGE_VERSION
+from cocli.documents.graph.transports.message_codec import read_message
 from cocli.documents.graph.worker import NodeWorker
 from cocli.documents.seeder import Seeder
-from cocli.errors import CocliError
+from cocli.errors import CatalogUnavailable, CocliError
+from cocli.models.document import DocumentReference
 from cocli.store import open_store
 
 DOCS = 25
 LEASE = timedelta(seconds=12)
 """Longer than a broker that is away keeps a relay: who comes later must not overtake it."""
 PATIENCE = 90.0
+FEWEST = 3
+"""Kills of a storm, however short: a broker alone takes seconds until it is back."""
 ROLES = ("writer", "relay", "intake", "parse", "score", "module")
 GRAPH = """
 name = "motion"
@@ -109,8 +118,16 @@ class Ground:
     port: int
 
     def opened(self) -> DocumentRepository:
-        store = open_store(f"{self.folder}/store", fsync="never")
-        return DocumentRepository(store, open_catalog(self.catalog), clock=now, subscriptions=NodeSubscriptions(True))
+        store, until = open_store(f"{self.folder}/store", fsync="never"), time.monotonic() + PATIENCE
+        while True:
+            try:
+                catalog = open_catalog(self.catalog)
+            except CatalogUnavailable:  # a supervisor would start the process again
+                if time.monotonic() > until:
+                    raise
+                time.sleep(0.3)
+            else:
+                return DocumentRepository(store, catalog, clock=now, subscriptions=NodeSubscriptions(True))
 
     def transport(self) -> Any:
         from cocli.documents.graph.transports.kafka import KafkaTransport
@@ -161,6 +178,8 @@ def serve(ground: Ground) -> None:
 def play(role: str, *ground: str) -> None:
     folder, catalog, servers, port = ground
     stage = Ground(folder, catalog, servers, int(port))
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(message)s")
+    faulthandler.register(signal.SIGUSR1)
     {"writer": write, "relay": carry, "module": serve}.get(role, lambda place: work(place, role))(stage)
 
 
@@ -203,6 +222,13 @@ class Storm:
         process.send_signal(signal.SIGKILL)
         process.wait()
 
+    def ask_where(self) -> None:
+        """Each writes into its log where it stands."""
+        for process in self.running.values():
+            if process.poll() is None:
+                process.send_signal(signal.SIGUSR1)
+        time.sleep(1)
+
     def clear(self) -> None:
         for process in self.running.values():
             process.kill()
@@ -235,6 +261,70 @@ def behind(repository: DocumentRepository) -> list[str]:
     return late
 
 
+# --- what the log says
+
+
+@dataclass
+class Told:
+    """What stands in the topic of a node: by document the references in the order in which they came first."""
+
+    messages: int = 0
+    references: dict[str, DocumentReference] = field(default_factory=dict)
+    firsts: dict[str, list[DocumentReference]] = field(default_factory=dict)
+
+    def add(self, message_id: str, reference: DocumentReference) -> None:
+        self.messages += 1
+        known = self.references.setdefault(message_id, reference)
+        assert known == reference, f"one message, two references: {known} and {reference}"
+        firsts = self.firsts.setdefault(reference.doc, [])
+        if reference not in firsts:
+            firsts.append(reference)
+
+
+def told_to(servers: str, node: str) -> Told:
+    """Every message that the broker keeps for a node."""
+    from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
+
+    consumer = Consumer({"bootstrap.servers": servers, "group.id": "reader", "enable.auto.commit": False})
+    topic, told = str(Destination("prod", node)), Told()
+    try:
+        for number in consumer.list_topics(topic, timeout=30).topics[topic].partitions:
+            _, end = consumer.get_watermark_offsets(TopicPartition(topic, number), timeout=30)
+            consumer.assign([TopicPartition(topic, number, OFFSET_BEGINNING)])
+            while end and consumer.position([TopicPartition(topic, number)])[0].offset < end:
+                message = consumer.poll(30)
+                assert message is not None, f"{topic}/{number} ends before {end}"
+                assert message.error() is None, message.error()
+                headers: dict[str, Any] = dict(message.headers() or ())
+                version = headers[MESSAGE_VERSION].decode()
+                told.add(headers[MESSAGE_ID].decode(), read_message(message.value(), version, topic=topic))
+    finally:
+        consumer.close()
+    return told
+
+
+def number_of(repository: DocumentRepository, reference: DocumentReference) -> int:
+    """What the writer wrote, which grows from version to version; nodes hand it on."""
+    document = repository.get("acct", reference, blobs=True)
+    return int(document.blobs["body"].content)
+
+
+def check_the_log(repository: DocumentRepository, servers: str) -> str:
+    """No version is missing at the first node, none comes before an older one, and what is doubled is the same."""
+    summary = list[str]()
+    for node in ("intake", "parse", "score"):
+        told = told_to(servers, node)
+        for doc, references in told.firsts.items():
+            numbers = [number_of(repository, reference) for reference in references]
+            assert numbers == sorted(numbers), f"{node} was told versions of {doc} in another order: {numbers}"
+        summary.append(f"{node} {len(told.references)} and {told.messages - len(told.references)} doubles")
+        if node == "intake":
+            for row in repository.documents("acct", datasource="ds", kind="intake", limit=1000).items:
+                found = len(told.firsts.get(row.doc, ()))
+                assert found == row.version, f"{row.doc} has {row.version} versions, and {found} were told of"
+    return ", ".join(summary)
+
+
 def rage(seconds: float, *, say: Any = print, seed: int = 1) -> dict[str, int]:
     """Kill for so long, then wait until everything has come to its end. How often each was killed."""
     with ExitStack() as stack:
@@ -254,18 +344,19 @@ def rage(seconds: float, *, say: Any = print, seed: int = 1) -> dict[str, int]:
         ground = Ground(folder, database.new_schema(), servers, free_ports(1)[0])
         storm = Storm(ground, kafka, database, random.Random(seed))
         stack.callback(storm.clear)
-        _blow(storm, seconds, say)
+        repository = ground.opened()
+        stack.callback(repository.catalog.close)
+        _blow(storm, seconds, say, repository)
         return storm.kills
 
 
-def _blow(storm: Storm, seconds: float, say: Any) -> None:
-    repository = storm.ground.opened()
+def _blow(storm: Storm, seconds: float, say: Any, repository: DocumentRepository) -> None:
     repository.catalog.routes.subscribe("acct", "ds", "prod", now())
     for role in ROLES:
         storm.start(role)
     _until(lambda: _is_moving(repository), "nothing moves", storm, repository)
     until = time.monotonic() + seconds
-    while time.monotonic() < until:
+    while time.monotonic() < until or sum(storm.kills.values()) < FEWEST:
         time.sleep(storm.rng.uniform(0.3, 2.0))
         storm.strike()
     storm.end("writer")
@@ -284,6 +375,7 @@ def _blow(storm: Storm, seconds: float, say: Any) -> None:
     assert not quarantined, [row.doc for row in quarantined]
     for role in list(storm.running):
         storm.end(role)
+    say(f"messages: {check_the_log(repository, storm.ground.servers)}")
 
 
 def _moved(repository: DocumentRepository) -> int:
@@ -305,6 +397,7 @@ def _until(holds: Any, problem: str, storm: Storm, repository: DocumentRepositor
             if progress is not None and (now_seen := progress()) != seen:
                 seen, until = now_seen, time.monotonic() + PATIENCE
         if time.monotonic() >= until:
+            storm.ask_where()
             logs = "\n".join(f"{role}: {storm.log(role)}" for role in ROLES)
             left = repository.catalog.outbox.by_destination()
             raise AssertionError(f"{problem}: {behind(repository)}; {left}; killed {storm.kills}\n{logs}")

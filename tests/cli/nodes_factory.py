@@ -35,8 +35,9 @@ def sizes() -> Graph:
 
 
 def pick(document: Document, context: NodeContext) -> Document:
-    """Fails while it is told to."""
-    if os.environ.get("COCLI_TEST_BROKEN"):
+    """Fails while it is told to: by 1, or by a file that is there."""
+    broken = os.environ.get("COCLI_TEST_BROKEN", "")
+    if broken == "1" or Path(broken or "/nowhere").exists():
         raise ValueError("this node is broken")
     return document.with_data("pick", {"bytes": document.blobs["body"].size})
 

@@ -83,10 +83,12 @@ def test_every_command_that_reads_or_changes_has_json() -> None:
         "cocli store cat",
         "cocli completion",
         "cocli documents serve",
+        "cocli documents module",
         "cocli enrichment serve",
         "cocli demo",  # its last line is JSON
         "cocli infra policy",  # these two print JSON and nothing else
         "cocli infra template",
+        "cocli suppress export",  # it writes a CSV file
         "cocli web",
         "cocli mcp",
     }

@@ -8,17 +8,19 @@ from __future__ import annotations
 import io
 import json
 import os
+import shutil
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 import cocli
-from cocli.app.campaigns.campaign import new_campaign
+from cocli.app.campaigns.campaign import edit_campaign, new_campaign
 from cocli.app.campaigns.publish import PublishOptions, publish_campaign
-from cocli.app.indexes.indexes import campaign_indexes
+from cocli.app.indexes.indexes import campaign_indexes, index_names
 from cocli.app.results.exports import ExportOptions, export_to_file
 from cocli.app.web.deploy.published import PublishedSite
 from cocli.app.web.deploy.redaction import Redaction
@@ -26,14 +28,21 @@ from cocli.app.web.prospects.files import prospect_files
 from cocli.app.web.shell import WebShell
 from cocli.app.web.site import DataSite
 from cocli.app.workspace import open_workspace
-from cocli.cli.kit.writing import EXEMPT, READING_COMMANDS
+from cocli.cli.kit.reference import commands
+from cocli.cli.kit.writing import writes
 from cocli.cli.main import main
+from cocli.config.edit import parse_change
 from cocli.config.resolve import Flags
 from cocli.demo.town.campaign import TownHome
 from cocli.index.compaction import Compactor
 from cocli.index.writer import IndexWriter
 from cocli.keys.identities import company_hash
+from cocli.keys.tile import Tile
+from cocli.models.campaign import WatchedField
 from cocli.models.email import EmailEntry
+from cocli.models.freshness.change import BusinessChange, ChangeKind
+from cocli.models.freshness.roll import ListedPlace, TileRoll
+from cocli.models.freshness.standing import BusinessStanding
 from cocli.models.prospect import StaffMember
 from cocli.results.exports.kinds import KINDS
 from cocli.service.mcp.server import READING, make_server
@@ -42,6 +51,7 @@ from cocli.service.web.server import WebSettings, serving_web
 from tests.cli.conftest import NOON, a_prospect
 from tests.kit.residue import residue
 from tests.kit.web import RunningWeb
+from tests.kit.webhooks import receiver
 
 ADDRESS, NUMBER, DOMAIN, PLACE, NAME = (
     "quiet.jo@plumb.example", "+12175550177", "hushed.example", "ChIJyUzh2kXqwoARUtNFG8VjnYQ", "Silent Night Plumbing",
@@ -66,6 +76,13 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "deploy status": (NAME_OF,), "deploy logs": (NAME_OF,),
     "campaign changes": (NAME_OF,), "register": (NAME_OF,), "retention show": (NAME_OF,),
     "retention proofs": (NAME_OF,),
+    "campaign refresh": (NAME_OF, "--dry-run"), "campaign tell": (NAME_OF, "--dry-run"), "schedule": (NAME_OF,),
+    "campaign missing-emails": (NAME_OF,), "index verify": _PLUMB,
+    "index audit": _PLUMB, "documents quarantine": _PLUMB, "documents events": _PLUMB,
+    "documents subscriptions": _PLUMB, "documents revocations": _PLUMB, "documents fsck": _PLUMB,
+    "retention apply": (NAME_OF, "--dry-run"),
+    "company refresh": ("--dry-run", *_PLUMB), "company rm": ("plumb", "--dry-run", *_PLUMB),
+    "cluster status": (NAME_OF,),
     "find": ("plumb", *_PLUMB), "export": (NAME_OF, "--out", "-"), "why": ("plumb", *_PLUMB), "report": (NAME_OF,),
 }  # fmt: skip
 NEED_MORE = {
@@ -73,6 +90,9 @@ NEED_MORE = {
     "documents job", "remote show", "source categories", "source check", "sync status",
 }  # fmt: skip
 """They show nothing of a business, or need a host, a plan, a file that there is none of here."""
+_CONFIG = ("config set", "config unset", "config edit")
+_LOOPBACK = 'web.webhook_networks=["127.0.0.0/8"]'
+_TOLD = get_args(WatchedField)
 ABOUT_FILES = {
     "store ls",
     "store cat",
@@ -84,10 +104,33 @@ ABOUT_FILES = {
 }
 """They show what lies in the store as it lies there, or the list itself."""
 SAY_NOTHING = {
-    "doctor", "locate", "init", "config", "completion", "demo", "self", "run", "worker", "supervisor", "documents work",
-    "documents serve", "enrichment serve", "cluster",
+    "doctor", "locate", "init", "config show", "completion", "demo", "self check", "infra diff", "infra check",
+    "infra outputs", "infra template", "infra policy", "documents module", "cluster top",
 }  # fmt: skip
-"""Nothing that was found is in what they say, or they are servers whose answers are tried below."""
+"""Nothing that was found is in what they say."""
+SERVE = {"web serve", "mcp", "documents serve", "documents work", "enrichment serve"}
+"""They answer programs. Those of the dashboard and the tools for assistants are tried below; `documents serve` hands
+out captures as they lie in the store."""
+WRITE = {
+    "run", "campaign new", "campaign edit", "campaign rm", "campaign build-mission-index", "campaign queue-mission",
+    "campaign kml", "campaign settle", "campaign publish", "campaign migrate", "campaign retry",
+    "campaign enqueue-batch", "campaign evaluate-batch", "campaign re-extract", "campaign achieve-goal", "source add",
+    "source rm", "source fetch", "import", "enrich", "company new", "company open", "company tag", "company untag",
+    "company exclude", "company edit", "company merge", "company split", "company restore", "person new",
+    "person open", "person rm", "note add", "note edit", "note rm", "meeting add", "meeting rm", "web deploy",
+    "suppress add", "suppress rm", "suppress import", "forget", "worker", "supervisor", "deploy hosts",
+    "deploy hotfix", "deploy rollback", "deploy stop", "deploy remove", "cluster evict", "cluster admit",
+    "remote send", "sync push", "sync pull", "sync both", "sync resolve", "backup create", "backup restore",
+    "backup prune", "infra deploy", "infra user add", "infra user rm", "queue put", "queue release", "queue recover",
+    "queue purge", "sync needed", "campaign plan",
+    "queue sideline", "index compact", "index consolidate", "index backfill", "index migrate", "index gc",
+    "index repair", "index purge", "documents save", "documents rm", "documents restore", "documents purge",
+    "documents replay", "documents seed", "documents promote", "documents token", "documents revoke",
+    "documents release", "documents recrawl", "documents subscribe", "documents unsubscribe",
+    "store put", "store rm", "config set",
+    "config unset", "config edit",
+}  # fmt: skip
+"""They change something, and say what. All that any command says passes the list on its way to the terminal."""
 
 
 @pytest.fixture(scope="module")
@@ -102,6 +145,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TownHome]:
         for some in _prospects():
             IndexWriter(prospects).append(some)
             Compactor(prospects).compact()
+        fresh: dict[str, list[Any]] = {"changes": _changes(), "standings": _standings(), "rolls": [_roll()]}
+        for name, records in fresh.items():
+            IndexWriter(indexes.open(indexes.ref(name))).append(records)
         emails = indexes.open(indexes.ref("emails"))
         IndexWriter(emails).append([_email(ADDRESS), _email(f"boss@{DOMAIN}"), _email("info@plumb.example")])
         Compactor(emails).compact()
@@ -134,6 +180,43 @@ def _prospects() -> list[list[Any]]:
                     company_hash=company_hash(PLACE), **found),
          a_prospect("named.example", name=NAME, slug="named", street="2 Reticent Lane", **found)],
     ]  # fmt: skip
+
+
+def _changes() -> list[BusinessChange]:
+    """What changed of everybody: of some only the hash tells that they are left alone."""
+    rows = [row for some in _prospects() for row in some]
+    told: list[tuple[str, ChangeKind, str, str]] = [
+        ("Plumb", "email", ADDRESS, "info@plumb.example"), ("Plumb", "phone", "217 555 0177", "+12175550199"),
+        ("Bolt", "email", "old@bolt.example", "info@bolt.example"),
+    ]  # fmt: skip
+    told += [(name, "moved", "3 Reticent Lane", "1 Elm") for name in ("Tacit Pipes", NAME)]
+    found = datetime.now(UTC)
+    return [
+        BusinessChange(
+            change_id=f"{number:08x}{row.company_hash[:8]}", campaign=NAME_OF, company_hash=row.company_hash, name=name,
+            kind=kind, before=before, after=after, found_at=found,
+        )
+        for number, (name, kind, before, after) in enumerate(told)
+        for row in rows
+        if row.name == name
+    ]  # fmt: skip
+
+
+def _standings() -> list[BusinessStanding]:
+    return [
+        BusinessStanding(
+            company_hash=row.company_hash, campaign=NAME_OF, taken_at=NOON, state="listed", name=row.name,
+            street=row.street, phone=row.phone, email=row.primary_email, changed_at=NOON, changes=("email",),
+        )
+        for some in _prospects()
+        for row in some
+    ]  # fmt: skip
+
+
+def _roll() -> TileRoll:
+    places = dict.fromkeys((PLACE, "overture:1"), ListedPlace(first=NOON, last=NOON))
+    return TileRoll(tile=Tile.parse("39.8", "-89.6"), phrase="plumber", source="google-maps", campaign=NAME_OF,
+                    read_at=NOON, places=places)  # fmt: skip
 
 
 def _email(address: str) -> EmailEntry:
@@ -176,9 +259,49 @@ def hidden_in(data: bytes, tmp_path: Path) -> list[tuple[str, str]]:
     return residue([folder], HIDDEN)
 
 
-def test_every_command_that_shows_something_is_tried_here() -> None:
-    known = set(COMMANDS) | ABOUT_FILES | SAY_NOTHING
-    assert {*READING_COMMANDS, *EXEMPT} <= known
+def every_command() -> set[str]:
+    """All that a person can type, whoever wrote it and whenever: also under older names."""
+    found = set[str]()
+    for path, command, _ in commands(hidden=True):
+        default = getattr(command, "default_verb", None)  # `cocli web` is `cocli web serve`
+        if default or not hasattr(command, "list_commands"):
+            found.add(f"{path.removeprefix('cocli ')} {default or ''}".strip())
+    return found
+
+
+def test_every_command_is_tried_here_or_said_to_show_nothing() -> None:
+    kinds = [set(COMMANDS), ABOUT_FILES, SAY_NOTHING, SERVE, WRITE]
+    known = set[str]().union(*kinds)
+    assert every_command() - known == set(), "a new command: try it in COMMANDS, or say here that it shows nobody"
+    assert known - every_command() == set(), "these are no commands any more"
+    assert sum(map(len, kinds)) == len(known), "each in one place"
+    reading = {name for name in every_command() if not writes(name)}
+    assert not reading & WRITE - {"run", "worker", "supervisor", "cluster evict", "cluster admit", *_CONFIG}
+
+
+@pytest.mark.parametrize("name", index_names())
+def test_no_index_shows_them(home: TownHome, name: str, tmp_path: Path) -> None:
+    view = name.replace("-", "_")
+    for words in ((f"SELECT * FROM {view}",), (f"SELECT * FROM {view}", "--json")):
+        code, shown = said("index", "query", *words, *_PLUMB)
+        assert code == 0, shown
+        assert hidden_in(shown, tmp_path) == []
+
+
+def test_no_watch_tells_of_them(home: TownHome, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("a long secret of the watch", "utf-8")
+    with receiver(200) as (url, got):
+        hook = f'webhook = "{url}", secret_file = "{tmp_path / "secret"}"'
+        watches = f"watch=[{{name = 'all', digest = true, fields = {list(_TOLD)}, {hook}}}]"
+        with open_workspace(home.environ, Flags()) as workspace:
+            edit_campaign(workspace, NAME_OF, [parse_change(watches), parse_change(_LOOPBACK)])
+        assert said("campaign", "tell", NAME_OF)[0] == 0
+    told = tmp_path / "told"
+    shutil.copytree(home.data / "campaigns" / NAME_OF / "exports" / "watches", told / "files")
+    (told / "call.json").write_bytes(b"".join(body for _, body in got))
+    bolt = {name.rpartition(".")[2] for name, _ in residue([told], ["old@bolt.example"])}
+    assert bolt == {"csv", "eml", "json"}, "Bolt is told of in all three"
+    assert residue([told], HIDDEN) == []
 
 
 @pytest.mark.parametrize("command", sorted(COMMANDS))

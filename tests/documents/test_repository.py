@@ -386,8 +386,11 @@ def test_what_was_deleted_comes_back_as_it_was(repository: DocumentRepository, p
     intake = repository.save(page(body=BIG))
     state = repository.save(page(body=BIG).at("parser", "main").with_data("parser", {"a": 1}))
     repository.delete("acct", page().doc)
-    restored = repository.restore("acct", page().doc)
+    restored = repository.restore("acct", page().doc, by="me")
     assert [one.outcome for one in restored] == ["restored", "restored"]
+    kept = repository.objects.current(repository.objects.place(page()))
+    assert kept is not None
+    assert (kept[0].header.operation, kept[0].header.saved_by) == ("restored", "me")
     assert repository.get("acct", intake.reference, blobs=True) == page(body=BIG)
     assert repository.get("acct", state.reference).data == {"parser": {"a": 1}}
     assert repository.save(page(body=BIG)).outcome == "unchanged"

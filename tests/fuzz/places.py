@@ -67,7 +67,7 @@ def _bytes(text: str) -> bytes:
 def _robots_rule(text: str) -> bool:
     """Addresses are ASCII by the time that they are asked about."""
     path = text[:2000].encode("ascii", "ignore").decode()
-    rules = read_rules(_bytes(f"User-agent: *\nDisallow: /{text[:2000]}b$"), _URL, _AGENT)
+    rules = read_rules(_bytes(f"User-agent: *\nDisallow: /{text[:2000]}b$"), _AGENT)
     return rules.allow(f"{_URL}{path}", _AGENT)
 
 
@@ -110,8 +110,8 @@ _WEBSITES: dict[str, Callable[[str], object]] = {
     "sitemap": lambda text: read_sitemap(_bytes(f"<urlset><url><loc>{text}")),
     "sitemap tags": lambda text: read_sitemap(_bytes(f"<urlset>{text}")),
     "sitemap lines": lambda text: read_sitemap(_bytes(f"https://a.de/{text}")),
-    "robots": lambda text: read_rules(_bytes(f"User-agent: *\n{text}"), _URL, _AGENT),
-    "robots lines": lambda text: read_rules(_bytes(text.replace(" ", "\n")), _URL, _AGENT),
+    "robots": lambda text: read_rules(_bytes(f"User-agent: *\n{text}"), _AGENT),
+    "robots lines": lambda text: read_rules(_bytes(text.replace(" ", "\n")), _AGENT),
     "robots rule": _robots_rule,
     "phone": lambda text: to_e164(text, "DE"),
     "e-mail": read_address,

@@ -12,6 +12,7 @@ import sqlite3
 import zipfile
 import zlib
 from contextlib import closing
+from email import message_from_bytes
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -63,6 +64,11 @@ def _plain(data: bytes) -> Iterator[bytes]:
         yield _rows_of_parquet(data)
     elif data.startswith(b"SQLite format 3"):
         yield from _rows_of_sqlite(data)
+    elif b"\nMIME-Version: " in data[:2000]:
+        for part in message_from_bytes(data).walk():
+            payload = part.get_payload(decode=True)
+            if isinstance(payload, bytes):
+                yield payload
     else:
         try:
             yield zlib.decompress(data, -zlib.MAX_WBITS)  # what the dashboard searches in has no head

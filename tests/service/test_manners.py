@@ -16,8 +16,11 @@ from schemathesis.core.result import Ok
 from cocli.app.documents.revocations import revoke
 from cocli.app.documents.tokens import TokenScope, token_id_said
 from cocli.documents import Blob, Document, codec
+from cocli.documents.limits import INLINE_LIMIT
+from cocli.documents.objects import DocumentObjects
 from cocli.documents.proto.generated import document_pb2
 from cocli.documents.proto.generated import repository_pb2 as pb
+from cocli.documents.repository import DEFAULT_PREFIX
 from cocli.documents.save_order import row_etag
 from cocli.errors import PreconditionFailed, ScopeMissing, TokenRefused, UsageError
 from cocli.keys.identities import datasource_id
@@ -124,6 +127,25 @@ def test_many_at_once_have_an_outcome_each(alice: DocumentClient) -> None:
         alice._call("SaveDocuments", too_many, pb.SaveDocumentsResponse)
 
 
+def test_where_several_datasources_have_an_id_the_caller_names_one(service: Any, alice: DocumentClient) -> None:
+    for datasource in ("first", "second"):
+        page = Document.intake(account="alice", connector="web", doc="shared", datasource=datasource)
+        state = page.with_blob("body", Blob.of(datasource.encode())).at("parse", "shared")
+        alice.save(state.with_data("parse", {"of": datasource}))
+    with pytest.raises(UsageError, match=r"several datasources: first \(web\), second \(web\)") as refused:
+        alice.current("shared", "parse", "shared")
+    assert "datasource in a request" in (refused.value.hint or "")
+    found = [alice.current("shared", "parse", "shared", datasource=name) for name in ("first", "second")]
+    assert [document.data["parse"]["of"] for document in found] == ["first", "second"]
+    with http_of(service, service.token("alice")) as http:
+        wanted = {"doc": "shared", "address": "parse", "cluster": "shared"}
+        unclear = http.get("/v1/documents/content", params=wanted)
+        assert (unclear.status_code, "datasource in a request" in unclear.json()["error"]["hint"]) == (400, True)
+        for datasource in ("first", "second"):
+            answer = http.get("/v1/documents/content", params={**wanted, "datasource": datasource})
+            assert (answer.status_code, answer.text) == (200, datasource)
+
+
 # --- tokens
 
 
@@ -144,6 +166,14 @@ def test_a_token_allows_what_its_scopes_say_and_who_it_is_for_is_kept(service: A
         assert http.post("/v1/documents", params={"doc": "y"}, content=b"z").status_code == 403
     admin = service.token("scoped", scopes=[TokenScope.ADMIN], who="Ada")
     with DocumentClient(service.grpc, admin) as ada:
+        ada.delete("scoped")
+        ada.restore("scoped")
+        objects = DocumentObjects(
+            open_store(str(service.home / "data")), prefix=DEFAULT_PREFIX, inline_limit=INLINE_LIMIT
+        )
+        restored = objects.current(objects.place(page))
+        assert restored is not None
+        assert (restored[0].header.operation, restored[0].header.saved_by) == ("restored", "Ada")
         assert ada.usage("alice").account_id == "alice"
         assert ada.purge("scoped", reason="asked")[0].purged_by == "Ada"
 
@@ -226,6 +256,8 @@ def test_the_openapi_page_is_served_valid_and_true(service: Any) -> None:
         answers = {
             ("/v1/documents", "get"): http.get("/v1/documents"),
             ("/v1/replays", "get"): http.get("/v1/replays"),
+            ("/v1/quarantine", "get"): http.get("/v1/quarantine"),
+            ("/v1/quarantine/release", "post"): http.post("/v1/quarantine/release", json={"doc_ids": ["x"]}),
             ("/v1/usage", "get"): http.get("/v1/usage"),
             ("/v1/documents", "post"): http.post("/v1/documents", params={"doc": "x"}, content=b"y"),
             ("/v1/uploads", "post"): http.post("/v1/uploads", params={"doc": "x"}),

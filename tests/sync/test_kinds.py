@@ -37,6 +37,7 @@ EXAMPLES: list[tuple[object, kinds.SyncKind]] = [
     (paths.RefreshRoundKey("c", "20261117", 1), kinds.QUEUE_STATE),
     (paths.QueuedRoundKey("c", "20261117", 1), kinds.QUEUE_STATE),
     (paths.WatchStateKey("c", "closed"), kinds.QUEUE_STATE),
+    (paths.RetentionKey("c", "20261117", SHA), kinds.PROOF),
     (paths.HarvestedTileKey("c", Tile.parse("33.7", "-118.3"), "plumber", "overture"), kinds.LOOSE),
     ("indexes/scraped-tiles/33.7/-118.3/plumber.csv", kinds.LOOSE),
     ("indexes/scraped-tiles/33.7/-118.3/plumber/overture.csv", kinds.LOOSE),

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from cocli.app.documents import documents as use
 from cocli.app.documents.jobs import ReplayOptions
-from cocli.app.documents.quarantine import QuarantineQuery, QuarantineRelease, quarantined, release
+from cocli.app.documents.quarantine import QuarantineRelease, quarantined, release
 from cocli.app.workspace import no_progress
+from cocli.documents.graph.quarantine import QuarantineQuery
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -20,6 +20,7 @@ from cocli.keys.paths import (
     parse,
     queue_folder,
 )
+from cocli.store.folders import is_empty
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -135,7 +136,7 @@ def _needed(campaign: str | None, kind: str, name: str) -> str:
 def _in_store(what: str, store: Store, key: str) -> LocatedThing:
     folder = key if key.endswith("/") else None
     if folder:
-        exists = next(iter(store.list(folder)), None) is not None
+        exists = not is_empty(store, folder)
     else:
         try:
             store.head(key)

@@ -16,9 +16,9 @@ from cocli.app.split import has_data
 from cocli.config.places import cache_home, state_home
 from cocli.errors import CocliError, UnknownCampaign, UsageError
 from cocli.index.cache import FolderCache
-from cocli.keys.paths import CATALOG_FOLDER, campaign_folder
+from cocli.keys.paths import CATALOG_FOLDER, FORGOTTEN_FOLDER, SUPPRESSED_FOLDER, campaign_folder
 from cocli.store.etag import content_etag
-from cocli.store.folders import children
+from cocli.store.folders import children, is_empty
 from cocli.sync.decision import Action, SyncOptions
 from cocli.sync.engine import Syncer
 from cocli.sync.folder import Folder
@@ -73,9 +73,11 @@ class Sync:
     def _obey_who_was_forgotten(self, options: SyncOptions) -> None:
         """Before anything is compared: who is left alone is known on both sides, and who was forgotten is gone from
         both. So nothing of them that is still here goes back."""
+        folder, bucket, environ = self.pair.folder.store, self.pair.bucket, self.settings.environ
+        if all(is_empty(store, name) for store in (folder, bucket) for name in (SUPPRESSED_FOLDER, FORGOTTEN_FOLDER)):
+            return
         from cocli.app.left_alone.copies import carry_lists, obey_proofs  # here: all of the index comes with it
 
-        folder, bucket, environ = self.pair.folder.store, self.pair.bucket, self.settings.environ
         carry_lists(folder, bucket, writes_other=options.direction.up)
         dropped = obey_proofs(environ, [folder], copies=options.direction.down).dropped
         if dropped:  # as if never had: what is in the bucket is brought over

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -12,8 +13,9 @@ from cocli.config.file import ConfigFile, Scope, read_config
 from cocli.config.resolve import Flags, Settings, load_user_file, resolve
 from cocli.config.schema import STORE_VARIABLE, did_you_mean
 from cocli.errors import NotFound, UnknownCampaign, UsageError
-from cocli.keys.paths import CampaignConfigKey
+from cocli.keys.paths import SUPPRESSED_FOLDER, CampaignConfigKey
 from cocli.store.disk.own_names import place_of
+from cocli.store.folders import is_empty
 from cocli.store.settled import create
 
 if TYPE_CHECKING:
@@ -23,6 +25,10 @@ if TYPE_CHECKING:
     from cocli.pipeline.suppression.stored import LeftAlone
     from cocli.pipeline.suppression.veil import Veil
     from cocli.store.base import Store
+
+
+_LOOK_SECONDS = 30.0
+"""So long a list that was empty is taken to be empty still; a list that is not is looked at as often."""
 
 
 def _source_names() -> list[str]:
@@ -85,6 +91,8 @@ class Workspace:
     settings: Settings
     _stores: dict[str, Store] = field(default_factory=dict)
     _left_alone: dict[str, LeftAlone] = field(default_factory=dict)
+    _seen_empty: dict[str, float] = field(default_factory=dict)
+    """Stores whose do-not-contact list was empty, and when that was looked at."""
 
     @property
     def store(self) -> Store:
@@ -123,13 +131,24 @@ class Workspace:
 
     def forget_lists(self) -> None:
         """Somebody has just changed the do-not-contact list: whoever asks next reads it again."""
+        self._seen_empty.clear()
         for left_alone in self._left_alone.values():
             left_alone.forget()
 
     def veils(self) -> list[Veil]:
         """What a text passes through before a person sees it: the lists of all stores that were opened."""
-        veils = [self.left_alone(store).veil() for store in self._stores.values()]
+        veils = [self.left_alone(store).veil() for store in self._stores.values() if self._lists_somebody(store)]
         return [veil for veil in veils if veil is not None]
+
+    def _lists_somebody(self, store: Store) -> bool:
+        """A look that loads nothing: most lists are empty, and then no command waits for what reads them."""
+        now = time.monotonic()
+        if now - self._seen_empty.get(store.address, -_LOOK_SECONDS) < _LOOK_SECONDS:
+            return False
+        if not is_empty(store, SUPPRESSED_FOLDER):
+            return True
+        self._seen_empty[store.address] = now
+        return False
 
     def campaign(self, name: str, *, split: bool = False) -> Campaign:
         """Load a campaign by its name. `CampaignSplit` where it is in two places, but for who mends that (`split`)."""

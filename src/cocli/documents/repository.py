@@ -117,6 +117,11 @@ class DocumentRepository:
         """
         return self._saver.save(SaveOrder(self._redact(document), publish))
 
+    def announce(self, document: Document, *, publish: Sequence[str] = ()) -> Receipt | None:
+        """Tell destinations of a document as it is there, or save it where it never was. None where a newer version
+        took its place: whoever reads that one is told of it."""
+        return self._saver.announce(SaveOrder(self._redact(document), publish))
+
     def carry_out(self, orders: Sequence[SaveOrder]) -> list[Receipt | CocliError]:
         """Save many, side by side and in one transaction, each on its own condition. One failure does not stop the
         others. Each is on the disk when this returns, and the disk was synchronised for all of them together."""
@@ -259,10 +264,10 @@ class DocumentRepository:
         check_parts(account=account, doc=doc)
         return self.tombstones.delete(account, doc, cluster, by, condition)
 
-    def restore(self, account: str, doc: str, *, cluster: Selection = EVERY) -> list[Receipt]:
+    def restore(self, account: str, doc: str, *, cluster: Selection = EVERY, by: str = "") -> list[Receipt]:
         """Bring back what was deleted, as it was."""
         check_parts(account=account, doc=doc)
-        return self.tombstones.restore(account, doc, cluster)
+        return self.tombstones.restore(account, doc, cluster, by)
 
     def purge(self, account: str, doc: str, *, by: str = "", reason: str = "") -> list[PurgeProof]:
         """Remove every version and blob for good; one proof per datasource that had the document."""
@@ -312,7 +317,8 @@ def several_datasources(doc: str, rows: Sequence[PipeDoc]) -> UsageError:
     """Which of them is meant has to be said."""
     known = ", ".join(f"{row.datasource} ({row.connector})" for row in rows)
     return UsageError(
-        reason=f"Document {doc} came in from several datasources: {known}.", hint="Say which with --datasource ID."
+        reason=f"Document {doc} came in from several datasources: {known}.",
+        hint="Say which: datasource in a request, --datasource ID on the command line.",
     )
 
 

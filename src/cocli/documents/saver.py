@@ -123,6 +123,26 @@ class Saver:
                 return self._finish(request, request.first, etag, [])
         return self._over_what_is_there(request, found.row)
 
+    def announce(self, order: SaveOrder) -> Receipt | None:
+        """Tell destinations of the newest version, if it is this one; what never was there is saved.
+
+        None where a newer one took its place: an old message must not bring old content back over it."""
+        document = order.document
+        place, intake = self._objects.place(document), _intake(document)
+        read = self._objects.current(place)
+        if read is None or read[0].header.deleted_at is not None:
+            return self.save(order)
+        there = read[0]
+        if there.header.digest != document.digest:
+            earlier = self._objects.version(place, document.digest)
+            return self.save(order) if earlier is None else None
+        found = self._catalog.find(document.account, document.state_key, intake)
+        if found.row is None or found.row.version < there.header.version:
+            return self._adopt(self._request(order, place, intake), there, self._events(there))
+        if found.row.digest != document.digest:
+            return None
+        return self._unchanged(order, found)
+
     def save_many(self, orders: Sequence[SaveOrder]) -> list[Receipt | CocliError]:
         """A batch is written side by side and committed at once; what others touch meanwhile is done one by one."""
         batch = _Batch(orders, [_intake(order.document) for order in orders])

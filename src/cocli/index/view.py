@@ -17,7 +17,7 @@ from cocli.keys.paths import ShardKey
 from cocli.models.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from cocli.formats.plan import RowPlan
     from cocli.index.index import Index
@@ -30,6 +30,8 @@ _LOG = logs.get_logger(__name__)
 
 _OPEN_BYTES = 1 << 30
 """Shards that stay open for the next lookup. They are mapped files: the kernel takes their memory if it needs some."""
+_FEW_KEYS = 256
+"""Whoever looks so many up together comes back for others, as with single lookups."""
 
 
 class ViewRow(NamedTuple):
@@ -134,6 +136,7 @@ class VersionView(Generic[R]):
         """The lines of many keys; what is missing is fetched side by side, first for the delta, then for the base."""
         found: dict[str, tuple[bytes, RowReader[R]]] = {}
         wanted = sorted(set(keys))
+        opened = self._kept_shard if len(wanted) <= _FEW_KEYS else self.shard
         for run in (self.delta, self.base):
             holders: dict[str, list[str]] = defaultdict(list)
             entries: dict[str, ShardEntry] = {}
@@ -142,22 +145,13 @@ class VersionView(Generic[R]):
                 if entry is not None:
                     holders[entry.sha256].append(key)
                     entries[entry.sha256] = entry
-            self.fetch(entries.values())
+            self.fetch([entry for name, entry in entries.items() if name not in self._open])
             for name, entry in entries.items():
-                self._find_in(entry, holders[name], found)
+                shard = opened(entry)
+                if shard is not None:
+                    found |= _found_in(shard, holders[name])
             wanted = [key for key in wanted if key not in found]
         return found
-
-    def _find_in(self, entry: ShardEntry, keys: list[str], found: dict[str, tuple[bytes, RowReader[R]]]) -> None:
-        shard = self.shard(entry)
-        if shard is None:
-            return
-        at = shard.start
-        for key in keys:  # in order, so that each search begins where the last one ended
-            begin, end, is_there = shard.seek(key, at)
-            if is_there:
-                found[key] = (shard.part(begin, end - 1), shard.rows)
-            at = end
 
     def records(self, keys: Iterable[str]) -> dict[str, R]:
         """The records of many keys, read as tables."""
@@ -204,3 +198,15 @@ class VersionView(Generic[R]):
                 header = shard.rows.header
                 for key, line in shard.lines(low, high):
                     yield ViewRow(key, line, header)
+
+
+def _found_in(shard: Shard[R], keys: Sequence[str]) -> dict[str, tuple[bytes, RowReader[R]]]:
+    """`keys` are in order, so each search begins where the last one ended."""
+    found: dict[str, tuple[bytes, RowReader[R]]] = {}
+    at = shard.start
+    for key in keys:
+        begin, end, is_there = shard.seek(key, at)
+        if is_there:
+            found[key] = (shard.part(begin, end - 1), shard.rows)
+        at = end
+    return found

@@ -1,4 +1,5 @@
-"""One level of a store's tree. A store lists everything below a folder; this skips what lies deeper."""
+"""One level of a store's tree, and whether a folder has anything in it. A store lists everything below a folder; this
+skips what lies deeper."""
 
 from __future__ import annotations
 
@@ -12,6 +13,11 @@ if TYPE_CHECKING:
 _LAST = "~" * 200  # sorts behind every part that a folder can hold, in every order that a store may list in
 _READ_AT_MOST = 50
 """Objects that are read in one folder before the rest of it is jumped over: a few cost less than a new request."""
+
+
+def is_empty(store: Store, prefix: str) -> bool:
+    """Whether nothing lies below a folder: one short look."""
+    return next(iter(store.list(prefix)), None) is None
 
 
 def children(store: Store, prefix: str) -> Iterator[ObjectInfo | str]:

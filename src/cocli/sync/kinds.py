@@ -68,6 +68,7 @@ BATCH = SyncKind("batch", SyncPart.RECORDS, SyncRule.IMMUTABLE, consumed=True)
 LOOSE = SyncKind("loose record", SyncPart.RECORDS, SyncRule.MERGE, consumed=True)
 MARKDOWN = SyncKind("company or person", SyncPart.COMPANIES, SyncRule.PERSON)
 REPORT = SyncKind("report", SyncPart.REPORTS, SyncRule.NEWEST)
+PROOF = SyncKind("proof of removal", SyncPart.REPORTS, SyncRule.IMMUTABLE)
 HEARTBEAT = SyncKind("heartbeat", SyncPart.STATUS, SyncRule.NEWEST, pull_only=True)
 CATALOG = SyncKind("catalogue", SyncPart.OTHER, SyncRule.NEVER)
 MACHINE = SyncKind("machine", SyncPart.STATUS, SyncRule.NEVER)
@@ -80,7 +81,7 @@ OTHER = SyncKind("other", SyncPart.OTHER, SyncRule.PERSON)
 
 KINDS = (
     CONFIG, MARKDOWN, VERSION, BATCH, LOOSE, DESCRIPTION, COMPLETION, QUEUE_STATE, DOCUMENT, DOCUMENT_VERSION, REPORT,
-    HEARTBEAT, MACHINE, CATALOG, LEFT_ALONE, PROBE, OTHER,
+    PROOF, HEARTBEAT, MACHINE, CATALOG, LEFT_ALONE, PROBE, OTHER,
 )  # fmt: skip
 """Every kind, as docs/sync.md lists them."""
 
@@ -149,6 +150,8 @@ def _of_campaign(below: str) -> SyncKind:
             return _of_index(name, inside) if inside else OTHER
         case "refresh" | "watches":
             return QUEUE_STATE
+        case "retention":
+            return PROOF
         case "exports" | "reports" | "quality" | "imports":
             return REPORT
     return OTHER

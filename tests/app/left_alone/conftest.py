@@ -9,15 +9,17 @@ from typing import Any
 
 import pytest
 
-from cocli.app.campaigns.campaign import new_campaign
+from cocli.app.campaigns.campaign import edit_campaign, new_campaign
 from cocli.app.campaigns.publish import PublishOptions, publish_campaign
 from cocli.app.companies.companies import refresh_companies
 from cocli.app.documents.documents import opened_documents
+from cocli.app.freshness.watches import tell_watches
 from cocli.app.indexes.indexes import campaign_indexes
 from cocli.app.queues.queues import opened_queue
 from cocli.app.results.exports import ExportOptions, export_to_store
 from cocli.app.search.search import open_search
 from cocli.app.workspace import open_workspace
+from cocli.config.edit import parse_change
 from cocli.config.resolve import Flags
 from cocli.demo.town.campaign import TownHome
 from cocli.documents import Blob, Document
@@ -25,8 +27,12 @@ from cocli.documents.document import DocumentSource
 from cocli.index.compaction import Compactor
 from cocli.index.writer import IndexWriter
 from cocli.keys.identities import company_hash
+from cocli.keys.tile import Tile
 from cocli.models.domain import Domain
 from cocli.models.email import EmailEntry
+from cocli.models.freshness.change import BusinessChange, ChangeKind
+from cocli.models.freshness.roll import ListedPlace, TileRoll
+from cocli.models.freshness.standing import BusinessStanding
 from cocli.models.prospect import Prospect, StaffMember
 from cocli.queue.base import NewTask
 
@@ -35,7 +41,12 @@ CAMPAIGN = "plumbers"
 ADDRESS, NUMBER, DOMAIN, COMPANY = "quiet.jo@plumb.example", "+12175550177", "hushed.example", "Tacit Pipes"
 PERSON = ("quiet.jo", "Quiet Jo Doe")
 """What is left of an address, where it is: the person."""
-BUSINESS = (DOMAIN, "2175550188", "217) 555-0188", COMPANY, "Reticent Lane", "boss@hushed")
+FORMER_NAME, FORMER_NUMBER, LISTED_ID = "Silent Tubes", "+12175550199", "0184c1ab"
+"""What only the changes of the business and the roll of a search have."""
+BUSINESS = (
+    DOMAIN, "2175550188", "217) 555-0188", COMPANY, "Reticent Lane", "boss@hushed", FORMER_NAME, "2175550199",
+    "217 555 0199", LISTED_ID,
+)  # fmt: skip
 
 
 def a_business(domain: str, name: str, **values: Any) -> Prospect:
@@ -62,6 +73,7 @@ def fill(home: TownHome) -> None:
     with open_workspace(home.environ, Flags()) as workspace:
         new_campaign(workspace, CAMPAIGN, ["plumber"])
         _records(workspace)
+        _freshness(workspace)
         _captures(workspace)
         campaign = workspace.campaign(CAMPAIGN)
         with opened_queue(campaign, "enrichment") as queue:
@@ -85,7 +97,7 @@ def _records(workspace: Any) -> None:
     )  # fmt: skip
     tacit = a_business(
         DOMAIN, COMPANY, phone_e164="+12175550188", phone="(217) 555-0188", street="1 Reticent Lane",
-        primary_email="boss@hushed.example", all_emails=("boss@hushed.example",),
+        primary_email="boss@hushed.example", all_emails=("boss@hushed.example",), source_ids=(f"overture:{LISTED_ID}",),
     )  # fmt: skip
     bolt = a_business("bolt.example", "Bolt", primary_email="info@bolt.example", phone_e164="+12175550100")
     prospects = indexes.open(indexes.ref("prospects"))
@@ -105,6 +117,43 @@ def _records(workspace: Any) -> None:
     IndexWriter(indexes.open(indexes.ref("domains"))).append(
         [Domain(domain=name, last_crawled=NOON) for name in (DOMAIN, "plumb.example", "bolt.example")]
     )
+
+
+def _freshness(workspace: Any) -> None:
+    """How businesses stood, what changed of them, where they are listed, and who was told."""
+    indexes = campaign_indexes(workspace, CAMPAIGN)
+    plumb, tacit = (company_hash(f"domain:{domain}") for domain in ("plumb.example", DOMAIN))
+    now = indexes.store.now()
+    standings = [
+        BusinessStanding(company_hash=plumb, campaign=CAMPAIGN, taken_at=NOON, state="listed", name="Plumb",
+                         email=ADDRESS, phone=NUMBER),
+        BusinessStanding(company_hash=tacit, campaign=CAMPAIGN, taken_at=NOON, state="listed", name=FORMER_NAME,
+                         phone=FORMER_NUMBER, street="1 Reticent Lane"),
+    ]  # fmt: skip
+    changes = [
+        _change(1, plumb, "Plumb", "email", ADDRESS, "info@plumb.example", now),
+        _change(2, tacit, COMPANY, "phone", "(217) 555-0199", "(217) 555-0188", now),
+        _change(3, tacit, COMPANY, "renamed", FORMER_NAME, COMPANY, now),
+        _change(4, company_hash("domain:bolt.example"), "Bolt", "phone", "+12175550101", "+12175550100", now),
+    ]
+    ids = dict.fromkeys((f"overture:{LISTED_ID}", "overture:7a7a7a7a"), ListedPlace(first=NOON, last=NOON))
+    roll = TileRoll(tile=Tile.parse("39.8", "-89.6"), phrase="plumber", source="overture", campaign=CAMPAIGN,
+                    read_at=NOON, places=ids)  # fmt: skip
+    for name, records in (("rolls", [roll]), ("changes", changes), ("standings", standings)):
+        index = indexes.open(indexes.ref(name))
+        IndexWriter(index).append(records)
+        Compactor(index).compact()
+    names = 'fields = ["name", "kind", "before"]'
+    watches = f'watch=[{{name = "all", digest = true}}, {{name = "names", digest = true, {names}}}]'
+    edit_campaign(workspace, CAMPAIGN, [parse_change(watches)])
+    assert [report.problem for report in tell_watches(workspace, CAMPAIGN)] == [None, None]
+
+
+def _change(
+    number: int, company: str, name: str, kind: ChangeKind, before: str, after: str, found_at: datetime
+) -> BusinessChange:
+    return BusinessChange(change_id=f"{number:016x}", campaign=CAMPAIGN, company_hash=company, name=name, kind=kind,
+                          before=before, after=after, found_at=found_at)  # fmt: skip
 
 
 def _email(address: str, prospect: Prospect) -> EmailEntry:
@@ -133,7 +182,7 @@ def _captures(workspace: Any) -> None:
             ("https://www.plumb.example/team",
              f"<p>Quiet Jo Doe</p><a data-cfemail='{_cloaked(ADDRESS)}'>[protected]</a>"),
             ("https://directory.example/plumbers",
-             f"<ul><li>Bolt<li>{COMPANY}, 1 Reticent Lane, www.hushed.example</ul>"),
+             f"<ul><li>Bolt<li>{COMPANY} ({FORMER_NAME}, 217 555 0199), 1 Reticent Lane, www.hushed.example</ul>"),
         ):  # fmt: skip
             for body in (text, text + "<p>again</p>", text + "<p>large</p>" * 20_000):  # versions, and one outside
                 page = Document.intake(account=documents.account, connector="web", doc=doc,

@@ -13,6 +13,7 @@ from cocli.documents.graph.edge import Edge
 from cocli.documents.graph.graph import Graph
 from cocli.documents.graph.journey import EngineOptions
 from cocli.documents.graph.node import Node, NodeContext
+from cocli.documents.graph.quarantine import QuarantineQuery
 from cocli.documents.graph.run import Ending
 from cocli.errors import DocumentDeleted, GraphInvalid, LeaseLost, NodeInterrupted, Unavailable, UnknownNode, UsageError
 
@@ -251,7 +252,7 @@ def test_quarantine_keeps_what_the_node_was_given_and_lets_it_go_on(world: Any) 
     broken[0] = False
     assert endings(engine.release(engine.quarantine.entry("acct", document.doc, "b"))) == [("c", "finished")]
     assert list(engine.quarantine.entries("acct")) == []
-    (gone,) = engine.quarantine.entries("acct", released=True)
+    (gone,) = engine.quarantine.entries("acct", QuarantineQuery(released=True))
     assert gone.released
     (state,) = world.states().values()
     assert [step.node for step in state.steps] == ["a", "b", "c"]

@@ -24,6 +24,7 @@ from cocli.documents.care.fsck import rebuild
 from cocli.documents.graph.edge import Edge, Transport
 from cocli.documents.graph.engine import Engine
 from cocli.documents.graph.graph import Graph
+from cocli.documents.graph.journey import EngineOptions
 from cocli.documents.graph.node import Node, NodeContext
 from cocli.documents.graph.publisher import GraphPublisher
 from cocli.documents.graph.run import Ending
@@ -95,6 +96,33 @@ def test_killed_anywhere_it_comes_to_the_same_end(make_world: Any, kind: FaultKi
         done = Counter(key.split("/")[3] for key in keys if "/completed/" in key)
         assert done == {"a--prod": 1, "b--prod": 1, "d--prod": 1}, at
     assert at > 15
+
+
+# --- versions
+
+
+def test_an_old_message_does_not_bring_old_content_back(world: Any) -> None:
+    engine = world.engine(world.graph("intake=>a", keep=("a",)))
+    old, new = world.page(http_status=200), world.page(http_status=404)
+    for version in (old, new):
+        world.repository.save(version)
+
+    def intake() -> tuple[int, str]:
+        row = world.repository.find("acct", new.doc, new.datasource, None)
+        return row.version, world.repository.current_of(row).digest
+
+    for reference, ending in ((old.reference, "superseded"), (new.reference, "sent"), (old.reference, "superseded")):
+        run = engine.receive(reference, "intake")
+        assert [(outcome.node, str(outcome.ending)) for outcome in run.outcomes] == [("intake", ending)]
+        assert intake() == (2, new.digest)
+    engine.run(old, manner=EngineOptions(follow=True))
+    assert intake() == (2, new.digest), "nor does a replay of an older version"
+    world.work_off(engine, world.queues("worker"))
+    (state,) = world.states().values()
+    assert state.source.http_status == 404
+    world.repository.save(old)
+    assert [str(outcome.ending) for outcome in engine.receive(old.reference, "intake").outcomes] == ["sent"]
+    assert intake() == (3, old.digest), "content that came back is new"
 
 
 # --- any graph

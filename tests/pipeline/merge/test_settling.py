@@ -146,3 +146,15 @@ def test_a_task_finds_its_prospect_though_the_last_look_is_older() -> None:
     assert records.prospects([wanted]) == []
     campaign.found("north")
     assert [one.company_hash for one in records.prospects([wanted])] == [wanted]
+
+
+def test_records_that_were_looked_up_together_are_those_that_are_asked_for_one_by_one() -> None:
+    campaign = Campaign()
+    campaign.found("north")
+    wanted, missing = a_branch("north").company_hash, a_branch("south").company_hash
+    records = SiteRecords(domains=campaign.domains, prospects=campaign.prospects, clock=lambda: 0.0)
+    records.prepare(domains=["firm.com"], prospects=[wanted, missing])
+    campaign.found("south")
+    found = [prospect.company_hash for prospect in records.prospects([wanted, missing])]
+    assert found == [wanted, missing], "one that came later is looked for again"
+    assert records.domain("firm.com") is None

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from cocli.demo.town import Town, WebsiteServer, build_town, serve_websites, truth_of
-from cocli.demo.town.websites.site import TownSite
+from cocli.demo.town.websites.site import SiteKind, TownSite
 from cocli.documents import DocumentRepository, open_catalog
 from cocli.documents.care.fsck import check
 from cocli.documents.graph.engine import Engine
@@ -343,6 +343,36 @@ def test_a_page_with_contacts_that_is_gone_is_no_unchanged_site(town: Town, work
     found = asyncio.run(run())
     assert found.reading.stop != "unchanged"
     assert not found.website.emails
+
+
+@pytest.mark.parametrize(("kind", "status"), [("script-shell", 304), ("missing", 404), ("bot-wall", 403)])
+def test_a_brief_visit_of_a_site_that_is_no_companys_takes_one_request(
+    town: Town, workshop: Workshop, kind: SiteKind, status: int
+) -> None:
+    (site,) = some_sites(town, kind)
+    (first,) = workshop.enrich(work(site))
+    workshop.websites.requests.clear()
+    (found,) = workshop.enrich(brief(site))
+    asked = [request for request in workshop.websites.requests if request.path != "/robots.txt"]
+    assert [(request.path, request.status) for request in asked] == [("/", status)]
+    assert (found.reading.stop, found.website.status) == ("unchanged", first.website.status)
+
+
+def test_a_brief_visit_sees_that_a_site_which_was_gone_is_there_again(town: Town, workshop: Workshop) -> None:
+    site, other = some_sites(town, "missing")[0], site_with_mail_on(town, "contact")
+    workshop.enrich(work(site))
+
+    async def fetch(url: str, *, validators: Validators | None = None) -> Outcome:
+        return await fetcher.fetch(url.replace(site.domain, other.domain), validators=validators)
+
+    async def run() -> Enriched:
+        async with fetcher:
+            return await replaced_fetch(workshop, fetch, CountedLook()).enrich(brief(site))
+
+    fetcher = workshop.fetcher()
+    found = asyncio.run(run())
+    assert found.reading.stop != "unchanged"
+    assert found.website.status != "dead"
 
 
 def test_a_brief_visit_looks_at_all_pages_once_in_ninety_days(town: Town, workshop: Workshop) -> None:

@@ -76,6 +76,11 @@ def test_a_trace_is_read_as_it_was_written_and_an_older_one_not_at_all() -> None
     assert VisitTrace.from_data({"basis": "basis", "asked": [["http://firm.com/", "1a"]]}) is None
 
 
+def test_a_site_without_a_page_is_asked_where_it_was_asked_first() -> None:
+    answers = {"http://firm.com/": TracedAnswer("-"), "http://www.firm.com/": TracedAnswer("-")}
+    assert VisitTrace("basis", answers).brief() == {"http://firm.com/": TracedAnswer("-")}
+
+
 def test_a_task_says_that_it_is_brief_only_where_it_is() -> None:
     plain = EnrichmentWork(domain="firm.com", url="https://firm.com/")
     assert "brief" not in plain.model_dump(mode="json"), "a worker who does not know the word refuses it"

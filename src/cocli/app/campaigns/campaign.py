@@ -23,6 +23,7 @@ from cocli.errors import (
     StoreError,
 )
 from cocli.keys.paths import CampaignConfigKey, ReportKey, campaign_folder
+from cocli.store.folders import is_empty
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -147,7 +148,7 @@ def plan_removal(workspace: Workspace, name: str, progress: Progress = no_progre
     try:
         campaign = workspace.campaign(name, split=True)
     except (CampaignError, ConfigError):  # no file, or a broken one: what lies below the folder can go all the same
-        if not _any_object(workspace.store, folder):
+        if is_empty(workspace.store, folder):
             raise
     else:
         if campaign.store is not workspace.store:
@@ -211,8 +212,4 @@ def _replace(campaign: Campaign, edited: ConfigFile) -> Edited:
 
 def has_records(campaign: Campaign) -> bool:
     """Whether anything was found or planned for it: where nothing was, nothing needs to be counted."""
-    return _any_object(campaign.store, f"{campaign_folder(campaign.name)}indexes/")
-
-
-def _any_object(store: Store, folder: str) -> bool:
-    return next(iter(store.list(folder)), None) is not None
+    return not is_empty(campaign.store, f"{campaign_folder(campaign.name)}indexes/")

@@ -52,11 +52,13 @@ def delete(
     return receipts
 
 
-def restore(documents: Documents, docs: Sequence[str], edition: str | None, progress: Progress) -> list[Receipt]:
+def restore(
+    documents: Documents, docs: Sequence[str], edition: str | None, by: str, progress: Progress
+) -> list[Receipt]:
     receipts: list[Receipt] = []
     for number, doc in enumerate(docs, start=1):
         where = EVERY if edition is None else edition
-        receipts += documents.repository.restore(documents.account, doc, cluster=where)
+        receipts += documents.repository.restore(documents.account, doc, cluster=where, by=by)
         progress(number)
     return receipts
 

@@ -8,29 +8,20 @@ from typing import TYPE_CHECKING
 from cocli.app.documents.jobs import engine_of
 from cocli.documents.graph.destination import Destination
 from cocli.documents.graph.journey import EngineOptions
-from cocli.documents.graph.quarantine import Quarantine
+from cocli.documents.graph.quarantine import Quarantine, QuarantineQuery
 from cocli.documents.graph.run import Ending
+from cocli.documents.ids import check_parts
 from cocli.errors import CocliError, DocumentNotFound
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from cocli.app.documents.documents import Documents
     from cocli.app.documents.jobs import ReplayOptions
     from cocli.app.workspace import Progress
+    from cocli.documents.catalog.base import CatalogPage, Cursor
     from cocli.documents.graph.engine import Engine
     from cocli.documents.graph.quarantine import QuarantineEntry
-
-
-@dataclass(frozen=True, slots=True)
-class QuarantineQuery:
-    """Which entries: those of some documents, of a node, of a datasource. What is not said is every one."""
-
-    docs: Sequence[str] = ()
-    node: str | None = None
-    datasource: str | None = None
-    released: bool = False
-    """Also what was let go before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +34,20 @@ class QuarantineRelease:
 
 def quarantined(documents: Documents, query: QuarantineQuery, edition: str | None = None) -> Iterator[QuarantineEntry]:
     """What waits for a person, in the order of the documents."""
-    quarantine = Quarantine(documents.repository, edition or documents.edition)
-    for entry in quarantine.entries(documents.account, datasource=query.datasource, released=query.released):
-        if query.docs and entry.document.doc not in query.docs:
-            continue
-        if query.node in (None, entry.node):
-            yield entry
+    return _quarantine(documents, edition).entries(documents.account, query)
+
+
+def quarantine_page(
+    documents: Documents, query: QuarantineQuery, edition: str | None, after: Cursor | None, limit: int
+) -> CatalogPage[QuarantineEntry]:
+    """The same page by page: one with few entries, or none, need not be the last."""
+    return _quarantine(documents, edition).page(documents.account, query, after, limit)
+
+
+def _quarantine(documents: Documents, edition: str | None) -> Quarantine:
+    chosen = edition or documents.edition
+    check_parts(cluster=chosen)
+    return Quarantine(documents.repository, chosen)
 
 
 def release(

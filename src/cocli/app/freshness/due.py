@@ -194,4 +194,4 @@ def _owners(payload: object) -> list[str]:
 
 
 def _scan(indexes: Indexes, name: str) -> Iterator[Any]:
-    return open_reader(indexes.open(indexes.ref(name)), fresh=True).scan()
+    return open_reader(indexes.open_beside(indexes.ref(name)), fresh=True).scan()

@@ -198,7 +198,7 @@ class _Writer:
     def __init__(self, indexes: Indexes) -> None:
         self._changes: list[BusinessChange] = []
         self._standings: list[BusinessStanding] = []
-        self._indexes = {name: indexes.open(indexes.ref(name)) for name in (CHANGES, STANDINGS)}
+        self._indexes = {name: indexes.open_beside(indexes.ref(name)) for name in (CHANGES, STANDINGS)}
         self._written: set[str] = set()
 
     def add(self, changes: Iterable[BusinessChange], standing: BusinessStanding | None) -> None:
@@ -222,7 +222,7 @@ class _Writer:
 
 
 def _scan(indexes: Indexes, name: str) -> Iterator[Any]:
-    return open_reader(indexes.open(indexes.ref(name)), fresh=True).scan()
+    return open_reader(indexes.open_beside(indexes.ref(name)), fresh=True).scan()
 
 
 def _identities(indexes: Indexes) -> tuple[dict[str, str], set[str]]:
@@ -240,7 +240,7 @@ def _former(indexes: Indexes, moved: dict[str, str]) -> dict[str, BusinessStandi
     """How businesses stood that are known under another hash now, by that one."""
     if not moved:
         return {}
-    reader = open_reader(indexes.open(indexes.ref(STANDINGS)), fresh=True)
+    reader = open_reader(indexes.open_beside(indexes.ref(STANDINGS)), fresh=True)
     found: dict[str, BusinessStanding] = {}
     for company, standing in reader.get_many(sorted(moved)).items():
         current, steps = company, 0

@@ -18,6 +18,7 @@ from cocli.config.schema import did_you_mean
 from cocli.errors import InvalidKey, UnknownIndex, UsageError
 from cocli.index.cache import FolderCache
 from cocli.index.queries.derived import DerivedFolder
+from cocli.index.reader import open_reader
 from cocli.keys.paths import GLOBAL_INDEXES, IndexRef
 from cocli.pipeline.indexes import COMPLETIONS, NAMES, open_index, spec_of
 
@@ -26,10 +27,13 @@ if TYPE_CHECKING:
 
     from cocli.app.workspace import Campaign, Workspace
     from cocli.index.index import Index
+    from cocli.pipeline.suppression.business_veil import BusinessVeil
     from cocli.pipeline.suppression.stored import LeftAlone
     from cocli.store.base import Store
 
 OF_A_CAMPAIGN = tuple(name for name in NAMES if name not in GLOBAL_INDEXES)
+_BY_HASH_ALONE = ("changes", "standings")
+"""They name a business by its hash, and have nothing else that a do-not-contact list could tell it by."""
 SHARED = tuple(name for name in NAMES if name in GLOBAL_INDEXES)
 
 
@@ -94,7 +98,21 @@ class Indexes:
         return self.refs()
 
     def open(self, ref: IndexRef) -> Index[Any]:
+        if ref.name in _BY_HASH_ALONE:
+            return open_index(self.store, ref, self._cache(ref), veil=self._business_veil)
+        return self.open_beside(ref)
+
+    def open_beside(self, ref: IndexRef) -> Index[Any]:
+        """The same for whoever reads the records beside their businesses, and so does not meet those of others."""
         return open_index(self.store, ref, self._cache(ref), veil=self.left_alone.veil)
+
+    def _business_veil(self) -> BusinessVeil | None:
+        veil = self.left_alone.veil()
+        if veil is None:
+            return None
+        from cocli.pipeline.suppression.business_veil import BusinessVeil  # here: most data homes have no list
+
+        return BusinessVeil(veil, lambda: open_reader(self.open_whole(self.ref("prospects")), fresh=True).scan())
 
     def open_whole(self, ref: IndexRef) -> Index[Any]:
         """The same without the do-not-contact list: for whoever packs, repairs or forgets what is there."""

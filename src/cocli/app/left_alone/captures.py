@@ -142,7 +142,7 @@ class CaptureSweep:
 
     def _blob(self, key: str, stored: StoredObject, states: Sequence[StoredObject]) -> Blob | None:
         sha256 = str(BlobKey.parse(stored.key).sha256)
-        kinds = [blob.mime_type for one in states if (state := _read(one)) for blob in state.document.blobs.values()
+        kinds = [blob.mime_type for stored in states if (state := _read(stored)) for blob in state.document.blobs.values()
                  if blob.sha256 == sha256]  # fmt: skip
         mime_type = kinds[0] if kinds else "application/octet-stream"
         data = redacted_blob(key, mime_type, stored.data, self._matcher)

@@ -6,10 +6,11 @@ nothing that is still there goes back. What it did is remembered by this machine
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from cocli.app.left_alone.changes import SweepReport
+from cocli.app.left_alone.identity import found_identity
 from cocli.app.left_alone.machine_sweep import MachineSweep
 from cocli.app.left_alone.matcher import SubjectMatcher
 from cocli.app.left_alone.proofs import obeyed_proofs, read_proofs, remember_obeyed, version_of, write_proof
@@ -39,12 +40,30 @@ class ObeyedProofs:
     dropped: list[str] = field(default_factory=list)
     """Keys of copies that were removed because a proof names them: the redacted ones come with the sync."""
 
+    def add(self, some: ObeyedProofs) -> None:
+        self.proofs += some.proofs
+        self.objects += some.objects
+        self.dropped += some.dropped
+
 
 def forget_again(workspace: Workspace) -> ObeyedProofs:
-    """Sweep every store and this machine for everybody who was forgotten: after a restore, say."""
+    """Sweep every store and this machine for everybody who was forgotten: after a restore, say.
+
+    The records that came back tell the names and streets that a proof does not have.
+    """
     stores = list_stores(workspace)
-    proofs = _together(proof for store in stores for proof in read_proofs(store))
-    return _obey(workspace.settings.environ, stores, proofs, copies=False)
+    proofs = {proof.id: proof for store in stores for proof in read_proofs(store)}
+    done = ObeyedProofs()
+    for proof in proofs.values():
+        matcher = _with_records(workspace, matcher_of(proof, copies=False))
+        done.add(_obey(workspace.settings.environ, stores, proof, matcher))
+    return done
+
+
+def _with_records(workspace: Workspace, matcher: SubjectMatcher) -> SubjectMatcher:
+    found = found_identity(workspace, matcher.listed).matcher(workspace.store.now())
+    listed = SuppressionList((*matcher.listed.entries, *found.listed.entries))
+    return replace(found, listed=listed, is_business=matcher.is_business)
 
 
 def carry_lists(one: Store, other: Store, *, writes_other: bool) -> None:
@@ -74,25 +93,18 @@ def obey_proofs(environ: Environment, stores: Iterable[Store], *, copies: bool) 
         new = [proof for proof in read_proofs(store) if version_of(proof) not in obeyed]
         if not new:
             continue
-        some = _obey(environ, [store], new, copies=copies)
-        done.proofs += some.proofs
-        done.objects += some.objects
-        done.dropped += some.dropped
+        for proof in new:
+            done.add(_obey(environ, [store], proof, matcher_of(proof, copies=copies)))
         remember_obeyed(environ, store)
     return done
 
 
-def _obey(environ: Environment, stores: Iterable[Store], proofs: Iterable[Forgotten], *, copies: bool) -> ObeyedProofs:
-    done = ObeyedProofs()
-    every = list(proofs)
-    for proof in every:
-        matcher = matcher_of(proof, copies=copies)
-        report = SweepReport()
-        for store in stores:
-            done.dropped += sweep_store(store, matcher, report, notes=proof.notes, dry_run=False).dropped
-        MachineSweep(environ, matcher, report, (), dry_run=False).run()
-        done.proofs += 1
-        done.objects += sum(report.counts.values())
+def _obey(environ: Environment, stores: Iterable[Store], proof: Forgotten, matcher: SubjectMatcher) -> ObeyedProofs:
+    done, report = ObeyedProofs(proofs=1), SweepReport()
+    for store in stores:
+        done.dropped += sweep_store(store, matcher, report, notes=proof.notes, dry_run=False).dropped
+    MachineSweep(environ, matcher, report, (), dry_run=False).run()
+    done.objects = sum(report.counts.values())
     return done
 
 
@@ -112,7 +124,3 @@ def matcher_of(proof: Forgotten, *, copies: bool) -> SubjectMatcher:
     is_business = any(value.kind in _BUSINESS for value in proof.values)
     digests = frozenset(found.sha256 for found in proof.objects) if copies else frozenset()
     return SubjectMatcher(SuppressionList(entries), is_business=is_business, digests=digests)
-
-
-def _together(proofs: Iterable[Forgotten]) -> list[Forgotten]:
-    return list({proof.id: proof for proof in proofs}.values())

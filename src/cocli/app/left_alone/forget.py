@@ -89,7 +89,7 @@ def forget(workspace: Workspace, text: str, options: ForgetOptions, progress: Pr
     path = _resume_path(workspace, identity.named)
     _save(path, identity)
     now = workspace.store.now()
-    entries = [entry_of(one, now, reason=options.reason, forgotten=True) for one in identity.subjects]
+    entries = [entry_of(subject, now, reason=options.reason, forgotten=True) for subject in identity.subjects]
     write_entries(workspace, entries)
     for store in all_copies(workspace):
         for entry in entries:
@@ -233,7 +233,8 @@ def proof_id(named: Sequence[Subject]) -> str:
 
 def _begin(workspace: Workspace, identity: Identity, options: ForgetOptions) -> Forgotten:
     values = tuple(
-        ForgottenValue(kind=one.kind, sha256=one.digest(), calling_code=one.calling_code) for one in identity.subjects
+        ForgottenValue(kind=subject.kind, sha256=subject.digest(), calling_code=subject.calling_code)
+        for subject in identity.subjects
     )
     proof = Forgotten(
         id=proof_id(identity.named),
@@ -272,7 +273,7 @@ def as_document(done: ForgetReport, *, dry_run: bool) -> dict[str, Any]:
     return {
         "dry_run": dry_run,
         "resumed": done.resumed,
-        "subjects": [{"kind": one.kind, "sha256": one.digest()} for one in done.identity.subjects],
+        "subjects": [{"kind": subject.kind, "sha256": subject.digest()} for subject in done.identity.subjects],
         "texts": len(done.identity.literals),
         "kept_because_shared": len(done.identity.shared),
         "counts": [{"what": what, "done": how, "count": count} for what, how, count in report_counts(sweep)],

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from cocli.app.left_alone.suppress import SubjectOptions
     from cocli.app.workspace import Workspace
     from cocli.models.email import EmailEntry
+    from cocli.models.freshness.change import BusinessChange
+    from cocli.models.freshness.standing import BusinessStanding
     from cocli.models.prospect import Prospect
 
 _BUSINESS = frozenset(("domain", "company", "place"))
@@ -89,11 +91,24 @@ def find_identity(workspace: Workspace, text: str, options: SubjectOptions) -> I
     named = tuple(subjects_of(workspace, text, options))
     is_business = any(subject.kind in _BUSINESS for subject in named)
     identity = Identity(named, list(named), is_business=is_business)
+    listed = SuppressionList([entry_of(subject, _SOME_TIME) for subject in named])
+    if any(subject.kind == "name" for subject in named):
+        identity.literals.append(text.strip())
+    return _expanded(identity, listed, workspace)
+
+
+def found_identity(workspace: Workspace, listed: SuppressionList) -> Identity:
+    """The same from hashes alone, as a proof has them: of whom a restore has brought back."""
+    is_business = any(entry.kind in _BUSINESS for entry in listed.entries)
+    return _expanded(Identity((), is_business=is_business), listed, workspace)
+
+
+def _expanded(identity: Identity, listed: SuppressionList, workspace: Workspace) -> Identity:
     known = _Known(workspace)
-    if is_business:
-        _expand_business(identity, known)
+    if identity.is_business:
+        _expand_business(identity, known, listed)
     else:
-        _expand_person(identity, known, text)
+        _expand_person(identity, known, listed)
     identity.subjects = with_other_forms(identity.subjects)
     identity.literals = sorted({literal for literal in identity.literals if len(literal) >= _FEWEST_LETTERS})
     return identity
@@ -105,17 +120,24 @@ class _Known:
     def __init__(self, workspace: Workspace) -> None:
         self.prospects: list[Prospect] = []
         self.emails: list[EmailEntry] = []
+        self.changes: list[BusinessChange] = []
+        self.standings: list[BusinessStanding] = []
         self.pages = [page for store in list_stores(workspace) for page in load_files(store)]
         self.people = [page for store in list_stores(workspace) for page in people(store)]
         for name in sorted(campaign_names(workspace.store)):
             indexes = campaign_indexes(workspace, name)
-            for index, kept in (("prospects", self.prospects), ("emails", self.emails)):
+            for index, kept in self._kept():
                 reader = open_reader(indexes.open_whole(indexes.ref(index)), fresh=True)
                 kept.extend(reader.scan())
 
+    def _kept(self) -> list[tuple[str, list[Any]]]:
+        return [
+            ("prospects", self.prospects), ("emails", self.emails), ("changes", self.changes),
+            ("standings", self.standings),
+        ]  # fmt: skip
 
-def _expand_business(identity: Identity, known: _Known) -> None:
-    listed = SuppressionList([entry_of(subject, _SOME_TIME) for subject in identity.named])
+
+def _expand_business(identity: Identity, known: _Known, listed: SuppressionList) -> None:
     hashes = {prospect.company_hash for prospect in known.prospects if _is_named(prospect, listed)}
     hashes |= {subject.value for subject in identity.named if subject.kind == "company"}
     while more := {  # what was merged into them, and what they were merged into
@@ -133,6 +155,8 @@ def _expand_business(identity: Identity, known: _Known) -> None:
     others = [prospect for prospect in known.prospects if prospect.company_hash not in hashes]
     taken = _values_of(others, [entry for entry in known.emails if entry.company_hash not in hashes])
     own = _values_of(theirs, [entry for entry in known.emails if entry.company_hash in hashes])
+    for kind, value, subject in _former(known, hashes, next((prospect.country for prospect in theirs), None)):
+        own[kind].setdefault(value, subject)
     identity.subjects += [Subject("company", company) for company in sorted(hashes)]
     for kind, values in own.items():
         for value, subject in values.items():
@@ -148,15 +172,12 @@ def _expand_business(identity: Identity, known: _Known) -> None:
     identity.subjects = list(dict.fromkeys(identity.subjects))
 
 
-def _expand_person(identity: Identity, known: _Known, text: str) -> None:
+def _expand_person(identity: Identity, known: _Known, listed: SuppressionList) -> None:
     """The person whom records tie to an address or a number, and the sites on which it was found."""
-    listed = SuppressionList([entry_of(subject, _SOME_TIME) for subject in identity.named])
 
     def is_theirs(email: str | None, phone: str | None, name: str | None) -> bool:
         return listed.email(email) or listed.phone(phone) or listed.name(name)
 
-    if any(subject.kind == "name" for subject in identity.named):
-        identity.literals.append(text.strip())
     for prospect in known.prospects:
         if any(map(listed.email, prospect.all_emails)) or listed.phone(prospect.phone_e164 or prospect.phone):
             identity.related += filter(None, [prospect.domain])
@@ -230,6 +251,31 @@ def _of_prospect(prospect: Prospect) -> Iterator[tuple[str, str, Subject | None]
         yield "text", text, None
         if ":" in text and text in prospect.source_ids:
             yield "text", text.partition(":")[2], None
+
+
+def _former(known: _Known, hashes: set[str], country: str | None) -> Iterator[tuple[str, str, Subject | None]]:
+    """What businesses were known by before: pages that were captured then still say so."""
+    values: list[tuple[str, str | None]] = []
+    for standing in known.standings:
+        if standing.company_hash in hashes:
+            values += [("renamed", standing.name), ("moved", standing.street), ("phone", standing.phone)]
+            values += [("email", standing.email), ("website", standing.website)]
+    for change in known.changes:
+        if change.company_hash in hashes:
+            values += [(change.kind, change.before), (change.kind, change.after)]
+    for kind, value in values:
+        if not value:
+            continue
+        if kind == "phone" and (number := normal_phone(value, country)):
+            yield "phone", number[0], Subject("phone", *number)
+        elif kind == "email" and (address := normal_email(value)):
+            yield "email", address, Subject("email", address)
+        elif kind == "website" and (domain := own_domain(value)):
+            yield "domain", domain, Subject("domain", domain)
+        elif kind == "renamed":
+            yield "text", value, None
+        elif kind == "moved" and any(map(str.isalpha, street := value.partition(",")[0])):  # no street: a position
+            yield "text", street, None
 
 
 def _site(page: str | None) -> str | None:

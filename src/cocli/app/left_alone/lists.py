@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
+from cocli.app.indexes.query import parse_time
 from cocli.app.left_alone.suppress import entries_of, entry_of, who, with_other_forms, write_entries
 from cocli.documents.reading.room import FILES
 from cocli.errors import FormatError, RecordError, UsageError
@@ -19,10 +21,11 @@ from cocli.results.exports.cells import harmless
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from datetime import datetime
 
     from cocli.app.left_alone.suppress import SubjectOptions
     from cocli.app.workspace import Workspace
-    from cocli.pipeline.sources.imports.rows import ImportTable
+    from cocli.pipeline.sources.imports.rows import ImportRow, ImportTable
 
 HASHED_COLUMNS = ("kind", "sha256", "salt", "calling_code", "until")
 PLAIN_COLUMNS = ("kind", "value", "reason", "until", "added_at")
@@ -35,6 +38,9 @@ _MEANT = {
 """What a list of unsubscribes is about, the most telling first: addresses, else numbers, else domains."""
 _MOST = 0.5
 _SHA256_DIGITS = 64
+_HASH = "sha256:"
+_YES, _NO = frozenset(("true", "yes", "1")), frozenset(("false", "no", "0", ""))
+_OBJECTION = re.compile(r"unsubscri|opt(?:ed)?[ _-]?out|do[ _-]?not|spam", re.IGNORECASE)
 
 
 @dataclass
@@ -49,6 +55,8 @@ class ListReport:
     already: int = 0
     unread: list[str] = field(default_factory=list)
     """Cells of these columns that are no such value."""
+    without: int = 0
+    """Rows that say themselves that nobody objected."""
 
 
 def import_list(
@@ -58,8 +66,11 @@ def import_list(
     table = FILES.call(partial(read_rows, data, filename), what=filename)
     report = ListReport(rows=len(table.rows))
     now = workspace.store.now()
-    if {"kind", "sha256"} <= {column.lower() for column in table.columns}:
+    headings = {column.lower() for column in table.columns}
+    if {"kind", "sha256"} <= headings:
         entries = list(_hashed_entries(workspace, table, report, reason))
+    elif set(PLAIN_COLUMNS) <= headings:
+        entries = list(_own_entries(now, table, report, reason))
     else:
         subjects = list(dict.fromkeys(_subjects(table, options, report)))
         entries = [entry_of(subject, now, reason=reason) for subject in with_other_forms(subjects)]
@@ -81,7 +92,7 @@ def _subjects(table: ImportTable, options: SubjectOptions, report: ListReport) -
     for column in columns:  # a plain list has no headings: its first line was taken for them
         if normal_email(column) or (column in chosen and kind_of(column) in _MEANT[report.kind]):
             yield read_subject(column, country=options.country)
-    for row in table.rows:
+    for row in _objections(table, report):
         for column in chosen:
             cell = (row.cells.get(column) or "").strip()
             for part in filter(None, map(str.strip, cell.replace(";", ",").split(","))):
@@ -89,6 +100,21 @@ def _subjects(table: ImportTable, options: SubjectOptions, report: ListReport) -
                     yield read_subject(part, kind=report.kind, country=options.country)
                 except UsageError:
                     report.unread.append(part)
+
+
+def _objections(table: ImportTable, report: ListReport) -> Iterator[ImportRow]:
+    """The rows of those who objected: a list of all contacts says of each whether he did, in columns of yes and no.
+
+    Somebody with a yes in any of them is left alone: there may be a column for each kind of letter.
+    """
+    said = {column: {(row.cells.get(column) or "").strip().lower() for row in table.rows} for column in table.columns}
+    flags = [column for column, words in said.items() if words <= _YES | _NO and words & (_YES | _NO - {""})]
+    asks = any(_OBJECTION.search(column) for column in flags)
+    for row in table.rows:
+        if asks and not any((row.cells.get(column) or "").strip().lower() in _YES for column in flags):
+            report.without += 1
+        else:
+            yield row
 
 
 def _columns(table: ImportTable, options: SubjectOptions) -> tuple[list[str], str]:
@@ -99,6 +125,7 @@ def _columns(table: ImportTable, options: SubjectOptions) -> tuple[list[str], st
             column
             for column in table.columns
             if sum(profiles[column].share(meant) for meant in _MEANT[kind]) > _MOST
+            or (kind == "email" and _address_share(table, column) > _MOST)
             or (not table.rows and kind_of(column) in _MEANT[kind])
         ]
         if found:
@@ -109,6 +136,12 @@ def _columns(table: ImportTable, options: SubjectOptions) -> tuple[list[str], st
         reason="No column of the file holds e-mail addresses, phone numbers, domains or place ids",
         hint="Say what its only column holds: --kind name",
     )
+
+
+def _address_share(table: ImportTable, column: str) -> float:
+    """How many cells of a column are addresses, also ones that no letter could reach: they are on lists as well."""
+    cells = [cell for row in table.rows if (cell := (row.cells.get(column) or "").strip())]
+    return sum(bool(normal_email(cell)) for cell in cells) / max(len(cells), 1)
 
 
 def _hashed_entries(
@@ -126,6 +159,7 @@ def _hashed_entries(
                 sha256=cells["sha256"].lower(),
                 salt=cells.get("salt") or None,
                 calling_code=cells.get("calling_code") or None,
+                until=_moment(cells.get("until")),
                 reason=reason,
                 added_by=by,
                 added_at=now,
@@ -133,6 +167,28 @@ def _hashed_entries(
             )
         except (UsageError, RecordError, FormatError, ValueError):
             report.unread.append(cells["sha256"][:_SHA256_DIGITS])
+
+
+def _own_entries(now: datetime, table: ImportTable, report: ListReport, reason: str | None) -> Iterator[Suppression]:
+    """What `suppress export` wrote in the clear."""
+    named = {column.lower(): column for column in table.columns}
+    report.columns, report.kind = [named["kind"], named["value"]], "list"
+    for row in table.rows:
+        cells = {name: (row.cells.get(column) or "").strip() for name, column in named.items()}
+        value = cells["value"].removeprefix("'")  # no formula, for whoever opens the list in a spreadsheet
+        try:
+            kind, until, why = subject_kind(cells["kind"]), _moment(cells["until"]), reason or cells["reason"] or None
+            if value.startswith(_HASH):
+                entry = entry_of(Subject(kind, ""), now, reason=why, until=until, forgotten=True)
+                yield entry.with_changes(sha256=value.removeprefix(_HASH), forgotten=False)
+            else:
+                yield entry_of(read_subject(value, kind=kind), now, reason=why, until=until)
+        except (UsageError, RecordError, FormatError, ValueError):
+            report.unread.append(value)
+
+
+def _moment(text: str | None) -> datetime | None:
+    return parse_time(text, "until") if text else None
 
 
 def export_list(workspace: Workspace, *, hashed: bool, salt: str | None = None) -> bytes:
@@ -143,7 +199,7 @@ def export_list(workspace: Workspace, *, hashed: bool, salt: str | None = None) 
     for entry in entries_of(workspace):
         until = entry.until.isoformat() if entry.until else ""
         if not hashed:
-            value = entry.value or f"sha256:{entry.sha256}"
+            value = entry.value or f"{_HASH}{entry.sha256}"
             row = [entry.kind, value, entry.reason or "", until, entry.added_at.isoformat()]
             writer.writerow([harmless(cell) for cell in row])
         elif entry.value is not None and salt:

@@ -87,7 +87,7 @@ class MachineSweep:
         return self._matcher.strong.finds(os.path.basename(path))
 
     def _finds(self, text: str) -> bool:
-        return self._matcher.strong.finds(text) or any(path in text for path in self._paths)
+        return self._matcher.touches(text) or any(path in text for path in self._paths)
 
     def _found(self, path: str, data: bytes, *, is_cache: bool) -> None:
         if data.startswith(b"PAR1") and not is_cache:

@@ -11,6 +11,7 @@ import tempfile
 import zipfile
 import zlib
 from dataclasses import dataclass, field
+from email import message_from_bytes
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 _GZIP, _ZIP = b"\x1f\x8b", b"PK\x03\x04"
 _PARQUET = b"PAR1"
 _MOST_UNPACKED = 512 << 20
+_MESSAGE, _HEAD = b"\nMIME-Version: ", 4096
+_FEWEST_OF_AN_ID = 5
 _AROUND = frozenset(("context", "text", "title", "description", "body", "html", "evidence", "reason", "message"))
 """Keys whose value is a text around a value: in it the value is marked, and what it belongs to stays."""
 _FACT = frozenset(("value", "email", "e164", "phone_e164", "raw"))
@@ -56,6 +59,16 @@ class SubjectMatcher:
     @cached_property
     def _around(self) -> Scrubber:
         return Scrubber(self.related)
+
+    @cached_property
+    def _ids(self) -> tuple[str, ...]:
+        """The ids by which sources call them: `overture:08f2…`. Nobody else has those."""
+        parted = (literal.partition(":") for literal in self.literals)
+        return tuple(own for source, sign, own in parted if sign and source.isalnum() and len(own) >= _FEWEST_OF_AN_ID)
+
+    def touches(self, text: str) -> bool:
+        """Whether a value of theirs, or an id, stands in a text."""
+        return self.strong.finds(text) or any(own in text for own in self._ids)
 
     def is_theirs(self, key: str) -> bool:
         """Whether the name of an object is about them: a page of their website, the task of their place."""
@@ -196,6 +209,8 @@ def unpacked(data: bytes) -> list[bytes]:
             return [data]  # no archive that can be read: it is looked through as it is
     if data.startswith(_PARQUET):
         return [parquet_text(data)]
+    if _MESSAGE in data[:_HEAD]:
+        return [data, *_parts_of_a_message(data)]
     packing = packing_of(data)
     if packing is None:
         return [data]
@@ -203,6 +218,12 @@ def unpacked(data: bytes) -> list[bytes]:
         return unpacked(packing.unpack(data))
     except zlib.error:
         return [data]
+
+
+def _parts_of_a_message(data: bytes) -> list[bytes]:
+    """The texts of a digest, whose lines may be folded or encoded."""
+    parts = [part.get_payload(decode=True) for part in message_from_bytes(data).walk()]
+    return [part for part in parts if isinstance(part, bytes)]
 
 
 def parquet_text(data: bytes) -> bytes:

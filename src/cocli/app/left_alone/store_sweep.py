@@ -6,11 +6,15 @@ so an interrupted sweep is simply begun again.
 
 from __future__ import annotations
 
+import codecs
+import csv
+import io
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any
 
 from cocli.app.left_alone.captures import CaptureSweep
 from cocli.app.left_alone.changes import StoreChanges, SweepReport
+from cocli.app.left_alone.matcher import unpacked
 from cocli.app.left_alone.written import WrittenSweep
 from cocli.app.workspace import Progress, no_progress
 from cocli.errors import Conflict, FormatError, InvalidKey, NotFound
@@ -80,7 +84,7 @@ class RowsOf:
         self._matcher = matcher
 
     def touches(self, text: str) -> bool:
-        return self._matcher.strong.finds(text)
+        return self._matcher.touches(text)
 
     def record(self, record: Any) -> Any | None:
         return self._matcher.full.record(record)
@@ -229,8 +233,24 @@ class StoreSweep:
             self._changes.remove(self._kind(kind), stored)
         elif isinstance(kind, paths.CatalogChangesKey):
             self._catalog_rows(stored, kind)
+        elif isinstance(kind, paths.ExportKey):
+            self._export(stored)
         elif self._matcher.finds_in(key, stored.data):
             self._found(stored, kind)
+
+    def _export(self, stored: StoredObject) -> None:
+        """A list may have names alone. It is made anew when it is asked for; what a watch told loses their rows."""
+        scrubber = self._matcher.full.scrubber
+        if not any(scrubber.finds(plain.decode("utf-8", "replace")) for plain in unpacked(stored.data)):
+            return
+        if not _is_told_table(stored.key):
+            self._changes.remove("export", stored)
+            return
+        head, *rows = csv.reader(io.StringIO(stored.data.decode("utf-8-sig", "surrogateescape"), newline=""))
+        out = io.StringIO(newline="")
+        csv.writer(out).writerows([head, *(row for row in rows if not scrubber.finds("\n".join(row)))])
+        data = codecs.BOM_UTF8 + out.getvalue().encode("utf-8", "surrogateescape")
+        self._changes.replace("export", stored, data)
 
     def _found(self, stored: StoredObject, kind: Key | None) -> None:
         is_told = type(kind) in _TOLD or kind is None
@@ -276,6 +296,11 @@ class StoreSweep:
                 continue
             return
         raise Conflict(key=keys[0])
+
+
+def _is_told_table(key: str) -> bool:
+    """A table of all that a watch has told."""
+    return key.endswith(".csv") and "/exports/watches/" in key
 
 
 def _loose_in(key: str, kind: Key) -> IndexRef | None:

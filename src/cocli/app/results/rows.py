@@ -81,7 +81,7 @@ class _Standings:
     """How businesses stood, asked in the order of their hashes: both indexes are gone through once, side by side."""
 
     def __init__(self, indexes: Indexes, as_of: datetime | None) -> None:
-        index = indexes.open(indexes.ref("standings"))
+        index = indexes.open_beside(indexes.ref("standings"))
         reader = open_reader(index, as_of=as_of, empty_before=True, fresh=as_of is None)
         self._rows: Iterator[BusinessStanding] = reader.scan()
         self._next = next(self._rows, None)

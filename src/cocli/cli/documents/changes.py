@@ -59,7 +59,7 @@ def rm(call: Call, docs: DocsArgument, edition: EditionOption = None, by: ByOpti
 
 @app.command(epilog=examples("cocli documents restore https://example.com/ -c plumbers"))
 @shared(CAMPAIGN, STORE, JSON, QUIET)
-def restore(call: Call, docs: DocsArgument, edition: EditionOption = None) -> None:
+def restore(call: Call, docs: DocsArgument, edition: EditionOption = None, by: ByOption = None) -> None:
     """Bring back what was deleted, as it was."""
     from cocli.app.documents.care import restore as use
     from cocli.cli.documents.views import row_document, show_rows
@@ -67,7 +67,7 @@ def restore(call: Call, docs: DocsArgument, edition: EditionOption = None) -> No
 
     output = call.output
     with chosen_documents(call) as documents, ProgressLine(output, "restored") as progress:
-        rows = [restoration.row for restoration in use(documents, docs, edition, progress)]
+        rows = [restoration.row for restoration in use(documents, docs, edition, who(by), progress)]
     if output.as_json:
         output.document({"account": documents.account, "states": [row_document(row) for row in rows]})
         return

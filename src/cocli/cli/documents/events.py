@@ -112,7 +112,7 @@ def subscribe(call: Call, datasource: DatasourceArgument, edition: SubscriberOpt
 
 
 @app.command(epilog=examples("cocli documents unsubscribe 9a6fbd55f7df4b88 --edition staging -c plumbers"))
-@shared(CAMPAIGN, STORE, QUIET)
+@shared(CAMPAIGN, STORE, JSON, QUIET)
 def unsubscribe(call: Call, datasource: DatasourceArgument, edition: SubscriberOption = None) -> None:
     """End a subscription: nothing more is sent. What was sent already stays where it is."""
     from cocli.app.documents.events import unsubscribe
@@ -120,6 +120,9 @@ def unsubscribe(call: Call, datasource: DatasourceArgument, edition: SubscriberO
     with chosen_documents(call) as documents:
         name = edition or documents.edition
         unsubscribe(documents, datasource, name)
+    if call.output.as_json:
+        call.output.document({"datasource": datasource, "edition": name, "status": "unsubscribed"})
+        return
     call.output.talk(f"{name} gets nothing more from {datasource}.")
 
 

@@ -43,7 +43,8 @@ def quarantine(
     released: Annotated[bool, typer.Option("--released", help="Also what was let go before.")] = False,
 ) -> None:
     """List documents that failed for good: where, why, since when."""
-    from cocli.app.documents.quarantine import QuarantineQuery, quarantined
+    from cocli.app.documents.quarantine import quarantined
+    from cocli.documents.graph.quarantine import QuarantineQuery
 
     with chosen_documents(call) as documents:
         query = QuarantineQuery(node=node, datasource=datasource, released=released)
@@ -75,9 +76,10 @@ def release(
 ) -> None:
     """Let documents go on at the node where they failed. Exits with 8 if some fail again; these stay."""
     from cocli.app.documents.jobs import ReplayOptions
-    from cocli.app.documents.quarantine import QuarantineQuery, QuarantineRelease, quarantined
+    from cocli.app.documents.quarantine import QuarantineRelease, quarantined
     from cocli.app.documents.quarantine import release as use
     from cocli.cli.kit.progress import ProgressLine
+    from cocli.documents.graph.quarantine import QuarantineQuery
 
     if bool(docs) == every:
         raise UsageError(reason="Which documents?", hint="Name them, or say --all.")

@@ -152,6 +152,8 @@ def import_(
     verb = "would be added" if call.dry_run else "added"
     read = ", ".join(report.columns)
     call.output.line(f"{report.added} {verb}, {report.already} listed before; {report.rows} rows, read from: {read}")
+    if report.without:
+        call.output.talk(f"{report.without} rows say that nobody objected: they were left out")
     for text in report.unread[:_SHOWN]:
         call.output.talk(f"not read: {text}")
     if len(report.unread) > _SHOWN:

@@ -67,7 +67,7 @@ class Tombstones:
             raise DocumentNotFound(doc=doc, place=f"the edition {cluster}" if cluster else "intake")
         return answers
 
-    def restore(self, account: str, doc: str, cluster: Selection) -> list[Receipt]:
+    def restore(self, account: str, doc: str, cluster: Selection, by: str) -> list[Receipt]:
         rows = [row for row in self._catalog.states(account, doc, cluster, deleted=True) if row.deleted_at is not None]
         if not rows:
             raise DocumentNotFound(doc=doc, place="the tombstones of this account")
@@ -78,7 +78,7 @@ class Tombstones:
         purged = next((row.purged_at for row in rows if row.purged_at is not None), None)
         if purged is not None:
             raise _purged(doc, purged)
-        brought = [self._raise(DocumentPlace.of(self._objects.prefix, row)) for row in rows]
+        brought = [self._raise(DocumentPlace.of(self._objects.prefix, row), by) for row in rows]
         return [Receipt.of(state.row(), "restored") for state in brought if state is not None]
 
     def intakes(self, rows: Iterable[PipeDoc]) -> list[DocumentPlace]:
@@ -128,7 +128,7 @@ class Tombstones:
         if row is not None:
             self._catalog.replace([], [], remove=[row])
 
-    def _raise(self, place: DocumentPlace) -> DocumentState | None:
+    def _raise(self, place: DocumentPlace, by: str) -> DocumentState | None:
         """Bring back what a tombstone stands for; None where there never was anything."""
         for _ in range(_TRIES):
             read = self._objects.current(place)
@@ -151,7 +151,8 @@ class Tombstones:
                     continue
                 raise DocumentDamaged(doc=place.doc, reason="the version that its tombstone stands for is missing")
             # For whoever listens to everything, not for the destinations of then: what they made of it comes back too.
-            header = Header(stone.header.version + 1, stone.header.digest, self._clock(), Operation.RESTORED)
+            version, digest = stone.header.version + 1, stone.header.digest
+            header = Header(version, digest, self._clock(), Operation.RESTORED, saved_by=by)
             state, data = self._objects.encode(replace(kept, header=header))
             etag = self._objects.supersede(place, stone, stored, data)
             if etag is not None:

@@ -229,6 +229,9 @@ class DocumentJourney:
         except (ConditionFailed, *FAULTS_OF_THE_DOCUMENT) as error:
             self._fail(given, name, error)
             return
+        if receipt is None and name == INTAKE and self._sends(matched):
+            self._end(name, Ending.SUPERSEDED)
+            return
         if not matched:
             self._end(name, Ending.UNMATCHED if edges else Ending.FINISHED, output, receipt)
         for edge in reversed(matched):
@@ -243,12 +246,17 @@ class DocumentJourney:
         if not messaging and not (node and node.keep):
             return None
         self._manner.check()
-        sent = () if self._manner.follow else messaging
-        publish = [str(Destination(self._engine.edition, target)) for target in sent]
+        publish = [str(Destination(self._engine.edition, target)) for target in self._sends(matched)]
+        if node is None:
+            announced = self._engine.repository.announce(output, publish=publish)
+            return None if announced is None else announced.reference
         receipt = self._engine.repository.save(output, publish=publish)
-        if node is not None:
-            self._engine.memory.keep(node, given, output)
+        self._engine.memory.keep(node, given, output)
         return receipt.reference
+
+    def _sends(self, matched: Sequence[Edge]) -> list[str]:
+        """The nodes that get a message."""
+        return [edge.target for edge in matched if edge.transport is Transport.MESSAGING and not self._manner.follow]
 
     # --- the end of a way
 

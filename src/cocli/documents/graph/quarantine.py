@@ -10,14 +10,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from cocli.documents.catalog.base import CatalogPage
 from cocli.documents.document import Document, DocumentSource, Fault
 from cocli.documents.graph.destination import quarantine_of
 from cocli.documents.graph.node import QUARANTINE
 from cocli.documents.graph.trouble import FAULTS_OF_THE_DOCUMENT
-from cocli.errors import DocumentDamaged, UsageError
+from cocli.errors import DocumentDamaged, DocumentDeleted, DocumentNotFound, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from datetime import datetime
 
     from cocli.documents.catalog.base import Cursor
@@ -33,6 +34,20 @@ _LONGEST_MESSAGE = 4000
 def _safe(message: str) -> str:
     """Other people's words, as far as a file can hold them."""
     return message[:_LONGEST_MESSAGE].encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+@dataclass(frozen=True, slots=True)
+class QuarantineQuery:
+    """Which entries: those of some documents, of a node, of a datasource. What is not said is every one."""
+
+    docs: Sequence[str] = ()
+    node: str | None = None
+    datasource: str | None = None
+    released: bool = False
+    """Also what was let go before."""
+
+
+ALL_THAT_WAIT = QuarantineQuery()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,21 +86,38 @@ class Quarantine:
                 _entry(bare, node, self._kept_in, replace(fault, message=message), whole=False)
             )
 
-    def entries(
-        self, account: str, *, datasource: str | None = None, released: bool = False
-    ) -> Iterator[QuarantineEntry]:
+    def entries(self, account: str, which: QuarantineQuery = ALL_THAT_WAIT) -> Iterator[QuarantineEntry]:
         """What waits for a person, in the order of the documents; with `released`, also what was let go before."""
+        if which.docs:
+            for doc in sorted(set(which.docs)):
+                yield from self._chosen(account, which, self._repository.states(account, doc, cluster=self._kept_in))
+            return
         after: Cursor | None = None
         while True:
-            page = self._repository.documents(
-                account, datasource=datasource, cluster=self._kept_in, after=after, limit=_PAGE
-            )
-            for row in page.items:
-                entry = self._read(account, row)
-                if released or not entry.released:
-                    yield entry
+            page = self.page(account, which, after, _PAGE)
+            yield from page.items
             if (after := page.next) is None:
                 return
+
+    def page(
+        self, account: str, which: QuarantineQuery, after: Cursor | None, limit: int
+    ) -> CatalogPage[QuarantineEntry]:
+        """Of so many rows behind `after`, those that are meant: fewer than `limit`, or none, need not be the end."""
+        found = self._repository.documents(
+            account, datasource=which.datasource, cluster=self._kept_in, after=after, limit=limit
+        )
+        return CatalogPage(list(self._chosen(account, which, found.items)), found.next)
+
+    def _chosen(self, account: str, which: QuarantineQuery, rows: Iterable[PipeDoc]) -> Iterator[QuarantineEntry]:
+        for row in rows:
+            if which.node not in (None, row.address) or which.datasource not in (None, row.datasource):
+                continue
+            try:
+                entry = self._read(account, row)
+            except (DocumentDeleted, DocumentNotFound):
+                continue  # gone since its row was read
+            if which.released or not entry.released:
+                yield entry
 
     def entry(self, account: str, doc: str, node: str, *, datasource: str | None = None) -> QuarantineEntry:
         """The one of a document at a node. `DocumentNotFound` if there is none."""

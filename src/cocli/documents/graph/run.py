@@ -22,6 +22,8 @@ class Ending(StrEnum):
     """Edges leave the node, but none of their conditions held."""
     SENT = "sent"
     """Its reference is on its way to another node."""
+    SUPERSEDED = "superseded"
+    """A newer version came in meanwhile, and goes its own way."""
     QUARANTINED = "quarantined"
     """It failed for good, and is kept aside for a person."""
     DELETED = "deleted"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from cocli.models.freshness.standing import BusinessStanding
 from cocli.pipeline.freshness.rolls import is_arrival
+from cocli.pipeline.sources.registry import sources
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 DEAD_SITES = frozenset({"dead", "parked", "for-sale"})
 """What became of a website that is no longer its company's."""
-_GOOGLE = "google-maps"
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "name": ("name",),
     "address": ("street", "postcode", "city", "lat", "lon"),
@@ -76,8 +76,10 @@ class RollBook:
 
 def listing_ids(prospect: Prospect) -> list[str]:
     """How the sources call a business."""
-    place = [f"{_GOOGLE}:{prospect.place_id}"] if prospect.place_id else []
-    return [*prospect.source_ids, *place]
+    if not prospect.place_id:
+        return list(prospect.source_ids)
+    named = [source.name for source in sources() if source.page_of_place]
+    return [*prospect.source_ids, *(f"{name}:{prospect.place_id}" for name in named)]
 
 
 def standing_of(

@@ -89,6 +89,12 @@ class SiteRecords:
         self._prospects = _Known(prospects, clock) if prospects is not None else None
         self._emails = _Known(emails, clock) if emails is not None else None
 
+    def prepare(self, *, domains: Iterable[str], prospects: Iterable[str]) -> None:
+        """Look up together what will be asked for one by one: records that are read as a table cost a third."""
+        self._domains.prepare(domains)
+        if self._prospects is not None:
+            self._prospects.prepare(prospects)
+
     def prospects(self, hashes: Iterable[str]) -> list[Prospect]:
         """The prospects of these hashes, as they are known now; one that moved is known by where it moved to.
 
@@ -272,23 +278,31 @@ class _Known:
         self._lock = threading.Lock()
         self._reader: IndexReader[Any] | None = None
         self._looked = 0.0
-        self._written: dict[str, Any] = {}
+        self._found: dict[str, Any | None] = {}
+        """What was read and written since the last look."""
         self._memory: PendingMemory[Any] = PendingMemory()
 
     def reader(self) -> IndexReader[Any]:
         with self._lock:
             if self._reader is None or self._clock() - self._looked > FRESH_SECONDS:
                 self._looked = self._clock()
-                self._written.clear()
+                self._found.clear()
                 self._reader = open_reader(self._index, fresh=True, memory=self._memory)
             return self._reader
 
     def get(self, key: str) -> Any | None:
         reader = self.reader()
         with self._lock:
-            if key in self._written:
-                return self._written[key]
-            return reader.get(key)
+            if key not in self._found:
+                self._found[key] = reader.get(key)
+            return self._found[key]
+
+    def prepare(self, names: Iterable[str]) -> None:
+        """`names` are keys of one field."""
+        reader = self.reader()
+        with self._lock:
+            missing = {self._index.spec.key_text(name) for name in names} - self._found.keys()
+            self._found |= dict.fromkeys(missing) | reader.get_many(missing)
 
     def sought(self, key: str) -> Any | None:
         """The same, with another look if an older one does not show it. Threads that miss together look once."""
@@ -318,5 +332,5 @@ class _Known:
                 new.append(record)
         self._writer.put_many(new)
         with self._lock:
-            self._written |= merged
+            self._found |= merged
         return are_new

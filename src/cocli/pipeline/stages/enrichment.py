@@ -137,9 +137,8 @@ class Enrichment:
             if self._keeping is not None:
                 document = site_uuid(work.domain, self._keeping.account)
             website = website_of(state, pages_of(reading), at=self._clock(), document=document)
-            if reading.trace is not None and website.status == "alive":
-                told = telling_pages(website, [page.facts for page in reading.pages])
-                reading.trace = reading.trace.with_telling(told)
+            if reading.trace is not None:
+                reading.trace = reading.trace.with_telling(_telling(website, reading))
         log = {"site": work.domain, "status": website.status, "pages": len(reading.pages), "stop": reading.stop}
         _LOG.debug("site read", extra=log | {"requests": reading.requests})
         mx = await self._mx(website)
@@ -219,3 +218,10 @@ class Enrichment:
             return domains
         known = {domain: self._keeping.records.domain(domain) for domain in domains}
         return [domain for domain, record in known.items() if record is None or not record.mx]
+
+
+def _telling(website: Website, reading: SiteReading) -> list[str]:
+    """The pages that tell whether a site is still what it is. One that is no company's is known by where it begins."""
+    if website.status == "alive":
+        return telling_pages(website, [page.facts for page in reading.pages])
+    return [page.url for page in reading.pages[:1]]

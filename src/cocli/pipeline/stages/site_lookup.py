@@ -78,8 +78,12 @@ class SiteLookup:
         return [self._answers([question])[0] for question in questions]
 
     def _together(self, questions: Sequence[_Question]) -> list[LookedUp]:
-        found = [self._look_up(question) for question in questions]
         sinks = self._sinks
+        sinks.records.prepare(
+            domains=[question.work.domain for question in questions],
+            prospects=[name for question in questions for name in question.work.prospects],
+        )
+        found = [self._look_up(question) for question in questions]
         waiting = [question.work for question, known in zip(questions, found, strict=True) if self._compares(known)]
         domains = [work.domain for work in waiting]
         visits = known_visits(sinks.repository, sinks.account, sinks.edition, domains)

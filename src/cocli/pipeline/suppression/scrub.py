@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,8 +20,6 @@ _DOT = r"(?:\.|%2e|&#0*46;|&#x0*2e;|&period;|\\u002e)"
 _LABEL = r"[a-z0-9\u00a1-\uffff](?:[a-z0-9_\u00a1-\uffff-]{0,61}[a-z0-9\u00a1-\uffff])?"
 _HOST = rf"{_LABEL}(?:{_DOT}{_LABEL})+"
 _LOCAL = r"(?:[a-z0-9!#$'*+/=?^_`{|}~.\u00a1-\uffff-]|%2[be])+"
-_EMAIL = re.compile(rf"({_LOCAL}){_AT}({_HOST})", re.IGNORECASE)
-_HOSTS = re.compile(rf"(?<![a-z0-9_\u00a1-\uffff-]){_HOST}", re.IGNORECASE)
 _PHONE = re.compile(
     r"(?<![\w.])(?:\+|%2b|\(|\d)(?:[\d\u00a0 ()./\u2010-\u2015-]|%20|%2b|&nbsp;){4,28}\d(?!\w)", re.IGNORECASE
 )
@@ -32,6 +31,17 @@ _ESCAPES = re.compile(
 _NAMED = {"commat": "@", "period": "."}
 _EDGES = ".'`*/=?^{|}~!#$-"
 _URL_HEAD = re.compile(r"(?:^|.*[/=?&#'\"`])(?=[^/])")
+
+
+# These two are compiled when they are needed: they take a tenth of a second, and most lists are empty.
+@cache
+def _emails() -> re.Pattern[str]:
+    return re.compile(rf"({_LOCAL}){_AT}({_HOST})", re.IGNORECASE)
+
+
+@cache
+def _hosts() -> re.Pattern[str]:
+    return re.compile(rf"(?<![a-z0-9_\u00a1-\uffff-]){_HOST}", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +97,9 @@ class Scrubber:
         self._look = FirstLook.of(listed, literals)
         self._steps: list[tuple[re.Pattern[str], Callable[[re.Match[str]], str]]] = []
         if listed.names("email") or listed.names("domain"):
-            self._steps.append((_EMAIL, self._email))
+            self._steps.append((_emails(), self._email))
         if listed.names("domain"):
-            self._steps.append((_HOSTS, self._host))
+            self._steps.append((_hosts(), self._host))
         if listed.names("place"):
             self._steps.append((_PLACE, lambda found: self._or_mark(found, listed.place(found[0]))))
         if listed.names("company"):

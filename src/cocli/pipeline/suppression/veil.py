@@ -112,7 +112,9 @@ class Veil:
         if isinstance(value, tuple):
             return tuple(part for part in value if self._value(part) == part)
         if isinstance(value, dict):
-            return {name: part for name, part in value.items() if self._value(part) == part}
+            return {
+                name: part for name, part in value.items() if self._value(name) == name and self._value(part) == part
+            }
         if isinstance(value, RecordPart) and self.scrubber.finds(_text_of(value)):
             return None
         return value
@@ -149,6 +151,7 @@ def _texts(values: Iterable[Any]) -> Iterable[str]:
         elif isinstance(value, (tuple, list)):
             yield from _texts(value)
         elif isinstance(value, dict):
+            yield from _texts(value)  # such as the ids of places in a roll
             yield from _texts(value.values())
         elif isinstance(value, RecordPart):
             yield from _texts(vars(value).values())

@@ -123,9 +123,11 @@ class DocumentClient:
         request = pb.GetByReferenceRequest(reference=messages.reference_message(reference), blobs=blobs)
         return codec.from_message(self._call("GetByReference", request, pb.GetResponse).document)
 
-    def current(self, doc: str, address: str, cluster: str | None = None, *, blobs: bool = False) -> Document:
-        """The newest state at an address."""
-        request = pb.GetRequest(doc_id=doc, address=address, cluster=cluster or "", blobs=blobs)
+    def current(
+        self, doc: str, address: str, cluster: str | None = None, *, datasource: str = "", blobs: bool = False
+    ) -> Document:
+        """The newest state at an address. `datasource`: whose, where several have a document of this id."""
+        request = pb.GetRequest(doc_id=doc, address=address, cluster=cluster or "", datasource=datasource, blobs=blobs)
         return codec.from_message(self._call("Get", request, pb.GetResponse).document)
 
     def states(self, doc: str, *, cluster: Selection = EVERY, deleted: bool = False) -> list[PipeDoc]:
@@ -272,6 +274,14 @@ class DocumentClient:
 
     def cancel_replay(self, job: str) -> pb.ReplayJob:
         return self._call("CancelReplay", pb.CancelReplayRequest(job_id=job), pb.ReplayJob)
+
+    def quarantine(self, request: pb.ListQuarantineRequest | None = None) -> pb.ListQuarantineResponse:
+        """A page of what failed for good."""
+        return self._call("ListQuarantine", request or pb.ListQuarantineRequest(), pb.ListQuarantineResponse)
+
+    def release(self, request: pb.ReleaseQuarantineRequest) -> pb.ReleaseQuarantineResponse:
+        """Let documents go on at the nodes where they failed. Those that fail again stay, and say why."""
+        return self._call("ReleaseQuarantine", request, pb.ReleaseQuarantineResponse)
 
     def compare(
         self, left: str, right: str, *, datasource: str = "", doc: str = "", examples: int = 3

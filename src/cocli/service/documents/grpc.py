@@ -24,6 +24,7 @@ from cocli.errors import CocliError, ServiceUnavailable, TooLarge, UsageError
 from cocli.service.documents import grpc_methods as methods
 from cocli.service.documents import messages
 from cocli.service.documents.callers import bearer_of, check_scope
+from cocli.service.documents.quarantine import list_quarantine
 from cocli.service.documents.rpc_status import DETAILS_HEADER, status_details
 from cocli.service.documents.save_queue import SaveQueue
 from cocli.service.documents.transfers import BlobTransfers
@@ -62,6 +63,7 @@ _METHODS = {
     "GetByReference": _Method(pb.GetByReferenceRequest, TokenScope.READ, methods.get_by_reference),
     "GetDocuments": _Method(pb.GetDocumentsRequest, TokenScope.READ, methods.get_documents),
     "ListStates": _Method(pb.ListStatesRequest, TokenScope.READ, methods.list_states),
+    "ListQuarantine": _Method(pb.ListQuarantineRequest, TokenScope.READ, list_quarantine),
     "SaveDocuments": _Method(pb.SaveDocumentsRequest, TokenScope.WRITE, methods.save_documents),
     "Delete": _Method(pb.DeleteRequest, TokenScope.WRITE, methods.delete),
     "Restore": _Method(pb.RestoreRequest, TokenScope.WRITE, methods.restore),
@@ -91,6 +93,7 @@ class GrpcService:
             "PauseReplay": self._pause_replay,
             "ResumeReplay": self._resume_replay,
             "CancelReplay": self._cancel_replay,
+            "ReleaseQuarantine": self._release_quarantine,
             "BeginUpload": self._begin_upload,
             "GetUpload": self._get_upload,
             "CancelUpload": self._cancel_upload,
@@ -252,6 +255,11 @@ class GrpcService:
         await self._backend.admit(caller, TokenScope.WRITE, len(data))
         job = await self._replays.cancel(caller.account, _parsed(pb.CancelReplayRequest, data).job_id)
         return job.SerializeToString()
+
+    async def _release_quarantine(self, caller: TokenCaller, data: bytes) -> bytes:
+        await self._backend.admit(caller, TokenScope.WRITE, len(data))
+        done = await self._replays.release(caller.account, _parsed(pb.ReleaseQuarantineRequest, data))
+        return done.SerializeToString()
 
     # --- large blobs, and those who watch
 

@@ -194,7 +194,7 @@ def delete(documents: Documents, caller: TokenCaller, request: pb.DeleteRequest)
 
 def restore(documents: Documents, caller: TokenCaller, request: pb.RestoreRequest) -> Message:
     selection = messages.read_selection(request.selection, request.cluster)
-    done = documents.repository.restore(caller.account, request.doc_id, cluster=selection)
+    done = documents.repository.restore(caller.account, request.doc_id, cluster=selection, by=caller.who)
     return pb.RestoreResponse(rows=[messages.row_message(change.row) for change in done])
 
 

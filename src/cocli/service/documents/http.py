@@ -28,6 +28,7 @@ from cocli.service.documents import grpc_methods as methods
 from cocli.service.documents import http_ranges, messages
 from cocli.service.documents.http_json import as_json
 from cocli.service.documents.http_routes import ROUTES, openapi_page
+from cocli.service.documents.quarantine import list_quarantine
 from cocli.service.documents.transfers import BlobTransfers
 from cocli.service.http_common import (
     Callers,
@@ -242,6 +243,24 @@ class HttpService:
     async def cancel_replay(self, request: Request, caller: TokenCaller, given: dict[str, str]) -> Response:  # noqa: ARG002
         return JSONResponse(as_json(await self._backend.replays.cancel(caller.account, given["job"])))
 
+    # --- quarantine
+
+    async def list_quarantine(self, request: Request, caller: TokenCaller, given: dict[str, str]) -> Response:  # noqa: ARG002
+        asked = pb.ListQuarantineRequest(
+            cluster=given.get("cluster", ""),
+            datasource=given.get("datasource", ""),
+            node=given.get("node", ""),
+            released=_yes(given, "released"),
+            page_size=_number(given, "page_size"),
+            page_token=given.get("page_token", ""),
+        )
+        return await self._answered(caller, list_quarantine, asked)
+
+    async def release_quarantine(self, request: Request, caller: TokenCaller, given: dict[str, str]) -> Response:  # noqa: ARG002
+        body = await read_body(request, limit=_MAX_JSON, seconds=self._seconds, what="the request")
+        asked = _from_json(body, pb.ReleaseQuarantineRequest())
+        return JSONResponse(as_json(await self._backend.replays.release(caller.account, asked)))
+
     # --- changes and usage
 
     async def changes(self, request: Request, caller: TokenCaller, given: dict[str, str]) -> Response:  # noqa: ARG002
@@ -315,16 +334,20 @@ def _selection(given: dict[str, str]) -> dict[str, Any]:
 def _listing(given: dict[str, str]) -> dict[str, Any]:
     from google.protobuf.field_mask_pb2 import FieldMask
 
-    deleted = given.get("deleted", "false")
-    if deleted not in ("true", "false"):
-        raise UsageError(reason="deleted is true or false")
     mask = FieldMask(paths=[path for path in given.get("read_mask", "").split(",") if path])
     return {
         "page_size": _number(given, "page_size"),
         "page_token": given.get("page_token", ""),
-        "deleted": deleted == "true",
+        "deleted": _yes(given, "deleted"),
         "read_mask": mask,
     }
+
+
+def _yes(given: dict[str, str], name: str) -> bool:
+    value = given.get(name, "false")
+    if value not in ("true", "false"):
+        raise UsageError(reason=f"{name} is true or false")
+    return value == "true"
 
 
 def _number(given: dict[str, str], name: str) -> int:

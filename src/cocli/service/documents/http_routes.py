@@ -187,6 +187,23 @@ ROUTES: tuple[HttpRoute, ...] = (
         answer=pb.ReplayJob,
     ),
     HttpRoute(
+        "GET", "/v1/quarantine", "list_quarantine", "List what failed for good, page by page",
+        parameters=(
+            HttpParameter("cluster", "The edition that it failed in; that of the service where it is not said."),
+            HttpParameter("datasource", "Only of this datasource."),
+            HttpParameter("node", "Only what failed at this node."),
+            HttpParameter("released", "Also what was let go before.", "boolean"),
+            HttpParameter("page_size", "Entries to look at; 100 where it is not said.", "integer", maximum=1_000),
+            _PAGE[1],
+        ),
+        answer=pb.ListQuarantineResponse,
+    ),
+    HttpRoute(
+        "POST", "/v1/quarantine/release", "release_quarantine", "Let documents go on where they failed",
+        TokenScope.WRITE, body="application/json", request=pb.ReleaseQuarantineRequest,
+        answer=pb.ReleaseQuarantineResponse,
+    ),
+    HttpRoute(
         "GET", "/v1/changes", "changes", "What has changed since a token; waits up to 20 seconds for it",
         parameters=(
             HttpParameter("resume_token", "That of the answer before; begin for all there is."),

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from cocli.documents.catalog.job_rows import Job
     from cocli.documents.catalog.uploads import UploadRow
     from cocli.documents.document import Blob
+    from cocli.documents.graph.quarantine import QuarantineEntry
     from cocli.documents.receipt import Outcome
     from cocli.errors import CocliError
     from cocli.service.documents.backend import ServiceBackend
@@ -194,6 +195,24 @@ def _counts(job: Job) -> dict[str, Any]:
         "memoised": job.skipped,
         "failed": job.failed,
     }
+
+
+# --- quarantine
+
+
+def quarantine_message(entry: QuarantineEntry) -> repository_pb2.QuarantineItem:
+    return repository_pb2.QuarantineItem(
+        doc_id=entry.document.doc,
+        connector=entry.document.connector,
+        datasource=entry.document.datasource,
+        node=entry.node,
+        code=entry.code,
+        message=entry.message,
+        retryable=entry.retryable,
+        released=entry.released,
+        whole=entry.whole,
+        since=_stamp(entry.since),
+    )
 
 
 # --- large blobs

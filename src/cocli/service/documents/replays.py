@@ -114,6 +114,17 @@ class Replays:
         future.add_done_callback(ended)
         return number, future
 
+    async def release(self, account: str, request: pb.ReleaseQuarantineRequest) -> pb.ReleaseQuarantineResponse:
+        """Let documents go on that failed for good: the same graph, and one of the account's replays meanwhile."""
+        self._accounts.begin_replay(account)
+        try:
+            _, future = self._work.do("release", account, request.SerializeToString(), self._graph)
+        except BaseException:  # whatever it was, it does not run
+            self._accounts.end_replay(account)
+            raise
+        future.add_done_callback(lambda _: self._accounts.end_replay(account))
+        return pb.ReleaseQuarantineResponse.FromString(await asyncio.wrap_future(future))
+
     # --- a stream
 
     async def stream(self, account: str, request: pb.ReplayRequest) -> AsyncIterator[pb.ReplayProgress]:

@@ -1,4 +1,4 @@
-"""What the process beside the service does: plan, forecast and run replays, compare editions, make long pages."""
+"""What the process beside the service does: plan, run and forecast replays, compare, release, make long pages."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from cocli.app.documents.jobs import ReplayOptions, forecast, job_of, plan, run
 from cocli.documents.proto.generated import repository_pb2 as pb
 from cocli.service.documents.comparison import compare_message
 from cocli.service.documents.grpc_methods import documents_page
+from cocli.service.documents.quarantine import release_message
 
 if TYPE_CHECKING:
     import threading
@@ -40,10 +41,15 @@ def _list(documents: Documents, stop: threading.Event, request: bytes) -> bytes:
     return page.SerializeToString()
 
 
+def _release(documents: Documents, stop: threading.Event, request: bytes, graph: str | None) -> bytes:  # noqa: ARG001
+    return release_message(documents, pb.ReleaseQuarantineRequest.FromString(request), graph).SerializeToString()
+
+
 TASKS: Mapping[str, Callable[..., object]] = {
     "forecast": _forecast,
     "plan": _plan,
     "run": _run,
     "compare": _compare,
     "list": _list,
+    "release": _release,
 }

@@ -41,6 +41,7 @@ from cocli.pipeline.websites.fetch import (
 from cocli.pipeline.websites.fetch.capture import document_id
 from cocli.pipeline.websites.fetch.limits import FetchLimits
 from cocli.pipeline.websites.fetch.resolver import SystemResolver
+from cocli.pipeline.websites.fetch.robots import read_rules
 from cocli.pipeline.websites.fetch.signals import Breakdown
 
 LOOPBACK = (ip_network("127.0.0.0/8"),)
@@ -334,7 +335,6 @@ def test_robots_txt_is_asked_once_and_obeyed() -> None:
         assert "/private" not in site.counts
         await fetcher.fetch("http://other.example/")
         assert [host for host, path in site.requests if path == "/robots.txt"] == ["site.example", "other.example"]
-        assert await fetcher.sitemaps("http://site.example/") == ("http://site.example/map.xml",)
 
     at_site(run, POLITE)
 
@@ -383,6 +383,15 @@ def test_a_robots_txt_of_thousands_of_agents_and_rules_does_not_take_the_day() -
             assert isinstance(await fetcher.fetch("http://site.example/" + "ab" * 1500), Fetched)
 
     at_site(run, POLITE)
+
+
+def test_sitemaps_belong_to_no_group_of_rules_and_files_that_differ_in_them_say_the_same() -> None:
+    rules = "User-agent: other\nSitemap: {0}\nUser-agent: cocli\nsitemap : {0}\nCrawl-delay: 3\nDisallow: /closed\n"
+    first, second = (read_rules(rules.format(site).encode(), "cocli/1") for site in ("https://a.com/", "/map.xml"))
+    assert first is second
+    assert (first.delay, first.allow("https://a.com/", "cocli/1")) == (3.0, True)
+    assert not first.allow("https://a.com/closed", "cocli/1")
+    assert read_rules(rules.replace("closed", "open").encode(), "cocli/1").allow("https://a.com/closed", "cocli/1")
 
 
 def test_a_crawl_delay_is_kept() -> None:

@@ -199,6 +199,20 @@ def test_what_is_not_an_address_of_the_web_is_refused(text: str, reason: Reason)
     assert refusal.value.reason is reason
 
 
+@given(st.from_regex(r"https?://[a-z0-9.-]{1,12}\.[a-z0-9]{1,4}/[A-Za-z0-9_.~/-]{0,12}", fullmatch=True))
+@example("http://example.com/../a/./b//c")
+@example("http://1.2.3.4/")
+@example("http://firm.0x7f/")
+def test_an_address_that_needs_no_reading_is_what_reading_it_gives(text: str) -> None:
+    def read(base: str | None) -> object:
+        try:
+            return parse_url(text, base=base)
+        except Refusal as refusal:
+            return refusal.reason
+
+    assert read(None) == read(text)
+
+
 @given(st.text(), st.sampled_from([None, "http://example.com/a/b"]))
 def test_whatever_text_is_an_address_or_is_refused(text: str, base: str | None) -> None:
     try:

@@ -1198,6 +1198,196 @@ class CancelReplayRequest(_message.Message):
 Global___CancelReplayRequest: _TypeAlias = CancelReplayRequest  # noqa: Y015
 
 @_typing.final
+class QuarantineItem(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DOC_ID_FIELD_NUMBER: _builtins.int
+    CONNECTOR_FIELD_NUMBER: _builtins.int
+    DATASOURCE_FIELD_NUMBER: _builtins.int
+    NODE_FIELD_NUMBER: _builtins.int
+    CODE_FIELD_NUMBER: _builtins.int
+    MESSAGE_FIELD_NUMBER: _builtins.int
+    RETRYABLE_FIELD_NUMBER: _builtins.int
+    RELEASED_FIELD_NUMBER: _builtins.int
+    WHOLE_FIELD_NUMBER: _builtins.int
+    SINCE_FIELD_NUMBER: _builtins.int
+    doc_id: _builtins.str
+    connector: _builtins.str
+    datasource: _builtins.str
+    node: _builtins.str
+    """Where it failed, and why."""
+    code: _builtins.str
+    message: _builtins.str
+    retryable: _builtins.bool
+    released: _builtins.bool
+    """It was let go before."""
+    whole: _builtins.bool
+    """False where the document itself could not be kept, but for its identity: it was what was wrong."""
+    @_builtins.property
+    def since(self) -> _timestamp_pb2.Timestamp: ...
+    def __init__(
+        self,
+        *,
+        doc_id: _builtins.str = ...,
+        connector: _builtins.str = ...,
+        datasource: _builtins.str = ...,
+        node: _builtins.str = ...,
+        code: _builtins.str = ...,
+        message: _builtins.str = ...,
+        retryable: _builtins.bool = ...,
+        released: _builtins.bool = ...,
+        whole: _builtins.bool = ...,
+        since: _timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["since", b"since"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["code", b"code", "connector", b"connector", "datasource", b"datasource", "doc_id", b"doc_id", "message", b"message", "node", b"node", "released", b"released", "retryable", b"retryable", "since", b"since", "whole", b"whole"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___QuarantineItem: _TypeAlias = QuarantineItem  # noqa: Y015
+
+@_typing.final
+class ListQuarantineRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CLUSTER_FIELD_NUMBER: _builtins.int
+    DATASOURCE_FIELD_NUMBER: _builtins.int
+    NODE_FIELD_NUMBER: _builtins.int
+    RELEASED_FIELD_NUMBER: _builtins.int
+    PAGE_SIZE_FIELD_NUMBER: _builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    cluster: _builtins.str
+    """The cluster that they failed in; that of the service where it is empty."""
+    datasource: _builtins.str
+    node: _builtins.str
+    released: _builtins.bool
+    """Also what was let go before."""
+    page_size: _builtins.int
+    """100 where it is 0; 1,000 at most."""
+    page_token: _builtins.str
+    """The `next_page_token` of the page before."""
+    def __init__(
+        self,
+        *,
+        cluster: _builtins.str = ...,
+        datasource: _builtins.str = ...,
+        node: _builtins.str = ...,
+        released: _builtins.bool = ...,
+        page_size: _builtins.int = ...,
+        page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cluster", b"cluster", "datasource", b"datasource", "node", b"node", "page_size", b"page_size", "page_token", b"page_token", "released", b"released"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListQuarantineRequest: _TypeAlias = ListQuarantineRequest  # noqa: Y015
+
+@_typing.final
+class ListQuarantineResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ITEMS_FIELD_NUMBER: _builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    next_page_token: _builtins.str
+    """Empty on the last page."""
+    @_builtins.property
+    def items(self) -> _containers.RepeatedCompositeFieldContainer[Global___QuarantineItem]:
+        """In the order of the documents. A page may have fewer than were asked for, or none, and not be the last."""
+
+    def __init__(
+        self,
+        *,
+        items: _abc.Iterable[Global___QuarantineItem] | None = ...,
+        next_page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["items", b"items", "next_page_token", b"next_page_token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListQuarantineResponse: _TypeAlias = ListQuarantineResponse  # noqa: Y015
+
+@_typing.final
+class ReleaseQuarantineRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DOC_IDS_FIELD_NUMBER: _builtins.int
+    CLUSTER_FIELD_NUMBER: _builtins.int
+    NODE_FIELD_NUMBER: _builtins.int
+    DATASOURCE_FIELD_NUMBER: _builtins.int
+    cluster: _builtins.str
+    node: _builtins.str
+    """Only what failed at this node, or came from this datasource; all of these documents where it is empty."""
+    datasource: _builtins.str
+    @_builtins.property
+    def doc_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Up to 100."""
+
+    def __init__(
+        self,
+        *,
+        doc_ids: _abc.Iterable[_builtins.str] | None = ...,
+        cluster: _builtins.str = ...,
+        node: _builtins.str = ...,
+        datasource: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cluster", b"cluster", "datasource", b"datasource", "doc_ids", b"doc_ids", "node", b"node"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ReleaseQuarantineRequest: _TypeAlias = ReleaseQuarantineRequest  # noqa: Y015
+
+@_typing.final
+class ReleaseResult(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ITEM_FIELD_NUMBER: _builtins.int
+    PROBLEM_FIELD_NUMBER: _builtins.int
+    problem: _builtins.str
+    """Why it failed again and is where it was; empty where it went on."""
+    @_builtins.property
+    def item(self) -> Global___QuarantineItem: ...
+    def __init__(
+        self,
+        *,
+        item: Global___QuarantineItem | None = ...,
+        problem: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["item", b"item"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["item", b"item", "problem", b"problem"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ReleaseResult: _TypeAlias = ReleaseResult  # noqa: Y015
+
+@_typing.final
+class ReleaseQuarantineResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RESULTS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def results(self) -> _containers.RepeatedCompositeFieldContainer[Global___ReleaseResult]: ...
+    def __init__(
+        self,
+        *,
+        results: _abc.Iterable[Global___ReleaseResult] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["results", b"results"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ReleaseQuarantineResponse: _TypeAlias = ReleaseQuarantineResponse  # noqa: Y015
+
+@_typing.final
 class BeginUploadRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 

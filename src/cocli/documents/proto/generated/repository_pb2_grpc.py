@@ -124,6 +124,16 @@ class DocumentRepositoryStub:
                 request_serializer=cocli_dot_documents_dot_v1_dot_repository__pb2.CancelReplayRequest.SerializeToString,
                 response_deserializer=cocli_dot_documents_dot_v1_dot_repository__pb2.ReplayJob.FromString,
                 _registered_method=True)
+        self.ListQuarantine = channel.unary_unary(
+                '/cocli.documents.v1.DocumentRepository/ListQuarantine',
+                request_serializer=cocli_dot_documents_dot_v1_dot_repository__pb2.ListQuarantineRequest.SerializeToString,
+                response_deserializer=cocli_dot_documents_dot_v1_dot_repository__pb2.ListQuarantineResponse.FromString,
+                _registered_method=True)
+        self.ReleaseQuarantine = channel.unary_unary(
+                '/cocli.documents.v1.DocumentRepository/ReleaseQuarantine',
+                request_serializer=cocli_dot_documents_dot_v1_dot_repository__pb2.ReleaseQuarantineRequest.SerializeToString,
+                response_deserializer=cocli_dot_documents_dot_v1_dot_repository__pb2.ReleaseQuarantineResponse.FromString,
+                _registered_method=True)
         self.BeginUpload = channel.unary_unary(
                 '/cocli.documents.v1.DocumentRepository/BeginUpload',
                 request_serializer=cocli_dot_documents_dot_v1_dot_repository__pb2.BeginUploadRequest.SerializeToString,
@@ -278,6 +288,19 @@ class DocumentRepositoryServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListQuarantine(self, request, context):
+        """Documents that failed for good at a node, and letting them go on there.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ReleaseQuarantine(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def BeginUpload(self, request, context):
         """A blob of any size. An upload that was cut off goes on from where GetUpload says that it stands.
         """
@@ -414,6 +437,16 @@ def add_DocumentRepositoryServicer_to_server(servicer, server):
                     servicer.CancelReplay,
                     request_deserializer=cocli_dot_documents_dot_v1_dot_repository__pb2.CancelReplayRequest.FromString,
                     response_serializer=cocli_dot_documents_dot_v1_dot_repository__pb2.ReplayJob.SerializeToString,
+            ),
+            'ListQuarantine': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListQuarantine,
+                    request_deserializer=cocli_dot_documents_dot_v1_dot_repository__pb2.ListQuarantineRequest.FromString,
+                    response_serializer=cocli_dot_documents_dot_v1_dot_repository__pb2.ListQuarantineResponse.SerializeToString,
+            ),
+            'ReleaseQuarantine': grpc.unary_unary_rpc_method_handler(
+                    servicer.ReleaseQuarantine,
+                    request_deserializer=cocli_dot_documents_dot_v1_dot_repository__pb2.ReleaseQuarantineRequest.FromString,
+                    response_serializer=cocli_dot_documents_dot_v1_dot_repository__pb2.ReleaseQuarantineResponse.SerializeToString,
             ),
             'BeginUpload': grpc.unary_unary_rpc_method_handler(
                     servicer.BeginUpload,
@@ -937,6 +970,60 @@ class DocumentRepository:
             '/cocli.documents.v1.DocumentRepository/CancelReplay',
             cocli_dot_documents_dot_v1_dot_repository__pb2.CancelReplayRequest.SerializeToString,
             cocli_dot_documents_dot_v1_dot_repository__pb2.ReplayJob.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListQuarantine(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/cocli.documents.v1.DocumentRepository/ListQuarantine',
+            cocli_dot_documents_dot_v1_dot_repository__pb2.ListQuarantineRequest.SerializeToString,
+            cocli_dot_documents_dot_v1_dot_repository__pb2.ListQuarantineResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ReleaseQuarantine(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/cocli.documents.v1.DocumentRepository/ReleaseQuarantine',
+            cocli_dot_documents_dot_v1_dot_repository__pb2.ReleaseQuarantineRequest.SerializeToString,
+            cocli_dot_documents_dot_v1_dot_repository__pb2.ReleaseQuarantineResponse.FromString,
             options,
             channel_credentials,
             insecure,

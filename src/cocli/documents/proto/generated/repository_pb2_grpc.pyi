@@ -58,6 +58,9 @@ class DocumentRepositoryStub:
     PauseReplay: _grpc.UnaryUnaryMultiCallable[_repository_pb2.PauseReplayRequest, _repository_pb2.ReplayJob]
     ResumeReplay: _grpc.UnaryUnaryMultiCallable[_repository_pb2.ResumeReplayRequest, _repository_pb2.ReplayJob]
     CancelReplay: _grpc.UnaryUnaryMultiCallable[_repository_pb2.CancelReplayRequest, _repository_pb2.ReplayJob]
+    ListQuarantine: _grpc.UnaryUnaryMultiCallable[_repository_pb2.ListQuarantineRequest, _repository_pb2.ListQuarantineResponse]
+    """Documents that failed for good at a node, and letting them go on there."""
+    ReleaseQuarantine: _grpc.UnaryUnaryMultiCallable[_repository_pb2.ReleaseQuarantineRequest, _repository_pb2.ReleaseQuarantineResponse]
     BeginUpload: _grpc.UnaryUnaryMultiCallable[_repository_pb2.BeginUploadRequest, _repository_pb2.UploadState]
     """A blob of any size. An upload that was cut off goes on from where GetUpload says that it stands."""
     GetUpload: _grpc.UnaryUnaryMultiCallable[_repository_pb2.GetUploadRequest, _repository_pb2.UploadState]
@@ -95,6 +98,9 @@ class DocumentRepositoryAsyncStub(DocumentRepositoryStub):
     PauseReplay: _aio.UnaryUnaryMultiCallable[_repository_pb2.PauseReplayRequest, _repository_pb2.ReplayJob]  # type: ignore[assignment]
     ResumeReplay: _aio.UnaryUnaryMultiCallable[_repository_pb2.ResumeReplayRequest, _repository_pb2.ReplayJob]  # type: ignore[assignment]
     CancelReplay: _aio.UnaryUnaryMultiCallable[_repository_pb2.CancelReplayRequest, _repository_pb2.ReplayJob]  # type: ignore[assignment]
+    ListQuarantine: _aio.UnaryUnaryMultiCallable[_repository_pb2.ListQuarantineRequest, _repository_pb2.ListQuarantineResponse]  # type: ignore[assignment]
+    """Documents that failed for good at a node, and letting them go on there."""
+    ReleaseQuarantine: _aio.UnaryUnaryMultiCallable[_repository_pb2.ReleaseQuarantineRequest, _repository_pb2.ReleaseQuarantineResponse]  # type: ignore[assignment]
     BeginUpload: _aio.UnaryUnaryMultiCallable[_repository_pb2.BeginUploadRequest, _repository_pb2.UploadState]  # type: ignore[assignment]
     """A blob of any size. An upload that was cut off goes on from where GetUpload says that it stands."""
     GetUpload: _aio.UnaryUnaryMultiCallable[_repository_pb2.GetUploadRequest, _repository_pb2.UploadState]  # type: ignore[assignment]
@@ -237,6 +243,21 @@ class DocumentRepositoryServicer(metaclass=_abc_1.ABCMeta):
         request: _repository_pb2.CancelReplayRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_repository_pb2.ReplayJob, _abc.Awaitable[_repository_pb2.ReplayJob]]: ...
+
+    @_abc_1.abstractmethod
+    def ListQuarantine(
+        self,
+        request: _repository_pb2.ListQuarantineRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_repository_pb2.ListQuarantineResponse, _abc.Awaitable[_repository_pb2.ListQuarantineResponse]]:
+        """Documents that failed for good at a node, and letting them go on there."""
+
+    @_abc_1.abstractmethod
+    def ReleaseQuarantine(
+        self,
+        request: _repository_pb2.ReleaseQuarantineRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_repository_pb2.ReleaseQuarantineResponse, _abc.Awaitable[_repository_pb2.ReleaseQuarantineResponse]]: ...
 
     @_abc_1.abstractmethod
     def BeginUpload(

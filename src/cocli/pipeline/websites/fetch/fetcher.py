@@ -138,16 +138,6 @@ class Fetcher:
         _tell(target.host, outcome)
         return outcome
 
-    async def sitemaps(self, url: str) -> tuple[str, ...]:
-        """The sitemaps that the site's robots.txt names; none where it cannot be read."""
-        try:
-            target = parse_url(url)
-            self._check(target)
-            rules = await self._robots.rules(target)
-        except (Refusal, Breakdown):  # the page itself will get the verdict
-            return ()
-        return rules.sitemaps
-
     async def _travel(self, target: Target, validators: Validators | None, options: RequestOptions) -> Outcome:
         journey = RequestJourney(target.url, self._time.now(), validators)
         budget = Budget(self.settings.limits.journey)

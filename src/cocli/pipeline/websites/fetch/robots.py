@@ -10,8 +10,8 @@ import asyncio
 import re
 from collections import OrderedDict
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
-from urllib.parse import urljoin
 
 from protego import Protego
 
@@ -31,10 +31,12 @@ _FRESH_FAILURE = 300.0
 _REMEMBERED = 5_000
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _AGENT_LINE = re.compile(r"[ \t]*user[-\s]*agent[\s:]+([^#]*)", re.IGNORECASE)
+_SITEMAP_LINE = re.compile(r"[ \t]*sitemap[ \t]*:", re.IGNORECASE)
 _OTHER_AGENT = "user-agent: \x01"
 _MAX_AGENTS = 8
-_MAX_SITEMAPS = 20
 _TOO_MANY_REQUESTS = 429
+_SHORT = 1024
+"""Bytes of a file that others are likely to have as well."""
 
 
 class RobotsRequest(Protocol):
@@ -49,7 +51,6 @@ class Rules:
 
     delay: float | None = None
     """Seconds between two requests."""
-    sitemaps: tuple[str, ...] = ()
     parsed: Protego | None = field(default=None, repr=False)
 
     def allow(self, url: str, user_agent: str) -> bool:
@@ -129,7 +130,7 @@ class Robots:
         url = "/".join([*target.url.split("/", 3)[:3], "robots.txt"])  # of a target, which has been read already
         kept = self._shelf.find(url) if self._shelf else None
         if kept is not None:
-            return _Known(self._time.monotonic() + _FRESH - kept.age, self._rules(kept.body, url))
+            return _Known(self._time.monotonic() + _FRESH - kept.age, self._rules(kept.body))
         file = parse_url(url)
         try:
             body = await self._read(file)
@@ -137,7 +138,7 @@ class Robots:
             return _Known(self._time.monotonic() + _FRESH_FAILURE, Rules(), problem)
         if self._shelf:
             self._shelf.keep(url, body)
-        return _Known(self._time.monotonic() + _FRESH, self._rules(body, url))
+        return _Known(self._time.monotonic() + _FRESH, self._rules(body))
 
     async def _read(self, first: Target) -> bytes | None:
         """The file; None where there is none."""
@@ -154,10 +155,10 @@ class Robots:
                 raise Refusal(Reason.ROBOTS_UNAVAILABLE, f"its robots.txt: {problem.detail}", first.url) from problem
         return None  # what cannot be found within some redirects is not there
 
-    def _rules(self, body: bytes | None, url: str) -> Rules:
+    def _rules(self, body: bytes | None) -> Rules:
         if body is None:
             return Rules()
-        return read_rules(body, url, self._user_agent)
+        return read_rules(body, self._user_agent)
 
 
 def _file_of(answer: HttpAnswer, asked: Target) -> bytes | None:
@@ -166,25 +167,39 @@ def _file_of(answer: HttpAnswer, asked: Target) -> bytes | None:
     return answer.body if answer.status < 300 else None
 
 
-def read_rules(body: bytes, url: str, user_agent: str) -> Rules:
-    """What the robots.txt of an address says to us."""
-    parsed = Protego.parse(_for_us(body.decode("utf-8", "replace"), user_agent.lower()))
+def read_rules(body: bytes, user_agent: str) -> Rules:
+    """What a robots.txt says to us."""
+    text = _for_us(body.decode("utf-8", "replace"), user_agent.lower())
+    if len(text) <= _SHORT:
+        return _short_rules(text, user_agent)
+    return _rules_in(text, user_agent)
+
+
+def _rules_in(text: str, user_agent: str) -> Rules:
+    parsed = Protego.parse(text)
     rate = parsed.request_rate(user_agent)
     delays = (parsed.crawl_delay(user_agent), rate.seconds / rate.requests if rate else None)
-    sitemaps = tuple(urljoin(url, text) for text in list(parsed.sitemaps)[:_MAX_SITEMAPS])
-    return Rules(max((delay for delay in delays if delay is not None), default=None), sitemaps, parsed)
+    return Rules(max((delay for delay in delays if delay is not None), default=None), parsed)
+
+
+@lru_cache(maxsize=512)
+def _short_rules(text: str, user_agent: str) -> Rules:
+    """Most sites have the file that their software came with."""
+    return _rules_in(text, user_agent)
 
 
 def _for_us(text: str, user_agent: str) -> str:
-    """The same file with every group that cannot be meant for us under one name.
+    """The same file with every group that cannot be meant for us under one name, and without its sitemaps.
 
     The parser keeps each rule once for each agent of its group, so that a file of thousands of both would take hours.
+    Sitemaps belong to no group; without them the files of many sites are the same.
     """
     lines, agents = [], set[str]()
     for line in text.lstrip("\ufeff").splitlines():
         match = _AGENT_LINE.match(line)
         if match is None:
-            lines.append(line)
+            if not _SITEMAP_LINE.match(line):
+                lines.append(line)
             continue
         agent = match[1].strip().lower()
         bare = agent.replace("*", "")

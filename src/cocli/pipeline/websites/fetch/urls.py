@@ -23,6 +23,10 @@ _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{0,30}):")
 _HOST = re.compile(r"[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*\Z")
 _NUMBER = re.compile(r"(?:0x[0-9a-f]*|[0-9]+)\Z")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_PLAIN = re.compile(
+    r"(https?)://((?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63})((?=/)(?:/(?!\.)[A-Za-z0-9_.~-]+)*/?)\Z"
+)
+"""An address in its normal form, as nearly all are: nothing to decode, to resolve or to doubt."""
 _MAX_HOST = 253
 _MAX_PORT = 65_535
 _SHOWN = 200
@@ -60,6 +64,10 @@ class Target:
 
 def parse_url(text: str, *, base: str | None = None) -> Target:
     """The target of an address; with a base, of what a redirect or a link of that page says."""
+    plain = _PLAIN.match(text) if base is None and len(text) <= _SHOWN else None
+    if plain is not None:
+        scheme, host, path = plain.groups()
+        return Target(text, scheme, host, DEFAULT_PORTS[scheme], path)
     text = text.strip(" \t\r\n\f")
     shown = _CONTROL.sub("?", text[:_SHOWN])
     if len(text) > MAX_URL or _CONTROL.search(text):

@@ -106,7 +106,7 @@ def given_url(text: str) -> str:
     address = text if "://" in text[:12] else f"https://{text.removeprefix('//')}"
     url = canonical_url(address)
     host = urlsplit(url).hostname or "" if url else ""
-    if url is None or any(character.isspace() for character in text) or not ("." in host or ":" in host):
+    if url is None or len(text.split()) > 1 or not ("." in host or ":" in host):
         raise UsageError(
             reason=f'"{text[:200]}" is not the address of a website',
             hint="Write a domain or an address, such as example.com or https://example.com/contact",

@@ -40,12 +40,16 @@ def known_visits(
     """What is known of some sites. One is left out that was not visited, whose visit left no trace, or whose pages
     would be read otherwise today."""
     visits = dict(zip(domains, repository.stored_many([visit_place(account, name) for name in domains]), strict=True))
-    traced = {name: visit for name, visit in visits.items() if isinstance(visit, Document) and _trace_in(visit)}
+    traced = {
+        name: (visit, trace)
+        for name, visit in visits.items()
+        if isinstance(visit, Document) and (trace := _trace_in(visit)) is not None
+    }
     sites = repository.stored_many([site_place(account, edition, name) for name in traced])
     found: dict[str, KnownVisit] = {}
-    for (name, visit), site in zip(traced.items(), sites, strict=True):
+    for (name, (visit, trace)), site in zip(traced.items(), sites, strict=True):
         with suppress(DocumentError, RecordError, KeyError, ValueError, TypeError):  # damaged: it is read as always
-            known = _known_visit(repository, visit, site) if isinstance(site, Document) else None
+            known = _known_visit(repository, visit, trace, site) if isinstance(site, Document) else None
             if known is not None:
                 found[name] = known
     return found
@@ -58,8 +62,9 @@ def _trace_in(visit: Document) -> VisitTrace | None:
         return None
 
 
-def _known_visit(repository: DocumentRepository, visit: Document, site: Document) -> KnownVisit | None:
-    trace = _trace_in(visit)
+def _known_visit(
+    repository: DocumentRepository, visit: Document, trace: VisitTrace, site: Document
+) -> KnownVisit | None:
     memo = repository.recall(
         visit.account,
         visit.doc,
@@ -69,7 +74,7 @@ def _known_visit(repository: DocumentRepository, visit: Document, site: Document
         code_digest=_code_digest(),
         origin=visit.origin,
     )
-    if trace is None or memo is None or memo.output_digest != site.digest:
+    if memo is None or memo.output_digest != site.digest:
         return None
     state, pages = visit_in(visit)
     seen = max((page.since for page in pages), default=visit.source.fetched_at)

@@ -77,15 +77,16 @@ class PreparedShelf:
         pages: dict[str, Validators | None] = {}
         for url, found in trace.asked.items():
             pages[url] = pages[found.url or url] = found.validators
-        for url in [url for url in pages if is_root(url)]:
-            for spelling in other_spellings(url):
-                pages.setdefault(spelling, None)
         return cls(shelf, pages)
 
     async def validators(self, url: str) -> Validators | None:
-        if self._is_first_visit or url in self._pages:
+        if self._is_first_visit or url in self._pages or self._is_spelled_otherwise(url):
             return self._pages.get(url)
         return await self._shelf.validators(url)
+
+    def _is_spelled_otherwise(self, url: str) -> bool:
+        """Whether it is a known home page in another spelling, under which none is kept."""
+        return is_root(url) and any(spelling in self._pages for spelling in other_spellings(url))
 
     def digest_of(self, page: Fetched, country: str | None) -> str:
         return self._shelf.digest_of(page, country)

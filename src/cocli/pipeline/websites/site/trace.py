@@ -54,7 +54,8 @@ class VisitTrace:
     asked: Mapping[str, TracedAnswer]
     """Address → what came of it, in the order of the visit."""
     telling: Sequence[str] = ()
-    """The addresses of the pages that have all contacts of the site; none where it is no company's website."""
+    """The addresses of the pages that have all contacts of the site; of one that is no company's website the page that
+    says so. None where there is no page at all."""
 
     @property
     def is_whole(self) -> bool:
@@ -66,9 +67,12 @@ class VisitTrace:
         return replace(self, telling=tuple(led[page] for page in pages if page in led))
 
     def brief(self) -> dict[str, TracedAnswer]:
-        """What is asked for to see whether the contacts are as they were: where a page was → what it was."""
-        pages = [self.asked[url] for url in self.telling]
-        return {page.url: page for page in pages if page.url is not None}
+        """What is asked for to see whether the contacts are as they were: where a page was → what it was.
+
+        A site without any page is asked at the address that was asked first, and not in its other spellings.
+        """
+        pages = {url: self.asked[url] for url in self.telling or list(self.asked)[:1]}
+        return {page.url or url: page for url, page in pages.items()}
 
     def as_data(self) -> dict[str, Any]:
         """For the document of the visit. A list: the order counts, and that of an object does not."""
