@@ -122,7 +122,7 @@ class Relay:
     def _send(self, taken: Sequence[TakenEvent]) -> Relayed:
         if not taken:
             return Relayed()
-        events = in_order([one.event for one in taken])
+        events = in_order([holding.event for holding in taken])
         try:
             failures = self._publisher.publish(events)
         except BaseException:  # whatever ends it, the events are not kept from others
@@ -130,7 +130,7 @@ class Relay:
                 self._catalog.outbox.give_back([event.event_id for event in events])
             raise
         now = self._clock()
-        attempts = {one.event.event_id: one.attempts + 1 for one in taken}
+        attempts = {holding.event.event_id: holding.attempts + 1 for holding in taken}
         failed = [(event, failures[event.event_id]) for event in events if event.event_id in failures]
         published = [event.event_id for event in events if event.event_id not in failures]
         noted = [_failure(event, error, attempts[event.event_id], now) for event, error in failed]

@@ -65,8 +65,8 @@ _PLANNED = '{"stack", "status": "would_deploy", "new", "changes": [{"action", "n
 _POOL_USER = '{"user": {"email", "pool", "group", "status": "added", "already_there", "removed" or "already_gone"}}'
 _ROUTE = '{"datasource", "edition", "state", "seeded", "recrawls", "since"}'
 _SUPPRESSION = (
-    '"kind", "sha256", "value", "salt", "calling_code", "reason", "until", "forgotten", "removed", "added_by", "added_at", '
-    '"updated_at"'
+    '"kind", "sha256", "value", "salt", "calling_code", "reason", "until", "forgotten", "removed", "added_by", '
+    '"added_at", "updated_at"'
 )
 DOCUMENTS = {
     "cocli init": '{"steps": [{"what", "path", "status": "created" or "already_there"}]}',
@@ -374,8 +374,8 @@ DOCUMENTS = {
     '"others", "bytes"}, without --dry-run also "written", ' + _DAMAGE,
     "cocli backup prune": '{"backup", "dry_run", "kept": [' + _SNAPSHOT + '], "forgotten": the same, "condemned": '
     '{"objects", "bytes"}, "removed": {"objects", "bytes"}, "damaged"}',
-    "cocli documents events": '{"account", "max_waiting_events", "destinations": [{"destination", "waiting", "set_aside", '
-    '"since", "attempts", "last_error"}]}',
+    "cocli documents events": '{"account", "max_waiting_events", "destinations": [{"destination", "waiting", '
+    '"set_aside", "since", "attempts", "last_error"}]}',
     "cocli documents subscribe": _ROUTE,
     "cocli documents unsubscribe": '{"datasource", "edition", "status": "unsubscribed"}',
     "cocli documents subscriptions": f'{{"subscriptions": [{_ROUTE}]}}',
@@ -385,11 +385,11 @@ DOCUMENTS = {
     "cocli suppress list": f'{{"entries": [{{{_SUPPRESSION}}}]}}',
     "cocli suppress check": f'{{"suppressed", "because": [{{{_SUPPRESSION}}}]}}',
     "cocli suppress import": '{"dry_run", "rows", "columns", "kind", "added", "already", "unread", "without"}',
-    "cocli forget": '{"dry_run", "resumed", "subjects": [{"kind", "sha256"}], "texts", "kept_because_shared", "counts": '
-    '[{"what", "done", "count"}], "written_by_people", "beyond_reach", "republished", "proof"}; with --again {"proofs", '
-    '"objects"}',
-    "cocli subject-access": '{"made_at", "subjects": [{"kind", "value"}], "texts", "do_not_contact": [entry], "records": '
-    '[{"campaign", "index", "values", "origins"}], "objects": [{"key", "size", "date", "source", "excerpts"}]}',
+    "cocli forget": '{"dry_run", "resumed", "subjects": [{"kind", "sha256"}], "texts", "kept_because_shared", '
+    '"counts": [{"what", "done", "count"}], "written_by_people", "beyond_reach", "republished", "proof"}; with --again '
+    '{"proofs", "objects"}',
+    "cocli subject-access": '{"made_at", "subjects": [{"kind", "value"}], "texts", "do_not_contact": [entry], '
+    '"records": [{"campaign", "index", "values", "origins"}], "objects": [{"key", "size", "date", "source", "excerpts"}]}',
     "cocli register": '{"campaign", "at", "controller", "contact", "purpose", "basis", "recipients", "activities": '
     '[{"name", "data", "people", "sources": [{"name", "licence", "attribution", "link"}], "where", "kept_for"}], '
     '"measures", "missing"}',

@@ -263,10 +263,12 @@ class HistoryRewriter:
     def _replaced(self, old: list[Manifest], references: list[ManifestRef], new: list[Manifest]) -> list[str]:
         """What the new history does not need any more."""
         ref = self._index.ref
-        names = {name for manifest in old for name in manifest.names} - {name for one in new for name in one.names}
+        names = {name for manifest in old for name in manifest.names} - {
+            name for manifest in new for name in manifest.names
+        }
         kept = {_reference(manifest).sha256 for manifest in new}
         shards = [str(ShardKey(ref, name)) for name in sorted(names)]
-        return [str(ManifestKey(ref, one.version, one.sha256)) for one in references if one.sha256 not in kept] + shards
+        return [str(ManifestKey(ref, old.version, old.sha256)) for old in references if old.sha256 not in kept] + shards
 
 
 def _reference(manifest: Manifest) -> ManifestRef:

@@ -1,4 +1,4 @@
-"""What the process beside the service does: plan, run and forecast replays, compare, release, make long pages."""
+"""What the process beside the service does: replays, comparisons, long pages, documents that are released."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def _compare(documents: Documents, stop: threading.Event, request: bytes) -> byt
     return compare_message(documents, pb.CompareRequest.FromString(request)).SerializeToString()
 
 
+def _release(documents: Documents, stop: threading.Event, request: bytes, graph: str | None) -> bytes:  # noqa: ARG001
+    return release_message(documents, pb.ReleaseQuarantineRequest.FromString(request), graph).SerializeToString()
+
+
 def _list(documents: Documents, stop: threading.Event, request: bytes) -> bytes:  # noqa: ARG001
     page = documents_page(documents, documents.account, pb.ListDocumentsRequest.FromString(request))
     return page.SerializeToString()
-
-
-def _release(documents: Documents, stop: threading.Event, request: bytes, graph: str | None) -> bytes:  # noqa: ARG001
-    return release_message(documents, pb.ReleaseQuarantineRequest.FromString(request), graph).SerializeToString()
 
 
 TASKS: Mapping[str, Callable[..., object]] = {
@@ -50,6 +50,6 @@ TASKS: Mapping[str, Callable[..., object]] = {
     "plan": _plan,
     "run": _run,
     "compare": _compare,
-    "list": _list,
     "release": _release,
+    "list": _list,
 }
