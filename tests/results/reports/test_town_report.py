@@ -97,7 +97,7 @@ def test_the_trend_goes_on_from_report_to_report(home: Home) -> None:
     assert "index" in {point["told_by"] for point in second["trend"]}
 
 
-def test_the_page_needs_nothing_but_itself(home: Home, tmp_path: Path) -> None:
+def test_the_page_needs_nothing_but_itself(home: Home, tmp_path: Path, report: Any) -> None:
     home.done("report", "town", "--html", str(tmp_path / "r.html"))
     page = (tmp_path / "r.html").read_text()
     assert "default-src 'none'" in page
@@ -107,7 +107,9 @@ def test_the_page_needs_nothing_but_itself(home: Home, tmp_path: Path) -> None:
     without_links, links = re.subn(r'<a href="(?:https?://|mailto:|tel:\+|#)[^"]*"', "<a", page)
     assert links
     assert not re.findall(r"\bhref\s*=", without_links)
-    assert set(re.findall(r"https?://[^\s\"<]+", without_links)) == {"http://www.w3.org/2000/svg"}
+    address = re.compile(r"https?://[^\s\"<]+")
+    credited = set(address.findall(" ".join(report["attribution"])))  # licences are told as texts
+    assert set(address.findall(without_links)) == {"http://www.w3.org/2000/svg", *credited}
     for words in ("From the plan to an address", "read to the end: 4 tiles", "mailto", "gm-list", "Trend", "dentist"):
         assert words in page
 

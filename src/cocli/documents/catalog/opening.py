@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from cocli.errors import ConfigError
 
 if TYPE_CHECKING:
+    from cocli.documents.catalog.database import Database
     from cocli.documents.catalog.sql import SqlCatalog
 
 
@@ -24,10 +25,16 @@ def open_catalog(url: str, *, durable: bool = True) -> SqlCatalog:
     if path is None:
         from cocli.documents.catalog.postgres import PostgresDatabase
 
-        return SqlCatalog(PostgresDatabase(url))
-    from cocli.documents.catalog.sqlite import SqliteDatabase
+        database: Database = PostgresDatabase(url)
+    else:
+        from cocli.documents.catalog.sqlite import SqliteDatabase
 
-    return SqlCatalog(SqliteDatabase(path, durable=durable))
+        database = SqliteDatabase(path, durable=durable)
+    try:
+        return SqlCatalog(database)
+    except BaseException:  # whatever the tables are: nobody gets the connection, so nobody would close it
+        database.close()
+        raise
 
 
 def sqlite_path(url: str) -> str | None:
