@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 import shutil
+import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -100,6 +102,20 @@ def test_damage_is_said_with_the_command_that_mends_and_then_everything_is_there
         assert cocli("documents", "ls", "--json").json["states"] == expected, seed
         assert cocli("documents", "fsck", "--all").code == 0, seed
     assert refused > 5, "the damage was never noticed"
+
+
+def test_a_file_whose_own_complaint_is_no_text_is_damaged(tmp_path: Path) -> None:
+    """SQLite names the broken table in its message, byte for byte: that once ended as a mistake of ours."""
+    path = str(tmp_path / "c.sqlite3")
+    open_catalog(path).close()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute(
+            "UPDATE sqlite_master SET name = CAST(x'fffe' AS TEXT), sql = 'CREATE TABLE (' WHERE rowid = 2"
+        )
+        connection.commit()
+    with pytest.raises(CatalogError, match="damaged"):
+        open_catalog(path)
 
 
 def test_the_broken_file_is_kept(cocli: Any, catalog: Path) -> None:  # noqa: F811

@@ -167,6 +167,8 @@ class SqliteDatabase:
             if _primary(error) in _SURROUNDINGS:
                 raise CatalogUnavailable(address=self._path, reason=str(error), hint=_REMEDY) from error
             raise CatalogError(address=self._path, reason=str(error)) from error
+        except UnicodeDecodeError as error:  # of a damaged file even SQLite's own message may be no text
+            raise CatalogError(address=self._path, reason="its file is damaged: what it says is no text") from error
         except OSError as error:
             raise CatalogUnavailable(address=self._path, reason=str(error), hint=_REMEDY) from error
         except PoolExhausted as error:
