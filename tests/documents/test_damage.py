@@ -110,9 +110,8 @@ def test_a_file_whose_own_complaint_is_no_text_is_damaged(tmp_path: Path) -> Non
     open_catalog(path).close()
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA writable_schema = ON")
-        connection.execute(
-            "UPDATE sqlite_master SET name = CAST(x'fffe' AS TEXT), sql = 'CREATE TABLE (' WHERE rowid = 2"
-        )
+        broken = "UPDATE sqlite_master SET name = CAST(x'fffe' AS TEXT), sql = 'CREATE TABLE nonsense (' WHERE name = ?"
+        assert connection.execute(broken, ["outbox"]).rowcount == 1
         connection.commit()
     with pytest.raises(CatalogError, match="damaged"):
         open_catalog(path)
