@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,7 @@ from cocli.store import open_store
 
 HERE = Path(__file__).parent
 PATIENCE = 40.0
+pytestmark = pytest.mark.waits
 FAILED = TaskError(code="timeout", message="slow", retryable=True)
 
 
@@ -234,6 +236,55 @@ def test_who_was_away_for_too_long_is_in_the_group_again_with_the_next_question(
     time.sleep(session / 1000 * 1.7)
     taken.append(seen(take(consumer, done)))
     assert {doc for doc, _ in taken} == {"d0", "d1"}
+    consumer.close()
+
+
+def test_a_partition_that_left_while_all_were_paused_is_read_when_it_comes_back(make_kafka: Any, cluster: str) -> None:
+    """Work that takes long pauses everything. What goes to another worker meanwhile, and comes back, is not paused."""
+    transport = make_kafka()
+    docs = [f"d{number}" for number in range(16)]
+    transport.publish([message(doc, 1, cluster) for doc in docs])
+    consumer = transport.consumer(Destination(cluster, "b"))
+    found: list[Any] = []
+
+    def work(delivery: Any) -> None:
+        with suppress(LeaseLost):  # its own partition may be what went away: then it comes again
+            delivery.done({})
+            found.append(seen(delivery))
+
+    def long_work(delivery: Any) -> None:
+        other = transport.consumer(Destination(cluster, "b"))
+        until = time.monotonic() + PATIENCE
+        while not other._partitions and time.monotonic() < until:
+            other._poll(0.2)
+        assert other._partitions, "the group was not dealt out anew"
+        work(delivery)
+        other.close()
+
+    take(consumer, long_work)
+    while len(found) < len(docs):
+        take(consumer, work)
+    assert {doc for doc, _ in found} == set(docs)
+    assert consumer.joined == 1, "nothing had to be begun anew"
+    consumer.close()
+
+
+def test_a_consumer_that_gets_nothing_though_messages_wait_joins_anew(
+    make_kafka: Any, cluster: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The library does not read on, and says nothing: here because it was told to pause behind our back."""
+    transport = make_kafka()
+    transport.publish([message("x", 1, cluster)])
+    consumer = transport.consumer(Destination(cluster, "b"), idle=0.5)
+    take(consumer, done)
+    consumer._client.pause(consumer._client.assignment())
+    transport.publish([message("x", 2, cluster)])
+    assert seen(take(consumer, done)) == ("x", 2)
+    assert consumer.joined == 2
+    assert "1 messages wait and none comes" in caplog.text
+    with consumer.receive(2.0) as nothing:
+        assert nothing is None, "an idle topic is no stall"
+    assert consumer.joined == 2
     consumer.close()
 
 

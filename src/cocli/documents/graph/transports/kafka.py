@@ -15,12 +15,14 @@ from cocli.documents.graph.destination import Destination, topic_fault
 from cocli.documents.graph.node import QUARANTINE
 from cocli.documents.graph.transports.base import require_a_road
 from cocli.documents.graph.transports.kafka_consumer import KafkaConsumer
+from cocli.documents.graph.transports.kafka_watch import IDLE_SECONDS, lag_of, oldest_of
 from cocli.documents.graph.transports.message_codec import VERSION, render_message
 from cocli.documents.ids import node_uuid
 from cocli.errors import BrokerUnavailable, MissingExtra, QueueUnusable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from datetime import datetime
 
     from cocli.documents.graph.transports.base import NodeMessage
     from cocli.errors import CocliError
@@ -44,6 +46,13 @@ class _Outgoing(NamedTuple):
     key: bytes | None
     value: bytes | None
     headers: list[tuple[str, bytes]]
+
+
+class KafkaBacklog(NamedTuple):
+    """Messages that nobody has done yet, and when the first of them was sent."""
+
+    waiting: int
+    oldest: datetime | None
 
 
 def topic_of(destination: Destination) -> str:
@@ -100,19 +109,31 @@ class KafkaTransport:
         if failed := self._send([_Outgoing(origin, topic, raw.key(), raw.value(), headers)]):
             raise failed[origin]
 
-    def consumer(self, destination: Destination) -> KafkaConsumer:
-        client = _library().Consumer(
-            {
-                "auto.offset.reset": "earliest",
-                "partition.assignment.strategy": "cooperative-sticky",
-                **self._common,
-                **self._consumer_settings,
-                "group.id": self._group_of(destination),
-                "enable.auto.commit": False,
-                "enable.auto.offset.store": False,
-            }
-        )
-        return KafkaConsumer(_library(), client, topic_of(destination), destination, self.reject)
+    def consumer(self, destination: Destination, *, idle: float = IDLE_SECONDS) -> KafkaConsumer:
+        settings = {
+            "auto.offset.reset": "earliest",
+            "partition.assignment.strategy": "cooperative-sticky",
+            **self._common,
+            **self._consumer_settings,
+            "group.id": self._group_of(destination),
+            "enable.auto.commit": False,
+            "enable.auto.offset.store": False,
+        }
+        library, topic = _library(), topic_of(destination)
+        return KafkaConsumer(library, lambda: library.Consumer(settings), topic, destination, self.reject, idle=idle)
+
+    def backlog(self, destination: Destination) -> KafkaBacklog:
+        """How much waits for a node, and since when: as its group has it, without joining that."""
+        library, topic = _library(), topic_of(destination)
+        group = {"group.id": self._group_of(destination), "enable.auto.commit": False, "log_level": 0}
+        client = library.Consumer({**self._common, **group})
+        try:
+            lag = lag_of(library, client, topic, {})
+            return KafkaBacklog(lag.total, oldest_of(library, client, topic, lag))
+        except library.KafkaException as error:
+            raise BrokerUnavailable(queue=topic, reason=str(error.args[0])) from error
+        finally:
+            client.close()
 
     def close(self) -> None:
         with self._lock:

@@ -3,6 +3,8 @@
 While work goes on, a thread keeps asking the broker, with all partitions paused, so that a long task does not lose its
 place in the group, and a partition that goes to another worker is noticed. A message that fails for a while holds back
 those of its own document, and no others: what is remembered of that is `kafka_partition`.
+
+A consumer that gets nothing though messages wait (`kafka_watch`) says so, and joins its group anew.
 """
 
 from __future__ import annotations
@@ -12,7 +14,9 @@ import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
+from cocli import logs
 from cocli.documents.graph.transports.kafka_partition import KafkaPartition, Tried
+from cocli.documents.graph.transports.kafka_watch import IDLE_SECONDS, KafkaWatch
 from cocli.documents.graph.transports.message_codec import read_message
 from cocli.errors import BrokerUnavailable, FormatError, LeaseLost
 from cocli.queue.runtime import ThreadRuntime
@@ -32,6 +36,7 @@ _ANSWER_SECONDS = 15.0
 _SERVE_SECONDS = 0.2
 _RELEASED_SECONDS = 0.2
 _BACKOFF = Backoff(first=0.5, longest=60.0)
+_LOG = logs.get_logger(__name__)
 
 
 class KafkaDelivery:
@@ -80,15 +85,16 @@ class KafkaConsumer:
     def __init__(
         self,
         library: Any,
-        client: Any,
+        open_client: Callable[[], Any],
         topic: str,
         destination: Destination,
         send_aside: Callable[[str, Any, str], None],
         *,
         clock: Callable[[], float] = time.monotonic,
+        idle: float = IDLE_SECONDS,
     ) -> None:
         self._library = library
-        self._client = client
+        self._open_client = open_client
         self._topic = topic
         self._destination = destination
         self._send_aside = send_aside
@@ -100,8 +106,17 @@ class KafkaConsumer:
         self._paused_all = False
         self._early: list[Any] = []
         self._polled_at = clock()
+        self.joined = 0
+        """How often it joined its group; more than once where it had to begin anew."""
+        self._watch = KafkaWatch(library, topic, clock=clock, idle=idle)
+        self._client = self._joined()
         self._keeper = ThreadRuntime().every(_KEEP_ALIVE, self._keep_alive)
-        client.subscribe([topic], on_assign=self._assigned, on_revoke=self._revoked, on_lost=self._lost)
+
+    def _joined(self) -> Any:
+        self.joined += 1
+        client = self._open_client()
+        client.subscribe([self._topic], on_assign=self._assigned, on_revoke=self._revoked, on_lost=self._lost)
+        return client
 
     # --- receiving
 
@@ -122,9 +137,30 @@ class KafkaConsumer:
                 raw = self._due() or (self._early.pop(0) if self._early else None)
             raw = raw if raw is not None else self._poll(self._patience(until))
             if raw is not None and (delivery := self._take(raw)) is not None:
+                self._watch.heard()
                 return delivery
-            if raw is None and self._clock() >= until:
-                return None
+            if raw is None:
+                self._look_after_itself()
+                if self._clock() >= until:
+                    return None
+
+    def _look_after_itself(self) -> None:
+        """One that gets nothing though messages wait joins its group anew; what it had parked comes again."""
+        with self._lock:
+            if any(partition.paused for partition in self._partitions.values()):
+                return  # it holds as many messages as it may, and has work
+            places = {number: partition.next_offset for number, partition in self._partitions.items()}
+        if waiting := self._watch.stalled(self._client, places):
+            told = {"partitions": sorted(places), "waiting": waiting}
+            _LOG.warning(
+                "%s: %d messages wait and none comes, so the consumer joins anew", self._topic, waiting, extra=told
+            )
+            self._client.close()
+            with self._lock:
+                self._partitions.clear()
+                self._early.clear()
+                self._paused_all = False
+                self._client = self._joined()
 
     def _poll(self, seconds: float) -> Any:
         self._polled_at = self._clock()
@@ -267,12 +303,17 @@ class KafkaConsumer:
         if offset is None:
             return
         while (error := self._try_commit(number, offset, partition.metadata())) is not None:
-            unsettled = error.code() == self._library.KafkaError.REBALANCE_IN_PROGRESS or error.retriable()
+            unsettled = error.code() in self._unsettled_errors() or error.retriable()
             if not (wait and unsettled and self._clock() < until):
                 raise self._not_ours(number, offset, str(error))
             self._serve(_SERVE_SECONDS)
             if self._partitions.get(number) is not partition:
                 raise self._not_ours(number, offset, "its partition went to another worker")
+
+    def _unsettled_errors(self) -> frozenset[int]:
+        """The group changes, or has changed and this client has not heard of it: its next questions tell what is ours."""
+        kinds = self._library.KafkaError
+        return frozenset({kinds.REBALANCE_IN_PROGRESS, kinds.ILLEGAL_GENERATION})
 
     def _try_commit(self, number: int, offset: int, metadata: str) -> Any:
         """None, or Kafka's error."""
@@ -314,6 +355,8 @@ class KafkaConsumer:
             client.incremental_assign(partitions)
             if self._paused_all:
                 client.pause(partitions)
+            else:
+                client.resume(partitions)  # one that was paused when it was lost would stay so for ever
 
     def _revoked(self, client: Any, partitions: list[Any]) -> None:
         with self._lock:

@@ -125,6 +125,11 @@ class KafkaPartition:
     # --- what is left to the next
 
     @property
+    def next_offset(self) -> int | None:
+        """The first message that was not begun yet; None before anything was."""
+        return self._next
+
+    @property
     def offset(self) -> int | None:
         """The first message that has not ended; None before anything was begun."""
         if self._next is None:
