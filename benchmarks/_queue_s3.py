@@ -212,10 +212,10 @@ class _Waiting(WrappedStore):
         return self.inner.put_many(puts)
 
     def delete_many(
-        self, keys: Iterable[str], *, if_match: Mapping[str, str] | None = None
+        self, keys: Iterable[str], *, if_match: Mapping[str, str] | None = None, durable: bool = True
     ) -> Sequence[StoreError | None]:
         time.sleep(LATENCY)
-        return self.inner.delete_many(keys, if_match=if_match)
+        return self.inner.delete_many(keys, if_match=if_match, durable=durable)
 
 
 def _batches(bench: Bench, near: Store, far: list[_Worker]) -> None:

@@ -80,7 +80,11 @@ class BucketStore:
         return answers
 
     def delete_many(
-        self, keys: Iterable[str], *, if_match: Mapping[str, str] | None = None
+        self,
+        keys: Iterable[str],
+        *,
+        if_match: Mapping[str, str] | None = None,
+        durable: bool = True,  # noqa: ARG002 - the bucket loses nothing
     ) -> Sequence[StoreError | None]:
         every, etags = list(keys), if_match or {}
         single = [key for key in every if key in etags]

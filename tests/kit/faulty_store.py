@@ -88,7 +88,11 @@ class FaultyStore(WrappedStore):
         return [answer(partial(put_one, self), put) for put in puts]
 
     def delete_many(
-        self, keys: Iterable[str], *, if_match: Mapping[str, str] | None = None
+        self,
+        keys: Iterable[str],
+        *,
+        if_match: Mapping[str, str] | None = None,
+        durable: bool = True,
     ) -> Sequence[StoreError | None]:
         return [answer(partial(delete_one, self, if_match or {}), key) for key in keys]
 

@@ -2,8 +2,8 @@
 
 The model is harsher than most file systems. Of the changes to names (files and folders, each within its folder) that
 were not synchronised, any may be there and any may be gone; a file whose content was not synchronised may have half of
-it. `fsync` of a file keeps its content, and not its name; `fsync` of a folder keeps the names in it, and not the
-folder's own; `syncfs` keeps everything.
+it, or half of what was written last. `fsync` of a file keeps its content, and not its name; `fsync` of a folder keeps
+the names in it, and not the folder's own; `syncfs` keeps everything.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
 
 from cocli.store import local
-from cocli.store.disk import beneath, exchange
+from cocli.store.disk import beneath, exchange, journal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -31,10 +31,16 @@ class Sync(Enum):
     CONTENT = auto()
     NAMES = auto()
     ALL = auto()
+    JOURNAL = auto()
+    """The content of a journal, with every record."""
+    SETTLED = auto()
+    """Everything, before a journal is removed."""
 
 
 @dataclass(eq=False)
 class RecordedFile:
+    """`data` is all that was written to it."""
+
     data: bytes = b""
 
 
@@ -55,6 +61,8 @@ class Named:
 @dataclass(frozen=True, slots=True)
 class Written:
     file: RecordedFile
+    start: int
+    data: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,20 +89,29 @@ class RecordedDisk:
 
     def record(self, patch: pytest.MonkeyPatch) -> None:
         """From now on. Every call is made as well: the program sees a real folder."""
-        for name in ("write", "fsync", "link", "unlink", "rename", "mkdir", "rmdir"):
+        for name in ("write", "pwrite", "fsync", "fdatasync", "link", "unlink", "rename", "mkdir", "rmdir"):
             patch.setattr(os, name, _followed(getattr(os, name), getattr(self, f"_{name}")))
         rename, sync = exchange._rename, beneath.sync_file_system
         patch.setattr(exchange, "_rename", _followed(rename, self._exchange))
         patch.setattr(local, "sync_file_system", _followed(sync, lambda _: self._sync(Synced(Sync.ALL))))
+        patch.setattr(journal, "sync_file_system", _followed(sync, lambda _: self._sync(Synced(Sync.SETTLED))))
 
     def _write(self, descriptor: int, data: bytes) -> None:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             return
-        if os.lseek(descriptor, 0, os.SEEK_CUR) == len(data):  # the first write: the inode may have had another life
+        start = os.lseek(descriptor, 0, os.SEEK_CUR) - len(data)
+        if not start:  # the first write: the inode may have had another life
             file = self._files[status.st_ino] = RecordedFile()
-            self.changes.append(Written(file))
-        self._files[status.st_ino].data += bytes(data)
+            path = os.readlink(f"/proc/self/fd/{descriptor}")
+            if path.startswith(f"{self._root}/{journal.JOURNAL_FOLDER}/"):  # it has its name from the beginning
+                self._name(path, None, file)
+        self._pwrite(descriptor, data, start)
+
+    def _pwrite(self, descriptor: int, data: bytes, start: int) -> None:
+        file = self._files[os.fstat(descriptor).st_ino]
+        self.changes.append(Written(file, start, bytes(data)))
+        file.data = _overwritten(file.data, start, data)
 
     def _fsync(self, descriptor: int) -> None:
         status = os.fstat(descriptor)
@@ -104,6 +121,9 @@ class RecordedDisk:
                 self._sync(Synced(Sync.NAMES, self._folders[folder]))
         else:
             self._sync(Synced(Sync.CONTENT, self._files[status.st_ino]))
+
+    def _fdatasync(self, descriptor: int) -> None:
+        self._sync(Synced(Sync.JOURNAL, self._files[os.fstat(descriptor).st_ino]))
 
     def _sync(self, synced: Synced) -> None:
         if synced.kind not in self._ignored:
@@ -154,25 +174,28 @@ class RecordedDisk:
         not synchronised."""
         names: _Names = defaultdict(dict)
         waiting: dict[RecordedFolder, list[Named]] = defaultdict(list)
-        written, whole = set[RecordedFile](), set[RecordedFile]()
+        unsynced: dict[RecordedFile, list[Written]] = defaultdict(list)
+        contents: dict[RecordedFile, bytes] = defaultdict(bytes)
         for change in self.changes[:changes]:
             if isinstance(change, Named):
                 waiting[change.folder].append(change)
             elif isinstance(change, Written):
-                written.add(change.file)
+                unsynced[change.file].append(change)
             elif isinstance(change.target, RecordedFile):
-                whole.add(change.target)
+                _write_down(contents, unsynced.pop(change.target, []))
             elif isinstance(change.target, RecordedFolder):
                 _apply(names, waiting.pop(change.target, []))
             else:
-                whole |= written
+                for writes in unsynced.values():
+                    _write_down(contents, writes)
+                unsynced.clear()
                 for named in waiting.values():
                     _apply(names, named)
                 waiting.clear()
         for named in waiting.values():
             _apply(names, [change for change in named if keep()])
         files = _files_below(self._folders[""], "", names)
-        return {key: _content(file, keep, is_whole=file in whole) for key, file in files}
+        return {key: _content(contents[file], unsynced.get(file, []), keep) for key, file in files}
 
 
 _Names = dict[RecordedFolder, dict[str, RecordedFile | RecordedFolder]]
@@ -195,8 +218,20 @@ def _apply(names: _Names, changes: list[Named]) -> None:
             names[change.folder][change.name] = change.target
 
 
-def _content(file: RecordedFile, keep: Callable[[], bool], *, is_whole: bool) -> bytes:
-    return file.data if is_whole or keep() else file.data[: len(file.data) // 2]
+def _write_down(contents: dict[RecordedFile, bytes], writes: list[Written]) -> None:
+    for write in writes:
+        contents[write.file] = _overwritten(contents[write.file], write.start, write.data)
+
+
+def _content(content: bytes, unsynced: list[Written], keep: Callable[[], bool]) -> bytes:
+    for write in unsynced:
+        there = write.data if keep() else write.data[: len(write.data) // 2]
+        content = _overwritten(content, write.start, there)
+    return content
+
+
+def _overwritten(content: bytes, start: int, data: bytes) -> bytes:
+    return content[:start].ljust(start, b"\0") + data + content[start + len(data) :]
 
 
 def _files_below(folder: RecordedFolder, path: str, names: _Names) -> list[tuple[str, RecordedFile]]:

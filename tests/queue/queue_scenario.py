@@ -272,7 +272,7 @@ class LostAnswerTakenForLostRace(Mutant):
                 outcome = AckOutcome.SIDELINED
             else:
                 outcome = AckOutcome.COMPLETED
-            queue._cleaner.done(claim.folder)
+            queue._cleaner.done(claim.folder, claim.token)
             return outcome
 
         queue._complete = complete
@@ -396,7 +396,7 @@ class HandsOutWhatItGatheredLongAgo(Mutant):
     """Several tasks are claimed one after the other, and nobody looks whether the first is still ours in the end."""
 
     caught_by = "claimed under token|ended a task that it had lost"
-    sharp = (80, 153)
+    sharp = (262, 376)
 
     def break_it(self, queue: Any, world: Any) -> None:
         queue._still_ours = lambda claims: claims

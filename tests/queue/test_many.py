@@ -313,15 +313,20 @@ def test_with_fsync_many_share_synchronisations(
     queue = LeasedQueue(store, "c", "enrichment", worker="w1", margin=0.1)
     put(queue, 32)
     synchronised: list[str] = []
-    monkeypatch.setattr("cocli.store.local.sync_file_system", synchronised.append)
+    for module in ("local", "disk.journal"):
+        monkeypatch.setattr(f"cocli.store.{module}.sync_file_system", synchronised.append)
     monkeypatch.setattr("os.fsync", lambda _: synchronised.append("one"))
-    claims = queue.claim_many(16)
-    assert queue.ack_many([(claim, Ok()) for claim in claims]) == [AckOutcome.COMPLETED] * 16
-    # The contents of the completions, and their names: first leases wait for no disk.
-    assert synchronised == [store.address] * 2
+    monkeypatch.setattr("os.fdatasync", lambda _: synchronised.append("journal"))
+    for _ in range(2):
+        claims = queue.claim_many(16)
+        assert queue.ack_many([(claim, Ok()) for claim in claims]) == [AckOutcome.COMPLETED] * 16
+    # The journal is made, and keeps all results of a group at once. First leases and removals wait for no disk.
+    assert synchronised == ["one"] * 3 + ["journal"] * 2
     queue.close()
-    assert synchronised == [store.address] * 4
+    assert synchronised == ["one"] * 3 + ["journal"] * 2
     assert queue.put(NewTask(claims[0].task.task_id)) is PutOutcome.ALREADY_COMPLETED
+    store.close()
+    assert synchronised[5:] == [store.address, "one"]
 
 
 def test_an_old_listing_is_given_up_when_its_tasks_are_gone(make_queue: MakeQueue, store: MemoryStore) -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import random
+import shutil
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,6 +18,8 @@ from cocli.models.completion import Blocked, Ok
 from cocli.queue.base import AckOutcome, NewTask
 from cocli.queue.leased.queue import LeasedQueue
 from cocli.queue.places import Places
+from cocli.store import local
+from cocli.store.disk import journal
 from cocli.store.local import LocalStore
 from cocli.store.memory import MemoryStore
 
@@ -25,6 +30,8 @@ if TYPE_CHECKING:
 CAMPAIGN, QUEUE = "plumbers", "enrichment"
 GROUP = 5
 """From four on, a store synchronises the whole file system at once."""
+_OPENED_EVERY = 40
+"""Moments: a folder is made of what is left, and opened."""
 RANDOM_CUTS = effort(2)
 """At each moment, beside those that lose everything and nothing."""
 
@@ -34,13 +41,17 @@ class Worker:
 
     def __init__(self, disk: RecordedDisk, folder: Path) -> None:
         self._disk = disk
-        store = LocalStore(folder, fsync="always")
-        self._queue = LeasedQueue(store, CAMPAIGN, QUEUE, worker="w-1", rng=random.Random(7))
+        self._store = LocalStore(folder, fsync="always")
+        self._queue = LeasedQueue(self._store, CAMPAIGN, QUEUE, worker="w-1", rng=random.Random(7))
         self.put: list[tuple[int, str]] = []
         self.completed: list[tuple[int, str]] = []
         self.aside: list[tuple[int, str]] = []
         self.recovered: list[tuple[int, str]] = []
         self.tokens: list[tuple[int, str, int]] = []
+        self.removing: dict[str, int] = {}
+        """Results that are removed → since when they may be gone."""
+        self.removed: list[tuple[int, str]] = []
+        self._folder = folder
 
     def work(self) -> None:
         self._put("single")
@@ -54,7 +65,10 @@ class Worker:
         self._set_aside_and_recover()
         self._put_many()
         self._end_several()
+        self._remove_result(self.completed[-1][1])
+        self._end_several()
         self._queue.close()
+        self._store.close()
 
     def _put(self, task_id: str) -> None:
         self._queue.put(NewTask(task_id, {"p": task_id}))
@@ -102,6 +116,14 @@ class Worker:
                 self._promise(self.completed, claim.task.task_id)
         self._queue.stats()  # removes what has ended
 
+    def _remove_result(self, task_id: str) -> None:
+        """By another process: it has a store of its own."""
+        self.removing[task_id] = len(self._disk.changes)
+        other = LocalStore(self._folder, fsync="always")
+        other.delete(Places(CAMPAIGN, QUEUE).completion(task_id, batch=False))
+        other.close()
+        self._promise(self.removed, task_id)
+
     def _promise(self, promises: list[tuple[int, str]], task_id: str) -> None:
         promises.append((len(self._disk.changes), task_id))
 
@@ -144,13 +166,48 @@ class Morning:
         return self._queue.stats().pending
 
 
+def restored(left: dict[str, bytes]) -> dict[str, bytes]:
+    """What is there once somebody has opened the folder, after the machine was started again: `opened`, in memory."""
+    journals = [key for key in left if key.startswith(journal.JOURNAL_FOLDER)]
+    found = {key: data for key, data in left.items() if key not in journals}
+    for record in chain.from_iterable(journal.read_journal(left[key]) for key in sorted(journals)):
+        if not journal.is_whole(found.get(record.key, b"")):
+            found[record.key] = record.data
+    return found
+
+
+def opened(left: dict[str, bytes], folder: Path, patch: pytest.MonkeyPatch) -> dict[str, bytes]:
+    """The same by a store."""
+    for key, data in left.items():
+        path = folder / key
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    with patch.context() as started_again:
+        started_again.setattr(journal, "boot_id", lambda: "another")
+        started_again.setattr(journal, "sync_file_system", lambda _: None)  # nobody cuts the power here
+        started_again.setattr(os, "fsync", lambda _: None)
+        store = LocalStore(folder, fsync="never")
+        found = {info.key: store.get(info.key).data for info in store.list()}
+        assert not [
+            name
+            for name in os.listdir(folder)
+            if name == journal.JOURNAL_FOLDER and os.listdir(folder / name) != ["locks"]
+        ]
+        store.close()
+    shutil.rmtree(folder)
+    return found
+
+
 def check(worker: Worker, left: dict[str, bytes], whole: set[bytes], changes: int) -> None:
     halves = {key for key, data in left.items() if data not in whole}
     assert halves <= first_leases(worker, changes), f"halves of {halves}"
     morning = Morning(left)
+    removed = {task_id for task_id, at in worker.removing.items() if at < changes}
     for at, task_id in worker.put:
-        assert at > changes or morning.is_known(task_id), f"{task_id} is lost"
-    done = [task_id for at, task_id in worker.completed if at <= changes]
+        assert at > changes or task_id in removed or morning.is_known(task_id), f"{task_id} is lost"
+    done = [task_id for at, task_id in worker.completed if at <= changes and task_id not in removed]
+    for at, task_id in worker.removed:
+        assert at > changes or morning.result(task_id) is None, f"the result of {task_id} was removed, and is there"
     for task_id in done:
         assert morning.result(task_id) == Ok(result={"of": task_id}), f"the result of {task_id} is lost"
     morning.work()
@@ -174,8 +231,12 @@ def first_leases(worker: Worker, changes: int) -> set[str]:
     return {f"{places.folder(task_id)}lease.json" for task_id in known - replaced}
 
 
-def cut_everywhere(folder: Path, patch: pytest.MonkeyPatch, *ignored: Sync) -> int:
+def cut_everywhere(folder: Path, patch: pytest.MonkeyPatch, *ignored: Sync, journaled: bool) -> int:
     """Check every moment; how many power cuts that were."""
+    patch.setattr(local, "_FIRST_WITHOUT_JOURNAL", 0 if journaled else 1000)
+    patch.setattr(journal, "SIZE", 4096)
+    patch.setattr(journal, "_SHARE", 2)
+    aside = folder.parent / f"{folder.name}-next-day"
     disk = RecordedDisk(str(folder), ignored)
     with patch.context() as recording:
         disk.record(recording)
@@ -186,7 +247,10 @@ def cut_everywhere(folder: Path, patch: pytest.MonkeyPatch, *ignored: Sync) -> i
     for changes in range(len(disk.changes) + 1):
         sometimes: list[Callable[[], bool]] = [lambda: rng.random() < 0.5] * RANDOM_CUTS
         for keep in (lambda: False, lambda: True, *sometimes):
-            left = disk.left_after(changes, keep)
+            raw = disk.left_after(changes, keep)
+            left = restored(raw)
+            if journaled and keep is not sometimes[0] and changes % _OPENED_EVERY == 0:
+                assert opened(raw, aside, patch) == left
             promised = sum(at <= changes for at, _ in (*worker.put, *worker.completed, *worker.recovered))
             state = json.dumps([promised, len(worker.tokens), {key: data.decode() for key, data in left.items()}])
             if state not in seen:
@@ -198,17 +262,37 @@ def cut_everywhere(folder: Path, patch: pytest.MonkeyPatch, *ignored: Sync) -> i
 def test_what_was_promised_holds_after_a_power_cut_at_any_moment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert cut_everywhere(tmp_path, monkeypatch) > 200
+    assert cut_everywhere(tmp_path, monkeypatch, journaled=False) > 200
+
+
+def test_so_it_does_where_a_journal_keeps_the_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert cut_everywhere(tmp_path, monkeypatch, journaled=True) > 200
 
 
 @pytest.mark.parametrize(
-    ("forgotten", "found"), [(Sync.CONTENT, "halves"), (Sync.NAMES, "lost"), (Sync.ALL, "lost|halves")]
+    ("forgotten", "found", "journaled"),
+    [
+        (Sync.CONTENT, "halves", False),
+        (Sync.NAMES, "lost", False),
+        (Sync.ALL, "lost|halves", False),
+        (Sync.NAMES, "lost", True),
+        (Sync.JOURNAL, "the result of .* is lost|halves", True),
+        (Sync.SETTLED, "the result of .* is lost|halves", True),
+    ],
 )
 def test_a_synchronisation_that_is_forgotten_is_noticed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forgotten: Sync, found: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forgotten: Sync, found: str, journaled: bool
 ) -> None:
     with pytest.raises(AssertionError, match=found):
-        cut_everywhere(tmp_path, monkeypatch, forgotten)
+        cut_everywhere(tmp_path, monkeypatch, forgotten, journaled=journaled)
+
+
+def test_a_journal_that_is_not_settled_before_a_result_is_removed_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal.ResultJournal, "settle", lambda _: None)
+    with pytest.raises(AssertionError, match="was removed, and is there"):
+        cut_everywhere(tmp_path, monkeypatch, journaled=True)
 
 
 def test_the_model_loses_what_was_not_synchronised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

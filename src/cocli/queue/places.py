@@ -47,6 +47,10 @@ class Places:
     def sidelines(self, task_id: str) -> list[str]:
         return [self.sidelined(task_id, category) for category in Category]
 
+    def is_in_its_shard(self, folder: str, task_id: str) -> bool:
+        """Whether a folder that is named by an id lies where that belongs: at half the price of `folder`."""
+        return folder.startswith(task_shard(task_id) + "/", len(self.pending))
+
     # --- by spot
 
     def spot(self, task_id: str) -> str:

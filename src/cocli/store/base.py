@@ -92,10 +92,11 @@ class Store(Protocol):
         ...
 
     def delete_many(
-        self, keys: Iterable[str], *, if_match: Mapping[str, str] | None = None
+        self, keys: Iterable[str], *, if_match: Mapping[str, str] | None = None, durable: bool = True
     ) -> Sequence[StoreError | None]:
         """Remove many objects, in as few requests as the backend can. Those that `if_match` has an etag of are removed
-        only if it is still theirs, concurrently: a `Conflict` stands where that does not hold."""
+        only if it is still theirs, concurrently: a `Conflict` stands where that does not hold. `durable` is as that of
+        `Put`: False where they may be there again after a power cut."""
         ...
 
     def now(self) -> datetime:

@@ -67,12 +67,12 @@ class CountingStore(WrappedStore):
         return super().put_many(asked)
 
     def delete_many(
-        self, keys: Iterable[str], *, if_match: Mapping[str, str] | None = None
+        self, keys: Iterable[str], *, if_match: Mapping[str, str] | None = None, durable: bool = True
     ) -> Sequence[StoreError | None]:
         asked = list(keys)
         single = sum(key in (if_match or {}) for key in asked)
         self._count(delete=len(asked), delete_requests=single - (single - len(asked)) // _PAGE)
-        return super().delete_many(asked, if_match=if_match)
+        return super().delete_many(asked, if_match=if_match, durable=durable)
 
     def _count(self, **kinds: int) -> None:
         with self._lock:

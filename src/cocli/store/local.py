@@ -6,7 +6,8 @@
   looks at what came out (`exchange`): editors take no locks.
 - Swaps, replacements and deletions hold a lock file for that moment only; whoever dies lets go of it.
 - A power cut: with `fsync="always"` an object is on the disk before `put` returns; `put_many` pays two
-  synchronisations for the whole batch instead of two per file. With `fsync="never"` the kernel decides, and a power cut
+  synchronisations for the whole batch instead of two per file. Results of tasks pay one, from the ninth on: they are
+  kept by a `journal` until the disk has them. With `fsync="never"` the kernel decides, and a power cut
   can leave empty files: for caches and tests.
 - Folders that are symbolic links are not followed: whoever plants one in the tree gets nothing read or written
   through it.
@@ -30,12 +31,14 @@ from cocli import logs
 from cocli.config.private import make_private
 from cocli.errors import AlreadyExists, Conflict, InvalidKey, NotFound, StoreError, Unavailable
 from cocli.keys.parts import MAX_KEY_BYTES, check_key, check_prefix
+from cocli.keys.paths import is_completion
 from cocli.store.base import ObjectInfo, Put, StoredObject
 from cocli.store.bulk import answer
 from cocli.store.conditions import check_put
 from cocli.store.disk.beneath import Beneath, read_whole, sync_file_system
 from cocli.store.disk.errors import store_errors, translated
 from cocli.store.disk.exchange import Exchange
+from cocli.store.disk.journal import JournalRecord, JournalUsedUp, ResultJournal, is_whole
 from cocli.store.disk.own_names import named_entries, place_of
 from cocli.store.disk.side_by_side import do_all
 from cocli.store.disk.stripes import StripedLocks
@@ -43,6 +46,7 @@ from cocli.store.etag import content_etag
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from cocli.store.disk.unnamed import UnnamedFile
 
@@ -62,6 +66,8 @@ _FOLDER_TRIES = 100
 _BATCH_FILES = 1000
 _first = itemgetter(0)
 _MANY = 4  # from so many on, the file system is synchronised: that is quicker than one after the other
+_FIRST_WITHOUT_JOURNAL = 8
+"""To make a journal costs as much as a few results: who has no more than that makes none."""
 _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK, errno.EXDEV)
 _OPEN = 64  # so many files of a `put_many` are kept open; of more, each is closed when it is written
 
@@ -118,6 +124,9 @@ class LocalStore:
         self._locks = StripedLocks(f"{self._root}/{_LOCKS_FOLDER}")
         self._nonce = secrets.token_hex(4)
         self._counter = itertools.count()
+        self._results = 0
+        self._journal = ResultJournal(self._root, self._beneath, self._restore)
+        self._journal.restore_after_power_cut()
         _LOG.debug("store opened: %s", self._root)
 
     @property
@@ -143,6 +152,14 @@ class LocalStore:
 
     def _put(self, put: Put) -> str:
         check_put(put.key, if_absent=put.if_absent, if_match=put.if_match)
+        if not self._fsync or not is_completion(put.key):
+            return self._put_object(put)
+        (etag,) = self._put_batch([put])
+        if isinstance(etag, StoreError):
+            raise etag
+        return etag
+
+    def _put_object(self, put: Put) -> str:
         with store_errors(self._root, put.key):
             staged = self._stage(put, keep_open=True)
             try:
@@ -168,6 +185,8 @@ class LocalStore:
         check_key(key)
         folder, _, name = place_of(self._root, key).rpartition("/")
         with store_errors(self._root, key):
+            if is_completion(key):
+                self._journal.settle()
             try:
                 descriptor = self._beneath.open(folder or ".", _FOLDER)
             except (FileNotFoundError, NotADirectoryError):
@@ -209,6 +228,10 @@ class LocalStore:
             return _time(os.fstat(clock))
 
     def close(self) -> None:
+        self._journal.close()
+        self._close_descriptors()
+
+    def _close_descriptors(self) -> None:
         self._beneath.close()
         self._locks.close()
         clock, self._clock = self._clock, None
@@ -216,8 +239,10 @@ class LocalStore:
             os.close(clock)
 
     def __del__(self) -> None:
-        if hasattr(self, "_counter"):  # else it was never opened
-            self.close()  # a store that was forgotten does not keep its descriptors
+        if hasattr(self, "_journal"):  # else it was never opened
+            # A store that was forgotten does not keep its descriptors; nor does it wait for the disk at any odd moment.
+            self._journal.close(settle=False)
+            self._close_descriptors()
 
     # --- many objects
 
@@ -234,7 +259,7 @@ class LocalStore:
         return answers
 
     def delete_many(
-        self, keys: Iterable[str], *, if_match: Mapping[str, str] | None = None
+        self, keys: Iterable[str], *, if_match: Mapping[str, str] | None = None, durable: bool = True
     ) -> Sequence[StoreError | None]:
         """Folders that became empty go in the end, and are synchronised once."""
         etags = if_match or {}
@@ -242,7 +267,7 @@ class LocalStore:
         folders = do_all(lambda key: answer(partial(self._delete, if_match=etags.get(key)), key), every)
         answers = [folder if isinstance(folder, StoreError) else None for folder in folders]
         touched = list(dict.fromkeys(folder for folder in folders if isinstance(folder, str)))
-        if self._fsync and touched:
+        if self._fsync and durable and touched:
             failed = _failure(self._root, partial(self._sync_folders, touched))
             if failed is not None:
                 return [failed if error is None else error for error in answers]
@@ -439,13 +464,60 @@ class LocalStore:
                     raise AlreadyExists(key=key) from None
                 os.rename(staged.temporary, staged.path)
 
+    # --- results of tasks, by the journal
+
+    def _is_journaled(self, results: Sequence[Put]) -> bool:
+        """Whether the journal keeps these: new objects that nobody replaces."""
+        self._results += len(results)
+        return (
+            self._results > _FIRST_WITHOUT_JOURNAL
+            and all(put.if_absent for put in results)
+            and self._journal.takes(sum(len(put.key) + len(put.data) for put in results))
+            and self._journal.prepare()
+        )
+
+    def _restore(self, key: str, data: bytes) -> None:
+        """Make an object anew that a power cut took, or left in halves."""
+        try:
+            there, _ = self._read(key)
+        except NotFound:
+            there = b""
+        if not is_whole(there):
+            _LOG.info("made anew after a power cut: %s", key)
+            self._put_object(Put(key, data))
+
     def _put_batch(self, batch: Sequence[Put]) -> Sequence[str | StoreError]:
-        """Write all, sync once, name all, sync once: as safe as one by one, at the price of two."""
+        results = [put for put in batch if is_completion(put.key)]
+        if not results:
+            return self._put_together(batch)
+        if not self._is_journaled(results):
+            if any(not put.if_absent for put in results):
+                failed = _failure(self._root, self._journal.settle)
+                if failed is not None:
+                    return [failed] * len(batch)
+            return self._put_together(batch)
+        keys = [put.key for put in results]
+        try:
+            with store_errors(self._root, keys[0]), self._journal.holding(keys):
+                return self._put_together(batch, journaled=frozenset(keys))
+        except StoreError as error:
+            return [error] * len(batch)
+        except JournalUsedUp:  # nothing of them has a name yet; the next journal has room for them
+            return self._put_batch(batch)
+
+    def _put_together(
+        self, batch: Sequence[Put], journaled: AbstractSet[str] = frozenset()
+    ) -> Sequence[str | StoreError]:
+        """Write all, sync once, name all, sync once: as safe as one by one, at the price of two. What the journal keeps
+        pays its synchronisation, and those of the others are not waited for."""
         keep_open = len(batch) <= _OPEN
-        staged = [answer(partial(self._stage_put, keep_open=keep_open), put) for put in batch]
+        stage = partial(self._stage_put, keep_open=keep_open, journaled=journaled)
+        staged = [answer(stage, put) for put in batch]
         written = [content for content in staged if isinstance(content, _Staged)]
         try:
             failed = _failure(self._root, partial(self._sync_contents, written))
+            if failed is None and journaled:
+                failed = _failure(self._root, partial(self._keep, batch, staged, journaled))
             if failed is not None:
                 return [failed] * len(batch)
             answers = [
@@ -461,10 +533,26 @@ class LocalStore:
             return answers
         return [etag if isinstance(etag, StoreError) else failed for etag in answers]
 
-    def _stage_put(self, put: Put, *, keep_open: bool) -> _Staged:
+    def _keep(self, batch: Sequence[Put], staged: Sequence[_Staged | StoreError], journaled: AbstractSet[str]) -> None:
+        """Before any of them gets its name. If that cannot be, nothing of them stays."""
+        written = [(put, content) for put, content in zip(batch, staged, strict=True) if isinstance(content, _Staged)]
+        records = [JournalRecord(put.key, put.data) for put, _ in written if put.key in journaled]
+        try:
+            if records:
+                self._journal.keep(records)
+        except BaseException:
+            for _, content in written:
+                content.discard()
+            raise
+
+    def _stage_put(self, put: Put, *, keep_open: bool, journaled: AbstractSet[str]) -> _Staged:
         check_put(put.key, if_absent=put.if_absent, if_match=put.if_match)
         with store_errors(self._root, put.key):
-            return self._stage(put, keep_open=keep_open)
+            if put.key not in journaled:
+                return self._stage(put, keep_open=keep_open)
+            if os.path.lexists(f"{self._root}/{put.key}"):
+                raise AlreadyExists(key=put.key)
+            return self._stage(put._replace(durable=False), keep_open=keep_open)
 
     def _publish_put(self, put: Put, staged: _Staged) -> str:
         with store_errors(self._root, put.key):

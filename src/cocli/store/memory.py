@@ -36,21 +36,24 @@ class MemoryStore:
         return "memory://"
 
     def get(self, key: str) -> StoredObject:
-        check_key(key)
-        try:
-            return self._objects[key]
-        except KeyError:
-            raise NotFound(key=key) from None
+        there = self._objects.get(key)
+        if there is None:
+            check_key(key)  # what is there has a key that was checked
+            raise NotFound(key=key)
+        return there
 
     def head(self, key: str) -> ObjectInfo:
         return _info(self.get(key))
 
     def put(self, key: str, data: bytes, *, if_absent: bool = False, if_match: str | None = None) -> str:
+        return self._put(key, data, if_absent, if_match, self._clock())
+
+    def _put(self, key: str, data: bytes, if_absent: bool, if_match: str | None, now: datetime) -> str:
         check_key(key)
         if if_absent and if_match is not None:
             raise two_conditions()
         etag = content_etag(data)
-        written = StoredObject(key, bytes(data), etag, self._clock())
+        written = StoredObject(key, bytes(data), etag, now)
         with self._lock:
             there = self._objects.get(key)
             if if_absent and there is not None:
@@ -83,28 +86,28 @@ class MemoryStore:
 
     def put_many(self, puts: Iterable[Put]) -> Sequence[str | StoreError]:
         answers: list[str | StoreError] = []
+        now = self._clock()
         for key, data, if_absent, if_match, _ in puts:
             try:
-                answers.append(self.put(key, data, if_absent=if_absent, if_match=if_match))
+                answers.append(self._put(key, data, if_absent, if_match, now))
             except StoreError as error:
                 answers.append(error)
         return answers
 
     def delete_many(
-        self, keys: Iterable[str], *, if_match: Mapping[str, str] | None = None
+        self,
+        keys: Iterable[str],
+        *,
+        if_match: Mapping[str, str] | None = None,
+        durable: bool = True,  # noqa: ARG002 - memory outlives no power cut
     ) -> Sequence[StoreError | None]:
         if if_match:
             return [answer(partial(self.delete, if_match=if_match.get(key)), key) for key in keys]
         answers: list[StoreError | None] = []
-        for key in keys:
-            try:
-                check_key(key)
-            except StoreError as error:
-                answers.append(error)
-                continue
-            with self._lock:
-                self._objects.pop(key, None)
-            answers.append(None)
+        with self._lock:
+            for key in keys:
+                there = self._objects.pop(key, None)
+                answers.append(answer(check_key, key) if there is None else None)
         return answers
 
     def now(self) -> datetime:

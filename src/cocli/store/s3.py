@@ -31,6 +31,7 @@ from cocli.store.bulk import answer, delete_one, put_one
 from cocli.store.conditions import check_put
 from cocli.store.credentials import find_credentials
 from cocli.store.s3_errors import FOREIGN_ERRORS, REFUSED, S3Errors
+from cocli.store.s3_versions import BucketPlace, BucketVersions
 from cocli.store.server_clock import ServerClock, elapsed
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ class S3Store:
 
     _writer = _WRITER
     _no_such_key = "NoSuchKey"
+    _versions: BucketVersions | None = None
 
     def __init__(
         self,
@@ -88,6 +90,8 @@ class S3Store:
         where = f"s3://{bucket}/{prefix}".rstrip("/")
         make = partial(self._client, bucket, prefix=prefix, endpoint=endpoint, region=region, **credentials.settings)
         self._open(f"{where} ({self._endpoint})" if endpoint else where, bucket, credentials.access, make)
+        place = BucketPlace(bucket, prefix, region, endpoint, profile, credentials)
+        self._versions = BucketVersions(place, self._errors)
 
     def _open(self, address: str, bucket: str, access: StoreAccess, make: Callable[..., Client]) -> None:
         self._address = address
@@ -111,6 +115,11 @@ class S3Store:
     def access(self) -> StoreAccess:
         """Whose credentials it is opened with."""
         return self._access
+
+    @property
+    def object_versions(self) -> BucketVersions | None:
+        """What the bucket keeps of objects that were replaced or deleted."""
+        return self._versions
 
     # --- single objects
 
@@ -170,6 +179,8 @@ class S3Store:
             if self._http:
                 self._http.close()
             self._pool = self._http = None
+        if self._versions:
+            self._versions.close()
 
     # --- many objects
 
@@ -186,7 +197,11 @@ class S3Store:
         return list(self._executor().map(logs.carried(partial(answer, action)), wanted))
 
     def delete_many(
-        self, keys: Iterable[str], *, if_match: Mapping[str, str] | None = None
+        self,
+        keys: Iterable[str],
+        *,
+        if_match: Mapping[str, str] | None = None,
+        durable: bool = True,  # noqa: ARG002 - S3 answers when it is done
     ) -> Sequence[StoreError | None]:
         every = list(keys)
         refused = {key: error for key in every if (error := answer(check_key, key)) is not None}
@@ -366,7 +381,8 @@ class S3Store:
             if self._http is None:
                 # The library would log the whole signed address, and whoever reads the log could use it.
                 logging.getLogger("httpx2").setLevel(logging.WARNING)
-                self._http = httpx2.Client()
+                # Without TLS there is no certificate to check, and it takes a while to read those that are trusted.
+                self._http = httpx2.Client(verify=self._endpoint.startswith("https://"))
         try:
             response = self._http.request(method, url, headers=headers, timeout=httpx2.Timeout(timeout, connect=5))
         except httpx2.HTTPError as error:

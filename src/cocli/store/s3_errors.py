@@ -106,6 +106,12 @@ class S3Errors:
             reason = f"{reason} (credentials: {self.credentials})"
         return Unavailable(address=self.address, reason=reason, key=key)
 
+    def from_code(self, status: int, code: str, said: str, key: str) -> StoreError:
+        """The same for a client library that has taken the answer apart."""
+        text = f"{said}<?xml?><Code>{code}</Code>"
+        self.check_bucket(text)
+        return self.from_status(status, text, key)
+
     def check_bucket(self, text: str) -> None:
         if _error_code(text) in _NO_BUCKET:
             raise BucketMissing(bucket=self.bucket, address=self.address)

@@ -42,9 +42,9 @@ class WrappedStore:
         return self.inner.put_many(puts)
 
     def delete_many(
-        self, keys: Iterable[str], *, if_match: Mapping[str, str] | None = None
+        self, keys: Iterable[str], *, if_match: Mapping[str, str] | None = None, durable: bool = True
     ) -> Sequence[StoreError | None]:
-        return self.inner.delete_many(keys, if_match=if_match)
+        return self.inner.delete_many(keys, if_match=if_match, durable=durable)
 
     def now(self) -> datetime:
         return self.inner.now()

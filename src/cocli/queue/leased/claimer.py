@@ -249,7 +249,7 @@ class ClaimingQueue(HoldingQueue[LeasedClaim]):
     def _leased(self, leasing: Leasing, etag: str, stored: StoredObject | StoreError) -> LeasedClaim | None:
         """The lease is ours; `stored` is the task as it was read after that."""
         try:
-            task, task_etag = self._task_in(leasing.folder, stored)
+            task, task_etag = self._task_in(leasing.folder, stored, leasing.task_id)
         except NotFound:
             # Completed and removed since it was listed: the lease is ours and of no use.
             self._tell(_LOG, "lease given up: the task ended since it was listed", leasing.task_id)
@@ -350,12 +350,14 @@ class ClaimingQueue(HoldingQueue[LeasedClaim]):
 
     # --- what both share
 
-    def _task_in(self, folder: str, stored: StoredObject | StoreError) -> tuple[Task, str]:
-        """The task and its etag."""
+    def _task_in(self, folder: str, stored: StoredObject | StoreError, named: str = "") -> tuple[Task, str]:
+        """The task and its etag. `named` is the id that the folder is named by, where it was read already."""
         if isinstance(stored, StoreError):
             raise stored
         task = self._task_form.read(stored.data, file=stored.key)
-        if self._places.folder(task.task_id) != folder:
+        task_id = task.task_id
+        is_here = self._places.is_in_its_shard(folder, task_id) if task_id == named else False
+        if not is_here and self._places.folder(task_id) != folder:
             raise FormatError(
                 file=stored.key, line=1, reason=f'it holds the task "{task.task_id}", which belongs elsewhere'
             )

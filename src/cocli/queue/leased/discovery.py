@@ -89,7 +89,10 @@ class Discovery:
     def next_new(self) -> TaskCandidate | None:
         """The next task to try if it is known already and nobody had it; else None, and nothing is taken."""
         ready = self._ready
-        if not ready or not ready[0].is_new:
+        if not ready:
+            return None
+        _, lease, has_task = ready[0]
+        if lease is not None or not has_task:
             return None
         self._given += 1
         return ready.popleft()

@@ -220,7 +220,7 @@ class LeasedQueue(ClaimingQueue):
             with self._tally.change() as change:
                 change.doubt()
                 self._store.delete_many(self._places.sidelines(claim.task.task_id))
-        self._cleaner.done(claim.folder)
+        self._cleaner.done(claim.folder, claim.token)
         outcome = AckOutcome.ALREADY_COMPLETED if created is None else AckOutcome.COMPLETED
         if _LOG.isEnabledFor(logging.DEBUG):  # looked at here as well: this is done for every task
             told = {"outcome": outcome, "token": claim.token, "attempt": claim.attempt}

@@ -15,6 +15,8 @@ from cocli.errors import Conflict, StoreError, Unavailable
 from cocli.keys.paths import task_files
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from cocli.queue.runtime import Runtime
     from cocli.store.base import Store
 
@@ -35,7 +37,8 @@ class Cleaner:
         self._store = store
         self._runtime = runtime
         self._lock = threading.Lock()
-        self._done: dict[str, None] = {}
+        self._done: dict[str, int] = {}
+        """Folders, and the tokens under which their tasks ended."""
         self._since = 0.0
         self._is_crowded = False
         self._wait = min(lease_seconds * _LEASE_SHARE, _LONGEST_WAIT)
@@ -47,13 +50,13 @@ class Cleaner:
         if tasks and not worth_trying:
             self._flush_if_possible()
 
-    def done(self, folder: str) -> None:
-        """A task ended: remove it soon."""
+    def done(self, folder: str, token: int) -> None:
+        """A task ended under this token: remove it soon."""
         now = self._runtime.monotonic()
         with self._lock:
             if not self._done:
                 self._since = now
-            self._done[folder] = None
+            self._done[folder] = token
             batch = _BATCH_IN_A_CROWD if self._is_crowded else _BATCH
             due = len(self._done) >= batch or now - self._since > self._wait
         if due:
@@ -66,14 +69,18 @@ class Cleaner:
     def flush(self) -> None:
         """Remove what waits. What cannot be removed now is met again by whoever claims next."""
         with self._lock:
-            folders = list(self._done)
-        if not folders:
+            done = self._done.copy()
+        if not done:
             return
-        self._remove([task_files(folder)[0] for folder in folders])
-        self._remove([task_files(folder)[1] for folder in folders])
-        _LOG.debug("%d ended tasks removed", len(folders))
+        # A power cut may bring back the task and not its lease. Then it is claimed with token 1 once more, and whoever
+        # ends it is told that it had ended; but where a greater token was given out, it must not be forgotten.
+        durable = max(done.values()) > 1
+        tasks, leases = zip(*map(task_files, done), strict=True)
+        self._remove(tasks, durable=durable)
+        self._remove(leases, durable=durable)
+        _LOG.debug("%d ended tasks removed", len(done))
         with self._lock:
-            for folder in folders:
+            for folder in done:
                 self._done.pop(folder, None)
 
     def _flush_if_possible(self) -> None:
@@ -96,7 +103,7 @@ class Cleaner:
         with suppress(Conflict):  # somebody is using it after all
             self._store.delete(lease_key, if_match=etag)
 
-    def _remove(self, keys: list[str]) -> None:
-        for answer in self._store.delete_many(keys):
+    def _remove(self, keys: Sequence[str], *, durable: bool) -> None:
+        for answer in self._store.delete_many(keys, durable=durable):
             if isinstance(answer, StoreError):
                 raise answer

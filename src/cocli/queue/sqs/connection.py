@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from botocore.exceptions import ClientError
     from mypy_boto3_sqs import SQSClient
     from mypy_boto3_sqs.literals import QueueAttributeNameType
-    from mypy_boto3_sqs.type_defs import SendMessageBatchRequestEntryTypeDef
+    from mypy_boto3_sqs.type_defs import MessageTypeDef, SendMessageBatchRequestEntryTypeDef
 
 LONGEST_VISIBILITY = 43_200
 """Seconds: SQS gives a message back 12 hours after it was received, whatever was renewed meanwhile."""
@@ -144,19 +144,20 @@ class SqsConnection:
 
     def receive(self, *, visibility: int, wait: int) -> SqsMessage | None:
         """One message, waiting for it as long as is asked for; nobody else sees it while its visibility runs."""
+        return next(iter(self.receive_many(visibility=visibility, wait=wait, most=1)), None)
+
+    def receive_many(self, *, visibility: int, wait: int, most: int = BATCH) -> list[SqsMessage]:
+        """Up to ten messages in one request; fewer than there are, now and then."""
         client, url = self._queue()
         with self._mapped():
             answer = client.receive_message(
                 QueueUrl=url,
-                MaxNumberOfMessages=1,
+                MaxNumberOfMessages=most,
                 VisibilityTimeout=visibility,
                 WaitTimeSeconds=wait,
                 MessageSystemAttributeNames=["ApproximateReceiveCount"],
             )
-        for message in answer.get("Messages", []):
-            receives = int(message.get("Attributes", {}).get("ApproximateReceiveCount", "1"))
-            return SqsMessage(message["MessageId"], message["ReceiptHandle"], message["Body"], max(receives, 1))
-        return None
+        return [_message(found) for found in answer.get("Messages", [])]
 
     def change_visibility(self, receipt: str, seconds: int) -> None:
         """Count the visibility anew from now. `ReceiptExpired` if the message is not ours any more."""
@@ -279,6 +280,7 @@ class SqsConnection:
         return QueueUnusable(
             provider="sqs",
             queue=self.queue_name,
+            missing=True,
             reason=f"there is no queue {self.queue_name} at {self._address}",
             hint=f"Create it with: aws sqs create-queue --queue-name {self.queue_name}{where} "
             f"--attributes {kind}MessageRetentionPeriod=1209600",
@@ -286,3 +288,8 @@ class SqsConnection:
 
     def _denied(self, reason: str) -> Denied:
         return Denied(address=self._address, key=self.queue_name, credentials=self._credentials, reason=reason)
+
+
+def _message(found: MessageTypeDef) -> SqsMessage:
+    receives = int(found.get("Attributes", {}).get("ApproximateReceiveCount", "1"))
+    return SqsMessage(found["MessageId"], found["ReceiptHandle"], found["Body"], max(receives, 1))

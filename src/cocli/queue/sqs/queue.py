@@ -42,6 +42,7 @@ from cocli.queue.runtime import ThreadRuntime
 from cocli.queue.sqs.connection import LONGEST_POLL, LONGEST_VISIBILITY, ReceiptExpired, SqsConnection
 from cocli.queue.sqs.messages import ListedOutbox, Outbox, task_of
 from cocli.queue.sqs.notes import Notes, SqsClaim
+from cocli.queue.sqs.sifting import MessageSift
 from cocli.queue.sqs.submission import SqsPutter
 from cocli.store import settled
 
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from cocli.queue.leased.claim import LeasedClaim
     from cocli.queue.runtime import Runtime
     from cocli.queue.sqs.connection import SqsMessage
+    from cocli.queue.sqs.sifting import Sifted
     from cocli.store.base import Store
 
 _LOG = logs.get_logger(__name__)
@@ -328,6 +330,25 @@ class SqsQueue(HoldingQueue[SqsClaim]):
         self._drop(message, task, noted=True)
 
     # --- looking after
+
+    def sift(self, goes: Callable[[str], bool]) -> Sifted:
+        """Look through all messages that wait, and remove those whose text `goes`. What has ended is in the store."""
+        return MessageSift(self._connection, self._note_look).run(goes)
+
+    def _note_look(self, message: SqsMessage) -> None:
+        """Somebody looked at a message, and nothing else: that is no attempt."""
+        try:
+            task = task_of(message, self._places, self.campaign, self.name)
+            noted = self._notes.read(task)
+        except FormatError:
+            return  # no task of ours: whoever claims it sets it aside
+        claim = self._claim(message, task, noted, self._runtime.monotonic())
+        with suppress(LeaseLost):  # a worker has it by now, and its note holds
+            self._notes.give_back(claim, self._attempt(claim, "released", None), None)
+
+    def waiting(self) -> int:
+        """About how many messages there are, as SQS counts them."""
+        return sum(self._connection.numbers("ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"))
 
     def _send_again(self, back: Task) -> str:
         """Back from the sideline. A crash before its entry goes leaves both; the message carries the later life."""
