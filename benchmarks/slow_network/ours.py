@@ -62,6 +62,14 @@ class Machine:
         how = ["--brief"] if brief else []
         self._cocli("campaign", "retry", CAMPAIGN, "--sites", "leads.csv", "--batch", batch, *how)
 
+    def refresh(self, within: str) -> None:
+        """What is due within so long from now, as if that time had passed."""
+        self._cocli("campaign", "refresh", CAMPAIGN, "--within", within)
+
+    def keep_fresh(self, every: str) -> None:
+        """How old a reading may become. The day's budget is no limit here."""
+        self._cocli("campaign", "edit", CAMPAIGN, "--set", f"refresh.every={every}", "--set", "refresh.budget=10000000")
+
     def settle(self) -> None:
         """What supervisors do when a campaign has come to its end: records are brought together and packed."""
         self._cocli("campaign", "settle", CAMPAIGN)

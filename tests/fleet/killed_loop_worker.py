@@ -10,9 +10,9 @@ from dataclasses import replace
 from tests.kit.loop_thread import LoopThread
 
 from cocli.fleet.drain import Drain
-from cocli.fleet.load import Load
 from cocli.fleet.loop_worker import LoopWorker
-from cocli.fleet.scaler import Scale
+from cocli.fleet.scaling.load import Load
+from cocli.fleet.scaling.scaler import Scale
 from cocli.fleet.task_worker import IdleSettings
 from cocli.models.completion import Ok, Verdict
 from cocli.models.task import Task

@@ -213,6 +213,15 @@ def test_queues_of_sqs_which_does_not_tell_since_when_tasks_wait(
     assert [found.kind for found in queue_problems([one], campaign="c", paused=(), working=working, now=NOON)] == kinds
 
 
+@pytest.mark.parametrize(("waits", "minutes", "kinds"), [(16, 99, ["stalled"]), (14, 99, []), (16, None, ["idle"])])
+def test_topics_of_kafka_which_does_not_tell_what_was_done_lately(
+    waits: int, minutes: int | None, kinds: list[str]
+) -> None:
+    one = QueueStats("parse--main", 5, 0, None, None, {}, oldest=NOON - timedelta(minutes=waits))
+    working = {} if minutes is None else {"parse--main": NOON - timedelta(minutes=minutes)}
+    assert [found.kind for found in queue_problems([one], campaign="c", paused=(), working=working, now=NOON)] == kinds
+
+
 def test_a_heartbeat_of_an_older_program_is_read() -> None:
     """Fields that came later have defaults: machines of two ages can stand side by side."""
     beat = a_beat().heartbeat

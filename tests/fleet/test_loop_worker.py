@@ -21,8 +21,8 @@ from tests.kit.loop_thread import LoopThread
 
 from cocli.errors import CocliError, StoreError
 from cocli.fleet.drain import Drain
-from cocli.fleet.load import Limit
 from cocli.fleet.loop_worker import LoopWorker
+from cocli.fleet.scaling.load import Limit
 from cocli.fleet.task_worker import IdleSettings
 from cocli.models.completion import Ok, Verdict
 from cocli.models.task import Task

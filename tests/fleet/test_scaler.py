@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from cocli.fleet.load import Limit, Load, MachineLoad
-from cocli.fleet.load_meter import LoadMeter
-from cocli.fleet.scaler import FIRST, LEAST, Scale, scaled
+from cocli.fleet.scaling.load import Limit, Load, MachineLoad
+from cocli.fleet.scaling.load_meter import LoadMeter
+from cocli.fleet.scaling.scaler import FIRST, LEAST, Scale, scaled
 
 MOST = 500
 
@@ -84,6 +84,7 @@ def test_a_machine_at_its_bounds_does_not_swing() -> None:
     [
         (100, 80, False, 100, Limit.NETWORK),
         (100, 20, False, 100, Limit.POLITENESS),
+        (20, 18, False, 100, Limit.PROCESSOR),
         (10, 9, True, 10, Limit.NOTHING_WAITS),
         (10, 9, False, 10, Limit.NETWORK),
     ],

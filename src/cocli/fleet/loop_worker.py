@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 from cocli import logs
 from cocli.errors import CocliError, Denied, HostEvicted
 from cocli.fleet.ending_group import EndingGroup
-from cocli.fleet.load_watch import LoadWatch
-from cocli.fleet.scaler import scaled
+from cocli.fleet.scaling.load_watch import LoadWatch
+from cocli.fleet.scaling.scaler import scaled
 from cocli.fleet.task_worker import TaskWorker, tell_verdict
 
 if TYPE_CHECKING:
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from cocli.errors import SourceResting
-    from cocli.fleet.scaler import Scaling
+    from cocli.fleet.scaling.load_meter import LoadMeter
+    from cocli.fleet.scaling.scaler import Scaling
     from cocli.fleet.task_worker import IdleSettings
     from cocli.pipeline.stages.stage import WaitingStage
     from cocli.queue.base import Claim, Queue
@@ -46,6 +47,8 @@ _FEW = 12
 _LET_GO_SECONDS = 2.0
 _CLAIM_MOST = 64
 """Tasks of one claim: the first need not wait for the last."""
+_LOOKING_SHARE = 20
+"""A twentieth of the time goes into looks at a queue that has nothing to give."""
 _LIVELY_LOOKS = 2
 """While tasks end, an empty queue is looked into at least as often as after so many looks: something is going on."""
 
@@ -64,12 +67,13 @@ class LoopWorker(TaskWorker):
         timing: IdleSettings | None = None,
         on_trouble: Callable[[str], None] | None = None,
         scaling: Scaling = scaled,
+        meter: LoadMeter | None = None,
     ) -> None:
         super().__init__(queue, rng=rng, most=most, until_empty=until_empty, timing=timing, on_trouble=on_trouble)
         self._stage = stage
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="tasks")
         self._ending = EndingGroup(queue, self._threads)
-        self._watch = LoadWatch(stage, self.tally, most=most, scaling=scaling)
+        self._watch = LoadWatch(stage, self.tally, most=most, scaling=scaling, meter=meter)
         self._visits: set[asyncio.Task[None]] = set()
         self._reading: dict[int, asyncio.Task[None]] = {}
         """Claims whose stage is at work, by their ids: these can be broken off."""
@@ -128,6 +132,7 @@ class LoopWorker(TaskWorker):
             await asyncio.sleep(_GATHER_SECONDS)
         if self._takes_no_more:
             return
+        began = time.monotonic()
         try:
             claims = await self._blocking(self._queue.claim_many, min(self._room, _CLAIM_MOST))
         except CocliError as error:
@@ -138,16 +143,17 @@ class LoopWorker(TaskWorker):
             self._start(claim)
         self._looks = 0 if claims else self._looks
         if not claims:
-            self._found_nothing()
+            self._found_nothing(time.monotonic() - began)
 
     @property
     def _room(self) -> int:
         return self._watch.target - len(self._visits)
 
-    def _found_nothing(self) -> None:
+    def _found_nothing(self, took: float) -> None:
+        """What is in flight is listed with every look: a look that took long is not repeated soon."""
         if self._until_empty and not self.tally.in_hand:
             self._stop.set()
-        self._quiet_until = time.monotonic() + self._quiet()
+        self._quiet_until = time.monotonic() + max(self._quiet(), min(_LOOKING_SHARE * took, self._timing.idle_longest))
 
     # --- one task
 

@@ -93,6 +93,10 @@ def queue_problems(
             found.append(
                 FleetProblem("stalled", figures.queue, message, f"cocli queue ls {figures.queue} -c {campaign}")
             )
+        elif works_since is not None and figures.oldest and figures.completed_recently is None:
+            # Kafka does not tell how much was done lately: what waits for long is worth a look.
+            message = f"{figures.pending:,} messages wait, the first since {figures.oldest:%Y-%m-%d %H:%M}"
+            found.append(FleetProblem("stalled", figures.queue, message, f"cocli cluster status -c {campaign}"))
         elif works_since is None and not figures.leased:
             message = f"{figures.pending:,} tasks wait, and no worker runs"
             node = (nodes or {}).get(figures.queue)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
 import time
 from collections.abc import Iterator
@@ -44,9 +45,10 @@ from cocli.pipeline.websites.fetch.resolver import no_such_host
 from cocli.pipeline.websites.fetch.settings import FetchSettings
 from cocli.pipeline.websites.page.document import PAGE, page_graph
 from cocli.pipeline.websites.page.url import given_url
-from cocli.pipeline.websites.site.document import SITE, rebuild_website, site_doc, site_uuid
+from cocli.pipeline.websites.site.document import rebuild_website
 from cocli.pipeline.websites.site.look import LookRequest, PageLook, look_here
 from cocli.pipeline.websites.site.mx import MxAnswer
+from cocli.pipeline.websites.site.place import SITE, site_doc, site_uuid
 from cocli.pipeline.websites.site.site import PageFetch, SiteSettings
 from cocli.store.memory import MemoryStore
 
@@ -356,6 +358,39 @@ def test_a_brief_visit_of_a_site_that_is_no_companys_takes_one_request(
     asked = [request for request in workshop.websites.requests if request.path != "/robots.txt"]
     assert [(request.path, request.status) for request in asked] == [("/", status)]
     assert (found.reading.stop, found.website.status) == ("unchanged", first.website.status)
+
+
+def test_a_brief_visit_asks_a_broken_server_once(town: Town, workshop: Workshop) -> None:
+    """Its failure may pass, so it left no trace: it is asked under the address that was given alone."""
+    (site,) = some_sites(town, "broken")
+    (first,) = workshop.enrich(work(site))
+    spellings = len(workshop.websites.requests)
+    workshop.websites.requests.clear()
+    (found,) = workshop.enrich(brief(site))
+    assert len(workshop.websites.requests) == 1 < spellings, "robots.txt cannot be read, so no page is asked for"
+    assert found.website.status == first.website.status == "dead"
+    workshop.websites.requests.clear()
+    workshop.enrich(work(site))
+    assert len({request.host for request in workshop.websites.requests}) == 2, (
+        "who asks for a whole visit has all spellings tried"
+    )
+
+
+def test_a_domain_that_still_leads_to_somebody_else_is_not_parsed_again(town: Town, workshop: Workshop) -> None:
+    (site,) = some_sites(town, "taken-over")
+    prospect = workshop.prospect(site)
+    (first,) = workshop.enrich(work(site, prospect))
+    workshop.websites.requests.clear()
+    look = CountedLook()
+    (found,) = workshop.enrich(brief(site, prospect), look=look)
+    assert (found.reading.stop, found.website.status, look.pages) == ("unchanged", "redirected", 0)
+    asked = [request.status for request in workshop.websites.requests if request.path == "/"]
+    assert asked[-2:] == [301, 304], "after robots.txt, which leads there as well"
+    title = re.search(r"<title>([^<]+)", first.reading.pages[0].kept.document.blobs["body"].content.decode())
+    known = workshop.prospect(site, company_hash="b" * 16, name=title[1] if title else "")
+    (found,) = workshop.enrich(brief(site, known), look=look)
+    assert found.website.status == "alive", "by another name of the company it is theirs"
+    assert look.pages > 0
 
 
 def test_a_brief_visit_sees_that_a_site_which_was_gone_is_there_again(town: Town, workshop: Workshop) -> None:

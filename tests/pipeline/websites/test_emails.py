@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from cocli.pipeline.websites import parse_page
-from cocli.pipeline.websites.facts.emails import find_emails
 from cocli.pipeline.websites.facts.emails.address import read_address
+from cocli.pipeline.websites.facts.emails.find import find_emails
 from cocli.pipeline.websites.facts.emails.junk import placeholder_domain
 
 URL = "https://www.hainwerk.de/kontakt"

@@ -14,10 +14,9 @@ from cocli.pipeline.websites import combine, parse_page, read_page
 from cocli.pipeline.websites.facts.addresses import find_addresses
 from cocli.pipeline.websites.facts.contact_ways import find_contact_ways
 from cocli.pipeline.websites.facts.description import find_description
-from cocli.pipeline.websites.facts.emails import find_emails
 from cocli.pipeline.websites.facts.emails.address import read_address
 from cocli.pipeline.websites.facts.emails.cloudflare import unprotected
-from cocli.pipeline.websites.facts.emails.find import FORMS
+from cocli.pipeline.websites.facts.emails.find import FORMS, find_emails
 from cocli.pipeline.websites.facts.emails.links import addresses_of
 from cocli.pipeline.websites.facts.emails.spoken import spoken
 from cocli.pipeline.websites.facts.hours import find_hours

@@ -9,7 +9,7 @@ import pytest
 
 from cocli.pipeline.websites import read_page
 from cocli.pipeline.websites.facts.contact_ways import find_contact_ways
-from cocli.pipeline.websites.facts.emails import find_emails
+from cocli.pipeline.websites.facts.emails.find import find_emails
 from cocli.pipeline.websites.facts.phones.phones import find_phones
 from cocli.pipeline.websites.facts.socials import find_socials, read_profile
 from cocli.pipeline.websites.page.walk import parse_page

@@ -43,7 +43,7 @@ def look_at(request):
         time.sleep(2)
     if b"labour" in request.body:
         import time
-        while time.process_time() < 3.0:
+        while time.process_time() < 2.4:
             pass
     if b"swell" in request.body:
         kept = []
@@ -149,6 +149,44 @@ def test_a_slow_page_makes_room_for_the_others() -> None:
     run(work())
 
 
+@pytest.mark.usefixtures("costly")
+def test_whoever_stands_behind_a_page_that_takes_too_much_is_read_by_another_process() -> None:
+    """A process is handed several pages at a time: what the first one does must not hit those behind it."""
+
+    async def work() -> None:
+        settings = ReaderSettings(processes=1, slow_seconds=0.1, limits=ReadingLimits(cpu_seconds=1))
+        async with ReaderPool(settings) as pool:
+            await pool(request())
+            pages = [b"spin", HTML, HTML, b"spin", HTML, HTML]
+            looks = await asyncio.gather(*(pool(request(page)) for page in pages))
+        costly = [bool(look.facts.failures) for look in looks]
+        assert costly == [page == b"spin" for page in pages]
+        assert [bool(look.facts.emails) for look in looks] == [page != b"spin" for page in pages]
+
+    run(work())
+
+
+@pytest.mark.usefixtures("costly")
+def test_a_process_reads_on_while_nobody_looks_at_its_answers() -> None:
+    """Pages once went to and fro one by one: a process stood still whenever the event loop had something else to do."""
+
+    async def work() -> None:
+        async with ReaderPool(ReaderSettings(processes=1, slow_pages=0)) as pool:
+            await pool(request())
+            (reader,) = pool._readers
+            before = reader.processor_seconds()
+            pages = asyncio.gather(*(pool(request(HTML * 200)) for _ in range(6)))
+            while len(reader.pages) < 6:  # noqa: ASYNC110  they are handed over together
+                await asyncio.sleep(0)
+            until = time.monotonic() + 60
+            while reader.processor_seconds() < before + 0.1 and time.monotonic() < until:
+                time.sleep(0.01)  # noqa: ASYNC251  the loop is busy with something else
+            assert len(reader.pages) == 6, "nobody has looked"
+            assert len(await pages) == 6
+
+    run(work())
+
+
 def _readers() -> dict[int, int]:
     """Process → its priority."""
     children = psutil.Process().children()
@@ -168,6 +206,8 @@ def test_a_large_page_leaves_its_reader_to_the_others() -> None:
             while len(_readers()) < 2:  # noqa: ASYNC110  a process starts
                 await asyncio.sleep(0.01)
             assert (await pool(request())).facts.emails
+            while pool._slow.line:  # noqa: ASYNC110  it is ready, and handed the page
+                await asyncio.sleep(0.01)
             assert not large.done()
             assert set(_readers()) > quick
             large.cancel()

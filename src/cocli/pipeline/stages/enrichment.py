@@ -23,9 +23,9 @@ from cocli.pipeline.stages.site_lookup import LookedUp, SiteLookup
 from cocli.pipeline.stages.stage import VisitCounts
 from cocli.pipeline.stages.visit_keeping import EndedVisit, KeptVisit, VisitKeeping
 from cocli.pipeline.websites.page.url import given_url
-from cocli.pipeline.websites.site.document import site_uuid
 from cocli.pipeline.websites.site.look import look_here
 from cocli.pipeline.websites.site.page_shelf import PageShelf
+from cocli.pipeline.websites.site.place import site_uuid
 from cocli.pipeline.websites.site.record import pages_of, state_of, website_of
 from cocli.pipeline.websites.site.site import SiteReading, SiteSettings, read_site
 from cocli.pipeline.websites.site.telling_pages import telling_pages
@@ -170,6 +170,7 @@ class Enrichment:
             clock=room.clock,
             known=before.visit.trace if before.visit else None,
             brief=before.brief,
+            ways=before.ways,
         )
 
     # --- what was read before

@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from cocli.pipeline.websites.site.document import stored_website
+from cocli.pipeline.websites.site.place import stored_website
 from cocli.pipeline.websites.site.site import SiteReading
 from cocli.pipeline.websites.triage.triage import Triage
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from cocli.pipeline.stages.kept_site import kept_site
+from cocli.pipeline.websites.site.entrance import MAX_WAYS
 from cocli.pipeline.websites.site.gathering import Gathering
 from cocli.pipeline.websites.site.known_visit import known_visits
 from cocli.pipeline.websites.site.page_shelf import PreparedShelf
@@ -43,6 +44,10 @@ class LookedUp:
     """The pages that are enough, as long as they are as they were; none where all of them are asked for."""
     last: datetime | None = None
     """When it was visited last; None where it never was."""
+    is_dead: bool = False
+    """So it was found then."""
+    ways: int = MAX_WAYS
+    """Spellings of its address that are tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,15 +109,16 @@ class SiteLookup:
         domain = sinks.records.domain(work.domain)
         if domain is None:
             return LookedUp(prospects, PreparedShelf(self._shelf, {}, is_first_visit=True))
-        return LookedUp(prospects, self._shelf, last=domain.last_crawled)
+        return LookedUp(prospects, self._shelf, last=domain.last_crawled, is_dead=domain.status == "dead")
 
     def _compares(self, known: LookedUp) -> bool:
         return self._compares_visits and known.last is not None
 
     def _with_visit(self, work: EnrichmentWork, known: LookedUp, visit: KnownVisit | None) -> LookedUp:
-        if visit is None:
-            return known
+        is_brief = work.brief and not is_whole_look_due(work.domain, known.last, self._clock())
+        if visit is None:  # a failure that may pass leaves no trace: it is asked once whether it has
+            return replace(known, ways=1) if is_brief and known.is_dead else known
         brief: Mapping[str, TracedAnswer] = {}
-        if work.brief and not is_whole_look_due(work.domain, known.last, self._clock()):
-            brief = visit.trace.brief()
+        if is_brief:
+            brief = visit.trace.brief(leads_away=visit.website.status == "redirected")
         return replace(known, shelf=PreparedShelf.of(self._shelf, visit.trace), visit=visit, brief=brief)

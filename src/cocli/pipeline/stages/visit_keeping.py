@@ -36,8 +36,10 @@ if TYPE_CHECKING:
     from cocli.pipeline.websites.site.record import SiteState
     from cocli.pipeline.websites.site.site import SiteReading
 
-_GATHER_SECONDS = 0.4
+_GATHER_SECONDS = 1.0
 """So long an ended visit waits for others: nobody waits for it but its place."""
+_ENOUGH = 64
+"""Visits that are written together: a group has costs of its own, and asking sites goes before writing them down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,7 @@ class VisitKeeping:
     def __init__(self, sinks: SiteSinks, clock: Callable[[], datetime]) -> None:
         self._sinks = sinks
         self._clock = clock
-        self._group: Gathering[EndedVisit, KeptVisit] = Gathering(self._kept, seconds=_GATHER_SECONDS)
+        self._group: Gathering[EndedVisit, KeptVisit] = Gathering(self._kept, seconds=_GATHER_SECONDS, enough=_ENOUGH)
 
     async def keep(self, visit: EndedVisit) -> KeptVisit:
         return await self._group.add(visit)

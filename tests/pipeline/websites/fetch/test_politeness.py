@@ -84,6 +84,38 @@ def test_a_slow_host_does_not_hold_up_the_others() -> None:
     assert [at for host, at in done if host == "quick"] == [0, 1, 2]
 
 
+@pytest.mark.parametrize(
+    ("sent", "answered", "next_at"),
+    [
+        (0.0, 0.1, 1.1),  # had when it was answered
+        (0.0, 0.9, 1.25),  # had long before
+        (0.5, 5.5, 5.75),  # a slow one is not asked at the moment of its answer
+        (None, 0.9, 1.9),  # nobody can tell when it was sent
+        (0.0, None, 3.0),  # no answer: it may have had it until now
+    ],
+)
+def test_the_pause_begins_when_the_server_has_had_the_request(
+    sent: float | None, answered: float | None, next_at: float
+) -> None:
+    """A site that takes 5 s for an answer waited for another second after it, though it had seen nothing for five."""
+    time = AsyncTime()
+    politeness = Politeness(time, rate=1, per_host=1, total=1, longest_delay=100)
+
+    async def main() -> float:
+        async with politeness.turn("host") as turn:
+            for at, tell in sorted(
+                (at, tell) for at, tell in ((sent, "sent"), (answered, "answered")) if at is not None
+            ):
+                await time.sleep(at - time.monotonic())
+                getattr(politeness, tell)(turn)
+            if answered is None:
+                await time.sleep(2.0 - time.monotonic())
+        async with politeness.turn("host"):
+            return time.monotonic()
+
+    assert time.run(main()) == pytest.approx(next_at)
+
+
 def test_who_gives_up_waiting_leaves_no_hole() -> None:
     time = AsyncTime()
     politeness = Politeness(time, rate=1, per_host=1, total=1, longest_delay=100)

@@ -27,7 +27,7 @@ from cocli.pipeline.websites.fetch.limits import Budget
 from cocli.pipeline.websites.fetch.network import GuardedNetwork
 from cocli.pipeline.websites.fetch.outcome import Failure, Fetched, FetchFailed, NotModified, Refused
 from cocli.pipeline.websites.fetch.pace.table import PaceTable
-from cocli.pipeline.websites.fetch.politeness import Politeness
+from cocli.pipeline.websites.fetch.politeness import Politeness, site_name
 from cocli.pipeline.websites.fetch.proxy import check_name, open_proxy
 from cocli.pipeline.websites.fetch.request import PAGE, ROBOTS
 from cocli.pipeline.websites.fetch.resolver import SystemResolver
@@ -53,6 +53,10 @@ _LOG = logs.get_logger(__name__)
 
 _BLOCKING = frozenset({401, 403, 429, 451})
 """Statuses by which a server refuses a visitor."""
+_SILENT_SECONDS = 60.0
+_REMEMBERED = 10_000
+_IMPATIENCE = 3
+"""A site that said nothing gets this part of the time under another spelling of its name."""
 _REACHED_NOBODY = frozenset({Failure.NOBODY_LISTENS, Failure.NO_SUCH_HOST, Failure.DNS})
 
 
@@ -103,6 +107,8 @@ class Fetcher:
             longest_rest=self._retrying.longest,
             table=self._paces,
         )
+        self._silent: dict[str, float] = {}
+        """Site → until when it is taken to say nothing."""
         self._shelf = robots
         self._robots = Robots(
             self._robots_txt, self._time, settings.limits, user_agent=settings.user_agent, shelf=robots
@@ -175,7 +181,23 @@ class Fetcher:
 
     async def _robots_txt(self, target: Target) -> HttpAnswer:
         self._check(target)
-        return await self._ask(target, ROBOTS, Budget(self.settings.limits.journey))
+        site = site_name(target.host)
+        patience = self.settings.limits.robots_answer
+        if self._silent.get(site, 0.0) > self._time.monotonic():  # under another spelling it mostly is as well
+            patience /= _IMPATIENCE
+        budget = Budget(self.settings.limits.journey)
+        try:
+            return await self._ask(target, ROBOTS, budget, patience=patience)
+        except Breakdown as breakdown:
+            if breakdown.kind is Failure.TIMEOUT:
+                self._note_silence(site)
+            raise
+
+    def _note_silence(self, site: str) -> None:
+        self._silent.pop(site, None)
+        self._silent[site] = self._time.monotonic() + _SILENT_SECONDS
+        while len(self._silent) > _REMEMBERED:
+            del self._silent[next(iter(self._silent))]
 
     async def _ask(
         self,
@@ -184,13 +206,14 @@ class Fetcher:
         budget: Budget,
         delay: float | None = None,
         headers: Mapping[str, str] | None = None,
+        patience: float | None = None,
     ) -> HttpAnswer:
         """One request, and more of it where its failure is of a kind that passes."""
         tries = 0
         while True:
             tries += 1
             try:
-                answer = await self._ask_once(target, options, budget, delay, headers)
+                answer = await self._ask_once(target, options, budget, delay, headers, patience)
             except Breakdown as breakdown:
                 _LOG.debug("no answer: %s", breakdown.kind, extra={"site": target.host, "tries": tries})
                 wait = self._retrying.after_failure(tries, breakdown.kind)
@@ -211,6 +234,7 @@ class Fetcher:
         budget: Budget,
         delay: float | None,
         headers: Mapping[str, str] | None,
+        patience: float | None,
     ) -> HttpAnswer:
         appetite = options.appetite(self.settings.limits)
         if not options.takes_turns:
@@ -221,7 +245,12 @@ class Fetcher:
         async with self._politeness.turn(target.host, delay, address) as turn, budget.spending():
             try:
                 answer = await self._client.get(
-                    target, appetite, headers, answered=partial(self._politeness.answered, turn)
+                    target,
+                    appetite,
+                    headers,
+                    sent=partial(self._politeness.sent, turn),
+                    answered=partial(self._politeness.answered, turn),
+                    patience=patience,
                 )
             except Breakdown as breakdown:
                 turn.reached_nobody = breakdown.kind in _REACHED_NOBODY

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -64,15 +65,19 @@ class HttpClient:
         appetite: Callable[[Head], int | None],
         headers: Mapping[str, str] | None = None,
         *,
+        sent: Callable[[], None] = lambda: None,
         answered: Callable[[], None] = lambda: None,
+        patience: float | None = None,
     ) -> HttpAnswer:
         """`appetite` says how many bytes of the body are wanted, given the head; None leaves it unread.
 
-        `answered` is called when the head is there: only then the server is known to have had the request.
+        `sent` is called when the request is on its way, where that can be told; `answered` when the head is there: then
+        the server is known to have had the request. `patience` are the seconds until then, where less than usual.
         """
         async with self._connections.lease(target.origin) as lease:
             async with _faults_of(lease):
-                response = await self._send(lease, target, headers or {})
+                async with _until_answered(min(patience or math.inf, self._limits.first_byte)):
+                    response = await self._send(lease, target, headers or {}, sent)
                 answered()
                 try:
                     head = Head(response.status, _headers(response), response.version)
@@ -82,14 +87,12 @@ class HttpClient:
             lease.spoiled |= not whole
             return HttpAnswer(head.status, head.headers, head.http_version, body, truncated=not whole)
 
-    async def _send(self, lease: ConnectionLease, target: Target, headers: Mapping[str, str]) -> WireAnswer:
+    async def _send(
+        self, lease: ConnectionLease, target: Target, headers: Mapping[str, str], sent: Callable[[], None]
+    ) -> WireAnswer:
         named = [("Host", target.netloc), *self._headers.items(), *headers.items()]
-        request = WireRequest(target.scheme, target.host, target.port, target.path, named, self._limits.connect)
-        try:
-            async with asyncio.timeout(self._limits.first_byte):
-                return await lease.connection.ask(request)
-        except TimeoutError:
-            raise Breakdown(Failure.TIMEOUT, "no answer in time") from None
+        request = WireRequest(target.scheme, target.host, target.port, target.path, named, self._limits.connect, sent)
+        return await lease.connection.ask(request)
 
     async def _body(
         self, response: WireAnswer, head: Head, appetite: Callable[[Head], int | None]
@@ -153,6 +156,15 @@ def _text(value: bytes) -> str:
         return value.decode("utf-8")
     except UnicodeDecodeError:  # headers are Latin-1 by the book, whatever else they hold
         return value.decode("latin-1")
+
+
+@asynccontextmanager
+async def _until_answered(seconds: float) -> AsyncIterator[None]:
+    try:
+        async with asyncio.timeout(seconds):
+            yield
+    except TimeoutError:
+        raise Breakdown(Failure.TIMEOUT, "no answer in time") from None
 
 
 @asynccontextmanager

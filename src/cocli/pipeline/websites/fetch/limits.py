@@ -27,6 +27,8 @@ class FetchLimits:
     """Until a connection stands; once more for its encryption."""
     first_byte: float = 30.0
     """Until the head of the answer is there, with connecting."""
+    robots_answer: float = 12.0
+    """The same for robots.txt, the first thing that a site is asked for: who says nothing to that is silent."""
     body: float = 30.0
     """For the whole body, however steadily it drips."""
     journey: float = 120.0

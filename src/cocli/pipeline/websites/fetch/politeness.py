@@ -5,8 +5,11 @@ The same holds for an address, where many sites lie at one. A request takes a pl
 really start, so that slow sites do not hold up the others. What other processes of this machine ask counts too, where
 the table of paces is one that they share.
 
-The pause between two requests begins when the answer to the first one arrives: only then it is certain that the server
-has had it. So the server sees the pause that was agreed, however long a connection took.
+The pause between two requests begins when the server has had the first one. That is certain when its answer arrives. A
+server that takes long for its answer has had the request long before: what was written to a connection that stands is
+there within a quarter of a second, so the pause begins then at the latest. So the server sees the pause that was
+agreed, however long a connection took. It is never asked at the very moment when it has answered: a quarter of the
+pause is left to it, however long its answer took.
 """
 
 from __future__ import annotations
@@ -29,6 +32,13 @@ if TYPE_CHECKING:
 
 _REMEMBERED = 10_000
 _NO_PAUSE = 1e-4
+_DELIVERY = 0.25
+"""Seconds within which a server has had what was sent to it: half way around the world and back is less."""
+_BREATH = 0.25
+"""Part of the pause that follows an answer in any case."""
+_ADDRESS_SPARE = 1.15
+"""The turns of an address are given for when requests begin. One waits for a connection and the next has one, so they
+arrive closer together than they were given: with this to spare, the server never counts more than were allowed."""
 _SLOW = 5.0
 """Seconds after which a request makes room at its address: a few slow sites must not hold up all that lie there."""
 
@@ -56,11 +66,21 @@ class RequestTurn:
     """One request's turn. Whoever has it says what came of it."""
 
     grant: Grant
+    sent_at: float | None = None
+    """When it was on its way over a connection that stood; None where nobody can tell."""
     answered_at: float | None = None
     reached_nobody: bool = False
     """There was no connection: nobody has to be spared."""
     rest: float = 0.0
     """Seconds that the server asked to be left alone for."""
+
+    def next_at(self, between: float, now: float) -> float:
+        """When the site may be asked again. Without an answer it may have had the request at any time until now."""
+        answered_at = self.answered_at or now
+        had_at = answered_at
+        if self.sent_at is not None and self.answered_at is not None:
+            had_at = min(answered_at, self.sent_at + _DELIVERY)
+        return max(had_at + between, answered_at + _BREATH * between)
 
 
 class Politeness:
@@ -83,7 +103,7 @@ class Politeness:
         self._interval = 1.0 / rate
         self._per_host = per_host
         self._per_address = per_address
-        self._address_interval = 1.0 / max(address_rate, rate)
+        self._address_interval = 1.0 / max(address_rate / _ADDRESS_SPARE, rate)
         self._spares_addresses = per_address <= MOST_COUNTED or self._address_interval > _NO_PAUSE
         self._longest_delay = longest_delay
         self._longest_rest = longest_rest
@@ -127,6 +147,10 @@ class Politeness:
         async with self._ceiling:
             yield
 
+    def sent(self, turn: RequestTurn) -> None:
+        """The request is on its way."""
+        turn.sent_at = self._table.clock()
+
     def answered(self, turn: RequestTurn) -> None:
         """The server has had the request."""
         turn.answered_at = self._table.clock()
@@ -140,8 +164,7 @@ class Politeness:
         if turn.reached_nobody:
             site.next_at = now
         else:
-            # Without an answer the server may have had the request at any time until now.
-            next_at = site.next_at = max(site.next_at, (turn.answered_at or now) + between)
+            next_at = site.next_at = max(site.next_at, turn.next_at(between, now))
         self._table.give_back(turn.grant, next_at, turn.rest)
 
     async def _wait_for_site(self, site: _Site) -> None:

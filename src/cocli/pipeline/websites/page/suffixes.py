@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
-from typing import TYPE_CHECKING
+from functools import lru_cache
 
 from cocli.errors import IdentityError
-from cocli.keys.identities import registrable_domain
-
-if TYPE_CHECKING:
-    from publicsuffixlist import PublicSuffixList
+from cocli.keys.identities import is_under_known_suffix, registrable_domain
 
 
 @lru_cache(maxsize=4096)
@@ -21,13 +17,6 @@ def registrable(host: str) -> str | None:
         domain = registrable_domain(host)
     except IdentityError:  # not a domain: that is the answer
         return None
-    if _known_suffixes().publicsuffix(domain):
+    if is_under_known_suffix(domain):
         return domain
     return None
-
-
-@cache
-def _known_suffixes() -> PublicSuffixList:
-    from publicsuffixlist import PublicSuffixList  # 300 kB of text: read when the first domain is looked at
-
-    return PublicSuffixList(accept_unknown=False, only_icann=True)

@@ -12,14 +12,13 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from cocli.documents.document import Document, DocumentSource
-from cocli.documents.ids import node_uuid
 from cocli.errors import DocumentDeleted, DocumentNotFound, RecordError
 from cocli.keys.identities import datasource_id
 from cocli.models.record import render_utc
-from cocli.models.website import Website
 from cocli.pipeline.websites.fetch.capture import CONNECTOR
 from cocli.pipeline.websites.page.document import PAGE, facts_in, page_node, read_bounded
 from cocli.pipeline.websites.site.page_shelf import find_page
+from cocli.pipeline.websites.site.place import SITE, SITE_DOC, VISIT, site_doc, site_place, site_uuid
 from cocli.pipeline.websites.site.record import ReadPage, SiteState, website_of
 
 if TYPE_CHECKING:
@@ -28,27 +27,12 @@ if TYPE_CHECKING:
     from cocli.documents.graph.node import Node
     from cocli.documents.repository import DocumentRepository
     from cocli.models.document import PipeDoc
+    from cocli.models.website import Website
     from cocli.pipeline.websites.facts.facts import PageFacts
     from cocli.pipeline.websites.site.shelf import Kept
     from cocli.pipeline.websites.site.trace import VisitTrace
 
-SITE = "site"
-"""The node that makes a site of its pages."""
-VISIT = "visit"
-"""The entry of a site's document that says what came of asking for it."""
-SITE_DOC = "site:"
-"""What the ids of sites begin with."""
-
 _ROWS = 1_000
-
-
-def site_doc(domain: str) -> str:
-    return f"{SITE_DOC}{domain}"
-
-
-def site_uuid(domain: str, account: str) -> str:
-    """Known before it is saved: the records name it."""
-    return node_uuid(site_doc(domain), SITE, account)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +76,6 @@ def visit_in(document: Document) -> tuple[SiteState, list[VisitedPage]]:
     return state, pages
 
 
-def visit_place(account: str, domain: str) -> Document:
-    """Where the visit of a site is kept: its document, without anything in it."""
-    return Document.intake(account=account, connector=CONNECTOR, doc=site_doc(domain))
-
-
 def site_document(account: str, edition: str, state: SiteState, pages: Sequence[str], website: Website) -> Document:
     """The state of a site. `pages` are the documents of its pages, in the order in which they were read."""
     values = website.model_dump(mode="json", exclude={"crawled_at", "document"}, exclude_defaults=True)
@@ -110,29 +89,6 @@ def site_document(account: str, edition: str, state: SiteState, pages: Sequence[
     }
     empty = site_place(account, edition, state.domain)
     return empty.with_source(DocumentSource(uri=state.final_url or state.asked)).with_data(SITE, data)
-
-
-def site_place(account: str, edition: str, domain: str) -> Document:
-    """Where the state of a site is kept, without anything in it."""
-    return Document(
-        account=account,
-        connector=CONNECTOR,
-        datasource=datasource_id(account, CONNECTOR),
-        doc=site_doc(domain),
-        address=SITE,
-        cluster=edition,
-    )
-
-
-def stored_website(
-    repository: DocumentRepository, account: str, edition: str, domain: str, crawled_at: datetime
-) -> Website | None:
-    """The record of a site as it was read last, on whichever machine; None where none is kept."""
-    document = repository.stored(site_place(account, edition, domain))
-    if document is None:
-        return None
-    values = {"crawled_at": crawled_at, "document": site_uuid(domain, account)}
-    return Website.model_validate(document.data[SITE]["website"] | values)
 
 
 @dataclass(frozen=True, slots=True)

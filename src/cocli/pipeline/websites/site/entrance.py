@@ -13,25 +13,26 @@ from cocli.pipeline.websites.triage.triage import Triage, triage_outcome
 if TYPE_CHECKING:
     from cocli.pipeline.websites.fetch.outcome import Refused
 
-MAX_TRIES = 5
+MAX_WAYS = 5
 _OF_THE_NAME = (Failure.NO_SUCH_HOST, Failure.DNS)
 
 
 class Entrance:
     """Which address to try next, and what the failures come to."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, most: int = MAX_WAYS) -> None:
         root = root_of(url)
         ways = [url, *([] if is_root(url) else [root]), *other_spellings(root)]
         self._ways = deque(dict.fromkeys(ways))
         self._given = {url, root}
+        self._most = most
         self._tries = 0
         self._may_pass = False
         self._nobody_listens = False
         self._verdicts: list[Triage] = []
 
     def next(self) -> str | None:
-        if self._tries >= MAX_TRIES or not self._ways or self._is_settled:
+        if self._tries >= self._most or not self._ways or self._is_settled:
             return None
         self._tries += 1
         return self._ways.popleft()

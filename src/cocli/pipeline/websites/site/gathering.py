@@ -27,11 +27,16 @@ class Gathering(Generic[T, R]):
     """For one event loop. `write` blocks, so it runs in a thread; it answers for each, with an exception if need be."""
 
     def __init__(
-        self, write: Callable[[Sequence[T]], Sequence[R | Exception]], *, seconds: float = GATHER_SECONDS
+        self,
+        write: Callable[[Sequence[T]], Sequence[R | Exception]],
+        *,
+        seconds: float = GATHER_SECONDS,
+        enough: int = _ENOUGH,
     ) -> None:
-        """`seconds` are those that a group waits for more at most."""
+        """`seconds` are those that a group waits for more at most; one of `enough` waits for nobody."""
         self._write = write
         self._seconds = seconds
+        self._plenty = enough
         self._waiting: list[tuple[T, asyncio.Future[R]]] = []
         self._writing: asyncio.Task[None] | None = None
         self._is_busy = False
@@ -46,14 +51,14 @@ class Gathering(Generic[T, R]):
         if self._writing is None:
             # A context of its own: a group is nobody's visit in particular.
             self._writing = loop.create_task(self._write_all(), context=Context())
-        elif self._enough is not None and len(self._waiting) >= _ENOUGH:
+        elif self._enough is not None and len(self._waiting) >= self._plenty:
             _settle(self._enough)
         return await answer
 
     async def _write_all(self) -> None:
         try:
             while self._waiting:
-                if self._is_busy and len(self._waiting) < _ENOUGH:
+                if self._is_busy and len(self._waiting) < self._plenty:
                     await self._company()
                 group, self._waiting = self._waiting[:_MOST], self._waiting[_MOST:]
                 self._is_busy = len(group) > 1

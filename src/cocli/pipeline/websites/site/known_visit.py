@@ -11,8 +11,9 @@ from cocli.documents.document import Document
 from cocli.errors import DocumentError, RecordError
 from cocli.models.website import Website
 from cocli.pipeline.websites.page.document import page_node
-from cocli.pipeline.websites.site.document import SITE, VISIT, site_place, visit_in, visit_place
+from cocli.pipeline.websites.site.document import visit_in
 from cocli.pipeline.websites.site.node import page_reference, site_node
+from cocli.pipeline.websites.site.place import SITE, VISIT, site_place, visit_place
 from cocli.pipeline.websites.site.trace import VisitTrace
 
 if TYPE_CHECKING:

@@ -17,7 +17,8 @@ from cocli.keys.identities import datasource_id
 from cocli.models.document import DocumentReference
 from cocli.pipeline.websites.fetch.capture import CONNECTOR
 from cocli.pipeline.websites.page.document import facts_in
-from cocli.pipeline.websites.site.document import SITE, site_document, site_uuid, stored_facts, visit_in
+from cocli.pipeline.websites.site.document import site_document, stored_facts, visit_in
+from cocli.pipeline.websites.site.place import SITE, site_uuid
 from cocli.pipeline.websites.site.record import SCRAPER_VERSION, ReadPage, website_of
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from cocli.pipeline.websites.fetch.outcome import Failure, Fetched, FetchFailed,
 from cocli.pipeline.websites.fetch.pace.visit_clock import VisitClock
 from cocli.pipeline.websites.page.document import country_asked
 from cocli.pipeline.websites.page.url import is_root, other_spellings, page_key, root_of, site_of_url
-from cocli.pipeline.websites.site.entrance import Entrance
+from cocli.pipeline.websites.site.entrance import MAX_WAYS, Entrance
 from cocli.pipeline.websites.site.links import links_to
 from cocli.pipeline.websites.site.look import LookRequest, look_here
 from cocli.pipeline.websites.site.page_choice import PageChoice, has_enough
@@ -136,12 +136,13 @@ async def read_site(
     look: Look = look_here,
     known: VisitTrace | None = None,
     brief: Mapping[str, TracedAnswer] | None = None,
+    ways: int = MAX_WAYS,
 ) -> SiteReading:
     """Read the website at an address. `country` is that of the place, `expected` what is known of the company.
 
     `known` is what an earlier visit asked for. Where all of it is as it was, the reading says so (`unchanged`), and has
     no pages: what was made of them then is still right. Of `brief`, which are some of its pages by
-    where they were, it is enough that they are as they were.
+    where they were, it is enough that they are as they were. So many `ways` into the site are tried at most.
 
     Pages that only scripts fill are handed to `render`, where there is a browser. `look` reads a page, perhaps in
     another process.
@@ -152,7 +153,7 @@ async def read_site(
         reading.stop = "triage"
         return reading
     reader = _Reader(
-        reading, fetch, shelf, render, settings, country, expected, clock, clock() + settings.seconds, look
+        reading, fetch, shelf, render, settings, country, expected, clock, clock() + settings.seconds, look, ways
     )
     with reader.visit.running():
         if known is None or not await reader.is_as_before(known, brief or {}):
@@ -172,6 +173,7 @@ class _Reader:
     clock: Callable[[], float]
     deadline: float
     look: Look
+    ways: int
     choice: PageChoice = field(default_factory=PageChoice)
     here: str = ""
     """The domain that the site turned out to live on."""
@@ -185,7 +187,7 @@ class _Reader:
 
     async def is_as_before(self, known: VisitTrace, brief: Mapping[str, TracedAnswer]) -> bool:
         """Ask for what an earlier visit asked for. From the first difference on, the site is read as always."""
-        if known.basis not in (self._basis(), self._moved_basis()):
+        if known.basis not in (self._basis(), self._moved_basis(), self._strangers_basis()):
             return False
         outcomes: dict[str, Outcome] = {}
         if await self._are_as_before(brief or known.asked, outcomes):
@@ -220,13 +222,18 @@ class _Reader:
         """Where an address leads to another domain, the names of the company decide as well whether that is theirs."""
         return basis_of(self.country, self.settings.pages, self.reading.asked, sorted(self.expected.names))
 
+    def _strangers_basis(self) -> str:
+        """Whose it was not by all that was known of the company may be theirs by what is known tomorrow."""
+        known = sorted(self.expected.names), sorted(self.expected.phones)
+        return basis_of(self.country, self.settings.pages, self.reading.asked, *known)
+
     async def run(self) -> None:
         await self._read_all()
-        is_moved = site_of_url(self.reading.final_url or self.reading.asked) != self.reading.site
-        trace = VisitTrace(self._moved_basis() if is_moved else self._basis(), self.asked)
-        # Whoever was not theirs by what was known of the company may be by what is known tomorrow.
-        is_settled = not is_moved or self.reading.triage is None
-        if self.is_traced and trace.is_whole and is_settled and self.reading.stop not in ("time", "busy"):
+        basis = self._basis()
+        if site_of_url(self.reading.final_url or self.reading.asked) != self.reading.site:
+            basis = self._moved_basis() if self.reading.triage is None else self._strangers_basis()
+        trace = VisitTrace(basis, self.asked)
+        if self.is_traced and trace.is_whole and self.reading.stop not in ("time", "busy"):
             self.reading.trace = trace
 
     async def _read_all(self) -> None:
@@ -245,7 +252,7 @@ class _Reader:
 
     async def _home(self) -> _Entered | None:
         """The page that the address leads to, wherever the site answers; None where it does not."""
-        entrance = Entrance(self.reading.asked)
+        entrance = Entrance(self.reading.asked, self.ways)
         while (url := entrance.next()) is not None and self._left() > 0:
             # One that hangs leaves time for the others.
             outcome = await self._ask(url, seconds=self.settings.seconds / 3)

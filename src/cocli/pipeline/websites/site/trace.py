@@ -66,12 +66,15 @@ class VisitTrace:
         led = {found.url: url for url, found in list(self.asked.items())[::-1]}
         return replace(self, telling=tuple(led[page] for page in pages if page in led))
 
-    def brief(self) -> dict[str, TracedAnswer]:
+    def brief(self, *, leads_away: bool = False) -> dict[str, TracedAnswer]:
         """What is asked for to see whether the contacts are as they were: where a page was → what it was.
 
-        A site without any page is asked at the address that was asked first, and not in its other spellings.
+        A site without any page is asked at the address that was asked first, and not in its other spellings. One that
+        leads to somebody else's is asked whether it still does: what stands there is not of interest.
         """
         pages = {url: self.asked[url] for url in self.telling or list(self.asked)[:1]}
+        if leads_away:
+            return pages
         return {page.url or url: page for url, page in pages.items()}
 
     def as_data(self) -> dict[str, Any]:

@@ -27,6 +27,9 @@ _BEAT = 0.25
 _PUNCTUAL = 0.005
 """A delay that every loop has now and then."""
 
+_WORTH_TELLING = 0.1
+"""Delays are told once they come to so much: a busy loop is a little late with every beat, and has many visits."""
+
 _VISIT: ContextVar[VisitClock | None] = ContextVar("visit", default=None)
 """Of the visit that this task is at. It belongs to the task and its calls, like the time-outs of asyncio."""
 
@@ -112,6 +115,8 @@ class _LoopBeat:
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = weakref.ref(loop)
         self._visits: set[VisitClock] = set()
+        self._late = 0.0
+        """Seconds that the visits were not told of."""
         self._timer: asyncio.TimerHandle | None = None
 
     def add(self, visit: VisitClock) -> None:
@@ -134,8 +139,11 @@ class _LoopBeat:
     def _beat(self, due: float) -> None:
         now = asyncio.get_running_loop().time()
         if now - due > _PUNCTUAL:
+            self._late += now - due
+        if self._late > _WORTH_TELLING:
             for visit in self._visits:
-                visit.came_late(due, now)
+                visit.came_late(now - self._late, now)
+            self._late = 0.0
         self._arm()
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Sequence
+    from collections.abc import AsyncGenerator, Callable, Sequence
 
 Header = tuple[bytes, bytes]
 
@@ -24,6 +24,8 @@ class WireRequest:
     """With that of the host."""
     seconds: float
     """To connect, and again to encrypt."""
+    sent: Callable[[], None] = lambda: None
+    """Called when it is on its way over a connection that stands; never by who cannot tell."""
 
 
 class WireAnswer(Protocol):

@@ -32,6 +32,7 @@ class Http11Connection:
         self._idle_until = None
         try:
             self._stream.write_soon(self._written(request))
+            request.sent()
             while True:
                 event = await self.event()
                 if isinstance(event, h11.Response):

@@ -1,4 +1,4 @@
-"""Looks, once a second, at what holds the work up, and says how many tasks there may be in flight."""
+"""Looks, twice a second, at what holds the work up, and says how many tasks there may be in flight."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ import time
 from typing import TYPE_CHECKING
 
 from cocli import logs
-from cocli.fleet.load import Load, MachineLoad
-from cocli.fleet.load_meter import LoadMeter
-from cocli.fleet.scaler import FIRST, Scale, scaled
+from cocli.fleet.scaling.load import Load, MachineLoad
+from cocli.fleet.scaling.load_meter import LoadMeter
+from cocli.fleet.scaling.scaler import FIRST, Scale, scaled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from cocli.fleet.scaler import Scaling
+    from cocli.fleet.scaling.scaler import Scaling
     from cocli.fleet.tally import WorkerTally
     from cocli.pipeline.stages.stage import WaitingStage
 
 _LOG = logs.get_logger(__name__)
 
 _TICK_SECONDS = 0.1
-_TICKS = 10
+_TICKS = 5
 _ENOUGH_REQUESTS = 20
 """Fewer say nothing about how many get no answer."""
 
@@ -29,11 +29,19 @@ _ENOUGH_REQUESTS = 20
 class LoadWatch:
     """For one event loop."""
 
-    def __init__(self, stage: WaitingStage, tally: WorkerTally, *, most: int, scaling: Scaling = scaled) -> None:
+    def __init__(
+        self,
+        stage: WaitingStage,
+        tally: WorkerTally,
+        *,
+        most: int,
+        scaling: Scaling = scaled,
+        meter: LoadMeter | None = None,
+    ) -> None:
         self._stage = stage
         self._tally = tally
         self._most = most
-        self._meter = LoadMeter()
+        self._meter = meter or LoadMeter()
         self._scaling = scaling
         self._scale = Scale(min(FIRST, most))
         self._machine = MachineLoad()
@@ -59,7 +67,7 @@ class LoadWatch:
                 _LOG.debug("so many tasks at a time: %d", self._scale.target, extra=told)
 
     async def _lag(self) -> float:
-        """How late the loop was on average, over about a second."""
+        """How late the loop was on average, over about half a second."""
         late, longest = 0.0, self._tally.longest_lag or 0.0
         for _ in range(_TICKS):
             began = time.monotonic()

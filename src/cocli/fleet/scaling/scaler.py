@@ -9,14 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from cocli.fleet.load import Limit
+from cocli.fleet.scaling.load import Limit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from cocli.fleet.load import Load
+    from cocli.fleet.scaling.load import Load
 
-FIRST = 64
+FIRST = 128
 LEAST = 4
 _GROWTH = 2
 _SLOW_GROWTH = 1.05
@@ -98,7 +98,9 @@ def _measured(load: Load) -> list[tuple[float, _Bound]]:
 
 
 def _waited_for(load: Load) -> Limit:
-    """Nothing is short: then it is others who are waited for."""
+    """Nothing is short: then it is others who are waited for; unless most have their answers, and wait to be read."""
+    if 0 < load.fetching * 2 < load.in_flight:
+        return Limit.PROCESSOR
     if load.under_way * 2 >= load.fetching:
         return Limit.NETWORK
     return Limit.POLITENESS
