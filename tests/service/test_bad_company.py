@@ -17,6 +17,7 @@ from tests.kit.services import RunningService, running
 
 SEED = 17
 PATIENCE = 60.0
+pytestmark = pytest.mark.waits
 ANSWERED_SECONDS = 15.0
 """Within which a good caller is answered, on a machine that has much to do."""
 

@@ -22,6 +22,7 @@ from cocli.service.documents.client import DocumentClient
 from cocli.service.documents.grpc import SERVICE
 
 PATIENCE = 60.0
+pytestmark = pytest.mark.waits
 ANSWERED_SECONDS = 15.0
 REFLECTION = "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo"
 CHECK = "/grpc.health.v1.Health/Check"

@@ -26,6 +26,7 @@ from cocli.service.request_places import RequestPlaces
 
 SMALL = ConnectionLimits(total=8, of_address=6, wait_seconds=60.0)
 PATIENCE = 60.0
+pytestmark = pytest.mark.waits
 LARGE = 50_000_000
 GET = b"GET /%s HTTP/1.1\r\nHost: x\r\n\r\n"
 

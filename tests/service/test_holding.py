@@ -23,6 +23,7 @@ from tests.kit.postgres import postgres
 from cocli.documents import Blob, Document
 from cocli.documents.proto.generated import repository_pb2 as pb
 from cocli.errors import JobError, QuotaExceeded, ServiceTroubled
+from cocli.service.account_pace import AccountPace
 from cocli.service.documents.accounts import AccountLimits, Accounts
 from cocli.service.documents.call_threads import OF_ACCOUNT, CallThreads
 from cocli.service.documents.client import DocumentClient
@@ -101,6 +102,38 @@ def test_quotas_say_when_to_come_back() -> None:
         accounts.begin_replay("a")
     accounts.end_replay("a")
     accounts.begin_replay("a")
+
+
+def test_beside_others_an_account_keeps_a_pace() -> None:
+    now = [100.0]
+    pace = AccountPace(10, lambda: now[0])
+    assert [pace.wait("greedy") for _ in range(50)] == [0.0] * 50, "nobody else is there"
+    assert pace.wait("modest") == 0.0
+    waits = [pace.wait("greedy") for _ in range(19)]
+    assert waits[:9] == [0.0] * 9, "some at once"
+    assert waits[9:] == pytest.approx([0.1 * number for number in range(1, 11)]), "then one after the other"
+    with pytest.raises(QuotaExceeded) as refused:
+        pace.wait("greedy")
+    assert refused.value.retryable
+    assert pace.wait("modest") == 0.0, "who asks seldom does not wait"
+    now[0] += 3.0
+    assert [pace.wait("greedy") for _ in range(50)] == [0.0] * 50, "the other one is gone"
+
+
+def test_mistakes_and_watchers_count_and_refusals_do_not_come_at_one_moment() -> None:
+    now = [100.0]
+    pace = AccountPace(10, lambda: now[0])
+    assert pace.charge("greedy", 5) == 0.0
+    pace.wait("greedy")
+    pace.wait("modest")
+    assert pace.charge("greedy", 5) == pytest.approx(0.5)
+    assert pace.wait("greedy") == pytest.approx(0.5)
+    assert pace.charge("greedy", 100) == pytest.approx(1.0), "and never longer than that"
+    waits = [pace.refusal_wait("greedy") for _ in range(3)]
+    assert waits == pytest.approx([1.0, 1.01, 1.02])
+    assert max(pace.refusal_wait("greedy") for _ in range(2000)) <= 10.0
+    assert pace.refusal_wait("modest") == 1.0
+    assert AccountPace(0).wait("anybody") == 0.0
 
 
 # --- the service

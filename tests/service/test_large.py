@@ -5,12 +5,15 @@ from __future__ import annotations
 import hashlib
 import io
 import random
+import secrets
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
+from tests.kit import servers
+from tests.kit.effort import effort
 
 from cocli.documents import Document, codec
 from cocli.documents.limits import PART_BYTES
@@ -18,6 +21,7 @@ from cocli.documents.proto.generated import repository_pb2 as pb
 from cocli.errors import DocumentInvalid, UnknownUpload, UploadOffset
 from cocli.service.documents.client import DocumentClient
 
+PLACES = ["folder", "s3"] if effort(1) > 1 else ["s3"]
 BIG = random.Random(1).randbytes(2 * PART_BYTES + 12_345)
 
 
@@ -58,9 +62,16 @@ def test_a_document_that_was_read_without_its_large_blob_can_be_saved_again(
         mallory.save(stolen.with_blobs(dict(state.blobs)))
 
 
-def test_an_upload_goes_on_after_the_service_was_killed(start: Any, tmp_path: Path) -> None:
-    half = PART_BYTES + 1000
-    with start(tmp_path / "home") as service, service.client("alice") as client:
+@pytest.mark.parametrize("kind", PLACES)
+def test_an_upload_goes_on_after_the_service_was_killed(
+    start: Any, tmp_path: Path, kind: str, request: pytest.FixtureRequest
+) -> None:
+    half, store = PART_BYTES + 1000, dict[str, str]()
+    if kind == "s3":
+        server: servers.S3Server = request.getfixturevalue("seaweedfs")
+        address = server.url("cocli-data-test", f"large-{secrets.token_hex(6)}")
+        store = {**servers.credentials_environment(), "AWS_EC2_METADATA_DISABLED": "true", "COCLI_STORE": address}
+    with start(tmp_path / "home", **store) as service, service.client("alice") as client:
         upload = begun(client, "long", sha256=hashlib.sha256(BIG).hexdigest())
         url, headers = (
             f"http://{service.http}/v1/uploads/{upload}",
@@ -69,7 +80,11 @@ def test_an_upload_goes_on_after_the_service_was_killed(start: Any, tmp_path: Pa
         sent = httpx2.patch(url, content=BIG[:half], headers={**headers, "Upload-Offset": "0"}, timeout=60)
         assert (sent.status_code, sent.json()["offset"]) == (200, half)
         service.process.kill()
-    with start(tmp_path / "home") as service, service.client("alice") as client, service.client("mallory") as other:
+    with (
+        start(tmp_path / "home", **store) as service,
+        service.client("alice") as client,
+        service.client("mallory") as other,
+    ):
         assert client.upload_state(upload).offset == half
         with pytest.raises(UnknownUpload):
             other.upload_state(upload)
@@ -77,8 +92,11 @@ def test_an_upload_goes_on_after_the_service_was_killed(start: Any, tmp_path: Pa
             list_upload(client, upload, 0, BIG)
         receipt = client.upload(a_file(client, "long"), io.BytesIO(BIG), resume=upload)
         assert b"".join(client.download(receipt.reference)) == BIG
+        middle = client.download(receipt.reference, offset=PART_BYTES - 3, length=6)
+        assert b"".join(middle) == BIG[PART_BYTES - 3 : PART_BYTES + 3]
         with pytest.raises(UnknownUpload):
             client.upload_state(upload)
+    assert (tmp_path / "home" / "data" / "uploads").exists() == (kind == "folder")
 
 
 def list_upload(client: DocumentClient, upload: str, offset: int, data: bytes) -> None:

@@ -122,6 +122,8 @@ def test_what_fails_again_stays_and_what_does_not_goes_on(failing: Any, owner: D
     assert (done.item.doc_id, done.problem) == ("one", "")
     assert waiting(owner) == ["three", "two"]
     assert waiting(owner, released=True) == list(DOCS)
+    listed = owner.quarantine(pb.ListQuarantineRequest(released=True)).items
+    assert {item.doc_id: item.released_by for item in listed if item.released} == {"one": "owner"}
     with http_of(failing, failing.token("owner")) as http:
         answer = http.post("/v1/quarantine/release", json={"doc_ids": ["two"]})
         assert [result["problem"] for result in answer.json()["results"]] == [""]

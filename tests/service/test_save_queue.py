@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import UTC, datetime
 
 import pytest
 
-from cocli.documents import Blob, Document, DocumentRepository, open_catalog
-from cocli.documents.receipt import Receipt
-from cocli.documents.save_order import SaveOrder
+from cocli.documents import Blob, Document, DocumentRepository, codec, open_catalog
+from cocli.documents.proto.generated import repository_pb2 as pb
 from cocli.errors import CocliError, DocumentDeleted, DocumentInvalid, StoreError, Unavailable
-from cocli.service.documents.save_queue import BESIDE_OTHERS, GROUP, OF_ACCOUNT, SaveQueue
+from cocli.service.documents.saving.save_group import SaveAnswer, SaveCall, save_group
+from cocli.service.documents.saving.save_queue import BESIDE_OTHERS, GROUP, OF_ACCOUNT, SaveQueue
 from cocli.service.request_places import RequestPlaces
 from cocli.store.base import Put
 from cocli.store.memory import MemoryStore
@@ -40,9 +41,32 @@ class SlowStore(MemoryStore):
         return super().put_many(every)
 
 
-def order(account: str, doc: str, publish: Sequence[str] = ()) -> SaveOrder:
-    page = Document.intake(account=account, connector="web", doc=doc).with_blob("body", Blob.of(b"x"))
-    return SaveOrder(page, publish, by="me")
+class ThreadWriter:
+    """Groups are written by threads of this process, whatever the company."""
+
+    def __init__(self, repository: DocumentRepository) -> None:
+        self._repository = repository
+
+    async def write(self, calls: Sequence[SaveCall], company: int) -> list[SaveAnswer]:
+        assert company > 0
+        return await asyncio.to_thread(save_group, self._repository, calls)
+
+    async def close(self) -> None:
+        pass
+
+
+def page(account: str, doc: str) -> Document:
+    return Document.intake(account=account, connector="web", doc=doc).with_blob("body", Blob.of(b"x"))
+
+
+def call(account: str, doc: str, publish: Sequence[str] = ()) -> SaveCall:
+    request = pb.SaveRequest(document=codec.to_message(page(account, doc)), publish=publish)
+    return SaveCall(account, "me", request.SerializeToString())
+
+
+def outcome(answer: bytes) -> str:
+    number = pb.SaveResponse.FromString(answer).outcome
+    return pb.SaveResponse.Outcome.Name(number).removeprefix("OUTCOME_").lower()
 
 
 def run(store: SlowStore, act: Callable[[SaveQueue, DocumentRepository], Awaitable[None]]) -> None:
@@ -50,18 +74,18 @@ def run(store: SlowStore, act: Callable[[SaveQueue, DocumentRepository], Awaitab
     repository = DocumentRepository(store, catalog, clock=lambda: datetime.now(UTC))
 
     async def main() -> None:
-        with SaveQueue(repository, RequestPlaces(1000, share=1.0)) as queue:
+        async with SaveQueue(ThreadWriter(repository), RequestPlaces(1000, share=1.0)) as queue:
             await act(queue, repository)
 
     asyncio.run(main())
     catalog.close()
 
 
-async def two_groups_under_way(queue: SaveQueue, store: SlowStore) -> list[asyncio.Task[Receipt]]:
+async def two_groups_under_way(queue: SaveQueue, store: SlowStore) -> list[asyncio.Task[bytes]]:
     """Both threads are at work, and wait."""
     tasks = []
     for name in ("first", "second"):
-        tasks.append(asyncio.create_task(queue.save(order("greedy", name), 100)))
+        tasks.append(asyncio.create_task(queue.save(call("greedy", name))))
         await asyncio.to_thread(store.entered.acquire)
     return tasks
 
@@ -71,14 +95,14 @@ def test_what_comes_meanwhile_is_one_group_and_accounts_take_turns() -> None:
 
     async def act(queue: SaveQueue, repository: DocumentRepository) -> None:
         tasks = await two_groups_under_way(queue, store)
-        tasks += [asyncio.create_task(queue.save(order("greedy", f"{n}"), 100)) for n in range(2 * GROUP)]
-        tasks.append(asyncio.create_task(queue.save(order("modest", "one"), 100)))
+        tasks += [asyncio.create_task(queue.save(call("greedy", f"{n}"))) for n in range(2 * GROUP)]
+        tasks.append(asyncio.create_task(queue.save(call("modest", "one"))))
         assert await asyncio.to_thread(store.entered.acquire, timeout=60), "the single save waited behind another's"
         store.gate.set()
         receipts = await asyncio.gather(*tasks)
-        assert {receipt.outcome for receipt in receipts} == {"created"}
+        assert {outcome(receipt) for receipt in receipts} == {"created"}
         assert len(repository.documents("greedy", limit=1000).items) == 2 * GROUP + 2
-        read = repository.objects.current(repository.objects.place(order("modest", "one").document))
+        read = repository.objects.current(repository.objects.place(page("modest", "one")))
         assert read is not None
         assert read[0].header.saved_by == "me"
 
@@ -92,15 +116,55 @@ def test_who_has_nothing_written_waits_for_no_group_of_another() -> None:
 
     async def act(queue: SaveQueue, repository: DocumentRepository) -> None:
         tasks = await two_groups_under_way(queue, store)
-        tasks.append(asyncio.create_task(queue.save(order("greedy", "third"), 100)))
-        tasks.append(asyncio.create_task(queue.save(order("modest", "one"), 100)))
+        tasks.append(asyncio.create_task(queue.save(call("greedy", "third"))))
+        tasks.append(asyncio.create_task(queue.save(call("modest", "one"))))
         assert await asyncio.to_thread(store.entered.acquire, timeout=60)
         store.gate.set()
         receipts = await asyncio.gather(*tasks)
-        assert {receipt.outcome for receipt in receipts} == {"created"}
+        assert {outcome(receipt) for receipt in receipts} == {"created"}
 
     run(store, act)
-    assert sorted(store.writes) == [["greedy"], ["greedy"], ["greedy"], ["modest"]]
+    assert sorted(map(sorted, store.writes)) == [["greedy"], ["greedy"], ["greedy", "modest"]]
+
+
+class NotingWriter:
+    """Notes whose saves a group has, and writes nothing: whoever began first ends first, when it is told to."""
+
+    def __init__(self) -> None:
+        self.begun: list[str] = []
+        self.under_way: deque[asyncio.Future[None]] = deque()
+
+    async def write(self, calls: Sequence[SaveCall], company: int) -> list[SaveAnswer]:
+        assert company > 0
+        self.begun += [wanted.account for wanted in calls]
+        self.under_way.append(asyncio.get_running_loop().create_future())
+        await self.under_way[-1]
+        return [b""] * len(calls)
+
+    async def close(self) -> None:
+        pass
+
+
+def test_saves_go_round_by_account_whoever_came_first() -> None:
+    """What is counted is the order: beside others, nobody is ahead of anybody who waits by more than two shares."""
+    writer = NotingWriter()
+
+    async def main() -> None:
+        async with SaveQueue(writer, RequestPlaces(1000, share=1.0)) as queue:
+            tasks = []
+            for account, count in (("greedy", 3 * GROUP), ("busy", GROUP), ("modest", 2)):
+                tasks += [asyncio.create_task(queue.save(call(account, f"{n}"))) for n in range(count)]
+            while not all(task.done() for task in tasks):
+                await asyncio.sleep(0)
+                if writer.under_way:
+                    writer.under_way.popleft().set_result(None)
+
+    asyncio.run(main())
+    order = writer.begun
+    assert order[: 3 * BESIDE_OTHERS].count("modest") == 2
+    last = max(number for number, account in enumerate(order) if account == "busy")
+    for number in range(last):
+        assert order[:number].count("greedy") <= order[:number].count("busy") + 2 * BESIDE_OTHERS
 
 
 def test_who_is_alone_has_groups_of_a_size_of_its_own() -> None:
@@ -108,7 +172,7 @@ def test_who_is_alone_has_groups_of_a_size_of_its_own() -> None:
 
     async def act(queue: SaveQueue, repository: DocumentRepository) -> None:
         tasks = await two_groups_under_way(queue, store)
-        tasks += [asyncio.create_task(queue.save(order("greedy", f"{n}"), 100)) for n in range(2 * GROUP)]
+        tasks += [asyncio.create_task(queue.save(call("greedy", f"{n}"))) for n in range(2 * GROUP)]
         await asyncio.sleep(0)
         store.gate.set()
         await asyncio.gather(*tasks)
@@ -123,16 +187,16 @@ def test_one_that_is_refused_does_not_stop_the_others() -> None:
 
     async def act(queue: SaveQueue, repository: DocumentRepository) -> None:
         store.gate.set()
-        repository.save(order("a", "gone").document)
+        repository.save(page("a", "gone"))
         repository.delete("a", "gone")
         store.gate.clear()
         tasks = await two_groups_under_way(queue, store)
-        wanted = [order("a", "gone"), order("a", "bad", [""]), order("a", "good"), order("a", "good")]
-        tasks += [asyncio.create_task(queue.save(each, 100)) for each in wanted]
+        wanted = [call("a", "gone"), call("a", "bad", [""]), call("a", "good"), call("a", "good")]
+        tasks += [asyncio.create_task(queue.save(each)) for each in wanted]
         await asyncio.sleep(0)
         store.gate.set()
         answers = await asyncio.gather(*tasks, return_exceptions=True)
-        kinds = [answer.outcome if isinstance(answer, Receipt) else type(answer) for answer in answers[2:]]
+        kinds = [outcome(answer) if isinstance(answer, bytes) else type(answer) for answer in answers[2:]]
         assert kinds == [DocumentDeleted, DocumentInvalid, "created", "unchanged"]
 
     run(store, act)
@@ -143,8 +207,8 @@ def test_a_store_that_is_away_is_told_to_each_and_who_left_stops_nobody() -> Non
 
     async def act(queue: SaveQueue, repository: DocumentRepository) -> None:
         tasks = await two_groups_under_way(queue, store)
-        leaving = asyncio.create_task(queue.save(order("a", "left"), 100))
-        staying = asyncio.create_task(queue.save(order("a", "stayed"), 100))
+        leaving = asyncio.create_task(queue.save(call("a", "left")))
+        staying = asyncio.create_task(queue.save(call("a", "stayed")))
         await asyncio.sleep(0)
         leaving.cancel()
         store.is_away = True
@@ -152,7 +216,7 @@ def test_a_store_that_is_away_is_told_to_each_and_who_left_stops_nobody() -> Non
         answers = await asyncio.gather(*tasks, staying, return_exceptions=True)
         assert all(isinstance(answer, CocliError) and answer.retryable for answer in answers)
         store.is_away = False
-        assert (await queue.save(order("a", "left"), 100)).outcome == "created"
+        assert outcome(await queue.save(call("a", "left"))) == "created"
         with pytest.raises(asyncio.CancelledError):
             await leaving
 

@@ -56,6 +56,7 @@ STATUSES: Mapping[type[errors.CocliError], tuple[str, int]] = {
     errors.TooSlow: ("DEADLINE_EXCEEDED", 408),
     errors.TooManyRequests: ("RESOURCE_EXHAUSTED", 429),
     errors.ScopeMissing: ("PERMISSION_DENIED", 403),
+    errors.Withheld: ("PERMISSION_DENIED", 403),
     errors.QuotaExceeded: ("RESOURCE_EXHAUSTED", 429),
     errors.UnknownUpload: ("NOT_FOUND", 404),
     errors.UploadOffset: ("ABORTED", 409),

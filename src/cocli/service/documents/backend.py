@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from cocli.app.documents.uploads import Uploads
 from cocli.errors import QuotaExceeded
+from cocli.service.account_pace import AccountPace
+from cocli.service.discretion import Discretion
 from cocli.service.documents.accounts import AccountLimits, Accounts
 from cocli.service.documents.call_threads import CallThreads
 from cocli.service.documents.callers import TokenCallers, check_scope
@@ -27,8 +29,6 @@ if TYPE_CHECKING:
 _STREAMS = 512
 _SHARE = 0.25
 """Of the streams, for one account."""
-_REFUSAL_SECONDS = 1.0
-"""For which who asks for too much waits for the refusal: asking again at once would cost as much as answering."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,7 @@ class ServiceBackend:
     documents: Documents
     callers: TokenCallers
     accounts: Accounts
+    pace: AccountPace
     threads: CallThreads
     work: WorkProcess
     replays: Replays
@@ -43,6 +44,7 @@ class ServiceBackend:
     uploads: Uploads
     streams: RequestPlaces
     """Of uploads, downloads and watchers: none holds a thread."""
+    discretion: Discretion
     log: Callable[[str], None]
 
     async def caller(self, token: str) -> TokenCaller:
@@ -53,13 +55,17 @@ class ServiceBackend:
         return await asyncio.to_thread(self.callers.check, token)
 
     async def admit(self, caller: TokenCaller, scope: TokenScope, size: int) -> None:
-        """Let a request in that may do what it wants, and whose account has not asked for too much."""
+        """Let a request in that may do what it wants, and whose account has not asked for too much, when its turn
+        has come."""
         check_scope(caller, scope)
         try:
             self.accounts.admit(caller.account, size)
+            seconds = self.pace.wait(caller.account)
         except QuotaExceeded:
-            await asyncio.sleep(_REFUSAL_SECONDS)
+            await asyncio.sleep(self.pace.refusal_wait(caller.account))
             raise
+        if seconds:
+            await asyncio.sleep(seconds)
 
 
 @contextmanager
@@ -72,13 +78,16 @@ def opened_backend(
     graph: str | None = None,
 ) -> Iterator[ServiceBackend]:
     accounts, work = Accounts(AccountLimits.of(documents.section)), WorkProcess(documents)
+    pace = AccountPace(documents.section.account_pace)
     health = HealthWatch(documents)
     try:
         with CallThreads() as threads, health.watching():
             replays = Replays(documents, threads, work, accounts, graph)
             callers = TokenCallers(tokens, clock)
             streams = RequestPlaces(_STREAMS, share=_SHARE)
-            uploads = Uploads(documents)
-            yield ServiceBackend(documents, callers, accounts, threads, work, replays, health, uploads, streams, log)
+            uploads, discretion = Uploads(documents), Discretion(documents.left_alone)
+            yield ServiceBackend(
+                documents, callers, accounts, pace, threads, work, replays, health, uploads, streams, discretion, log
+            )
     finally:
         work.close()

@@ -26,7 +26,9 @@ from cocli.service.documents import messages
 from cocli.service.documents.callers import bearer_of, check_scope
 from cocli.service.documents.quarantine import list_quarantine
 from cocli.service.documents.rpc_status import DETAILS_HEADER, status_details
-from cocli.service.documents.save_queue import SaveQueue
+from cocli.service.documents.saving.save_group import SaveCall
+from cocli.service.documents.saving.save_queue import SaveQueue
+from cocli.service.documents.saving.save_writers import SaveWriters
 from cocli.service.documents.transfers import BlobTransfers
 from cocli.service.statuses import INTERNAL, logged, status_of, told
 
@@ -48,6 +50,8 @@ ERROR_HEADER = "cocli-error-bin"
 """Trailing metadata with the error as `--json` shows it: the client makes the same error of it."""
 _SMALL = 65_536
 """Bytes of a request that is parsed in the event loop: a change of threads would take longer."""
+_MISTAKE = 4
+"""Requests that one counts for, in the pace of its account, if it makes no sense."""
 _LONG_PAGE = 1_000
 """Rows of a page that is made in the process beside the service, if it has more."""
 
@@ -79,7 +83,7 @@ class GrpcService:
         self._backend = backend
         self._replays = backend.replays
         self._transfers = BlobTransfers(backend)
-        self.saves = SaveQueue(backend.documents.repository, backend.threads.places)
+        self.saves = SaveQueue(SaveWriters(backend.documents), backend.threads.places)
 
     def handler(self) -> grpc.GenericRpcHandler[bytes, bytes]:
         unary: dict[str, Callable[[TokenCaller, bytes], Awaitable[bytes]]] = {
@@ -121,13 +125,18 @@ class GrpcService:
         self, name: str, work: Callable[[TokenCaller, bytes], Awaitable[bytes]]
     ) -> Callable[[bytes, _Context], Awaitable[bytes]]:
         async def answer(data: bytes, context: _Context) -> bytes:
+            account = ""
             try:
                 with _logged_call(name):
                     caller = await self._caller(context)
-                    answered = self._sized(await work(caller, data))
+                    account = caller.account
+                    discreet = await self._backend.discretion.answer(name, caller, await work(caller, data))
+                    answered = self._sized(discreet)
                     self._backend.accounts.answered(caller.account, len(answered))
                     return answered
             except CocliError as error:
+                if account and isinstance(error, UsageError):
+                    self._backend.pace.charge(account, _MISTAKE)
                 return await self.refuse(context, error)
             except Exception as error:  # noqa: BLE001  whatever it is, a caller gets a status and no trace
                 return await self._fail(context, error)
@@ -141,7 +150,8 @@ class GrpcService:
             try:
                 with _logged_call(name):
                     caller = await self._caller(context)
-                    async for message in work(caller, data):
+                    async for said in work(caller, data):
+                        message = await self._backend.discretion.answer(name, caller, said)
                         self._backend.accounts.answered(caller.account, len(message))
                         yield message
             except CocliError as error:
@@ -183,12 +193,11 @@ class GrpcService:
             return await self._work(_Method(pb.SaveRequest, TokenScope.WRITE, methods.save), caller, data)
         await self._backend.admit(caller, TokenScope.WRITE, len(data))
         request: pb.SaveRequest = _parsed(pb.SaveRequest, data)
-        order = methods.save_order(caller, request)
-        if any(blob.data is None for blob in order.document.blobs.values()):
-            documents = self._backend.documents.of(caller.account)
-            work = partial(methods.save, documents, caller, request)
-            return (await self._backend.threads.call(caller.account, work)).SerializeToString()
-        return messages.save_message(await self.saves.save(order, len(data))).SerializeToString()
+        if all(blob.HasField("data") for blob in request.document.blobs):
+            return await self.saves.save(SaveCall(caller.account, caller.who, data))
+        documents = self._backend.documents.of(caller.account)
+        work = partial(methods.save, documents, caller, request)
+        return (await self._backend.threads.call(caller.account, work)).SerializeToString()
 
     async def _compare(self, caller: TokenCaller, data: bytes) -> bytes:
         await self._backend.admit(caller, TokenScope.READ, len(data))
@@ -199,10 +208,14 @@ class GrpcService:
         """A long page takes the processor for so long that others would notice."""
         await self._backend.admit(caller, TokenScope.READ, len(data))
         request: pb.ListDocumentsRequest = _parsed(pb.ListDocumentsRequest, data)
-        if request.page_size > _LONG_PAGE and self._backend.work.can_be_used:
+        is_long = request.page_size > _LONG_PAGE and self._backend.work.can_be_used
+        if is_long and not self._backend.discretion.is_needed(caller):
             return await self._elsewhere("list", caller, data)
         documents = self._backend.documents.of(caller.account)
-        page = partial(methods.list_documents, documents, caller, request)
+
+        def page() -> Message:
+            return methods.list_documents(documents, caller, request, self._backend.discretion.shown(caller))
+
         return (await self._backend.threads.call(caller.account, page)).SerializeToString()
 
     async def _elsewhere(self, task: str, caller: TokenCaller, data: bytes) -> bytes:
@@ -258,7 +271,7 @@ class GrpcService:
 
     async def _release_quarantine(self, caller: TokenCaller, data: bytes) -> bytes:
         await self._backend.admit(caller, TokenScope.WRITE, len(data))
-        done = await self._replays.release(caller.account, _parsed(pb.ReleaseQuarantineRequest, data))
+        done = await self._replays.release(caller.account, _parsed(pb.ReleaseQuarantineRequest, data), caller.who)
         return done.SerializeToString()
 
     # --- large blobs, and those who watch

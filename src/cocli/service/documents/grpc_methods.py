@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from cocli.app.documents.documents import Documents
     from cocli.app.documents.tokens import TokenCaller
     from cocli.documents.catalog.base import Kind
+    from cocli.models.document import PipeDoc
 
 M = TypeVar("M", bound="Message")
 DEFAULT_PAGE = 100
@@ -35,23 +36,23 @@ _KINDS: dict[str, Kind | None] = {"": None, "intake": "intake", "state": "state"
 # --- saving
 
 
-def save_order(caller: TokenCaller, request: pb.SaveRequest) -> SaveOrder:
-    """What is to be saved, for the caller's account and in the caller's name."""
+def save_order(account: str, who: str, request: pb.SaveRequest) -> SaveOrder:
+    """What is to be saved, for an account and in the name of who calls."""
     message = request.document
     owner, head = message.ownership, message.state
-    if owner.account_id not in ("", caller.account):
+    if owner.account_id not in ("", account):
         raise DocumentInvalid(doc=message.doc_id[:80], reason="it names another account than the token")
-    owner.account_id = caller.account
+    owner.account_id = account
     if not owner.datasource_id.strip() and owner.connector_id.strip():
-        owner.datasource_id = datasource_id(caller.account, owner.connector_id)
+        owner.datasource_id = datasource_id(account, owner.connector_id)
     if not head.address and not head.cluster:
         head.address = owner.datasource_id
     condition = Precondition(request.if_match or None, request.if_absent)
-    return SaveOrder(codec.from_message(message), tuple(request.publish), caller.who, condition)
+    return SaveOrder(codec.from_message(message), tuple(request.publish), who, condition)
 
 
 def save(documents: Documents, caller: TokenCaller, request: pb.SaveRequest) -> pb.SaveResponse:
-    order = complete_document(documents, save_order(caller, request))
+    order = complete_document(documents, save_order(caller.account, caller.who, request))
     return messages.save_message(saved(documents, order))
 
 
@@ -70,7 +71,7 @@ def save_documents(documents: Documents, caller: TokenCaller, request: pb.SaveDo
 
 
 def _order(documents: Documents, caller: TokenCaller, request: pb.SaveRequest) -> SaveOrder:
-    return complete_document(documents, save_order(caller, request))
+    return complete_document(documents, save_order(caller.account, caller.who, request))
 
 
 def _item(action: Callable[..., SaveOrder], *arguments: object) -> SaveOrder | CocliError:
@@ -136,25 +137,46 @@ def list_states(documents: Documents, caller: TokenCaller, request: pb.ListState
     return pb.ListStatesResponse(rows=shown, next_page_token=token)
 
 
-def list_documents(documents: Documents, caller: TokenCaller, request: pb.ListDocumentsRequest) -> Message:
-    return documents_page(documents, caller.account, request)
+def every_row(row: PipeDoc) -> bool:  # noqa: ARG001  the signature of a rule
+    """For who may see everything."""
+    return True
 
 
-def documents_page(documents: Documents, account: str, request: pb.ListDocumentsRequest) -> Message:
+def list_documents(
+    documents: Documents,
+    caller: TokenCaller,
+    request: pb.ListDocumentsRequest,
+    is_shown: Callable[[PipeDoc], bool] = every_row,
+) -> Message:
+    return documents_page(documents, caller.account, request, is_shown)
+
+
+def documents_page(
+    documents: Documents,
+    account: str,
+    request: pb.ListDocumentsRequest,
+    is_shown: Callable[[PipeDoc], bool] = every_row,
+) -> Message:
+    """A page of rows that are shown. Where it ends is told by the last of them, so nothing is said of the others."""
     if request.kind not in _KINDS:
         raise UsageError(reason=f'"{request.kind[:20]}" is no kind of state; there are intake and state')
-    page = documents.repository.documents(
-        account,
-        datasource=request.datasource or None,
-        cluster=request.cluster or None,
-        kind=_KINDS[request.kind],
-        after=Cursor.parse(request.page_token) if request.page_token else None,
-        limit=page_size(request.page_size),
-        deleted=request.deleted,
-    )
+    after = Cursor.parse(request.page_token) if request.page_token else None
+    while True:
+        page = documents.repository.documents(
+            account,
+            datasource=request.datasource or None,
+            cluster=request.cluster or None,
+            kind=_KINDS[request.kind],
+            after=after,
+            limit=page_size(request.page_size),
+            deleted=request.deleted,
+        )
+        shown, after = [row for row in page.items if is_shown(row)], page.next
+        if shown or after is None:
+            break
     return pb.ListDocumentsResponse(
-        rows=[_masked(messages.row_message(row), request.read_mask) for row in page.items],
-        next_page_token=page.next.token() if page.next else "",
+        rows=[_masked(messages.row_message(row), request.read_mask) for row in shown],
+        next_page_token=Cursor.behind(shown[-1]).token() if after else "",
     )
 
 

@@ -96,7 +96,7 @@ class _Running(threading.Thread):
         telling.cancel()
         await state.enter_graceful_shutdown()
         self._loop.call_later(GRACE_SECONDS / 5, service.end_streams)
-        with service.saves:
+        async with service.saves:
             await server.stop(GRACE_SECONDS)
 
     async def _keep_telling(self, state: Any) -> None:

@@ -9,6 +9,7 @@ An answer is the message of the gRPC service as JSON; an error is `{"error": {â€
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 from google.protobuf.json_format import ParseDict, ParseError
@@ -122,7 +123,12 @@ class HttpService:
             kind=given.get("kind", ""),
             **_listing(given),
         )
-        return await self._answered(caller, methods.list_documents, asked)
+        discretion = self._backend.discretion
+
+        def page(documents: Documents, caller: TokenCaller, asked: pb.ListDocumentsRequest) -> Message:
+            return methods.list_documents(documents, caller, asked, discretion.shown(caller))
+
+        return await self._answered(caller, page, asked)
 
     async def list_states(self, request: Request, caller: TokenCaller, given: dict[str, str]) -> Response:  # noqa: ARG002
         asked = pb.ListStatesRequest(doc_id=given["doc"], **_selection(given), **_listing(given))
@@ -146,9 +152,16 @@ class HttpService:
         documents = self._backend.documents.of(caller.account)
 
         def work() -> dict[str, Any]:
-            return as_json(method(documents, caller, asked))
+            return as_json(self._backend.discretion.marked(caller, method(documents, caller, asked)))
 
         return JSONResponse(await self._backend.threads.call(caller.account, work))
+
+    async def _told(self, caller: TokenCaller, message: Message, status: int = 200) -> Response:
+        """An answer that was made elsewhere, as it may be told."""
+        discretion = self._backend.discretion
+        if discretion.is_needed(caller):
+            message = await asyncio.to_thread(discretion.marked, caller, message)
+        return JSONResponse(as_json(message), status_code=status)
 
     # --- bytes in
 
@@ -224,24 +237,24 @@ class HttpService:
     async def list_replays(self, request: Request, caller: TokenCaller, given: dict[str, str]) -> Response:  # noqa: ARG002
         size = methods.page_size(_number(given, "page_size"))
         page = await self._backend.replays.page(caller.account, size, given.get("page_token", ""))
-        return JSONResponse(as_json(page))
+        return await self._told(caller, page)
 
     async def start_replay(self, request: Request, caller: TokenCaller, given: dict[str, str]) -> Response:  # noqa: ARG002
         body = await read_body(request, limit=_MAX_JSON, seconds=self._seconds, what="the request")
         asked = _from_json(body, pb.ReplayRequest())
-        return JSONResponse(as_json(await self._backend.replays.start(caller.account, asked)), status_code=202)
+        return await self._told(caller, await self._backend.replays.start(caller.account, asked), 202)
 
     async def get_replay(self, request: Request, caller: TokenCaller, given: dict[str, str]) -> Response:  # noqa: ARG002
-        return JSONResponse(as_json(await self._backend.replays.get(caller.account, given["job"])))
+        return await self._told(caller, await self._backend.replays.get(caller.account, given["job"]))
 
     async def pause_replay(self, request: Request, caller: TokenCaller, given: dict[str, str]) -> Response:  # noqa: ARG002
-        return JSONResponse(as_json(await self._backend.replays.pause(caller.account, given["job"])))
+        return await self._told(caller, await self._backend.replays.pause(caller.account, given["job"]))
 
     async def resume_replay(self, request: Request, caller: TokenCaller, given: dict[str, str]) -> Response:  # noqa: ARG002
-        return JSONResponse(as_json(await self._backend.replays.resume(caller.account, given["job"])))
+        return await self._told(caller, await self._backend.replays.resume(caller.account, given["job"]))
 
     async def cancel_replay(self, request: Request, caller: TokenCaller, given: dict[str, str]) -> Response:  # noqa: ARG002
-        return JSONResponse(as_json(await self._backend.replays.cancel(caller.account, given["job"])))
+        return await self._told(caller, await self._backend.replays.cancel(caller.account, given["job"]))
 
     # --- quarantine
 
@@ -259,14 +272,14 @@ class HttpService:
     async def release_quarantine(self, request: Request, caller: TokenCaller, given: dict[str, str]) -> Response:  # noqa: ARG002
         body = await read_body(request, limit=_MAX_JSON, seconds=self._seconds, what="the request")
         asked = _from_json(body, pb.ReleaseQuarantineRequest())
-        return JSONResponse(as_json(await self._backend.replays.release(caller.account, asked)))
+        return await self._told(caller, await self._backend.replays.release(caller.account, asked, caller.who))
 
     # --- changes and usage
 
     async def changes(self, request: Request, caller: TokenCaller, given: dict[str, str]) -> Response:  # noqa: ARG002
         asked = pb.WatchRequest(resume_token=given.get("resume_token", ""), datasource=given.get("datasource", ""))
         with self._backend.streams.taken(caller.account):
-            return JSONResponse(as_json(await self._transfers.changes_page(caller, asked, _WAIT_SECONDS)))
+            return await self._told(caller, await self._transfers.changes_page(caller, asked, _WAIT_SECONDS))
 
     async def usage(self, request: Request, caller: TokenCaller, given: dict[str, str]) -> Response:  # noqa: ARG002
         return JSONResponse(as_json(messages.usage_message(caller.account, self._backend)))

@@ -210,6 +210,7 @@ def quarantine_message(entry: QuarantineEntry) -> repository_pb2.QuarantineItem:
         message=entry.message,
         retryable=entry.retryable,
         released=entry.released,
+        released_by=entry.released_by or "",
         whole=entry.whole,
         since=_stamp(entry.since),
     )

@@ -46,7 +46,7 @@ def list_quarantine(
 
 
 def release_message(
-    documents: Documents, request: pb.ReleaseQuarantineRequest, graph: str | None
+    documents: Documents, request: pb.ReleaseQuarantineRequest, graph: str | None, by: str
 ) -> pb.ReleaseQuarantineResponse:
     """Runs the nodes where the documents failed: for the process beside the service."""
     if not 1 <= len(request.doc_ids) <= MAX_RELEASED:
@@ -54,7 +54,8 @@ def release_message(
     for doc in request.doc_ids:
         check_parts(doc=doc)
     query = QuarantineQuery(tuple(request.doc_ids), request.node or None, request.datasource or None)
-    done = release(documents, ReplayOptions(graph=graph, edition=request.cluster or None), query, no_progress)
+    options = ReplayOptions(graph=graph, edition=request.cluster or None)
+    done = release(documents, options, query, no_progress, by=by)
     return pb.ReleaseQuarantineResponse(
         results=[
             pb.ReleaseResult(item=messages.quarantine_message(released.entry), problem=released.problem or "")

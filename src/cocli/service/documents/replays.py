@@ -114,11 +114,13 @@ class Replays:
         future.add_done_callback(ended)
         return number, future
 
-    async def release(self, account: str, request: pb.ReleaseQuarantineRequest) -> pb.ReleaseQuarantineResponse:
+    async def release(
+        self, account: str, request: pb.ReleaseQuarantineRequest, by: str
+    ) -> pb.ReleaseQuarantineResponse:
         """Let documents go on that failed for good: the same graph, and one of the account's replays meanwhile."""
         self._accounts.begin_replay(account)
         try:
-            _, future = self._work.do("release", account, request.SerializeToString(), self._graph)
+            _, future = self._work.do("release", account, request.SerializeToString(), self._graph, by)
         except BaseException:  # whatever it was, it does not run
             self._accounts.end_replay(account)
             raise

@@ -24,7 +24,7 @@ from cocli.service.documents import grpc_methods as methods
 from cocli.service.documents import messages
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
     from typing import IO
 
     from cocli.app.documents.tokens import TokenCaller
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from cocli.documents.places import DocumentPlace
     from cocli.documents.receipt import Receipt
     from cocli.documents.save_order import SaveOrder
-    from cocli.models.document import DocumentReference
+    from cocli.models.document import DocumentReference, PipeDoc
     from cocli.service.documents.backend import ServiceBackend
 
 CHUNK = 256 * 1024
@@ -68,7 +68,7 @@ class BlobTransfers:
 
     def begun(self, caller: TokenCaller, request: pb.BeginUploadRequest) -> tuple[SaveOrder, LargeBlob]:
         """What an upload is to become."""
-        order = methods.save_order(caller, request.save)
+        order = methods.save_order(caller.account, caller.who, request.save)
         name = request.blob_name or BODY
         if name in order.document.blobs:
             raise UsageError(reason=f"the document has a blob {name[:80]} already")
@@ -184,7 +184,10 @@ class BlobTransfers:
         name = request.blob_name or BODY
         if name not in document.blobs:
             raise DocumentNotFound(doc=document.doc, place=f"its blob {name[:80]}")
-        return FoundBlob(repository.objects.place(document), name, document.blobs[name], etag)
+        place, blob = repository.objects.place(document), document.blobs[name]
+        pieces = repository.objects.blob_pieces(place, name, blob)
+        self._backend.discretion.check_blob(caller, document, blob, pieces)
+        return FoundBlob(place, name, blob, etag)
 
     async def pieces(self, account: str, found: FoundBlob, offset: int, length: int) -> AsyncIterator[bytes]:
         """The bytes, a part in memory at a time, and of all downloads only some."""
@@ -210,17 +213,20 @@ class BlobTransfers:
         self, caller: TokenCaller, request: pb.WatchRequest, still_seconds: float = _STILL_SECONDS
     ) -> AsyncIterator[pb.WatchEvent]:
         """The states that change, each with the token to go on from; without one, how far it is from time to time."""
-        catalog, account = self._documents.repository.catalog, caller.account
+        account = caller.account
         threads, loop = self._backend.threads, asyncio.get_running_loop()
         name, number = await threads.call(account, partial(self._watched_from, request.resume_token))
         yield pb.WatchEvent(resume_token=token_of([name, number]))
         told_at = loop.time()
         while True:
-            found = await threads.call(account, partial(catalog.changes_after, account, number, _CHANGES))
+            found, is_shown = await threads.call(account, partial(self._changed_after, caller, number))
             for number, row in found:
-                if request.datasource in ("", row.datasource):
+                if request.datasource in ("", row.datasource) and is_shown(row):
                     told_at = loop.time()
                     yield pb.WatchEvent(resume_token=token_of([name, number]), row=messages.row_message(row))
+            # Each is as much work for the event loop as a request, and a save has as many as there are watchers.
+            if found and (seconds := self._backend.pace.charge(account, len(found))):
+                await asyncio.sleep(seconds)
             if len(found) < _CHANGES:
                 if loop.time() - told_at >= still_seconds:
                     told_at = loop.time()
@@ -241,6 +247,13 @@ class BlobTransfers:
             if len(page.rows) >= _CHANGES:
                 break
         return page
+
+    def _changed_after(
+        self, caller: TokenCaller, number: int
+    ) -> tuple[list[tuple[int, PipeDoc]], Callable[[PipeDoc], bool]]:
+        """What changed, and which of it this caller is told of."""
+        found = self._documents.repository.catalog.changes_after(caller.account, number, _CHANGES)
+        return found, self._backend.discretion.shown(caller)
 
     def _watched_from(self, token: str) -> tuple[str, int]:
         """The catalogue that the numbers belong to, and the number to begin behind."""

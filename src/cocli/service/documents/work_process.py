@@ -10,16 +10,15 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cocli.errors import CocliError, CrewLost, ServiceTroubled, UsageError
+from cocli.service.documents.documents_place import DocumentsPlace
 from cocli.service.statuses import logged
-from cocli.store.kinds import store_kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,52 +26,12 @@ if TYPE_CHECKING:
     from multiprocessing.context import SpawnProcess
 
     from cocli.app.documents.documents import Documents
-    from cocli.documents.subscriptions import Subscriptions
-    from cocli.models.campaign import DocumentsSection
 
 _AT_ONCE = 16
 _NICENESS = 5
+_SWITCH_SECONDS = 0.0005
+"""Between those who compute, and somebody who has the catalogue to itself for a moment: others wait for that one."""
 _GRACE_SECONDS = 5.0
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentsPlace:
-    """What a process needs to open the documents of a service: plain values."""
-
-    store: str
-    catalog: str
-    edition: str
-    state_folder: str
-    section: DocumentsSection
-    subscriptions: Subscriptions
-
-    @classmethod
-    def of(cls, documents: Documents) -> DocumentsPlace:
-        return cls(
-            documents.store_address,
-            documents.catalog_address,
-            documents.edition,
-            documents.state_folder,
-            documents.section,
-            documents.repository.subscriptions,
-        )
-
-    def opened(self) -> Documents:
-        from cocli.app.documents.documents import Documents
-        from cocli.documents.catalog.opening import open_catalog
-        from cocli.documents.repository import DocumentRepository
-        from cocli.store.opening import open_store
-
-        store, section = open_store(self.store), self.section
-        repository = DocumentRepository(
-            store,
-            open_catalog(self.catalog),
-            clock=lambda: datetime.now(UTC),
-            prefix=section.prefix,
-            inline_limit=section.inline_limit,
-            subscriptions=self.subscriptions,
-        )
-        return Documents(repository, "", self.edition, section, store, self.store, self.catalog, self.state_folder)
 
 
 class _Request(NamedTuple):
@@ -95,7 +54,7 @@ class WorkProcess:
 
     @property
     def can_be_used(self) -> bool:
-        return store_kind(self._place.store).is_shared
+        return self._place.is_shared
 
     def do(self, task: str, account: str, *arguments: object) -> tuple[int, Future[Any]]:
         """Begin a task; its number and what it will come to."""
@@ -173,6 +132,7 @@ def _settle(future: Future[Any] | None, answer: object) -> None:
 def _serve(line: Connection, place: DocumentsPlace) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever asked for it says when it ends
     os.nice(_NICENESS)
+    sys.setswitchinterval(_SWITCH_SECONDS)
     documents = place.opened()
     stops: dict[int, threading.Event] = {}
     sending = threading.Lock()

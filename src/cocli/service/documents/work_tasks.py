@@ -36,8 +36,14 @@ def _compare(documents: Documents, stop: threading.Event, request: bytes) -> byt
     return compare_message(documents, pb.CompareRequest.FromString(request)).SerializeToString()
 
 
-def _release(documents: Documents, stop: threading.Event, request: bytes, graph: str | None) -> bytes:  # noqa: ARG001
-    return release_message(documents, pb.ReleaseQuarantineRequest.FromString(request), graph).SerializeToString()
+def _release(
+    documents: Documents,
+    stop: threading.Event,  # noqa: ARG001
+    request: bytes,
+    graph: str | None,
+    by: str,
+) -> bytes:
+    return release_message(documents, pb.ReleaseQuarantineRequest.FromString(request), graph, by).SerializeToString()
 
 
 def _list(documents: Documents, stop: threading.Event, request: bytes) -> bytes:  # noqa: ARG001

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from cocli.errors import UsageError
 from cocli.service.web.access import ROLES, Principal, Role
 from cocli.service.web.routes import WebRoute, answer
 from cocli.service.web.wishes import TokenWish
@@ -50,10 +49,8 @@ class AccessRoutes:
         return answer({"token": asdict(self._tokens.revoke(call.params["id"])), "command": None, "undo": None})
 
     def log(self, call: WebCall) -> Response:
-        text = call.asked("limit", "100")
-        if not text.isdecimal() or not 1 <= int(text) <= _MOST_LINES:
-            raise UsageError(reason=f'"{text[:20]}" is no number of lines', hint=f"Write limit=1 to {_MOST_LINES}.")
-        return answer({"lines": self._journal.last(int(text))})
+        limit = call.number("limit", most=_MOST_LINES, what="lines")
+        return answer({"lines": self._journal.last(limit)})
 
 
 def principal_of(token: WebToken) -> Principal:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from cocli.service.web.routes import WebCall
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
+MOST_CHANGES = 500
 AS_OF = "as it was at this time, or at the end of this day"
 
 
@@ -58,7 +59,11 @@ class PastRoutes:
             ),
             WebRoute(
                 "GET", "/api/{campaign}/changes", Role.VIEWER, self.changes, "What changed, with both values",
-                query={"since": "only changes found since this time", "kind": "one kind, or several with commas"},
+                query={
+                    "since": "only changes found since this time",
+                    "kind": "one kind, or several with commas",
+                    "limit": "the newest so many, at most 500, the newest first; all kinds are counted",
+                },
             ),
         )  # fmt: skip
 
@@ -75,7 +80,15 @@ class PastRoutes:
         moment = parse_time(since, "since=") if since else None
         wanted = check_kinds(kinds.split(",")) if kinds else frozenset[str]()
         indexes = campaign_indexes(self._site.workspace, call.campaign)
-        return answer(changes_document(call.campaign, since or None, read_changes(indexes, since=moment, kinds=wanted)))
+        if not call.asked("limit"):
+            found = read_changes(indexes, since=moment, kinds=wanted)
+            return answer(changes_document(call.campaign, since or None, found))
+        limit = call.number("limit", most=MOST_CHANGES, what="changes")
+        found = read_changes(indexes, since=moment)  # all, so that every kind is counted
+        chosen = [told for told in found.changes if not wanted or told.change.kind in wanted]
+        found.changes = chosen[: -limit - 1 : -1]
+        document = changes_document(call.campaign, since or None, found)
+        return answer(document | {"left_out": len(chosen) - len(found.changes)})
 
     def coverage(self, call: WebCall) -> Response:
         made = make_coverage(self._site, call.campaign, moment_of(call, self._site))

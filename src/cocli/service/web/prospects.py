@@ -56,7 +56,7 @@ class ProspectRoutes:
         )  # fmt: skip
 
     def rows(self, call: WebCall) -> Response:
-        view, limit, start = _view(call.request.url.query), _limit(call.asked("limit")), _start(call.asked("after"))
+        view, limit, start = _view(call.request.url.query), _limit(call), _start(call.asked("after"))
         rows = view_rows(self._site, call.campaign, view, as_of=moment_of(call, self._site))
         names = chosen_fields()
         page = rows[start : start + limit]
@@ -90,12 +90,8 @@ def _file(made: ExportedView) -> Response:
     return Response(made.data, media_type=made.content_type, headers=headers)
 
 
-def _limit(text: str) -> int:
-    if not text:
-        return 100
-    if not text.isdecimal() or not 1 <= int(text) <= _MOST_ROWS:
-        raise UsageError(reason=f'"{text[:20]}" is no number of rows', hint=f"Write limit=1 to {_MOST_ROWS}.")
-    return int(text)
+def _limit(call: WebCall) -> int:
+    return call.number("limit", most=_MOST_ROWS, what="rows")
 
 
 def _cursor(start: int) -> str:

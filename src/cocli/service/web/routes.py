@@ -48,6 +48,13 @@ class WebCall:
     def asked(self, name: str, default: str = "") -> str:
         return self.request.query_params.get(name, default)
 
+    def number(self, name: str, default: str = "100", *, most: int, what: str) -> int:
+        """A number from 1 on that is asked for."""
+        text = self.asked(name) or default
+        if not (text.isascii() and text.isdecimal() and 1 <= int(text[:20]) <= most):
+            raise UsageError(reason=f'"{text[:20]}" is no number of {what}', hint=f"Write {name}=1 to {most}.")
+        return int(text)
+
 
 def parsed(model: type[_M], raw: bytes) -> _M:
     try:

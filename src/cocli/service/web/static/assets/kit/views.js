@@ -5,6 +5,7 @@ export const VIEWS = [
   { view: "dashboard", label: "Dashboard", icon: "dashboard", key: "d", group: "Campaign", file: (c) => `${folder(c)}/dashboard.json`, load: () => import("../screens/dashboard.js") },
   { view: "prospects", label: "Prospects", icon: "prospects", key: "p", group: "Campaign", file: (c) => `${folder(c)}/prospects/manifest.json`, load: () => import("../screens/prospects.js"), wide: true },
   { view: "coverage", label: "Coverage", icon: "coverage", key: "c", group: "Campaign", file: (c) => `${folder(c)}/coverage.geojson`, load: () => import("../screens/coverage.js"), wide: true },
+  { view: "changes", label: "Changes", icon: "undo", key: "n", group: "Campaign", file: () => null, load: () => import("../screens/changes.js"), live: true, wide: true },
   { view: "queues", label: "Queues", icon: "queues", key: "q", group: "Work", file: (c) => `${folder(c)}/queues.json`, load: () => import("../screens/queues.js") },
   { view: "machines", label: "Machines", icon: "machines", key: "m", group: "Work", file: (c) => `${folder(c)}/machines.json`, load: () => import("../screens/machines.js") },
   { view: "run", label: "Run", icon: "run", key: "r", group: "Work", file: () => null, load: () => import("../screens/run.js"), live: true },

@@ -1,0 +1,200 @@
+"""A process beside the service that writes groups of saves: event loop and writers share no interpreter then.
+
+It opens store and catalogue for itself and answers a group when all of it is on the disk. Whoever was not answered
+when it died is told to try again. It ends when the service has closed its line, or is gone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import multiprocessing
+import pickle
+import signal
+import socket
+import struct
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from cocli import logs
+from cocli.errors import CocliError, ServiceTroubled
+from cocli.service.documents.saving.save_group import save_group
+from cocli.service.statuses import logged
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from multiprocessing.context import SpawnProcess
+
+    from cocli.documents.repository import DocumentRepository
+    from cocli.service.documents.documents_place import DocumentsPlace
+    from cocli.service.documents.saving.save_group import SaveAnswer, SaveCall
+
+_LOG = logs.get_logger(__name__)
+
+_HEAD = struct.Struct("!I")
+_READY = 0
+"""The number of the first message: store and catalogue are open."""
+_SWITCH_SECONDS = 0.0005
+_GRACE_SECONDS = 10.0
+
+
+class SaveProcess:
+    """Used within one event loop."""
+
+    def __init__(self, place: DocumentsPlace, threads: int) -> None:
+        self._place = place
+        self._threads = threads
+        self._process: SpawnProcess | None = None
+        self._writer: asyncio.StreamWriter | None = None
+        self._listening: asyncio.Task[None] | None = None
+        self._waiting: dict[int, asyncio.Future[list[SaveAnswer]]] = {}
+        self._number = _READY
+
+    @property
+    def is_ready(self) -> bool:
+        return self._writer is not None
+
+    @property
+    def process_id(self) -> int | None:
+        """None where it cannot be asked."""
+        return self._process.pid if self._process is not None and self.is_ready else None
+
+    async def start(self) -> None:
+        """Returns when it can be asked, or could not be started."""
+        ours, theirs = socket.socketpair()
+        context = multiprocessing.get_context("spawn")
+        process = self._process = context.Process(
+            target=_serve, args=(theirs, self._place, self._threads), name="saves", daemon=True
+        )
+        await asyncio.to_thread(process.start)
+        theirs.close()
+        reader, writer = await asyncio.open_connection(sock=ours)
+        ready = asyncio.get_running_loop().create_future()
+        self._waiting[_READY] = ready
+        self._listening = asyncio.create_task(self._listen(reader, writer))
+        try:
+            await ready
+        except CocliError as error:
+            _LOG.warning("saves are written by the service itself: %s", error.message)
+        else:
+            self._writer = writer
+
+    async def write(self, calls: Sequence[SaveCall]) -> list[SaveAnswer]:
+        """As `save_group`."""
+        if self._writer is None:
+            raise ServiceTroubled(reason="the process that writes has just ended")
+        self._number += 1
+        answer: asyncio.Future[list[SaveAnswer]] = asyncio.get_running_loop().create_future()
+        self._waiting[self._number] = answer
+        _send_all(self._writer, self._number, calls)
+        return await answer
+
+    async def _listen(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(asyncio.IncompleteReadError, OSError):  # it has ended
+            while True:
+                (size,) = _HEAD.unpack(await reader.readexactly(_HEAD.size))
+                number, answers = pickle.loads(await reader.readexactly(size))  # noqa: S301  of our own process
+                _settle(self._waiting.pop(number), answers)
+        self._writer = None
+        writer.close()
+        lost, self._waiting = self._waiting, {}
+        for future in lost.values():
+            _settle(future, ServiceTroubled(reason="the process that writes has ended"))
+
+    async def close(self) -> None:
+        """After the last group was answered."""
+        if self._writer is not None:
+            self._writer.close()
+        if self._process is not None:
+            await asyncio.to_thread(self._process.join, _GRACE_SECONDS)
+            if self._process.is_alive():
+                self._process.kill()
+        if self._listening is not None:
+            await self._listening
+
+
+def _send_all(writer: asyncio.StreamWriter, number: int, calls: Sequence[SaveCall]) -> None:
+    data = pickle.dumps((number, calls), pickle.HIGHEST_PROTOCOL)
+    writer.write(_HEAD.pack(len(data)) + data)
+
+
+def _settle(future: asyncio.Future[Any], answer: object) -> None:
+    if future.done():
+        return  # nobody waits for it any more
+    if isinstance(answer, Exception):
+        future.set_exception(answer)
+    else:
+        future.set_result(answer)
+
+
+# --- in the process itself
+
+
+def _serve(line: socket.socket, place: DocumentsPlace, threads: int) -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):  # it ends with the service, after what is under way
+        signal.signal(number, signal.SIG_IGN)
+    sending = threading.Lock()
+    try:
+        repository = place.opened().repository
+    except CocliError as error:
+        _send(line, sending, _READY, error)
+        return
+    sys.setswitchinterval(_SWITCH_SECONDS)
+    gc.freeze()
+    try:
+        _send(line, sending, _READY, [])
+        with (
+            repository.catalog.tended(),
+            ThreadPoolExecutor(threads, thread_name_prefix="saves") as pool,
+        ):
+            while (asked := _next(line)) is not None:
+                pool.submit(_write, line, sending, repository, *asked)
+    finally:
+        repository.catalog.close()
+
+
+def _write(
+    line: socket.socket,
+    sending: threading.Lock,
+    repository: DocumentRepository,
+    number: int,
+    calls: Sequence[SaveCall],
+) -> None:
+    answers: list[SaveAnswer] | Exception
+    try:
+        answers = save_group(repository, calls)
+    except Exception as error:  # noqa: BLE001  the service answers with a status and no trace
+        answers = error if isinstance(error, CocliError) else RuntimeError(logged(error))
+    _send(line, sending, number, answers)
+
+
+def _send(line: socket.socket, sending: threading.Lock, number: int, answers: list[SaveAnswer] | Exception) -> None:
+    data = pickle.dumps((number, answers), pickle.HIGHEST_PROTOCOL)
+    with sending, suppress(OSError):  # the service is gone
+        line.sendall(_HEAD.pack(len(data)) + data)
+
+
+def _next(line: socket.socket) -> tuple[int, list[SaveCall]] | None:
+    """The next group; None when the service has closed the line, or is gone."""
+    head = _received(line, _HEAD.size)
+    data = head and _received(line, _HEAD.unpack(head)[0])
+    if not data:
+        return None
+    asked: tuple[int, list[SaveCall]] = pickle.loads(data)  # noqa: S301  of the service that started this process
+    return asked
+
+
+def _received(line: socket.socket, size: int) -> bytes | None:
+    data = bytearray()
+    while len(data) < size:
+        try:
+            piece = line.recv(size - len(data))
+        except OSError:
+            return None
+        if not piece:
+            return None
+        data += piece
+    return bytes(data)

@@ -1,0 +1,113 @@
+"""The process that writes saves when many come at a time: what was answered stays, and who was not answered is told to
+try again."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import signal
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.kit.services import environment
+from tests.service.test_save_queue import call, outcome, page
+
+from cocli.app.documents.documents import Documents, opened_documents
+from cocli.app.workspace import open_workspace
+from cocli.config.resolve import Flags
+from cocli.documents import Blob, codec
+from cocli.documents.proto.generated import repository_pb2 as pb
+from cocli.errors import DocumentInvalid, ServiceTroubled
+from cocli.models.left_alone.suppression import Suppression
+from cocli.pipeline.suppression.stored import write_entry
+from cocli.service.documents.documents_place import DocumentsPlace
+from cocli.service.documents.saving.save_group import SaveCall
+from cocli.service.documents.saving.save_process import SaveProcess
+from cocli.service.documents.saving.save_writers import MANY, SaveWriters
+
+FORGOTTEN = "jane@left-alone.example"
+
+
+def run(home: Path, act: Callable[[Documents], Awaitable[None]]) -> None:
+    with open_workspace(environment(home), Flags()) as workspace, opened_documents(workspace, None) as documents:
+        asyncio.run(_run(act, documents))
+
+
+async def _run(act: Callable[[Documents], Awaitable[None]], documents: Documents) -> None:
+    await asyncio.wait_for(act(documents), 120)
+
+
+def forget(documents: Documents) -> None:
+    at = documents.store.now()
+    digest = hashlib.sha256(FORGOTTEN.encode()).hexdigest()
+    entry = Suppression(
+        kind="email", sha256=digest, value=FORGOTTEN, forgotten=True, added_by="me", added_at=at, updated_at=at
+    )
+    write_entry(documents.store, entry)
+
+
+def with_body(account: str, doc: str, body: bytes) -> SaveCall:
+    document = page(account, doc).with_blob("body", Blob.of(body, "text/html"))
+    return SaveCall(account, "me", pb.SaveRequest(document=codec.to_message(document)).SerializeToString())
+
+
+def body_of(documents: Documents, account: str, doc: str) -> bytes:
+    (row,) = documents.repository.states(account, doc)
+    return documents.repository.current_of(row, blobs=True).blobs["body"].content
+
+
+def test_many_are_written_by_a_process_that_may_die(tmp_path: Path) -> None:
+    """Few are written by threads; when many come the process is started; killed, it leaves nobody without an answer."""
+
+    async def act(documents: Documents) -> None:
+        forget(documents)
+        writers = SaveWriters(documents)
+        (first,) = await writers.write([call("a", "first")], 1)
+        assert isinstance(first, bytes)
+        before = writers.process_id
+        assert before is None
+        await writers.write([call("a", "second")], MANY)
+        await writers.started()
+        process = writers.process_id
+        assert process is not None
+        answers = await writers.write(
+            [call("a", "third"), call("b", "bad", [""]), with_body("b", "page", b"write to " + FORGOTTEN.encode())], 1
+        )
+        assert isinstance(answers[0], bytes)
+        assert isinstance(answers[1], DocumentInvalid)
+        assert outcome(answers[0]) == "created"
+        assert body_of(documents, "a", "third") == b"x"
+        assert FORGOTTEN.encode() not in body_of(documents, "b", "page"), "who was forgotten came back"
+        os.kill(process, signal.SIGSTOP)
+        waiting = [asyncio.create_task(writers.write([call("a", f"lost-{number}")], 1)) for number in range(3)]
+        await asyncio.sleep(0)
+        os.kill(process, signal.SIGKILL)
+        for task in waiting:
+            with pytest.raises(ServiceTroubled) as troubled:
+                await task
+            assert troubled.value.retryable
+        again = await writers.write([call("a", f"lost-{number}") for number in range(3)], 1)
+        assert [outcome(answer) for answer in again if isinstance(answer, bytes)] == ["created"] * 3
+        after = writers.process_id
+        assert after is None
+        await writers.close()
+
+    run(tmp_path / "home", act)
+
+
+def test_a_process_that_cannot_open_the_documents_is_done_without(tmp_path: Path) -> None:
+    async def act(documents: Documents) -> None:
+        blocked = tmp_path / "file"
+        blocked.write_text("no folder")
+        place = replace(DocumentsPlace.of(documents), catalog=f"sqlite://{blocked}/catalog.sqlite3")
+        process = SaveProcess(place, 1)
+        await process.start()
+        assert not process.is_ready
+        with pytest.raises(ServiceTroubled):
+            await process.write([call("a", "one")])
+        await process.close()
+
+    run(tmp_path / "home", act)
