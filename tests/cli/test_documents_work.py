@@ -18,6 +18,7 @@ from cocli.app.documents.documents import Upload, opened_documents, upload
 from cocli.app.documents.events import node_addresses, relaying
 from cocli.app.workspace import open_workspace
 from cocli.config.resolve import Flags
+from tests.kit import servers
 
 FACTORY = "nodes_factory:sizes"
 FOLDER = str(Path(__file__).parent)
@@ -196,6 +197,53 @@ def test_a_supervisor_runs_the_nodes_and_an_edition_that_subscribes_gets_everyth
     assert carried("documents", "events", "-c", "plumbers", "--json").json["destinations"] == []
     assert carried("documents", "unsubscribe", datasource, "-c", "plumbers").code == 0
     assert carried("documents", "unsubscribe", datasource, "-c", "plumbers").code != 0
+
+
+def test_an_edition_stays_subscribed_when_the_catalogue_is_built_anew(carried: Any, home: Path) -> None:
+    save(carried, home, "before")
+    datasource = carried("documents", "states", "before", "-c", "plumbers", "--json").json["states"][0]["datasource"]
+    carried("documents", "subscribe", datasource, "-c", "plumbers")
+    carried("documents", "subscribe", datasource, "--edition", "other", "-c", "plumbers")
+    assert carried("documents", "unsubscribe", datasource, "--edition", "other", "-c", "plumbers").code == 0
+    for file in home.rglob("catalog.sqlite3*"):
+        file.unlink()
+    assert carried("documents", "fsck", "--rebuild", "--yes", "-c", "plumbers").code == 0
+    (route,) = carried("documents", "subscriptions", "-c", "plumbers", "--json").json["subscriptions"]
+    assert (route["datasource"], route["edition"], route["state"]) == (datasource, "main", "catching up")
+    save(carried, home, "after")
+    assert work(carried, "intake", "parse", "double").json["nodes"][2]["messages"] == {"done": 2}
+
+
+def test_messages_travel_by_sqs(
+    carried: Any, home: Path, ministack: servers.S3Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The queues of nodes are created by their owner, like all queues of SQS; one that is missing is named."""
+    import boto3
+
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", servers.ACCESS_KEY)
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", servers.SECRET_KEY)
+    settings = {"queue.provider": "sqs", "queue.lease_seconds": "5", "aws.region": "us-east-1"}
+    for name, value in (settings | {"aws.endpoint": ministack.endpoint}).items():
+        done = carried("campaign", "edit", "plumbers", "--set", f"{name}={value}")
+        assert done.code == 0, done.err
+    sqs = boto3.client("sqs", region_name="us-east-1", endpoint_url=ministack.endpoint)
+    sqs.create_queue(QueueName="cocli-parse--main-plumbers")
+    assert save(carried, home, "a", "--send-to", "parse").code == 0
+    missing = work(carried, "parse", "double")
+    assert missing.code != 0
+    assert "cocli-double--main-plumbers" in missing.err
+    sqs.create_queue(QueueName="cocli-double--main-plumbers")
+    save(carried, home, "b", "--send-to", "parse")
+    until, ended = time.monotonic() + 120, set[str]()
+    while ended != {"a", "b"}:
+        assert time.monotonic() < until, ended
+        done = work(carried, "parse", "double")
+        assert done.code == 0, done.err
+        rows = carried("documents", "ls", "-c", "plumbers", "--edition", "main", "--json").json["states"]
+        ended = {row["doc"] for row in rows if row["address"] == "double"}
+    state = carried("documents", "get", "b", "--node", "double", "-c", "plumbers", "--json").json
+    assert state["data"]["double"] == {"bytes": 10}
+    assert done_by(carried, "double--main") == 2
 
 
 def done_by(cocli: Any, queue: str) -> int:

@@ -8,11 +8,16 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from cocli.documents.graph.destination import Destination
+from cocli.documents.graph.transports.base import NodeMessage
+from cocli.documents.graph.transports.kafka import KafkaTransport
+from cocli.models.document import DocumentReference
 from tests.kit.kafka import some_kafka
 
 FOLDER = Path(__file__).parent
@@ -80,11 +85,30 @@ def test_three_nodes_in_three_processes_with_kills(
         finally:
             for process in running:
                 kill(process)
+        check_the_backlog(plumbers, address)
     for number in range(DOCUMENTS):
         got = plumbers("documents", "get", f"d{number}", "--node", "score", "-c", "plumbers", "--json")
         assert got.json["data"]["score"] == {"score": 10 * (number + 1)}, number
     rows = plumbers("documents", "ls", "-c", "plumbers", "--edition", "main", "--json").json["states"]
     assert {row["address"] for row in rows} == {"words", "score"}, "what went by gRPC was not stored before"
+
+
+def check_the_backlog(cocli: Any, address: str) -> None:
+    """What waits in Kafka is counted like what waits in a queue; where the broker is away, that is said."""
+    for node in ("parse", "score"):
+        cocli("campaign", "edit", "plumbers", "--set", f"workers.here.{node}=1")
+    lost = DocumentReference(
+        account="default", connector="web", datasource="ds", doc="x", address="ds", cluster=None, digest="0" * 64
+    )
+    with closing(KafkaTransport(address, settings={"log_level": 0})) as transport:
+        transport.publish([NodeMessage(f"m{number}", Destination("main", "parse"), lost) for number in range(3)])
+    status = cocli("cluster", "status", "-c", "plumbers", "--json").json
+    found = {queue["queue"]: queue for queue in status["queues"]}
+    assert (found["parse--main"]["pending"], found["score--main"]["pending"]) == (3, 0)
+    assert found["parse--main"]["oldest"] is not None
+    cocli("campaign", "edit", "plumbers", "--set", "documents.kafka_servers=127.0.0.1:1")
+    status = cocli("cluster", "status", "-c", "plumbers", "--json").json
+    assert {problem["subject"] for problem in status["problems"] if problem["kind"] == "queue"} >= {"parse--main"}
 
 
 def wait_for(cocli: Any, count: int) -> None:

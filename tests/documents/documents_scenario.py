@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any
 
+from tests.documents.distant import Distant
 from tests.kit.simulator import Faults, Limits, Scenario
 
 from cocli.documents import Blob, Document, DocumentRepository, Event, Relay, codec, open_catalog
@@ -25,7 +26,6 @@ from cocli.errors import (
     DocumentDeleted,
     DocumentInvalid,
     DocumentNotFound,
-    NotFound,
     Unavailable,
 )
 
@@ -35,34 +35,6 @@ BODIES = (b"one", b"two" * 50, b"three" * 50)
 
 def page(doc: str, body: bytes) -> Document:
     return Document.intake(account="acct", connector="web", doc=doc).with_blob("body", Blob.of(body, "text/html"))
-
-
-class _Travelling:
-    """A catalogue that is some way off: before and after every call there is a moment in which the client may die."""
-
-    def __init__(self, inner: Any, world: Any) -> None:
-        self._inner = inner
-        self._world = world
-
-    def __getattr__(self, name: str) -> Any:
-        found = getattr(self._inner, name)
-        if not callable(found):
-            return found
-
-        def call(*arguments: Any, **options: Any) -> Any:
-            self._moment()
-            answer = found(*arguments, **options)
-            self._moment()
-            return answer
-
-        return call
-
-    def _moment(self) -> None:
-        try:
-            with suppress(NotFound):
-                self._world.store.get("nothing/here")
-        except Unavailable as error:
-            raise CatalogUnavailable(address="catalogue", reason=error.message) from error
 
 
 class SharedCatalog(Scenario):
@@ -90,7 +62,7 @@ class SharedCatalog(Scenario):
         return self._catalogs[name]
 
     def repository(self, world: Any) -> DocumentRepository:
-        catalog: Any = _Travelling(self.catalog(world.name), world)
+        catalog: Any = Distant(self.catalog(world.name), world)
         return DocumentRepository(
             world.store, catalog, clock=lambda: self._time(world), inline_limit=100, subscriptions=EVERYBODY
         )
@@ -134,7 +106,7 @@ class SharedCatalog(Scenario):
     def _relay(self, world: Any) -> None:
         for _ in range(20):
             for name in list(self._catalogs):
-                catalog: Any = _Travelling(self._catalogs[name], world)
+                catalog: Any = Distant(self._catalogs[name], world)
                 Relay(catalog, self, clock=lambda: self._time(world)).run(limit=5)
             world.clock.sleep(world.random.uniform(0, 10))
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -133,6 +135,63 @@ def test_after_the_last_attempt_an_event_is_set_aside_until_a_person_decides(
     assert outbox.retry("other", "nowhere") == 0
     assert relay.run().published == 1
     assert outbox.by_destination() == []
+
+
+def test_accounts_take_turns_however_much_one_of_them_saves(
+    repository: DocumentRepository, page: MakePage, clock: Any
+) -> None:
+    """A busy account with much before the others: each has its share of every batch, in the order of its documents."""
+    log = Log()
+    relay = Relay(repository.catalog, log, clock=clock)
+    for number in range(40):
+        repository.save(replace(page(f"b{number:02}"), account="busy"))
+    for account in ("calm", "slow", "zeal"):
+        for number in range(3):
+            repository.save(replace(page(f"c{number}"), account=account))
+    relay.run_once(limit=8)
+    told = Counter(event.reference.account for event in log.events)
+    assert told == {"busy": 2, "calm": 2, "slow": 2, "zeal": 2}
+    relay.run_once(limit=8)
+    told = Counter(event.reference.account for event in log.events)
+    assert told == {"busy": 7, "calm": 3, "slow": 3, "zeal": 3}, "what others do not need is the busy one's"
+    relay.run(limit=8)
+    assert [event.reference.doc for event in log.events if event.reference.account == "busy"] == [
+        f"b{number:02}" for number in range(40)
+    ]
+
+
+def test_with_more_accounts_than_places_each_has_its_turn(
+    repository: DocumentRepository, page: MakePage, clock: Any
+) -> None:
+    log = Log()
+    relay = Relay(repository.catalog, log, clock=clock)
+    for account in "abcdef":
+        for number in range(2):
+            repository.save(replace(page(f"d{number}"), account=account))
+    for _ in range(3):
+        relay.run_once(limit=2)
+    assert sorted(event.reference.account for event in log.events) == list("abcdef")
+
+
+def test_what_a_broker_lost_is_sent_once_more_under_the_same_ids(
+    repository: DocumentRepository, page: MakePage, clock: Any
+) -> None:
+    log, outbox = Log(), repository.catalog.outbox
+    relay = Relay(repository.catalog, log, clock=clock)
+    repository.save(page("old", b"1"), publish=["parse"])
+    relay.run()
+    clock.pass_by(1800)
+    since = clock()
+    for body in (b"1", b"2"):
+        repository.save(page("new", body), publish=["parse"])
+    relay.run()
+    before = [event.event_id for event in log.events if event.destination == "parse"]
+    assert outbox.resend("acct", "parse", since) == 2
+    assert outbox.resend("other", "parse", since) == 0
+    told = log.told
+    assert relay.run().published == 2
+    assert log.told == told + 2
+    assert [event.event_id for event in log.events if event.destination == "parse"] == before, "the same ids"
 
 
 def test_two_relays_share_an_outbox_and_send_nothing_twice(

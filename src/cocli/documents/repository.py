@@ -126,8 +126,12 @@ class DocumentRepository:
         """Save many, side by side and in one transaction, each on its own condition. One failure does not stop the
         others. Each is on the disk when this returns, and the disk was synchronised for all of them together."""
         if self._redact is not _as_it_is:
-            orders = [replace(order, document=self._redact(order.document)) for order in orders]
+            orders = [self._redacted(order) for order in orders]
         return self._saver.save_many(orders)
+
+    def _redacted(self, order: SaveOrder) -> SaveOrder:
+        document = self._redact(order.document)
+        return order if document is order.document else replace(order, document=document)
 
     def save_many(self, requests: Sequence[tuple[Document, Sequence[str]]]) -> list[Receipt | CocliError]:
         """As `carry_out`, without conditions."""

@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.kit.certificates import self_signed
 
 from cocli.documents import Blob, Document
 from cocli.documents.graph.definition import GraphDefinition
 from cocli.documents.graph.edge import Edge, Transport
 from cocli.documents.graph.graph import Graph
 from cocli.documents.graph.node import Node, NodeContext
-from cocli.documents.graph.remote import TOKEN
+from cocli.documents.graph.remote import AUTHORITY, TOKEN
 from cocli.errors import ConfigError, GraphInvalid, NodeInterrupted
 from cocli.service.documents.module import ModuleSettings, serving_module
+from cocli.service.listener import Tls
 
 Serve = Callable[..., str]
 LARGE = 200_000
+PROJECT = Path(__file__).parents[3]
+PROTO = PROJECT / "proto"
+GRAPH_PAGE = PROJECT / "docs" / "graph.md"
+NODE_PACKAGES = Path(sys.prefix) / "module" / "node_modules"
 
 
 @pytest.fixture
@@ -153,6 +164,77 @@ def test_beyond_this_machine_there_has_to_be_a_certificate(world: Any) -> None:
         pass
     with pytest.raises(GraphInvalid, match=r"10\.0\.0\.5 is another machine: write grpcs://10\.0\.0\.5:9100"):
         graph("10.0.0.5:9100")
+
+
+def test_by_grpcs_only_a_module_whose_certificate_is_trusted_gets_documents(
+    world: Any, serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pem, key = self_signed(tmp_path)
+    asked: list[str] = []
+
+    def noting(document: Document, context: NodeContext) -> Document | None:
+        asked.append(document.doc)
+        return far(document, context)
+
+    tls = Tls(str(pem), str(key), pem.read_bytes(), key.read_bytes())
+    address = serve(noting, token="s" * 32, tls=tls)
+    monkeypatch.setenv(TOKEN, "s" * 32)
+    with pytest.raises(NodeInterrupted, match="UNAVAILABLE"):
+        world.engine(graph(f"grpcs://{address}", more="attempts = 1")).run(page(world, "a"))
+    with pytest.raises(NodeInterrupted, match="UNAVAILABLE"):
+        world.engine(graph(address, more="attempts = 1")).run(page(world, "a"))
+    assert asked == [], "neither without trust nor in the clear"
+    monkeypatch.setenv(AUTHORITY, str(pem))
+    assert world.engine(graph(f"grpcs://{address}")).run(page(world, "a")).ran == ["near", "far"]
+    monkeypatch.setenv(TOKEN, "t" * 32)
+    with pytest.raises(NodeInterrupted, match="UNAUTHENTICATED"):
+        world.engine(graph(f"grpcs://{address}", more="attempts = 1")).run(page(world, "b"))
+    assert asked == ["a"]
+
+
+# --- a module in another language
+
+
+def why_no_node() -> str | None:
+    if shutil.which("node") is None:
+        return "there is no Node.js on the path"
+    if not (NODE_PACKAGES / "@grpc" / "grpc-js").is_dir():
+        return "gRPC for Node.js is not installed: make module"
+    return None
+
+
+@pytest.fixture
+def foreign(tmp_path: Path) -> Iterator[str]:
+    """The module of docs/graph.md, in a process of its own."""
+    if reason := why_no_node():
+        pytest.skip(reason)
+    (program,) = [part.partition("```")[0] for part in GRAPH_PAGE.read_text("utf-8").split("```js\n")[1:]]
+    file = tmp_path / "module.js"
+    file.write_text(program)
+    environ = {**os.environ, "NODE_PATH": str(NODE_PACKAGES)}
+    process = subprocess.Popen(
+        ["node", str(file), str(PROTO), "127.0.0.1:0"], env=environ, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    try:
+        yield process.stdout.readline().removeprefix("module ").strip()
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_a_module_in_another_language(world: Any, foreign: str) -> None:
+    engine = world.engine(graph(foreign, more="max_bytes = 100000"))
+    run = engine.run(page(world, "a", 12))
+    assert [(outcome.node, str(outcome.ending)) for outcome in run.outcomes] == [("far", "finished")]
+    state = world.states()["a", "far"]
+    assert state.data["far"] == {"bytes": 12, "least": 3, "node": "far"}
+    assert state.data["near"] == {"seen": True}, "what was there is kept"
+    assert world.repository.load(state).blobs["body"].data == b"x" * 12
+    assert [str(outcome.ending) for outcome in engine.run(page(world, "small", 2)).outcomes] == ["filtered"]
+    engine.run(page(world, "large", LARGE))
+    (entry,) = engine.quarantine.entries("acct")
+    assert "this module cannot read the store" in entry.message
 
 
 def test_an_edge_that_does_not_fit_its_node_is_a_fault() -> None:

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from cocli.app.documents.documents import states_of
+from cocli.app.documents.subscriptions import restore_subscriptions
 from cocli.documents.care.fsck import check, rebuild
 from cocli.documents.catalog.base import EVERY
 
@@ -86,5 +87,6 @@ def fsck(documents: Documents, wanted: DocumentsCheck) -> FsckReport:
 def rebuild_catalog(documents: Documents, *, announce: bool) -> FsckReport:
     """Build the catalogue anew, of every account, from the store alone."""
     report = rebuild(documents.repository, announce=announce)
+    restore_subscriptions(documents)
     documents.repository.teller.tell()
     return report

@@ -71,11 +71,15 @@ class Documents:
     catalog_address: str
     """As `open_store` and `open_catalog` take them: for other processes that open their own."""
     state_folder: str
+    lists: tuple[str, ...]
+    """Addresses of the stores whose do-not-contact lists hold."""
     campaign: Campaign | None = None
     standing: CatalogStanding | None = None
     """None where other machines were not asked."""
     replaced: str | None = None
     """Where the damaged catalogue is that this one took the place of."""
+    left_alone: LeftAlone | None = None
+    """Who asked not to be told of."""
 
     def of(self, account: str) -> Documents:
         """The same repository for another account."""
@@ -130,6 +134,7 @@ def opened_documents(
     state = os.path.join(state_home(settings.environ), "documents")
     address = catalog_address(settings, store)
     replaced = _renewed(address) if renew else None
+    left_alone = chosen.left_alone if chosen else workspace.left_alone()
     catalog = open_catalog(address)
     try:
         repository = DocumentRepository(
@@ -140,15 +145,17 @@ def opened_documents(
             inline_limit=section.inline_limit,
             subscriptions=_subscriptions(section),
             most_waiting=section.max_waiting_events,
-            redact=partial(_without_forgotten, chosen.left_alone if chosen else workspace.left_alone()),
+            redact=partial(without_forgotten, left_alone),
         )
         account = str(settings.values["campaign", "account"].value)
         edition = section.edition or str(settings.values["cluster", "id"].value)
-        where = (str(settings.store.value), address, state)
+        own, home = str(settings.store.value), str(workspace.settings.store.value)
+        where = (own, address, state, tuple(dict.fromkeys((home, own))))
         standing = learn_of_others(repository) if learn else None
         untold = len(catalog.untold_places())
         try:
-            yield Documents(repository, account, edition, section, store, *where, chosen, standing, replaced)
+            opened = Documents(repository, account, edition, section, store, *where, chosen, standing, replaced)
+            yield replace(opened, left_alone=left_alone)
         finally:
             if len(catalog.untold_places()) > untold:  # who only looked writes nothing into the store
                 TellerLoop(repository.teller).tell()
@@ -162,7 +169,7 @@ def _subscriptions(section: DocumentsSection) -> Subscriptions:
     return NodeSubscriptions(topics=section.events == "kafka")
 
 
-def _without_forgotten(left_alone: LeftAlone, document: Document) -> Document:
+def without_forgotten(left_alone: LeftAlone, document: Document) -> Document:
     """A capture without those whom somebody asked to forget: their page may show them still."""
     forgotten = left_alone.listed().forgotten
     if not forgotten:
@@ -180,6 +187,14 @@ def catalog_address(settings: Settings, store: Store) -> str:
         return configured
     file = os.path.join(state_home(settings.environ), "documents", _store_name(store), "catalog.sqlite3")
     return f"sqlite://{file}"
+
+
+def catalogue_addresses(workspace: Workspace) -> list[str]:
+    """Where the catalogues of all campaigns are."""
+    from cocli.app.campaigns.name import campaign_names
+
+    campaigns = [workspace.campaign(name) for name in sorted(campaign_names(workspace.store))]
+    return [catalog_address(campaign.settings, campaign.store) for campaign in campaigns]
 
 
 def catalog_name(workspace: Workspace, campaign: str | None) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from cocli import logs
 from cocli.app.documents.documents import learn_of_others
+from cocli.app.documents.subscriptions import note_subscription
 from cocli.documents.changes.teller import TellerLoop
 from cocli.documents.graph.destination import Destination, check_edition
 from cocli.documents.graph.node import INTAKE, name_fault
@@ -22,6 +23,7 @@ from cocli.documents.relay import Relay, RelayLoop
 from cocli.documents.seeder import Seeder
 from cocli.documents.subscriptions import NOBODY
 from cocli.errors import CocliError, ConfigError, UsageError
+from cocli.keys.paths import SubscriptionKey
 from cocli.queue.runtime import ThreadRuntime
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from cocli.app.documents.documents import Documents
     from cocli.documents.catalog.routes_table import Route
     from cocli.documents.graph.transports.base import MessageTransport
+    from cocli.documents.graph.transports.kafka import KafkaTransport
     from cocli.models.campaign import DocumentsSection
     from cocli.queue.base import Queue
 
@@ -113,7 +116,9 @@ def subscribe(documents: Documents, datasource: str, edition: str) -> Route:
     fault = documents.repository.subscriptions.fault(str(Destination(check_edition(edition), INTAKE)))
     if fault:
         raise UsageError(reason=f'the edition "{edition}" cannot be sent anything: {fault}')
-    documents.repository.catalog.routes.subscribe(documents.account, datasource, edition, documents.store.now())
+    now = documents.store.now()
+    note_subscription(documents.store, documents.account, datasource, edition, now)
+    documents.repository.catalog.routes.subscribe(documents.account, datasource, edition, now)
     return next(route for route in routes_of(documents, datasource) if route.edition == edition)
 
 
@@ -127,7 +132,9 @@ def routes_of(documents: Documents, datasource: str | None = None) -> list[Route
 
 
 def unsubscribe(documents: Documents, datasource: str, edition: str) -> None:
-    if not documents.repository.catalog.routes.unsubscribe(documents.account, datasource, edition):
+    known = documents.repository.catalog.routes.unsubscribe(documents.account, datasource, edition)
+    documents.store.delete(str(SubscriptionKey(documents.account, datasource, edition)))
+    if not known:
         raise _not_subscribed(datasource, edition)
 
 
@@ -180,7 +187,7 @@ def _transport(documents: Documents, worker: str | None) -> MessageTransport:
     section = documents.section
     _check_carried(section)
     if section.events == "kafka":
-        return _kafka(section.kafka_servers)
+        return kafka_transport(section)
     return _queues(documents, worker)
 
 
@@ -190,13 +197,13 @@ def _check_carried(section: DocumentsSection) -> None:
         raise ConfigError(reason="nobody carries messages between nodes: documents.events is none", hint=hint)
 
 
-def _kafka(servers: str | None) -> MessageTransport:
+def kafka_transport(section: DocumentsSection) -> KafkaTransport:
     from cocli.documents.graph.transports.kafka import KafkaTransport
 
-    if servers is None:
+    if section.kafka_servers is None:
         hint = "Set kafka_servers under [documents] to host:port."
         raise ConfigError(reason="documents.events is kafka, and documents.kafka_servers is not set", hint=hint)
-    return KafkaTransport(servers)
+    return KafkaTransport(section.kafka_servers)
 
 
 def _queues(documents: Documents, worker: str | None) -> MessageTransport:

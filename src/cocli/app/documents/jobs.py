@@ -22,7 +22,8 @@ from cocli.keys.identities import datasource_id
 from cocli.models.record import explain
 from cocli.pipeline.nodes import PIPELINE
 from cocli.pipeline.websites.fetch.capture import CONNECTOR
-from cocli.pipeline.websites.site.document import VisitedPage, site_doc, sites_without_visit, visit_document
+from cocli.pipeline.websites.site.document import VisitedPage, sites_without_visit, visit_document
+from cocli.pipeline.websites.site.place import site_doc
 from cocli.store.kinds import store_kind
 
 if TYPE_CHECKING:

@@ -51,9 +51,12 @@ def _quarantine(documents: Documents, edition: str | None) -> Quarantine:
 
 
 def release(
-    documents: Documents, options: ReplayOptions, query: QuarantineQuery, progress: Progress
+    documents: Documents, options: ReplayOptions, query: QuarantineQuery, progress: Progress, *, by: str
 ) -> list[QuarantineRelease]:
-    """Let documents go on at the nodes where they failed. Those that fail again stay, and say why."""
+    """Let documents go on at the nodes where they failed. Those that fail again stay, and say why.
+
+    `by` is who does it: the record of the quarantine keeps that.
+    """
     engine = engine_of(documents, options)
     entries = list(quarantined(documents, query, engine.edition))
     missing = sorted(set(query.docs) - {entry.document.doc for entry in entries})
@@ -61,16 +64,16 @@ def release(
         raise DocumentNotFound(doc=missing[0], place=f"the quarantine of {engine.edition}")
     done = []
     for number, entry in enumerate(entries, start=1):
-        done.append(QuarantineRelease(entry, _released(engine, entry)))
+        done.append(QuarantineRelease(entry, _released(engine, entry, by)))
         progress(number)
     return done
 
 
-def _released(engine: Engine, entry: QuarantineEntry) -> str | None:
+def _released(engine: Engine, entry: QuarantineEntry, by: str) -> str | None:
     subscriptions, edition = engine.repository.subscriptions, engine.edition
     sends = all(subscriptions.reads(str(Destination(edition, node))) for node in engine.graph.receivers())
     try:
-        run = engine.release(entry, manner=EngineOptions(follow=not sends, final=True))
+        run = engine.release(entry, by=by, manner=EngineOptions(follow=not sends, final=True))
     except CocliError as error:
         if error.retryable:
             raise

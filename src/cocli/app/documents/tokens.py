@@ -47,6 +47,8 @@ class TokenScope(StrEnum):
     READ = "read"
     WRITE = "write"
     PURGE = "purge"
+    RAW = "raw"
+    """To read also what names somebody who asked to be left alone."""
     ADMIN = "admin"
 
 

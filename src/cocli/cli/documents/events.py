@@ -3,6 +3,7 @@ recrawl."""
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -32,6 +33,7 @@ SubscriberOption = Annotated[
         "cocli documents events -c plumbers",
         "cocli documents events --retry pipestream.main.parse -c plumbers",
         "cocli documents events --drop pipestream.main.parse -c plumbers",
+        "cocli documents events --resend pipestream.main.parse --minutes 20 -c plumbers",
     )
 )
 @shared(CAMPAIGN, STORE, JSON, QUIET)
@@ -45,11 +47,23 @@ def events(
         str | None,
         typer.Option("--drop", metavar="DESTINATION", help="Forget what was set aside.", show_default=False),
     ] = None,
+    resend: Annotated[
+        str | None,
+        typer.Option(
+            "--resend", metavar="DESTINATION", help="Send what was sent lately once more.", show_default=False
+        ),
+    ] = None,
+    minutes: Annotated[
+        int, typer.Option("--minutes", min=1, max=60, help="With --resend: how far back, an hour at most.")
+    ] = 60,
 ) -> None:
     """Show what waits to be sent to nodes, by destination, and what was set aside because it could not be sent.
 
     An event that cannot be sent is tried five times, later and later, and then set aside, alone. More events than
     max_waiting_events of [documents] may not wait: a save that needs one more is refused until some were sent.
+
+    A broker that lost messages in a power cut gets them back with --resend, under the same ids. What was done already
+    is not done again.
     """
     output = call.output
     with chosen_documents(call) as documents:
@@ -58,6 +72,9 @@ def events(
             output.talk(f"{outbox.retry(account, retry):,} events to {retry} are sent once more.")
         if drop is not None:
             output.talk(f"{outbox.drop(account, drop):,} events to {drop} were forgotten.")
+        if resend is not None:
+            since = documents.store.now() - timedelta(minutes=minutes)
+            output.talk(f"{outbox.resend(account, resend, since):,} events to {resend} are sent once more.")
         found = [unsent for unsent in outbox.by_destination() if unsent.account == account]
         most = documents.section.max_waiting_events
     if output.as_json:

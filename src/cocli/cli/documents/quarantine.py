@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cocli.cli.documents.options import DatasourceOption, EditionOption, GraphOption, chosen_documents
+from cocli.cli.documents.options import (
+    ByOption,
+    DatasourceOption,
+    EditionOption,
+    GraphOption,
+    chosen_documents,
+    who,
+)
 from cocli.cli.kit.context import Call
 from cocli.cli.kit.options import CAMPAIGN, DRY_RUN, JSON, QUIET, STORE, examples, shared
 from cocli.cli.kit.output import count_shown
@@ -73,6 +80,7 @@ def release(
     edition: EditionOption = None,
     datasource: DatasourceOption = None,
     graph: GraphOption = None,
+    by: ByOption = None,
 ) -> None:
     """Let documents go on at the node where they failed. Exits with 8 if some fail again; these stay."""
     from cocli.app.documents.jobs import ReplayOptions
@@ -90,7 +98,7 @@ def release(
             done = [QuarantineRelease(entry) for entry in quarantined(documents, query, edition)]
         else:
             with ProgressLine(output, "released") as progress:
-                done = use(documents, ReplayOptions(graph=graph, edition=edition), query, progress)
+                done = use(documents, ReplayOptions(graph=graph, edition=edition), query, progress, by=who(by))
     left = [release for release in done if release.problem is not None]
     if output.as_json:
         rows = [{**_entry(release.entry), "problem": release.problem} for release in done]
@@ -112,6 +120,7 @@ def _entry(entry: QuarantineEntry) -> dict[str, Any]:
         "message": entry.message,
         "retryable": entry.retryable,
         "released": entry.released,
+        "released_by": entry.released_by,
         "whole": entry.whole,
         "since": entry.since,
     }

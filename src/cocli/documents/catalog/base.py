@@ -13,6 +13,7 @@ from cocli.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Collection
+    from contextlib import AbstractContextManager
     from datetime import datetime
 
     from cocli.documents.catalog.job_rows import Commit
@@ -140,6 +141,10 @@ class Catalog(Protocol):
     @property
     def address(self) -> str:
         """Where it is, for people: never contains a secret."""
+        ...
+
+    def tended(self) -> AbstractContextManager[None]:
+        """For who commits all the time: see `Database`."""
         ...
 
     # --- rows

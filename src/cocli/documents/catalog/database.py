@@ -66,6 +66,11 @@ class Database(Protocol):
 
     def read_time(self, value: Any) -> datetime: ...
 
+    def tended(self) -> AbstractContextManager[None]:
+        """For who commits all the time: what the database does now and then in the midst of a commit is done beside
+        them while the block runs."""
+        ...
+
     def check(self) -> None:
         """Look whether the database itself is whole, where it can tell. `CatalogError` where it is not."""
         ...

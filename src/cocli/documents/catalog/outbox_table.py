@@ -65,26 +65,50 @@ class OutboxTable:
         self._database = database
         self._statements = database.statements
         self._read_event = read_event
+        self._last_account = ""
 
     # --- taking
 
     def take(self, limit: int, now: datetime, until: datetime) -> list[TakenEvent]:
-        """Up to so many of those that wait longest, nobody else's until that moment."""
+        """Up to so many of those that wait longest, nobody else's until that moment.
+
+        Accounts have equal shares: one with a million events makes nobody wait. What some do not need, others have."""
         with self._database.transaction() as session:
             self._database.lock(session, _LOCK)
-            return self._taken(session, "take_events", {"limit": limit}, now, until)
+            accounts = self._in_turn([row[0] for row in session.rows(self._statements["waiting_accounts"], {})])
+            found: list[Sequence[Any]] = []
+            while accounts and (left := limit - len(found)) > 0:
+                share = -(-left // len(accounts))
+                more = dict[str, int]()
+                for account in accounts:
+                    wanted = min(share, limit - len(found))
+                    if wanted:
+                        values = {"account": account, "limit": wanted}
+                        taken = self._rows(session, "take_events", values, now, until)
+                        found += taken
+                        more[account] = len(taken)
+                        self._last_account = account
+                accounts = [account for account in accounts if more.get(account) == share]
+            return self._taken(found)
+
+    def _in_turn(self, accounts: list[str]) -> list[str]:
+        """Whoever was behind the last one is first: where there are more accounts than places, each has its turn."""
+        later = [account for account in accounts if account > self._last_account]
+        return later + accounts[: len(accounts) - len(later)]
 
     def take_of(self, place: EventPlace, now: datetime, until: datetime) -> list[TakenEvent]:
         """All of one place, whether or not their next try is due."""
         with self._database.transaction() as session:
             self._database.lock(session, _LOCK)
-            return self._taken(session, "take_events_of", _values(place), now, until)
+            return self._taken(self._rows(session, "take_events_of", _values(place), now, until))
 
-    def _taken(
+    def _rows(
         self, session: DatabaseSession, name: str, values: dict[str, object], now: datetime, until: datetime
-    ) -> list[TakenEvent]:
+    ) -> Sequence[Sequence[Any]]:
         write = self._database.write_time
-        found = session.rows(self._statements[name], values | {"now": write(now), "until": write(until)})
+        return session.rows(self._statements[name], values | {"now": write(now), "until": write(until)})
+
+    def _taken(self, found: Sequence[Sequence[Any]]) -> list[TakenEvent]:
         in_turn = sorted(found, key=lambda columns: (columns[-2], columns[-1]))
         return [TakenEvent(self._read_event(columns[:-2]), columns[-2]) for columns in in_turn]
 
@@ -138,13 +162,18 @@ class OutboxTable:
         """Send what was set aside, or failed, as if it had never been tried; how many."""
         return self._decide("retry_events", account, destination)
 
+    def resend(self, account: str, destination: str, since: datetime) -> int:
+        """Send once more what was sent since then: for a broker that lost it. How many."""
+        return self._decide("resend_events", account, destination, since=self._database.write_time(since))
+
     def drop(self, account: str, destination: str) -> int:
         """Forget what was set aside; how many."""
         return self._decide("drop_set_aside", account, destination)
 
-    def _decide(self, name: str, account: str, destination: str) -> int:
+    def _decide(self, name: str, account: str, destination: str, **more: object) -> int:
+        values = {"account": account, "destination": destination, **more}
         with self._database.transaction() as session:
-            return session.run(self._statements[name], {"account": account, "destination": destination})
+            return session.run(self._statements[name], values)
 
 
 def _values(place: EventPlace) -> dict[str, object]:

@@ -4,7 +4,7 @@ those that were lost are made again."""
 from __future__ import annotations
 
 import re
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import UTC
 from typing import TYPE_CHECKING, Any, cast
 
@@ -14,6 +14,7 @@ from cocli.errors import CatalogError, CatalogUnavailable, MissingExtra
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
     from datetime import datetime
 
     import psycopg
@@ -96,6 +97,12 @@ class PostgresDatabase:
             yield _Session(connection)
 
     @contextmanager
+    def connected(self) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
+        """A connection by itself, for what no other database needs."""
+        with self._errors(), self._pool.taken() as connection:
+            yield connection
+
+    @contextmanager
     def migrating(self) -> Iterator[DatabaseSession]:
         with self.transaction() as session:
             session.rows("SELECT pg_advisory_xact_lock(%(number)s)", {"number": _MIGRATING})
@@ -113,6 +120,9 @@ class PostgresDatabase:
 
     def read_time(self, value: Any) -> datetime:
         return cast("datetime", value).astimezone(UTC)
+
+    def tended(self) -> AbstractContextManager[None]:
+        return nullcontext()  # the server does so by itself
 
     def check(self) -> None:
         with self.read() as session:  # a server looks after its own files

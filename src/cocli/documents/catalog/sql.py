@@ -24,6 +24,7 @@ from cocli.models.document import StateKey
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
+    from contextlib import AbstractContextManager
     from datetime import datetime
     from typing import Any
 
@@ -94,6 +95,9 @@ class SqlCatalog:
         self.waiting(1)
         self.untold(1)
         self.learned()
+
+    def tended(self) -> AbstractContextManager[None]:
+        return self._database.tended()
 
     def close(self) -> None:
         self._database.close()

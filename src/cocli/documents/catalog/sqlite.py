@@ -12,11 +12,13 @@ import sqlite3
 import threading
 from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from cocli.config.private import make_private, refuse_link
 from cocli.documents.catalog.pool import ConnectionPool, PoolExhausted
 from cocli.documents.catalog.rows import text_of
+from cocli.documents.catalog.sqlite_log import LogKeeper
 from cocli.documents.catalog.statements import load
 from cocli.errors import CatalogError, CatalogUnavailable
 
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 MEMORY = ":memory:"
 _WAIT_SECONDS = 60.0
 _READERS = 4
+_LOG_PAGES = 1_000
+"""From which on a commit copies the log into the file, unless somebody else does."""
 _SURROUNDINGS = frozenset(
     {
         sqlite3.SQLITE_PERM,
@@ -75,6 +79,7 @@ class SqliteDatabase:
         self._path = path
         self._lock = threading.RLock()
         self._readers: ConnectionPool[sqlite3.Connection] | None = None
+        self._keeper: LogKeeper | None = None
         self.statements: Mapping[str, str] = load(str, lock="")
         with self._errors():
             if path != MEMORY:
@@ -123,10 +128,30 @@ class SqliteDatabase:
             try:
                 yield self._session
                 self._connection.execute("COMMIT")
+                if self._keeper is not None:
+                    self._keeper.committed()
             except BaseException:  # whatever ends the block, nothing of it stays
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
                 raise
+
+    @contextmanager
+    def tended(self) -> Iterator[None]:
+        if self._path == MEMORY:
+            yield
+            return
+        self._copy_by_commits(pages=0)
+        self._keeper = LogKeeper(self._connect, self._lock, partial(self._copy_by_commits, pages=_LOG_PAGES))
+        try:
+            yield
+        finally:
+            keeper, self._keeper = self._keeper, None
+            keeper.close()
+            self._copy_by_commits(pages=_LOG_PAGES)
+
+    def _copy_by_commits(self, *, pages: int) -> None:
+        with self._lock, self._errors():
+            self._connection.execute(f"PRAGMA wal_autocheckpoint = {pages}")
 
     migrating = transaction  # BEGIN IMMEDIATE lets one process at a time begin
 

@@ -88,9 +88,12 @@ class Engine:
         journey.put_aside(self.repository.get(reference.account, reference), node, error)
         return journey.result
 
-    def release(self, entry: QuarantineEntry, *, manner: EngineOptions | None = None) -> GraphRun:
+    def release(
+        self, entry: QuarantineEntry, *, by: str | None = None, manner: EngineOptions | None = None
+    ) -> GraphRun:
         """Let a document out of quarantine: it goes on at the node where it failed. If it fails there again, it stays.
 
+        `by` is who does it, for the record.
         It runs first and is marked then: killed in between, it is still there and can be released again.
         """
         if not entry.whole:
@@ -99,7 +102,7 @@ class Engine:
         result = self.run(entry.document, at=entry.node, manner=manner)
         failed_again = any(outcome.node == entry.node for outcome in result.ended(Ending.QUARANTINED))
         if not failed_again:
-            self.quarantine.mark_released(entry)
+            self.quarantine.mark_released(entry, by)
         return result
 
     def _journey(self, manner: EngineOptions | None) -> DocumentJourney:

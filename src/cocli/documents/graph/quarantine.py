@@ -64,6 +64,8 @@ class QuarantineEntry:
     since: datetime
     reference: DocumentReference
     document: Document
+    released_by: str | None = None
+    """Who let it go, where that is known."""
 
 
 class Quarantine:
@@ -124,23 +126,20 @@ class Quarantine:
         row = self._repository.find(account, doc, node, self._kept_in, datasource=datasource)
         return self._read(account, row)
 
-    def mark_released(self, entry: QuarantineEntry) -> None:
+    def mark_released(self, entry: QuarantineEntry, by: str | None = None) -> None:
         fault = Fault(node=entry.node, code=entry.code, message=entry.message, retryable=entry.retryable)
-        self._repository.save(
-            _entry(entry.document, entry.node, self._kept_in, fault, released=True, whole=entry.whole)
-        )
+        kept = _entry(entry.document, entry.node, self._kept_in, fault, whole=entry.whole)
+        self._repository.save(kept.with_data(QUARANTINE, {**kept.data[QUARANTINE], "released": True, "by": by}))
 
     def _read(self, account: str, row: PipeDoc) -> QuarantineEntry:
         return _read_entry(self._repository.get(account, row.reference), row)
 
 
-def _entry(
-    document: Document, node: str, edition: str, fault: Fault, *, released: bool = False, whole: bool = True
-) -> Document:
+def _entry(document: Document, node: str, edition: str, fault: Fault, *, whole: bool = True) -> Document:
     if QUARANTINE in document.data:
         raise UsageError(reason=f"document {document.doc} is an entry of the quarantine already")
     note: dict[str, Any] = {
-        "released": released,
+        "released": False,
         "whole": whole,
         "address": document.address,
         "cluster": document.cluster,
@@ -173,4 +172,5 @@ def _read_entry(kept: Document, row: PipeDoc) -> QuarantineEntry:
         since=row.saved_at,
         reference=row.reference,
         document=document,
+        released_by=note.get("by"),
     )

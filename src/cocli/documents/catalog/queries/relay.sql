@@ -2,10 +2,20 @@
 -- An event is taken unless another relay has it, its next try is later, or an earlier version of its document for the
 -- same destination has not gone yet: that one failed, is somebody else's just now, or was committed after it.
 
+-- Accounts are found from one to the next by the index, however many events each has.
+
+-- name: waiting_accounts
+WITH RECURSIVE next_account (account) AS (
+    SELECT min(account) FROM outbox WHERE published_at IS NULL
+    UNION ALL
+    SELECT (SELECT min(account) FROM outbox WHERE published_at IS NULL AND account > next_account.account)
+    FROM next_account WHERE next_account.account IS NOT NULL
+) SELECT account FROM next_account WHERE account IS NOT NULL;
+
 -- name: take_events
 UPDATE outbox SET taken_until = :until WHERE number IN (
     SELECT one.number FROM outbox AS one
-    WHERE one.published_at IS NULL AND one.set_aside_at IS NULL
+    WHERE one.account = :account AND one.published_at IS NULL AND one.set_aside_at IS NULL
         AND (one.taken_until IS NULL OR one.taken_until <= :now) AND (one.retry_at IS NULL OR one.retry_at <= :now)
         AND NOT EXISTS (
             SELECT 1 FROM outbox AS earlier
@@ -58,6 +68,10 @@ FROM outbox WHERE published_at IS NULL GROUP BY account, destination ORDER BY ac
 -- name: retry_events
 UPDATE outbox SET attempts = 0, retry_at = NULL, set_aside_at = NULL
 WHERE account = :account AND destination = :destination AND published_at IS NULL;
+
+-- name: resend_events
+UPDATE outbox SET published_at = NULL, attempts = 0, retry_at = NULL, taken_until = NULL
+WHERE account = :account AND destination = :destination AND published_at >= :since;
 
 -- name: drop_set_aside
 DELETE FROM outbox

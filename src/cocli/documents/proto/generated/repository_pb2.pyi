@@ -1211,6 +1211,7 @@ class QuarantineItem(_message.Message):
     RELEASED_FIELD_NUMBER: _builtins.int
     WHOLE_FIELD_NUMBER: _builtins.int
     SINCE_FIELD_NUMBER: _builtins.int
+    RELEASED_BY_FIELD_NUMBER: _builtins.int
     doc_id: _builtins.str
     connector: _builtins.str
     datasource: _builtins.str
@@ -1223,6 +1224,8 @@ class QuarantineItem(_message.Message):
     """It was let go before."""
     whole: _builtins.bool
     """False where the document itself could not be kept, but for its identity: it was what was wrong."""
+    released_by: _builtins.str
+    """Who let it go, by the token that they had; empty where nobody did."""
     @_builtins.property
     def since(self) -> _timestamp_pb2.Timestamp: ...
     def __init__(
@@ -1238,10 +1241,11 @@ class QuarantineItem(_message.Message):
         released: _builtins.bool = ...,
         whole: _builtins.bool = ...,
         since: _timestamp_pb2.Timestamp | None = ...,
+        released_by: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["since", b"since"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["code", b"code", "connector", b"connector", "datasource", b"datasource", "doc_id", b"doc_id", "message", b"message", "node", b"node", "released", b"released", "retryable", b"retryable", "since", b"since", "whole", b"whole"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["code", b"code", "connector", b"connector", "datasource", b"datasource", "doc_id", b"doc_id", "message", b"message", "node", b"node", "released", b"released", "released_by", b"released_by", "retryable", b"retryable", "since", b"since", "whole", b"whole"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
