@@ -1,9 +1,9 @@
 """Forgetting, measured: after a forget that was killed at random, how much is left, and does it come back.
 
-The demo town is read on a folder and on S3. Then one address and one business are forgotten by commands that are killed
-with SIGKILL after a random time, and begun again until one comes through. Every byte of store, cache, state and
-published files is searched for what was known of them; a second campaign reads the town anew; the search is repeated.
-What others have is compared before and after.
+The demo town is read on a folder and on S3, in a bucket that keeps versions. Then one address and one business are
+forgotten by commands that are killed with SIGKILL after a random time, and begun again until one comes through. Every
+byte of store, cache, state and published files, and of every version in the bucket, is searched for what was known of
+them; a second campaign reads the town anew; the search is repeated. What others have is compared before and after.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.kit import servers
-from tests.kit.residue import residue
+from tests.kit.residue import StoreHistory, residue
 
 from cocli.app.campaigns.campaign import edit_campaign, new_campaign
 from cocli.app.goal.goal import GoalSettings, GoalWatcher, achieve_goal
@@ -32,6 +32,7 @@ from cocli.demo.town.campaign import CAMPAIGN, TownHome, found_campaign
 from cocli.fleet.drain import Drain
 from cocli.index.reader import open_reader
 from cocli.store import open_store
+from cocli.store.versions import versions_of
 
 if TYPE_CHECKING:
     from benchmarks.harness import Bench
@@ -52,6 +53,7 @@ def measure_forgetting(bench: Bench) -> None:
         (folder / "seaweedfs").mkdir()
         server = stack.enter_context(servers.seaweedfs(folder / "seaweedfs"))
         servers.create_bucket(server, "forget")
+        _keep_versions(server, "forget")
         stores["s3"] = server.url("forget", "town")
         for name, store in stores.items():
             found = _Forgetting(bench, folder / name, store).run()
@@ -191,7 +193,7 @@ class _Forgetting:
     def _search(self, needles: list[str], when: str) -> int:
         folder = self._home.folder
         places: list[Any] = [folder / "cache", folder / "state"]
-        places.append(open_store(self._store) if self._store else folder / "data")
+        places.append(_history(self._store) if self._store else folder / "data")
         found = residue(places, needles)
         for name, needle in found[:20]:
             self._bench.note(f"{when}, left in {name}: {needle}")
@@ -215,6 +217,24 @@ class _Forgetting:
     @property
     def _environ(self) -> dict[str, str]:
         return {"PATH": os.environ.get("PATH", "")} | self._home.environ
+
+
+def _keep_versions(server: servers.S3Server, bucket: str) -> None:
+    """The harder case: what is replaced or deleted stays, unless it is removed for good."""
+    import boto3
+
+    client = boto3.client("s3", endpoint_url=server.endpoint, region_name=servers.REGION,
+                          aws_access_key_id=servers.ACCESS_KEY, aws_secret_access_key=servers.SECRET_KEY)  # fmt: skip
+    client.put_bucket_versioning(Bucket=bucket, VersioningConfiguration={"Status": "Enabled"})
+    client.close()
+
+
+def _history(address: str) -> StoreHistory:
+    """Every version of every object, those that are current included."""
+    versions = versions_of(open_store(address))
+    if versions is None:
+        raise AssertionError("a bucket has versions")
+    return StoreHistory(versions)
 
 
 def _known_by(business: Prospect) -> list[str]:

@@ -30,6 +30,7 @@ from cocli.keys.paths import QueuedRoundKey, RefreshRoundKey
 from cocli.models.domain import Domain
 from cocli.models.freshness.change import BusinessChange
 from cocli.models.freshness.standing import BusinessStanding
+from cocli.models.origin import Origin
 from cocli.models.prospect import Prospect
 
 CAMPAIGN = "plumbers"
@@ -121,6 +122,30 @@ def test_without_an_age_nothing_is_due_and_now_means_everything(workspace: Works
     known(workspace, {1: 400, 2: 0})
     assert chosen(refresh_campaign(workspace, CAMPAIGN)) == []
     assert sorted(chosen(refresh_campaign(workspace, CAMPAIGN, everything=True))) == ["firm-1", "firm-2"]
+
+
+def test_a_website_that_never_was_anybodys_is_asked_more_seldom(workspace: Workspace) -> None:
+    """Unless its business is missing: then whether the site is dead decides. A site that spoke once is no such site."""
+    configured(workspace, "refresh.every=30d")
+    indexes = known(workspace, dict.fromkeys(range(1, 6), 40) | {5: 100}, n3="missing")
+    now = indexes.store.now()
+    IndexWriter(indexes.open(indexes.ref("domains"))).append(
+        Domain(domain=f"firm-{number}-x.com", status="dead", last_crawled=now - timedelta(days=days))
+        for number, days in ((2, 39), (3, 39), (4, 39), (5, 99))
+    )
+    spoke = business(4, now).with_changes(
+        phone="1", origins=(Origin(fields=("phone",), source="website", observed_at=now),)
+    )
+    IndexWriter(indexes.open(indexes.ref("prospects"))).append([spoke])
+    assert sorted(chosen(refresh_campaign(workspace, CAMPAIGN, dry_run=True))) == [
+        "firm-1",
+        "firm-3",
+        "firm-4",
+        "firm-5",
+    ]
+    later = refresh_campaign(workspace, CAMPAIGN, within=51 * DAY, dry_run=True)
+    assert "firm-2" in chosen(later)
+    assert "firm-2" not in chosen(refresh_campaign(workspace, CAMPAIGN, within=50 * DAY, dry_run=True))
 
 
 def test_a_day_has_a_budget(workspace: Workspace) -> None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from datetime import timedelta
 from email import message_from_bytes, policy
@@ -19,9 +22,10 @@ from cocli.app.workspace import Workspace, open_workspace
 from cocli.config.edit import parse_change
 from cocli.config.resolve import Flags
 from cocli.index.writer import IndexWriter
+from cocli.keys.paths import WatchStateKey
 from cocli.models.freshness.change import BusinessChange, ChangeKind
 from cocli.models.prospect import Prospect
-from tests.kit.webhooks import receiver
+from tests.kit.webhooks import holding_receiver, receiver, wait_for
 
 HOSTILE = '=HYPERLINK("http://x")<script>alert(1)</script>\r\nBcc: a@b.example'
 SECRET = "a long secret of the watch"
@@ -112,3 +116,51 @@ def test_a_call_is_signed_and_kept_until_it_is_taken(workspace: Workspace, tmp_p
         assert headers["X-Cocli-Signature"] == f"sha256={signed.hexdigest()}"
     assert got[0][0]["X-Cocli-Delivery"] == got[1][0]["X-Cocli-Delivery"], "who was told twice can tell"
     assert json.loads(got[1][1])["changes"][0]["kind"] == "phone"
+
+
+_TELL = """
+import sys
+from cocli.cli.main import main
+sys.argv = ["cocli", "campaign", "tell", "plumbers"]
+main()
+"""
+
+
+def test_who_is_killed_between_telling_and_noting_is_followed_by_the_same_delivery(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    """A real process that is killed while the receiver has the call. What is found meanwhile is another delivery."""
+    (tmp_path / "secret").write_text(f"{SECRET}\n", "utf-8")
+    with holding_receiver() as (url, got, answer):
+        text = f'[{{name = "hook", digest = true, webhook = "{url}", secret_file = "{tmp_path / "secret"}"}}]'
+        watch(workspace, text, 'web.webhook_networks=["127.0.0.0/8"]')
+        change(workspace, 1)
+        environ = {**os.environ, **workspace.settings.environ}
+        teller = subprocess.Popen([sys.executable, "-c", _TELL], env=environ, stderr=subprocess.DEVNULL)
+        try:
+            wait_for(lambda: got or teller.poll() is not None)
+        finally:
+            teller.kill()
+            teller.wait()
+        assert len(got) == 1, "it was told before it was killed"
+        answer.set()
+        ((_, _, problem),) = told(workspace)
+        assert "is telling it" in (problem or ""), "it might still be alive"
+        change(workspace, 2)
+        let_time_pass(workspace)
+        assert told(workspace) == [(2, 2, None)]
+        assert told(workspace) == [(0, 0, None)]
+    deliveries = [headers["X-Cocli-Delivery"] for headers, _ in got]
+    assert deliveries[0] == deliveries[1] != deliveries[2]
+    assert got[0][1] == got[1][1], "word for word"
+    store = workspace.campaign(CAMPAIGN).store
+    digests = [info.key for info in store.list(f"campaigns/{CAMPAIGN}/exports/watches/hook/")]
+    assert len(digests) == 2, "the first one was written again, and not beside itself"
+
+
+def let_time_pass(workspace: Workspace) -> None:
+    """As if the five minutes were over that somebody has for telling."""
+    store, key = workspace.campaign(CAMPAIGN).store, str(WatchStateKey(CAMPAIGN, "hook"))
+    state = json.loads(store.get(key).data)
+    state["telling"]["until"] = state["telling"]["at"]
+    store.put(key, json.dumps(state).encode())

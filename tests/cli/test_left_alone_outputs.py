@@ -109,8 +109,8 @@ SAY_NOTHING = {
 }  # fmt: skip
 """Nothing that was found is in what they say."""
 SERVE = {"web serve", "mcp", "documents serve", "documents work", "enrichment serve"}
-"""They answer programs. Those of the dashboard and the tools for assistants are tried below; `documents serve` hands
-out captures as they lie in the store."""
+"""They answer programs. Those of the dashboard and the tools for assistants are tried below, `documents serve` in
+`tests/service/test_left_alone.py`."""
 WRITE = {
     "run", "campaign new", "campaign edit", "campaign rm", "campaign build-mission-index", "campaign queue-mission",
     "campaign kml", "campaign settle", "campaign publish", "campaign migrate", "campaign retry",
@@ -258,6 +258,33 @@ def hidden_in(data: bytes, tmp_path: Path) -> list[tuple[str, str]]:
     folder.mkdir(exist_ok=True)
     (folder / "file").write_bytes(data)
     return residue([folder], HIDDEN)
+
+
+OTHERWISE: dict[str, tuple[str, ...]] = {
+    "a blob": ("documents", "get", "page", "--blob", "body", *_PLUMB),
+    "a company that is hidden": ("company", "show", "tacit", *_PLUMB),
+    "why one that is hidden": ("why", "tacit", *_PLUMB),
+    "by a name that is hidden": ("find", "tacit", *_PLUMB, "--json"),
+    "what it would read": ("company", "refresh", *_PLUMB, "--dry-run", "--json"),
+    "a plan of work": ("queue", "recover", "enrichment", *_PLUMB, "--dry-run"),
+    "a worker": ("worker", "enrichment", *_PLUMB, "--once"),
+    "a table as CSV": ("index", "query", "SELECT * FROM emails", *_PLUMB, "--format", "csv"),
+    "records of an index": ("index", "get", "emails", ADDRESS, *_PLUMB),
+}
+"""Commands that are tried already, with words that make them say something else; each with its whole log."""
+
+
+@pytest.mark.parametrize("what", sorted(OTHERWISE))
+def test_no_output_and_no_log_shows_them(
+    home: TownHome, what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COCLI_LOG", "debug")
+    monkeypatch.setenv("COCLI_LOG_FORMAT", "json" if len(what) % 2 else "text")
+    words = OTHERWISE[what]
+    _, shown = said(*words)
+    assert shown.strip()
+    told = [needle for _, needle in hidden_in(shown, tmp_path)]
+    assert [needle for needle in told if needle not in " ".join(words).lower()] == []
 
 
 def every_command() -> set[str]:

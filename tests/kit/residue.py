@@ -22,10 +22,43 @@ import duckdb
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from mypy_boto3_s3 import S3Client
+
     from cocli.store.base import Store
+    from cocli.store.versions import ObjectVersions
 
 
-def residue(places: Iterable[str | Path | Store], needles: Sequence[str]) -> list[tuple[str, str]]:
+class BucketHistory:
+    """Every version of every object of a bucket, and the marks of deletion, as boto3 tells them."""
+
+    def __init__(self, client: S3Client, bucket: str) -> None:
+        self._client = client
+        self._bucket = bucket
+
+    def files(self) -> Iterator[tuple[str, bytes]]:
+        for page in self._client.get_paginator("list_object_versions").paginate(Bucket=self._bucket):
+            for version in page.get("Versions", []):
+                found = self._client.get_object(Bucket=self._bucket, Key=version["Key"], VersionId=version["VersionId"])
+                yield version["Key"], found["Body"].read()
+            for marker in page.get("DeleteMarkers", []):
+                yield marker["Key"], b""
+
+
+class StoreHistory:
+    """The same as the store itself lists it: where there are so many that the paging of a server leaves some out."""
+
+    def __init__(self, versions: ObjectVersions) -> None:
+        self._versions = versions
+
+    def files(self) -> Iterator[tuple[str, bytes]]:
+        for group in self._versions.listed():
+            for version in group:
+                yield version.key, b"" if version.is_marker else self._versions.get(version).data
+
+
+def residue(
+    places: Iterable[str | Path | Store | BucketHistory | StoreHistory], needles: Sequence[str]
+) -> list[tuple[str, str]]:
     """Where one of some texts stands: the file, or its name, and the text. Case does not matter."""
     wanted = [needle.lower() for needle in needles]
     found: list[tuple[str, str]] = []
@@ -39,8 +72,10 @@ def residue(places: Iterable[str | Path | Store], needles: Sequence[str]) -> lis
     return sorted(set(found))
 
 
-def _files(place: str | Path | Store) -> Iterator[tuple[str, bytes]]:
-    if isinstance(place, (str, Path)):
+def _files(place: str | Path | Store | BucketHistory | StoreHistory) -> Iterator[tuple[str, bytes]]:
+    if isinstance(place, (BucketHistory, StoreHistory)):
+        yield from place.files()
+    elif isinstance(place, (str, Path)):
         for folder, _, names in os.walk(place):
             for name in names:
                 path = os.path.join(folder, name)

@@ -24,6 +24,7 @@ from cocli.models.campaign import AuthSection, WebSection
 from cocli.pipeline.websites.fetch.browser import find_chromium
 from cocli.service.web.access import Role
 from cocli.service.web.server import WebSettings, serving_web
+from tests.kit.made_once import copied_once
 from tests.kit.range_server import range_server
 from tests.kit.web import RunningWeb
 from tests.web.looking import Reader, live_reader, reader_at
@@ -66,16 +67,21 @@ def publish(workspace: Workspace, folder: Path, campaigns: tuple[str, ...] = (CA
     deploy_site(published, FolderDeployPlace(str(folder)), DeployOptions(public=True))
 
 
-@pytest.fixture(scope="session")
-def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
-    """Worked on until nothing was left to do: one phrase, a dozen businesses with their websites."""
-    folder = tmp_path_factory.mktemp("town")
+def work_off(folder: Path) -> None:
+    """One phrase, a dozen businesses with their websites: worked on until nothing is left to do, and published."""
     home, built = TownHome(folder / "home"), build_town()
     with open_workspace(home.environ, Flags()) as workspace:
         with serve_websites(built, hang_seconds=0.2) as websites:
             found_campaign(home, built, websites, ["queue.attempts=1"], phrases=("florist",))
             achieve_goal(workspace, CAMPAIGN, GoalSettings(), Drain(), GoalWatcher())
         publish(workspace, folder / "site")
+
+
+@pytest.fixture(scope="session")
+def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
+    folder = copied_once(tmp_path_factory, "town", work_off)
+    home = TownHome(folder / "home")
+    with open_workspace(home.environ, Flags()) as workspace:
         log: list[str] = []
         settings = WebSettings(WebSection(port=0), AuthSection())
         with (
@@ -83,3 +89,12 @@ def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
             range_server({"/": folder / "site"}) as static,
         ):
             yield Town(RunningWeb(served, home, log), static.address, workspace)
+
+
+@pytest.fixture(autouse=True)
+def _closed_pages(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A page that nobody looks at any more would go on: it asks its server, and draws."""
+    yield
+    if "browser" in request.fixturenames:
+        for context in request.getfixturevalue("browser").contexts:
+            context.close()

@@ -34,6 +34,7 @@ SCREENS = {
     "company": f"{AT}company&id=ID",
     "why": f"{AT}company&id=ID&why=primary_email",
     "coverage": f"{AT}coverage",
+    "changes": f"{AT}changes",
     "queues": f"{AT}queues",
     "machines": f"{AT}machines",
     "compare": f"{AT}compare",

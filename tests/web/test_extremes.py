@@ -133,7 +133,7 @@ def test_a_server_that_goes_away_leaves_what_was_read_and_says_so(browser: Any, 
         page = reader.open(f"{AT}queues")
         reader.settled()
         page.get_by_role("link", name="Config").first.click()
-        page.get_by_text("plumber").first.wait_for()
+        page.get_by_label("New phrase").wait_for()
     page.get_by_label("New phrase").fill("emergency plumber")
     page.get_by_label("New phrase").press("Enter")
     page.get_by_role("button", name="Apply 1 change").click()

@@ -18,6 +18,7 @@ SCREENS = {
     "dashboard": ("&view=dashboard", "Dashboard", "dashboard.json"),
     "prospects": ("&view=prospects", "Prospects", "prospects/manifest.json"),
     "coverage": ("&view=coverage", "Coverage", "coverage.geojson"),
+    "changes": ("&view=changes", "Changes", None),
     "queues": ("&view=queues", "Queues", "queues.json"),
     "machines": ("&view=machines", "Machines", "machines.json"),
     "run": ("&view=run", "Run", None),
@@ -42,8 +43,12 @@ WORDS = {
     "compare": ["There is one edition only"],
     "config": ["florist", "Exclusions", "Earlier changes"],
 }
-LIVE_WORDS = {"run": ["New run", "Choose a file", "Phrases"], "access": ["Tokens", "Log", "admin"]}
-STATIC_WORDS = {"run": ["needs the server"], "access": ["needs the server"]}
+LIVE_WORDS = {
+    "run": ["New run", "Choose a file", "Phrases"],
+    "changes": ["stock was"],
+    "access": ["Tokens", "Log", "admin"],
+}
+STATIC_WORDS = {name: ["needs the server"] for name in LIVE_WORDS}
 
 
 @pytest.mark.timeout(900)

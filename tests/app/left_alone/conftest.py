@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -184,24 +184,27 @@ def _captures(workspace: Any) -> None:
             ("https://directory.example/plumbers",
              f"<ul><li>Bolt<li>{COMPANY} ({FORMER_NAME}, 217 555 0199), 1 Reticent Lane, www.hushed.example</ul>"),
         ):  # fmt: skip
-            for body in (text, text + "<p>again</p>", text + "<p>large</p>" * 20_000):  # versions, and one outside
+            for body in (text, text + "<p>again</p>", text + "<p>large</p>" * 6_000):  # versions, and one outside
                 page = Document.intake(account=documents.account, connector="web", doc=doc,
                                        source=DocumentSource(uri=doc, mime_type="text/html"))  # fmt: skip
                 documents.repository.save(page.with_blob("body", Blob.of(body.encode(), "text/html")))
 
 
-@pytest.fixture
-def make_home(tmp_path: Path) -> Callable[[str], TownHome]:
-    def make(name: str) -> TownHome:
-        home = TownHome(tmp_path / name)
-        home.folder.mkdir(parents=True, exist_ok=True)
-        return home
-
-    return make
-
-
-@pytest.fixture
-def home(make_home: Callable[[str], TownHome]) -> TownHome:
-    made = make_home("laptop")
+@pytest.fixture(scope="session")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> tuple[TownHome, Path]:
+    """A home that is filled once, and a copy of it: what a machine remembers of a store has the store's path in it, so
+    every test gets the same home back and not another one."""
+    base = tmp_path_factory.mktemp("left-alone")
+    made = TownHome(base / "laptop")
+    made.folder.mkdir()
     fill(made)
+    shutil.copytree(made.folder, base / "kept", symlinks=True)
+    return made, base / "kept"
+
+
+@pytest.fixture
+def home(filled: tuple[TownHome, Path]) -> TownHome:
+    made, kept = filled
+    shutil.rmtree(made.folder)
+    shutil.copytree(kept, made.folder, symlinks=True)
     return made

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -29,14 +28,16 @@ from cocli.index.versions import history
 from cocli.store import open_store
 from cocli.sync.decision import SyncOptions
 from cocli.sync.pair import Direction
-from tests.app.left_alone.conftest import ADDRESS, BUSINESS, CAMPAIGN, DOMAIN, LISTED_ID, PERSON, fill
+from tests.app.left_alone.conftest import ADDRESS, BUSINESS, CAMPAIGN, DOMAIN, LISTED_ID, PERSON
 from tests.kit.crashing import CrashPoint
+from tests.kit.effort import effort
 from tests.kit.faulty_store import Crashed
 from tests.kit.residue import residue
 
 NOTES = ForgetOptions(SubjectOptions(), notes=True)
 INDEXES = ("prospects", "emails", "domains", "changes", "standings", "rolls")
 SUBJECTS = {ADDRESS: PERSON, DOMAIN: BUSINESS}
+STRIDE = max(1, 15 // effort(1))
 
 
 def forgotten(home: TownHome, subject: str, options: ForgetOptions = NOTES, point: CrashPoint | None = None) -> Any:
@@ -107,18 +108,15 @@ def test_a_person_is_taken_out_of_a_page_and_the_rest_can_be_read(home: TownHome
 
 
 @pytest.mark.parametrize("subject", sorted(SUBJECTS))
-def test_cut_off_anywhere_the_same_command_ends_in_the_same_state(
-    make_home: Callable[[str], TownHome], subject: str
-) -> None:
-    home, number, cuts = make_home("cut"), 1, 0
-    fill(home)
+def test_cut_off_anywhere_the_same_command_ends_in_the_same_state(home: TownHome, subject: str) -> None:
+    number, cuts = 1, 0
     while True:
         point = CrashPoint(number)
         try:
             forgotten(home, subject, point=point)
         except Crashed:
             cuts += 1
-            number = point.number + 7  # some steps further than where the last one ended
+            number = point.number + STRIDE  # some steps further than where the last one ended
             continue
         break
     assert cuts > 5
@@ -186,10 +184,9 @@ def test_it_does_not_come_back_by_the_next_reading(home: TownHome) -> None:
 
 
 @pytest.mark.parametrize("subject", sorted(SUBJECTS))
-def test_every_synced_copy_forgets(make_home: Callable[[str], TownHome], tmp_path: Path, subject: str) -> None:
-    laptop, desktop, bucket = make_home("laptop"), make_home("desktop"), tmp_path / "bucket"
+def test_every_synced_copy_forgets(home: TownHome, tmp_path: Path, subject: str) -> None:
+    laptop, desktop, bucket = home, TownHome(tmp_path / "desktop"), tmp_path / "bucket"
     bucket.mkdir()
-    fill(laptop)
     desktop.data.mkdir(parents=True)
 
     def synced(home: TownHome) -> None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import shutil
 import subprocess
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from cocli.app.schedule.installation import install, printed, remove
-from cocli.app.schedule.units import ScheduleUnits, with_cron_line
+from cocli.app.schedule.units import RINGS, ScheduleUnits, with_cron_line
 
+HOUR = timedelta(hours=1)
 UNITS = ScheduleUnits(
     "plumbers", "day", ("/opt/my apps/cocli",), "s3://bucket/100%$HOME", (("COCLI_DATA_HOME", "/home/a b/100%"),)
 )
@@ -41,6 +44,21 @@ def test_systemd_reads_the_units(tmp_path: Path) -> None:
         Path(path).write_text(text, "utf-8")
         done = subprocess.run(["systemd-analyze", "verify", path], capture_output=True, text=True, check=False)
         assert str(tmp_path) not in done.stderr, done.stderr
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="this machine has no systemd to read its times")
+@pytest.mark.parametrize("period", list(RINGS))
+def test_systemd_knows_when_to_ring(period: str) -> None:
+    """Several times in a period, so that a turn whose machine died is taken over within it."""
+    timer = ScheduleUnits("plumbers", period, ("/bin/true",)).timer()
+    (when,) = [line.partition("=")[2] for line in timer.splitlines() if line.startswith("OnCalendar=")]
+    command = ["systemd-analyze", "calendar", "--iterations=3", when]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env={"TZ": "UTC", "LC_ALL": "C"})
+    assert done.returncode == 0, done.stderr
+    shown = re.findall(r"[0-9-]{10} [0-9:]{8} UTC", done.stdout)
+    rings = [datetime.strptime(text, "%Y-%m-%d %H:%M:%S %Z").replace(tzinfo=UTC) for text in shown]
+    assert len(rings) == 3
+    assert 3 * (rings[2] - rings[1]) <= {"hour": HOUR, "day": 24 * HOUR, "week": 168 * HOUR}[period]
 
 
 def test_systemd_doubles_what_it_would_expand() -> None:

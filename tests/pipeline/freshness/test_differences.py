@@ -39,9 +39,9 @@ def prospect(**changes: Any) -> Prospect:
         "sources": ("overture", "website"),
         "source_ids": ("overture:1",),
     } | changes
-    said = ("name", "street", "phone_e164", "website")
-    listed = Origin(fields=said, source=values.pop("said_by", "overture"), observed_at=BEGIN, document=SEEN)
-    site = Origin(fields=("primary_email",), source="website", observed_at=BEGIN, document=SITE)
+    said, at = ("name", "street", "phone_e164", "website"), values.pop("at", BEGIN + DAY if changes else BEGIN)
+    listed = Origin(fields=said, source=values.pop("said_by", "overture"), observed_at=at, document=SEEN)
+    site = Origin(fields=("primary_email",), source="website", observed_at=at, document=SITE)
     return Prospect(**values, origins=(listed, site))
 
 
@@ -105,6 +105,11 @@ def test_what_a_source_says_otherwise_is_a_change(values: dict[str, Any], kind: 
 )
 def test_a_spelling_and_a_value_that_is_gone_are_none(values: dict[str, Any]) -> None:
     assert changes(standing(), prospect(**values)) == []
+
+
+def test_what_was_seen_no_later_is_no_change() -> None:
+    """It stood beside the other value, which is hidden now, or came to light again."""
+    assert changes(standing(), prospect(primary_email="desk@acme.example", at=BEGIN)) == []
 
 
 def test_what_another_source_says_is_news_and_no_change() -> None:

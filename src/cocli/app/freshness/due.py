@@ -22,6 +22,7 @@ from cocli.index.reader import open_reader
 from cocli.models.freshness.refresh import RoundTask
 from cocli.pipeline.exclusions import is_excluded
 from cocli.pipeline.freshness.intervals import SHORT, search_age, search_interval, website_age
+from cocli.pipeline.merge.rules import WEBSITE
 from cocli.pipeline.plan.mission import QUEUE as SEARCHES
 from cocli.pipeline.plan.mission import Mission
 from cocli.pipeline.sources.registry import source_named
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
 
 SITE_REQUESTS = 2
 """What another visit of a website is taken to cost: the page that has its contacts, and now and then another one."""
+NOBODYS = 3
+"""So many times longer a website may go without a visit that never was anybody's."""
 MISSING_FIRST, NEWER_RELEASE, TOO_OLD = "missing from its source", "newer release", "read too long ago"
 
 
@@ -69,8 +72,8 @@ class Due:
         return [(*key, count, requests[key]) for key, count in sorted(counts.items())]
 
 
-def find_due(workspace: Workspace, name: str, *, everything: bool = False) -> Due:
-    """Everything that is older than it may be; with `everything`, whatever was read at all."""
+def find_due(workspace: Workspace, name: str, *, everything: bool = False, within: timedelta = timedelta(0)) -> Due:
+    """Everything that is older than it may be, or will be `within` that time; with `everything`, whatever was read."""
     indexes = campaign_indexes(workspace, name)
     campaign = needed_campaign(indexes)
     settings = campaign.settings.model().refresh
@@ -78,8 +81,8 @@ def find_due(workspace: Workspace, name: str, *, everything: bool = False) -> Du
     due = Due(settings=settings)
     due.files = harvest_campaign(workspace, name, options=HarvestOptions(dry_run=True)).tiles
     due.notes = list(_old_files(workspace, name, settings, now))
-    due.tasks += _searches(indexes, settings, now, everything=everything)
-    due.tasks += _websites(indexes, settings, now, everything=everything)
+    due.tasks += _searches(indexes, settings, now + within, everything=everything)
+    due.tasks += _websites(indexes, settings, now + within, everything=everything)
     return due
 
 
@@ -155,15 +158,18 @@ def _websites(indexes: Indexes, settings: RefreshSection, now: datetime, *, ever
         for prospect in _scan(indexes, "prospects")
         if prospect.merged_into is None and is_excluded(prospect, exclusions) is None
     ]
-    read = {domain.domain: domain.last_crawled for domain in _scan(indexes, "domains")}
+    known = {domain.domain: domain for domain in _scan(indexes, "domains")}
+    heard = {prospect.company_hash for prospect in owners if _is_heard(prospect)}
     found: list[tuple[bool, datetime, RoundTask]] = []
     for task in website_tasks(owners):
-        last = read.get(task.task_id)
+        site = known.get(task.task_id)
+        last = site.last_crawled if site else None
         stood = [standings[owner] for owner in _owners(task.payload) if owner in standings]
         is_missing = any(standing.state == "missing" for standing in stood)
-        if last is None or (all(standing.state == "closed" for standing in stood) and stood):
+        if site is None or last is None or (all(standing.state == "closed" for standing in stood) and stood):
             continue
-        if last > now - _site_interval(age, stood, now):
+        is_nobodys = site.status != "alive" and heard.isdisjoint(_owners(task.payload))
+        if last > now - _site_interval(age, stood, now, is_nobodys=is_nobodys and not is_missing):
             continue
         reason = MISSING_FIRST if is_missing else TOO_OLD
         again = RoundTask(
@@ -182,8 +188,21 @@ def again_id(domain: str, last: datetime) -> str:
     return f"{domain}_refresh-{last:%Y%m%d-%H%M%S}"
 
 
-def _site_interval(age: timedelta, stood: list[BusinessStanding], now: datetime) -> timedelta:
-    """Half of the age for a business that changed lately: changes come in groups."""
+def _is_heard(prospect: Prospect) -> bool:
+    """Whether its website ever told something of it."""
+    return any(origin.source == WEBSITE for origin in prospect.origins)
+
+
+def _site_interval(
+    age: timedelta, stood: list[BusinessStanding], now: datetime, *, is_nobodys: bool = False
+) -> timedelta:
+    """Half of the age for a business that changed lately, because changes come in groups.
+
+    Longer than the age where there was never a website of a business: dead, parked, for sale, closed to us. What such a
+    site comes to say one day is no change of anything that was known.
+    """
+    if is_nobodys:
+        return age * NOBODYS
     lately = any(standing.changed_at is not None and standing.changed_at > now - 2 * age for standing in stood)
     return age * SHORT if lately else age
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import secrets
 import socket
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from cocli import logs
@@ -63,8 +64,18 @@ class Refreshing:
         return self.outcomes.get("would_queue" if self.dry_run else "queued", 0)
 
 
-def refresh_campaign(workspace: Workspace, name: str, *, everything: bool = False, dry_run: bool = False) -> Refreshing:
-    """Read newer files, and queue what is due. Twice is once, on however many machines."""
+def refresh_campaign(
+    workspace: Workspace,
+    name: str,
+    *,
+    everything: bool = False,
+    within: timedelta = timedelta(0),
+    dry_run: bool = False,
+) -> Refreshing:
+    """Read newer files, and queue what is due, or will be `within` that time. Twice is once, on however many machines.
+
+    With `everything`, whatever was read before is due.
+    """
     campaign = workspace.campaign(name)
     rounds = _finished_rounds(campaign, dry_run=dry_run)
     files = 0
@@ -72,7 +83,7 @@ def refresh_campaign(workspace: Workspace, name: str, *, everything: bool = Fals
         files = harvest_campaign(workspace, name).tiles
         if files:
             settle_campaign(workspace, name)
-    due = find_due(workspace, name, everything=everything)
+    due = find_due(workspace, name, everything=everything, within=within)
     done = Refreshing(due, files, budget=campaign.settings.model().refresh.budget, dry_run=dry_run)
     for _ in range(_TRIES):
         done.spent = sum(known.requests for known in rounds)

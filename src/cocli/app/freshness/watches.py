@@ -1,7 +1,8 @@
 """Watches: who is told when something of interest changes, by a file, a digest or a signed call. Each change once.
 
 What is told is written down before and after: whoever dies in between is followed by another one, which tells the same
-changes under the same delivery id. A file and a digest are then the same files again; a webhook sees the id twice.
+changes under the same delivery id, and what was found since then in a delivery of its own. A file and a digest are then
+the same files again; a webhook sees the id twice. So does one that did not answer well: it may have taken it.
 """
 
 from __future__ import annotations
@@ -84,27 +85,37 @@ class _Telling:
         self._report.new = len(new)
         if self._dry_run:
             return self._report
-        if not new:
-            if self._etag is None:
-                self._write(problem=None)
-            return self._report
-        telling, now = self._state.telling, self._store.now()
-        if telling is not None and telling.until > now:
+        if not new and self._etag is None:
+            self._write(problem=None)
+        telling = self._state.telling
+        if new and telling is not None and telling.until > self._store.now():
             self._report.problem = f"{telling.by} is telling it"
             return self._report
-        ids = tuple(told.change.change_id for told in new)
-        mine = WatchDelivery(changes=ids, by=socket.gethostname() or "unknown", until=now + _TELLING)
+        begun = telling.changes if telling else ()
+        again = [told for told in new if told.change.change_id in begun]
+        for part in (again, [told for told in new if told not in again]):
+            if part and self._report.problem is None:
+                self._tell_part(wanted, part)
+        return self._report
+
+    def _tell_part(self, wanted: Sequence[ToldChange], part: Sequence[ToldChange]) -> None:
+        """Tell some changes in one delivery; those of one that was begun before under its id and its time."""
+        now, begun = self._store.now(), self._state.telling
+        ids = tuple(told.change.change_id for told in part)
+        mine = WatchDelivery(changes=ids, by=socket.gethostname() or "unknown", until=now + _TELLING, at=now)
+        if begun is not None and set(ids) <= set(begun.changes):
+            mine = mine.model_copy(update={"changes": begun.changes, "at": begun.at or now})
         if not self._write(telling=mine):
             self._report.problem = "another machine is telling it"
-            return self._report
-        self._report.problem = self._deliver(new, [told for told in wanted if told.change.change_id in known], now)
+            return
+        known = set(self._state.told)
+        self._report.problem = self._deliver(mine, part, [told for told in wanted if told.change.change_id in known])
         if self._report.problem is None:
-            self._report.told = len(new)
+            self._report.told += len(part)
             self._write(telling=None, told=(*self._state.told, *ids), told_at=now, problem=None)
         else:
             _LOG.warning("watch %s: %s", self._watch.name, self._report.problem)
-            self._write(telling=None, problem=self._report.problem)
-        return self._report
+            self._write(telling=mine.model_copy(update={"until": now}), problem=self._report.problem)
 
     def _is_of_interest(self, told: ToldChange) -> bool:
         watch = self._watch
@@ -115,9 +126,9 @@ class _Telling:
 
     # --- telling
 
-    def _deliver(self, new: Sequence[ToldChange], before: Sequence[ToldChange], now: datetime) -> str | None:
+    def _deliver(self, begun: WatchDelivery, new: Sequence[ToldChange], before: Sequence[ToldChange]) -> str | None:
         """Why somebody was not reached; None where all were."""
-        delivery = hashlib.sha256("".join(told.change.change_id for told in new).encode()).hexdigest()[:16]
+        delivery, now = hashlib.sha256("".join(begun.changes).encode()).hexdigest()[:16], begun.at or begun.until
         fields, name = self._watch.fields, self._watch.name
         if self._watch.file:
             rows = [_row(told) for told in (*before, *new)]
@@ -143,7 +154,8 @@ class _Telling:
 
         said = {"event": "changes", "campaign": self._campaign.name, "watch": self._watch.name, "at": render_utc(now)}
         chosen = [{name: row.get(name) for name in self._watch.fields} for row in rows]
-        body, stamp = json.dumps({**said, "changes": chosen}, sort_keys=True).encode(), str(int(now.timestamp()))
+        body = json.dumps({**said, "changes": chosen}, sort_keys=True).encode()
+        stamp = str(int(self._store.now().timestamp()))  # of this call: receivers refuse what was signed long ago
         headers = {
             "Content-Type": "application/json",
             "X-Cocli-Event": "changes",

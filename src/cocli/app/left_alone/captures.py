@@ -57,6 +57,22 @@ def redacted_document(document: Document, matcher: SubjectMatcher, blobs: dict[s
     return changed.with_source(replace(source, headers={**headers, REDACTED: _SAID}, filename=filename))
 
 
+def names_somebody(mime_type: str, data: bytes, matcher: SubjectMatcher) -> bool:
+    """Whether the bytes of a blob name them, also where a page hides an address from programs."""
+    try:
+        found = matcher.finds_in("", data)
+    except (ValueError, OSError):
+        found = matcher.strong.finds(data.decode("utf-8", "replace"))
+    if found or not is_page(mime_type):
+        return found
+    has_addresses = matcher.listed.names("email") or matcher.listed.names("domain")
+    return has_addresses and _still_shown(data, matcher)
+
+
+def is_page(mime_type: str) -> bool:
+    return mime_type.partition(";")[0].strip().lower() in _PAGES
+
+
 def _name(document: Document) -> str:
     return f"{document.doc} {document.source.uri or ''}"
 
@@ -84,8 +100,12 @@ def redacted_blob(key: str, mime_type: str, data: bytes, matcher: SubjectMatcher
     kept = matcher.redacted(key, data) if found else data
     if found and (matcher.finds_in(key, kept) or data[:4] == b"PAR1"):
         return b""
-    is_page = mime_type.partition(";")[0].strip().lower() in _PAGES
-    if is_page and matcher.listed.names("email") and (found or matcher.is_near(key)) and _still_shown(kept, matcher):
+    if (
+        is_page(mime_type)
+        and matcher.listed.names("email")
+        and (found or matcher.is_near(key))
+        and _still_shown(kept, matcher)
+    ):
         return b""
     return kept
 
@@ -132,6 +152,13 @@ class CaptureSweep:
         for key, blob in new.items():  # last: until then the states that are there have their blobs
             if blob is not None:
                 self._changes.remove("capture", blobs[key])
+
+    def sweep_alone(self, stored: StoredObject) -> None:
+        """An object without those that lie beside it. What a blob was is not known then: it may have been a page."""
+        if not BlobKey.fits(stored.key):
+            self._state(stored, {})
+        elif redacted_blob(stored.key, _PAGES[0], stored.data, self._matcher) != stored.data:
+            self._changes.remove("capture", stored)
 
     def _folder_name(self, states: Sequence[StoredObject]) -> str:
         for stored in states:

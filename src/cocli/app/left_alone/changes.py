@@ -6,7 +6,7 @@ import hashlib
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from cocli.errors import AlreadyExists
 from cocli.models.left_alone.forgotten import ForgottenObject
@@ -15,6 +15,22 @@ if TYPE_CHECKING:
     from cocli.store.base import Store, StoredObject
 
 Done = Literal["removed", "redacted"]
+
+
+KEPT = "kept"
+"""Why something is left that was not to be removed."""
+
+
+class Remainder(NamedTuple):
+    """What could not be removed, for the person who forgets somebody. A proof says less of it."""
+
+    kind: str
+    number: int
+    """0 where they could not be counted."""
+    reason: str
+    """The code of an error, or another word for it."""
+    told: str
+    """Where it is, and what to do."""
 
 
 @dataclass
@@ -31,10 +47,17 @@ class SweepReport:
     """Of this machine: caches, state, files of open data."""
     beyond: list[str] = field(default_factory=list)
     """Where this program does not reach, in words."""
+    remaining: list[Remainder] = field(default_factory=list)
+    """What was to be removed, and is still there."""
 
     @property
     def total(self) -> int:
         return sum(self.counts.values()) + sum(self.files.values())
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing is left but what somebody wanted to be left."""
+        return all(rest.reason == KEPT for rest in self.remaining)
 
     def note(self, kind: str, done: Done, key: str, data: bytes | None) -> None:
         self.counts[kind, done] += 1
@@ -52,11 +75,13 @@ class StoreChanges:
     report: SweepReport
     dry_run: bool = False
     dropped: list[str] = field(default_factory=list)
+    changed: set[str] = field(default_factory=set)
+    """Keys of what was removed or redacted."""
 
     def remove(self, kind: str, stored: StoredObject) -> None:
         if not self.dry_run:
             self.store.delete(stored.key, if_match=stored.etag)
-        self.report.note(kind, "removed", stored.key, stored.data)
+        self._note(kind, "removed", stored)
 
     def drop(self, kind: str, stored: StoredObject) -> None:
         """Remove a copy of what was redacted elsewhere."""
@@ -68,7 +93,7 @@ class StoreChanges:
         etag = stored.etag
         if not self.dry_run:
             etag = self.store.put(stored.key, data, if_match=stored.etag)
-        self.report.note(kind, "redacted", stored.key, stored.data)
+        self._note(kind, "redacted", stored)
         return etag
 
     def rename(self, kind: str, stored: StoredObject, key: str, data: bytes) -> None:
@@ -77,4 +102,8 @@ class StoreChanges:
             with suppress(AlreadyExists):  # made by a run that was interrupted: the name is the content
                 self.store.put(key, data, if_absent=True)
             self.store.delete(stored.key, if_match=stored.etag)
-        self.report.note(kind, "redacted", stored.key, stored.data)
+        self._note(kind, "redacted", stored)
+
+    def _note(self, kind: str, done: Done, stored: StoredObject) -> None:
+        self.changed.add(stored.key)
+        self.report.note(kind, done, stored.key, stored.data)

@@ -9,19 +9,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from cocli.app.left_alone.changes import SweepReport
+from cocli.app.documents.documents import catalogue_addresses
+from cocli.app.left_alone.changes import Remainder, SweepReport
 from cocli.app.left_alone.identity import found_identity
 from cocli.app.left_alone.machine_sweep import MachineSweep
 from cocli.app.left_alone.matcher import SubjectMatcher
 from cocli.app.left_alone.proofs import obeyed_proofs, read_proofs, remember_obeyed, version_of, write_proof
-from cocli.app.left_alone.store_sweep import sweep_store
+from cocli.app.left_alone.store_sweep import SweepOptions, sweep_store
 from cocli.app.left_alone.suppress import list_stores
 from cocli.models.left_alone.suppression import Suppression
 from cocli.pipeline.suppression.listing import SuppressionList
 from cocli.pipeline.suppression.stored import read_entries, write_entry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from cocli.app.workspace import Workspace
     from cocli.config.places import Environment
@@ -39,8 +40,10 @@ class ObeyedProofs:
     objects: int = 0
     dropped: list[str] = field(default_factory=list)
     """Keys of copies that were removed because a proof names them: the redacted ones come with the sync."""
+    remaining: list[Remainder] = field(default_factory=list)
 
     def add(self, some: ObeyedProofs) -> None:
+        self.remaining += some.remaining
         self.proofs += some.proofs
         self.objects += some.objects
         self.dropped += some.dropped
@@ -53,10 +56,10 @@ def forget_again(workspace: Workspace) -> ObeyedProofs:
     """
     stores = list_stores(workspace)
     proofs = {proof.id: proof for store in stores for proof in read_proofs(store)}
-    done = ObeyedProofs()
+    done, catalogues = ObeyedProofs(), catalogue_addresses(workspace)
     for proof in proofs.values():
         matcher = _with_records(workspace, matcher_of(proof, copies=False))
-        done.add(_obey(workspace.settings.environ, stores, proof, matcher))
+        done.add(_obey(workspace.settings.environ, stores, matcher, SweepOptions(proof.notes), catalogues))
     return done
 
 
@@ -82,10 +85,13 @@ def carry_lists(one: Store, other: Store, *, writes_other: bool) -> None:
                 write_proof(target, proof)
 
 
-def obey_proofs(environ: Environment, stores: Iterable[Store], *, copies: bool) -> ObeyedProofs:
+def obey_proofs(
+    environ: Environment, stores: Iterable[Store], *, copies: bool, catalogues: Sequence[str] = ()
+) -> ObeyedProofs:
     """Sweep stores for those whom they say were forgotten, each once.
 
-    `copies`: what a proof names is dropped here, because a redacted one comes from elsewhere.
+    `copies`: what a proof names is dropped here, because a redacted one comes from elsewhere. `catalogues`: where
+    those of the stores are, if they are not among the state of this machine.
     """
     done = ObeyedProofs()
     for store in stores:
@@ -94,16 +100,26 @@ def obey_proofs(environ: Environment, stores: Iterable[Store], *, copies: bool) 
         if not new:
             continue
         for proof in new:
-            done.add(_obey(environ, [store], proof, matcher_of(proof, copies=copies)))
+            how = SweepOptions(proof.notes, idle_versions=False)  # whoever forgot them has looked at those
+            done.add(_obey(environ, [store], matcher_of(proof, copies=copies), how, catalogues))
         remember_obeyed(environ, store)
     return done
 
 
-def _obey(environ: Environment, stores: Iterable[Store], proof: Forgotten, matcher: SubjectMatcher) -> ObeyedProofs:
+def _obey(
+    environ: Environment,
+    stores: Iterable[Store],
+    matcher: SubjectMatcher,
+    how: SweepOptions,
+    catalogues: Sequence[str],
+) -> ObeyedProofs:
     done, report = ObeyedProofs(proofs=1), SweepReport()
     for store in stores:
-        done.dropped += sweep_store(store, matcher, report, notes=proof.notes, dry_run=False).dropped
-    MachineSweep(environ, matcher, report, (), dry_run=False).run()
+        done.dropped += sweep_store(store, matcher, report, how).dropped
+    here = MachineSweep(environ, matcher, report, (), dry_run=False)
+    here.run()
+    here.catalogues(catalogues)
+    done.remaining += report.remaining
     done.objects = sum(report.counts.values())
     return done
 

@@ -15,20 +15,21 @@ from typing import TYPE_CHECKING, Any
 
 from cocli.app.campaigns.name import campaign_names
 from cocli.app.campaigns.publication import is_ours, read_publication
-from cocli.app.documents.documents import opened_documents
+from cocli.app.documents.documents import catalogue_addresses, opened_documents
 from cocli.app.left_alone.changes import SweepReport
 from cocli.app.left_alone.identity import Identity, find_identity
 from cocli.app.left_alone.machine_sweep import RESUME_FOLDER, MachineSweep
 from cocli.app.left_alone.proofs import remember_obeyed, write_proof
-from cocli.app.left_alone.reach import beyond_reach
-from cocli.app.left_alone.store_sweep import sweep_store
+from cocli.app.left_alone.queue_sweep import QueueSweep
+from cocli.app.left_alone.reach import beyond_reach, kept_versions
+from cocli.app.left_alone.store_sweep import SweepOptions, sweep_store
 from cocli.app.left_alone.suppress import SubjectOptions, entry_of, list_stores, subjects_of, who, write_entries
 from cocli.app.workspace import Progress, no_progress
 from cocli.config.places import state_home
 from cocli.config.private import make_private
 from cocli.documents.catalog.base import EVERY
 from cocli.errors import UsageError
-from cocli.models.left_alone.forgotten import Forgotten, ForgottenValue
+from cocli.models.left_alone.forgotten import Forgotten, ForgottenRemainder, ForgottenValue
 from cocli.pipeline.suppression.stored import write_entry
 from cocli.sync.state import synced_bucket
 
@@ -53,6 +54,8 @@ class ForgetOptions:
     reason: str | None = None
     published: tuple[str, ...] = ()
     """Further places that hold published files."""
+    keep_versions: bool = False
+    """Leave earlier versions of objects to the lifecycle rule of the bucket, and say so in the proof."""
 
 
 @dataclass
@@ -100,7 +103,8 @@ def forget(workspace: Workspace, text: str, options: ForgetOptions, progress: Pr
     report.beyond += beyond_reach(workspace)
     republished = _republish(workspace, report)
     proof = _finish(workspace, begun, report)
-    os.unlink(path)
+    if report.is_whole:
+        os.unlink(path)  # whoever runs it again has nothing to go on from
     return ForgetReport(identity, report, proof, resumed, republished)
 
 
@@ -115,13 +119,21 @@ def _sweep(
     machine: bool = True,
 ) -> None:
     matcher = identity.matcher(workspace.store.now())
+    paths = tuple(f"{folder}/{literal}{end}" for literal in identity.literals for folder, end in _FOLDERS)
+    versions = machine and not options.keep_versions  # who only looks for what people wrote needs none of them
+    how = SweepOptions(options.notes, dry_run, versions, paths=paths)
     for store in [*all_copies(workspace), *_published_stores(workspace, options)]:
-        sweep = sweep_store(store, matcher, report, notes=options.notes, dry_run=dry_run, progress=progress)
+        sweep = sweep_store(store, matcher, report, how, progress)
         if not dry_run:
             _correct_catalogues(workspace, store, sweep.redacted_states)
-    if machine:
-        paths = tuple(f"{folder}/{literal}{end}" for literal in identity.literals for folder, end in _FOLDERS)
-        MachineSweep(workspace.settings.environ, matcher, report, paths, dry_run=dry_run).run()
+    if not machine:
+        return
+    if options.keep_versions:
+        report.remaining += kept_versions(workspace)
+    QueueSweep(workspace, matcher, report, dry_run=dry_run).run()
+    here = MachineSweep(workspace.settings.environ, matcher, report, paths, dry_run=dry_run)
+    here.run()
+    here.catalogues(catalogue_addresses(workspace))
 
 
 _FOLDERS = (("companies", "/"), ("people", ".md"))
@@ -250,14 +262,19 @@ def _begin(workspace: Workspace, identity: Identity, options: ForgetOptions) -> 
 
 
 def _finish(workspace: Workspace, begun: Forgotten, report: SweepReport) -> str:
-    """What was done, added to what earlier runs did: an interrupted one has told nobody."""
+    """What was done, added to what earlier runs did: an interrupted one has told nobody. What is left is told, too."""
+    left = [ForgottenRemainder(kind=rest.kind, count=rest.number, reason=rest.reason) for rest in report.remaining]
     done = begun.with_changes(
-        finished_at=workspace.store.now(), objects=tuple(report.objects), files=sum(report.files.values())
+        finished_at=workspace.store.now() if report.is_whole else None,
+        objects=tuple(report.objects),
+        remaining=tuple(left),
+        files=sum(report.files.values()),
     )
     key = ""
     for store in all_copies(workspace):
         key = write_proof(store, done)
-        remember_obeyed(workspace.settings.environ, store)
+        if report.is_whole:
+            remember_obeyed(workspace.settings.environ, store)
     return key
 
 
@@ -279,6 +296,7 @@ def as_document(done: ForgetReport, *, dry_run: bool) -> dict[str, Any]:
         "counts": [{"what": what, "done": how, "count": count} for what, how, count in report_counts(sweep)],
         "written_by_people": sorted(set(sweep.written)),
         "beyond_reach": sweep.beyond,
+        "remaining": [rest._asdict() for rest in sweep.remaining],
         "republished": list(done.republished),
         "proof": done.proof,
     }

@@ -12,14 +12,18 @@ import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
+from cocli.app.left_alone.changes import Remainder
 from cocli.app.left_alone.matcher import unpacked
 from cocli.app.whole_file import whole_file
 from cocli.config.places import cache_home, state_home
-from cocli.errors import FileUnusable
+from cocli.documents.catalog.opening import sqlite_path
+from cocli.documents.catalog.row_removal import remove_rows
+from cocli.errors import CatalogError, FileUnusable, MissingExtra
+from cocli.formats.secrets import mask
 from cocli.formats.usv_sql import quote_name, quote_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from cocli.app.left_alone.changes import SweepReport
     from cocli.app.left_alone.matcher import SubjectMatcher
@@ -32,6 +36,7 @@ _BESIDE = ("-wal", "-shm", "-journal")
 _ALWAYS = ("derived", "web", "scratch")
 """Folders below a cache of indexes: what is in them was made from records, in forms that are not all told by a look."""
 _BUSY_SECONDS = 30
+_ROW = "row of a database"
 
 
 class MachineSweep:
@@ -79,7 +84,7 @@ class MachineSweep:
         except FileNotFoundError:
             return
         if data.startswith(_SQLITE):
-            self._database(path)
+            self.database(path)
         elif self._names(path) or any(self._finds(part.decode("utf-8", "surrogateescape")) for part in unpacked(data)):
             self._found(path, data, is_cache=is_cache)
 
@@ -111,7 +116,31 @@ class MachineSweep:
 
     # --- databases
 
-    def _database(self, path: str) -> None:
+    def catalogues(self, addresses: Iterable[str]) -> None:
+        """Catalogues that lie elsewhere than the state of this machine: in another folder, or on a server."""
+        for address in dict.fromkeys(addresses):
+            path = sqlite_path(address)
+            if path is None:
+                self._server(address)
+            elif os.path.isfile(path) and not os.path.realpath(path).startswith(os.path.realpath(self._state) + os.sep):
+                self.database(path)
+
+    def _server(self, address: str) -> None:
+        where = mask(address)
+        try:
+            gone = remove_rows(address, self._finds, dry_run=self._dry_run)
+        except (CatalogError, MissingExtra) as error:
+            told = f"{where}: rows of the catalogue: {error.message} {error.hint or ''}"
+            self._report.remaining.append(Remainder(_ROW, 0, error.code, told.strip()))
+            return
+        self._report.files[_ROW, "removed"] += gone.rows
+        if gone.trouble:
+            told = f"{where}: rows are gone from the catalogue, but not from its files ({gone.trouble}). "
+            told += "Its owner writes the tables anew with: VACUUM FULL"
+            self._report.remaining.append(Remainder(_ROW, gone.rows, "not_written_anew", told))
+
+    def database(self, path: str) -> None:
+        """A file of SQLite."""
         try:
             with closing(sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)) as connection:
                 connection.execute("PRAGMA secure_delete = ON")
@@ -128,7 +157,7 @@ class MachineSweep:
                 hint="End what works with it (workers, the dashboard), and run the same command again: it goes on.",
             ) from error
         if gone:
-            self._report.files["row of a database", "removed"] += gone
+            self._report.files[_ROW, "removed"] += gone
 
     def _table(self, connection: sqlite3.Connection, table: str) -> int:
         name, gone = quote_name(table), 0

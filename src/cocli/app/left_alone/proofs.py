@@ -60,10 +60,19 @@ def merged_proof(known: Forgotten | None, new: Forgotten) -> Forgotten:
     return earlier.with_changes(
         values=tuple(values[name] for name in sorted(values)),
         objects=tuple(objects[name] for name in sorted(objects)),
+        remaining=_later(known, new).remaining,
         notes=known.notes or new.notes,
         files=max(known.files, new.files),
         finished_at=max(ends) if ends else None,
     )
+
+
+def _later(known: Forgotten, new: Forgotten) -> Forgotten:
+    """The one that ended later; where none has, the one that says more."""
+    ended = [proof for proof in (known, new) if proof.finished_at is not None]
+    if ended:
+        return max(ended, key=lambda proof: (str(proof.finished_at), len(proof.remaining)))
+    return max((known, new), key=lambda proof: (len(proof.remaining), str(proof.remaining)))
 
 
 # --- which of them this machine has obeyed

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from cocli.app.campaigns.name import campaign_names
 from cocli.app.documents.documents import catalog_address
+from cocli.app.left_alone.changes import KEPT, Remainder
 from cocli.app.left_alone.suppress import list_stores
+from cocli.app.left_alone.version_sweep import VERSION
 from cocli.documents.catalog.opening import sqlite_path
 from cocli.store.kinds import FOLDER, scheme_of
 
@@ -18,21 +20,21 @@ _SNAPSHOTS = (
     "Snapshots keep what they hold until they are pruned: make a new one, then: cocli backup prune. "
     "After a restore, remove it once more with: cocli forget --again"
 )
-_VERSIONS = (
-    "if the bucket keeps versions of objects, the earlier ones stay until its lifecycle rule ends them; "
-    "this program sees and removes the current ones only."
-)
+_SERVER = "rows are gone from its catalogue on PostgreSQL; the log and the backups of that server are its owner's."
+_VERSIONS = "if the bucket keeps versions of objects, the earlier ones stay until its lifecycle rule ends them."
 
 
 def beyond_reach(workspace: Workspace) -> list[str]:
     """Copies that this program knows of and does not change."""
     told = [_EXPORTED, _SNAPSHOTS]
-    buckets = [store.address for store in list_stores(workspace) if scheme_of(store.address) != FOLDER]
-    told += [f"{address.partition(' (')[0]}: {_VERSIONS}" for address in buckets]
     for name in sorted(campaign_names(workspace.store)):
         campaign = workspace.campaign(name)
         if sqlite_path(catalog_address(campaign.settings, campaign.store)) is None:
-            told.append(f"{name}: its catalogue is on PostgreSQL: cocli documents fsck --repair drops the rows.")
-        if campaign.settings.model().queue.provider != "store":
-            told.append(f"{name}: tasks that wait in {campaign.settings.model().queue.provider} are dropped when met.")
+            told.append(f"{name}: {_SERVER}")
     return list(dict.fromkeys(told))
+
+
+def kept_versions(workspace: Workspace) -> list[Remainder]:
+    """Buckets whose earlier versions were not to be removed."""
+    buckets = [store.address for store in list_stores(workspace) if scheme_of(store.address) != FOLDER]
+    return [Remainder(VERSION, 0, KEPT, f"{address.partition(' (')[0]}: {_VERSIONS}") for address in buckets]

@@ -9,12 +9,14 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+from dataclasses import dataclass
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any
 
 from cocli.app.left_alone.captures import CaptureSweep
 from cocli.app.left_alone.changes import StoreChanges, SweepReport
 from cocli.app.left_alone.matcher import unpacked
+from cocli.app.left_alone.version_sweep import VersionSweep
 from cocli.app.left_alone.written import WrittenSweep
 from cocli.app.workspace import Progress, no_progress
 from cocli.errors import Conflict, FormatError, InvalidKey, NotFound
@@ -47,6 +49,7 @@ _CAPTURES = (
     paths.IntakeKey, paths.ClusterStateKey, paths.IntakeVersionKey, paths.ClusterVersionKey, paths.BlobKey,
     paths.DamagedKey,
 )  # fmt: skip
+_PACKED = (paths.ShardKey, paths.ManifestKey, paths.WalKey)
 _FOLDERS_OF_A_CAPTURE = 5
 _MADE = {
     paths.ExportKey: "export",
@@ -111,6 +114,29 @@ class StoreSweep:
     def redacted_states(self) -> list[DocumentState]:
         return self.captures.states
 
+    @property
+    def changed(self) -> set[str]:
+        """Keys of what was removed or redacted."""
+        return self._changes.changed
+
+    def names(self, key: str) -> bool:
+        """Whether a key tells who it is about."""
+        return self._matcher.is_theirs(key)
+
+    def concerns(self, stored: StoredObject) -> bool:
+        """Whether an object would be removed or redacted, judged by itself: for one that is no longer current."""
+        kind = _kind_of(stored.key)
+        if not _is_written(stored.key, kind) and self._matcher.is_theirs(stored.key):
+            return True
+        if isinstance(kind, (*_OURS, *_PACKED)):
+            return self._rule.touches(stored.data.decode("utf-8", "surrogateescape"))
+        before = self._changes.report.total
+        if isinstance(kind, _CAPTURES):
+            self.captures.sweep_alone(stored)
+        else:
+            self._object(stored)
+        return self._changes.report.total > before
+
     def run(self) -> None:
         store = self._changes.store
         keys = [info.key for info in store.list()]
@@ -165,6 +191,7 @@ class StoreSweep:
             report.counts[kind, "redacted"] += 1
             name = key.rpartition("/")[2].partition(".")[0].rpartition("-")[2]
             report.objects.append(ForgottenObject(kind=kind, sha256=name, size=0, done="redacted"))
+        self._changes.changed |= set(done.objects)
         for manifest in history(index):
             self._live |= {str(paths.ShardKey(ref, name)) for name in manifest.names}
             self._live.add(_manifest_key(ref, manifest))
@@ -214,10 +241,7 @@ class StoreSweep:
         key = stored.key
         if key in self._live:
             return
-        try:
-            kind: Key | None = parse(key)
-        except InvalidKey:
-            kind = None
+        kind = _kind_of(key)
         if isinstance(kind, _OURS):
             return
         if self._matcher.is_proved(stored.data):
@@ -225,9 +249,12 @@ class StoreSweep:
             return
         if isinstance(kind, paths.WalKey):
             self._rows(stored, kind.index)
+        elif isinstance(kind, _PACKED):  # of no version: a run that was cut off has left it
+            if self._rule.touches(stored.data.decode("utf-8", "surrogateescape")):
+                self._changes.remove(self._kind(kind), stored)
         elif kind is not None and (ref := _loose_in(key, kind)) is not None:
             self._loose(stored, ref)
-        elif isinstance(kind, _WRITTEN) or key.startswith(("companies/", "people/")):
+        elif _is_written(key, kind):
             self._written.sweep(stored, kind)
         elif self._matcher.is_theirs(key):
             self._changes.remove(self._kind(kind), stored)
@@ -298,6 +325,17 @@ class StoreSweep:
         raise Conflict(key=keys[0])
 
 
+def _kind_of(key: str) -> Key | None:
+    try:
+        return parse(key)
+    except InvalidKey:
+        return None
+
+
+def _is_written(key: str, kind: Key | None) -> bool:
+    return isinstance(kind, _WRITTEN) or key.startswith(("companies/", "people/"))
+
+
 def _is_told_table(key: str) -> bool:
     """A table of all that a watch has told."""
     return key.endswith(".csv") and "/exports/watches/" in key
@@ -306,24 +344,44 @@ def _is_told_table(key: str) -> bool:
 def _loose_in(key: str, kind: Key) -> IndexRef | None:
     """The index in whose folder a record lies by itself."""
     above, found, below = f"/{key}".partition("/indexes/")
-    if not found or isinstance(kind, (paths.WalKey, paths.ShardKey, paths.ManifestKey)):
+    if not found or isinstance(kind, _PACKED):
         return None
     name = below.partition("/")[0]
     return IndexRef(name, None if not above else str(getattr(kind, "campaign", "")))
+
+
+@dataclass(frozen=True, slots=True)
+class SweepOptions:
+    """How a store is swept."""
+
+    notes: bool = False
+    """Also what people wrote."""
+    dry_run: bool = False
+    versions: bool = True
+    """Also what a bucket keeps of objects that were replaced or deleted."""
+    idle_versions: bool = True
+    """Also where no object was changed: those of what was removed before."""
+    paths: tuple[str, ...] = ()
+    """How keys of theirs begin that are only told by name, such as `companies/firm/`."""
 
 
 def sweep_store(
     store: Store,
     matcher: SubjectMatcher,
     report: SweepReport,
-    *,
-    notes: bool,
-    dry_run: bool,
+    options: SweepOptions,
     progress: Progress = no_progress,
 ) -> StoreSweep:
     """One store, from end to end."""
-    sweep = StoreSweep(StoreChanges(store, report, dry_run), matcher, notes=notes, progress=progress)
+    changes = StoreChanges(store, report, options.dry_run)
+    sweep = StoreSweep(changes, matcher, notes=options.notes, progress=progress)
     sweep.run()
+    if options.versions and (options.idle_versions or sweep.changed):
+        looking = StoreChanges(store, SweepReport(), dry_run=True)
+        judge = StoreSweep(looking, matcher, notes=options.notes, progress=no_progress)
+        paths = options.paths if options.notes else ()
+        changed = set() if options.dry_run else sweep.changed
+        VersionSweep(store, judge, report, changed, paths).run(dry_run=options.dry_run, progress=progress)
     return sweep
 
 
@@ -334,12 +392,7 @@ def _manifest_key(ref: IndexRef, manifest: Any) -> str:
 
 
 def _is_capture(key: str) -> bool:
-    if not key.endswith((".pb", ".bin", ".damaged")):
-        return False
-    try:
-        return isinstance(parse(key), _CAPTURES)
-    except InvalidKey:
-        return False
+    return key.endswith((".pb", ".bin", ".damaged")) and isinstance(_kind_of(key), _CAPTURES)
 
 
 def _capture_folder(key: str) -> str:

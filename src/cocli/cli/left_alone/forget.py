@@ -10,8 +10,12 @@ from cocli.cli.kit.context import Call
 from cocli.cli.kit.options import DRY_RUN, JSON, QUIET, STORE, YES, examples, shared, single_command
 from cocli.cli.left_alone.options import CountryOption, KindOption, ReasonOption
 from cocli.errors import UsageError
+from cocli.exit_codes import ExitCode
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from cocli.app.left_alone.changes import Remainder
     from cocli.app.left_alone.forget import ForgetReport
     from cocli.cli.kit.output import Output
 
@@ -45,6 +49,10 @@ def forget(
     reason: ReasonOption = None,
     notes: Annotated[bool, typer.Option("--notes", help="Also redact and remove what you wrote about them.")] = False,
     keep_notes: Annotated[bool, typer.Option("--keep-notes", help="Leave what you wrote, and say so.")] = False,
+    keep_versions: Annotated[
+        bool,
+        typer.Option("--keep-versions", help="Leave earlier versions in a bucket to its lifecycle rule, and say so."),
+    ] = False,
     published: Annotated[
         list[str],
         typer.Option(
@@ -74,7 +82,9 @@ def forget(
     if again:
         _again(call)
         return
-    options = use.ForgetOptions(SubjectOptions(kind, country), notes, keep_notes, reason, tuple(published))
+    options = use.ForgetOptions(
+        SubjectOptions(kind, country), notes, keep_notes, reason, tuple(published), keep_versions
+    )
     with call.workspace() as workspace, ProgressLine(output, "objects") as progress:
         if call.dry_run or not call.yes:
             planned = use.plan(workspace, str(subject), options, progress)
@@ -84,6 +94,8 @@ def forget(
                 return
         done = use.forget(workspace, str(subject), options, progress)
     _show(output, done, dry_run=False)
+    if not done.sweep.is_whole:
+        raise typer.Exit(int(ExitCode.FAILURE))
 
 
 def _again(call: Call) -> None:
@@ -92,9 +104,18 @@ def _again(call: Call) -> None:
     with call.workspace() as workspace:
         done = forget_again(workspace)
     if call.output.as_json:
-        call.output.document({"proofs": done.proofs, "objects": done.objects})
-        return
-    call.output.line(f"{done.proofs} were looked for again; {done.objects} objects were removed or redacted")
+        left = [rest._asdict() for rest in done.remaining]
+        call.output.document({"proofs": done.proofs, "objects": done.objects, "remaining": left})
+    else:
+        call.output.line(f"{done.proofs} were looked for again; {done.objects} objects were removed or redacted")
+        _show_remaining(call.output, done.remaining)
+    if done.remaining:
+        raise typer.Exit(int(ExitCode.FAILURE))
+
+
+def _show_remaining(output: Output, remaining: Iterable[Remainder]) -> None:
+    for rest in remaining:
+        output.line(f"left: {rest.told}")
 
 
 def _show(output: Output, done: ForgetReport, *, dry_run: bool) -> None:
@@ -118,5 +139,6 @@ def _show(output: Output, done: ForgetReport, *, dry_run: bool) -> None:
         output.talk(f"Published again: {name}")
     for words in done.sweep.beyond:
         output.talk(f"not reached: {words}")
+    _show_remaining(output, done.sweep.remaining)
     if done.proof:
         output.line(f"proof: {done.proof}")

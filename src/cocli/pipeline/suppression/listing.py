@@ -6,6 +6,8 @@ Made once from all entries, and asked for every value that is about to be writte
 from __future__ import annotations
 
 import hashlib
+import re
+import unicodedata
 from collections import defaultdict
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from cocli.models.left_alone.suppression import SubjectKind, Suppression
 
 _FEWEST_DIGITS = 6
+_EXTENSION = re.compile(r"\s*(?:x|ext\.?|extension)\s*\d{1,6}\s*\Z", re.IGNORECASE)
 
 
 class SuppressionList:
@@ -102,7 +105,9 @@ class SuppressionList:
         return bool(text) and "name" in self._digests and self.has("name", comparable_name(text or ""))
 
     def _phone_forms(self, text: str) -> list[str]:
-        digits = "".join(filter(str.isdigit, text))
+        if not text.isascii():
+            text = "".join(str(unicodedata.decimal(sign, sign)) for sign in text)
+        digits = "".join(filter(str.isdigit, _EXTENSION.sub("", text)))
         if len(digits) < _FEWEST_DIGITS:
             return []
         forms = [f"+{digits}", f"+{digits.removeprefix('00')}"]

@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
+from posixpath import commonprefix
 from typing import TYPE_CHECKING
+
+from cocli.pipeline.suppression.folding import folded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from cocli.pipeline.suppression.folding import Folded
     from cocli.pipeline.suppression.listing import SuppressionList
 
 MARK = "[removed]"
@@ -21,7 +25,8 @@ _LABEL = r"[a-z0-9\u00a1-\uffff](?:[a-z0-9_\u00a1-\uffff-]{0,61}[a-z0-9\u00a1-\u
 _HOST = rf"{_LABEL}(?:{_DOT}{_LABEL})+"
 _LOCAL = r"(?:[a-z0-9!#$'*+/=?^_`{|}~.\u00a1-\uffff-]|%2[be])+"
 _PHONE = re.compile(
-    r"(?<![\w.])(?:\+|%2b|\(|\d)(?:[\d\u00a0 ()./\u2010-\u2015-]|%20|%2b|&nbsp;){4,28}\d(?!\w)", re.IGNORECASE
+    r"(?<![\w.])(?:\+|%2b|\(|\d)(?:[\d\u00a0\t ()./\u2010-\u2015-]|%20|%2b|&nbsp;){4,28}\d(?!(?!x\d|ext)\w)",
+    re.IGNORECASE,
 )
 _PLACE = re.compile(r"[CG]hIJ[A-Za-z0-9_-]{23}|0x[0-9a-f]{1,16}:0x[0-9a-f]{1,16}|(?<![\d.])\d{15,20}(?![\d.])")
 _HASH16 = re.compile(r"(?<![0-9a-f])[0-9a-f]{16}(?![0-9a-f])")
@@ -29,6 +34,12 @@ _ESCAPES = re.compile(
     r"%([0-9a-f]{2})|&#0*(\d{1,3});|&#x0*([0-9a-f]{1,2});|&(commat|period);|\\[ux](?:00)?([0-9a-f]{2})", re.I
 )
 _NAMED = {"commat": "@", "period": "."}
+_FILE_ENDING = re.compile(
+    r"\.(?:csv|docx?|eml|gif|gz|html?|jpe?g|json|jsonl|kml|md|msg|ndjson|ods|odt|parquet|pb|pdf|png|svg|toml|tsv|txt|usv"
+    r"|vcf|webp|xlsx?|xml|ya?ml|zip)\Z",
+    re.IGNORECASE,
+)
+"""A file that is called by an address: `jo@firm.example.pdf`. Some of these are domains as well: both are tried."""
 _EDGES = ".'`*/=?^{|}~!#$-"
 _URL_HEAD = re.compile(r"(?:^|.*[/=?&#'\"`])(?=[^/])")
 
@@ -115,11 +126,30 @@ class Scrubber:
 
     def text(self, text: str) -> str:
         """The text with a mark where a listed value stood."""
-        if self._look is not None and not self._look.may_find(text):
+        if not self._steps:
             return text
+        if self._look is None or self._look.may_find(text):
+            for pattern, replaced in self._steps:
+                text = pattern.sub(replaced, text)
+        read = folded(text)
+        if read is None or (self._look is not None and not self._look.may_find(read.text)):
+            return text
+        return self._folded(text, read)
+
+    def _folded(self, text: str, read: Folded) -> str:
+        """Take out what only a reader sees: written with escapes, in other letters, with invisible signs in it."""
+        spans = set[tuple[int, int]]()
         for pattern, replaced in self._steps:
-            text = pattern.sub(replaced, text)
-        return text
+            for found in pattern.finditer(read.text):
+                new = replaced(found)
+                if new != found[0]:
+                    spans.add(read.span(*_changed(found, new)))
+        kept, at = list[str](), 0
+        for start, end in sorted(spans):
+            if start >= at:  # otherwise within what is taken out already
+                kept += [text[at:start], MARK]
+            at = max(at, end)
+        return "".join([*kept, text[at:]])
 
     def finds(self, text: str) -> bool:
         return self.text(text) != text
@@ -139,13 +169,19 @@ class Scrubber:
     def _email(self, found: re.Match[str]) -> str:
         """The local part may have swallowed what stands before it: `x=jo@firm.example`, `u003ejo@…`."""
         local, host = found[1], unescaped(found[2])
-        for start in _starts(local):
-            if self._listed.email(f"{unescaped(local[start:]).lstrip(_EDGES)}@{host}"):
-                return local[:start] + MARK
+        file = _FILE_ENDING.search(host)
+        for name, ending in ((host, ""), *(((host[: file.start()], file[0]),) if file else ())):
+            for start in _starts(local):
+                if self._listed.email(f"{unescaped(local[start:]).lstrip(_EDGES)}@{name}"):
+                    return f"{local[:start]}{MARK}{ending}"
         return found[0]
 
     def _host(self, found: re.Match[str]) -> str:
-        return self._or_mark(found, self._listed.host(unescaped(found[0])))
+        host = unescaped(found[0])
+        file = _FILE_ENDING.search(host)
+        if file and self._listed.host(host[: file.start()]):
+            return f"{MARK}{file[0]}"
+        return self._or_mark(found, self._listed.host(host))
 
     def _phone(self, found: re.Match[str]) -> str:
         text = unescaped(found[0])
@@ -155,6 +191,14 @@ class Scrubber:
         if len(parts) < 2:
             return found[0]
         return "".join(MARK if self._listed.phone(unescaped(part)) else part for part in parts)
+
+
+def _changed(found: re.Match[str], new: str) -> tuple[int, int]:
+    """Which part of a match was replaced: from the first sign that differs to the last."""
+    old = found[0]
+    begin = len(commonprefix([old, new]))
+    end = len(commonprefix([old[begin:][::-1], new[begin:][::-1]]))
+    return found.start() + begin, max(found.end() - end, found.start() + begin + 1)
 
 
 def _literal_pattern(words: Sequence[str]) -> re.Pattern[str]:

@@ -54,6 +54,11 @@ class LeftAlone:
         listed = self.listed()
         return self._veil if listed else None
 
+    def known_veil(self) -> Veil | None:
+        """The same as it was when somebody last asked. Nobody is asked now: for who must not wait."""
+        veil = self._veil
+        return veil if veil is not None and veil.listed else None
+
     def forget(self) -> None:
         """Look again at the next question: somebody has just changed the list."""
         self._list = None

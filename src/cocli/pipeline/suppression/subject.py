@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, get_args
 
@@ -65,6 +66,8 @@ def _readings(text: str, country: str | None) -> Iterator[Subject]:
 
 def normal_email(text: str) -> str:
     """`Jo.Doe+News@Münze.Example` → `jo.doe@xn--mnze-0ra.example`; empty for what is none."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text)
     local, at, host = text.strip().lower().rpartition("@")
     local = local.partition("+")[0] or local
     host = ascii_host(host.strip(".")) if at else ""
