@@ -15,6 +15,7 @@ from functools import cache
 from typing import TYPE_CHECKING, NewType
 
 from cocli.errors import IdentityError
+from cocli.keys.public_suffixes import public_suffixes
 
 if TYPE_CHECKING:
     from publicsuffixlist import PublicSuffixList
@@ -127,6 +128,11 @@ def registrable_domain(host_or_url: str) -> str:
     return str(domain)
 
 
+def is_under_known_suffix(domain: str) -> bool:
+    """Whether the public suffix list knows what a domain ends with: `firm.co.uk`, but not `logo.png`."""
+    return _public_suffixes().publicsuffix(domain, accept_unknown=False) is not None
+
+
 def _ascii_host(host: str) -> str:
     """The form in which a name is registered, by IDNA 2008: Python's own codec turns straße.de into another name."""
     if host.isascii():
@@ -145,10 +151,7 @@ def _looks_like_host(host: str) -> bool:
 
 @cache
 def _public_suffixes() -> PublicSuffixList:
-    # The list is 300 kB of text: loaded when the first domain is looked at, never at start-up.
-    from publicsuffixlist import PublicSuffixList
-
-    return PublicSuffixList()
+    return public_suffixes()
 
 
 def company_identity(

@@ -41,6 +41,7 @@ STATUS_FOLDER = "status/"
 ACCESS_FOLDER = "access/"
 EVICTIONS_FOLDER = "evictions/"
 REVOCATIONS_FOLDER = "revocations/"
+SUBSCRIPTIONS_FOLDER = "subscriptions/"
 GLOBAL_INDEXES = frozenset({"scraped-tiles", "domains"})
 """Indexes that campaigns share: what is known of a website or a tile does not depend on who asked."""
 
@@ -110,6 +111,11 @@ def task_folders(keys: Sequence[str]) -> tuple[list[str], dict[str, int]]:
 def task_id_of(folder: str) -> str:
     """The id of the task in a pending folder (a `ShortenedPart` where the id was too long to be kept)."""
     return decode_part(folder[:-1].rsplit("/", 1)[-1])
+
+
+def is_completion(key: str) -> bool:
+    """Whether a key is that of a result of a queue: such an object is created once, and never replaced."""
+    return "/completed/" in key and key.startswith(CAMPAIGNS_FOLDER) and key.split("/")[4:5] == ["completed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -468,6 +474,15 @@ class RevocationKey(Key):
     TEMPLATE: ClassVar[str] = "revocations/{token}.json"
     CODECS: ClassVar[dict[str, Codec]] = {"token": HASH16}
     token: str
+
+
+class SubscriptionKey(Key):
+    """An edition that gets what comes in from a datasource: kept where a lost catalogue does not take it along."""
+
+    TEMPLATE: ClassVar[str] = "subscriptions/{account}/{datasource}/{edition}.json"
+    account: str
+    datasource: str
+    edition: str
 
 
 class ParserQualityKey(Key):

@@ -3,7 +3,8 @@
 Pure functions: no store, no files, no clock. docs/merging.md says what they promise.
 """
 
-from cocli.pipeline.merge.matching import Assignment, Match, Matcher, assign
+from cocli.pipeline.merge.assignment import Assignment, assign
+from cocli.pipeline.merge.matching import Match, Matcher
 from cocli.pipeline.merge.reconciliation import reconcile
 from cocli.pipeline.merge.records import (
     merge_changes,

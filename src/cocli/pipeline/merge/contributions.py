@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cocli.models.prospect import Prospect
-    from cocli.pipeline.merge.matching import Assignment
+    from cocli.pipeline.merge.assignment import Assignment
     from cocli.pipeline.sources.imports.observation import ImportedPlace
 
 

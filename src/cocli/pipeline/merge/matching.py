@@ -9,24 +9,13 @@ meets none of them is a business of its own, and so is whoever a person has set 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from sys import intern
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from cocli.keys.identities import company_hash, company_identity, normalised
-from cocli.pipeline.comparison import (
-    comparable_name,
-    comparable_phone,
-    comparable_postcode,
-    is_same_phone,
-)
-from cocli.pipeline.merge.kinds import families_of_categories
-from cocli.pipeline.merge.names import NameRelation, name_parts, relation, without_towns
-from cocli.pipeline.merge.rules import DOMAIN_ITSELF, WEBSITE
-from cocli.pipeline.merge.transformations import DISTINCT_IDS, is_named_by_site, place_identity, source_id_of
-from cocli.pipeline.plan.geography import cell_of, cells_around, distance_m
-from cocli.pipeline.sources.imports import IMPORT
-from cocli.pipeline.streets import comparable_street, has_number, is_one_street
-from cocli.pipeline.websites.hosts.shared import is_shared, own_domain
+from cocli.keys.identities import company_hash, company_identity
+from cocli.pipeline.merge.candidates import TownIndex, key_of_domain, keys_of, keys_of_domain, keys_to_look_at
+from cocli.pipeline.merge.known import Known, known_place, known_prospect
+from cocli.pipeline.merge.likeness import compare, is_one_of_domain
+from cocli.pipeline.merge.transformations import DISTINCT_IDS, place_identity, source_id_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -34,16 +23,8 @@ if TYPE_CHECKING:
     from cocli.models.place import Place
     from cocli.models.prospect import Prospect
 
-NEAR_M = 150.0
-"""Sources put the pin on the door, the parcel or the middle of the block; the next branch is a street away."""
-CLOSE_M = 50.0
-"""Where neither side knows an address, the name has to stand at nearly the same spot."""
-VENUE_M = 1000.0
-"""A fairground or an airport has one address and many doors: the same street and postcode reach this far."""
-
-_PHONE_KEY_DIGITS = 7
-
-_ROWS_AND_SITES = {IMPORT, WEBSITE}
+NEW, SAME_IDENTITY = "new", "same identity"
+_BY_ID = ("same id ", "same place id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,64 +47,6 @@ class Match:
     def is_concluded(self) -> bool:
         """No id says so, and no equal name and address: it was concluded from what the two have in common."""
         return not self.is_new and self.reason != SAME_IDENTITY and not self.reason.startswith(_BY_ID)
-
-
-NEW, SAME_IDENTITY = "new", "same identity"
-_BY_ID = ("same id ", "same place id")
-
-
-class Known(NamedTuple):
-    """What is kept of a prospect: small, because there are millions."""
-
-    company: str
-    lat: float | None
-    lon: float | None
-    name: str
-    domain: str | None
-    street: str
-    postcode: str
-    city: str
-    is_placeless: bool
-    """It is of a person's list, and nobody but its own website says where it is, the city aside."""
-    is_bare: bool
-    """… nor what it is called: a row of a list of domains."""
-    phone: str = ""
-    kinds: frozenset[str] = frozenset()
-    """What its categories say that it is."""
-
-
-class TownIndex:
-    """Businesses by their town, for rows that know a street and neither position nor postcode.
-
-    Few rows are so. A town is put in order when the first of them asks; until then a list costs next to nothing.
-    """
-
-    def __init__(self) -> None:
-        self._waiting: dict[str, list[Known]] = {}
-        self._ordered: dict[str, dict[int, list[Known]]] = {}
-
-    def add(self, known: Known) -> None:
-        if not known.city or not known.street:
-            return
-        if (ordered := self._ordered.get(known.city)) is not None:
-            _put(ordered, known)
-        else:
-            self._waiting.setdefault(known.city, []).append(known)
-
-    def find(self, known: Known) -> Iterator[Known]:
-        """Who has its name, phone or domain in its town."""
-        ordered = self._ordered.get(known.city)
-        if ordered is None:
-            ordered = self._ordered[known.city] = {}
-            for waiting in self._waiting.pop(known.city, ()):
-                _put(ordered, waiting)
-        for key in _keys_at(known, [known.city]):
-            yield from ordered.get(key, ())
-
-
-def _put(ordered: dict[int, list[Known]], known: Known) -> None:
-    for key in _keys_at(known, [known.city]):
-        ordered.setdefault(key, []).append(known)
 
 
 class Matcher:
@@ -200,11 +123,11 @@ class Matcher:
         self._note_company(company, has_place_id=place.place_id is not None)
         if source_id := source_id_of(place):
             self._note_source_id(source_id, company)
-        self._index(_known(place, company))
+        self._index(known_place(place, company))
 
     def match(self, place: Place) -> Match:
         """The prospect that this place belongs to. Changes nothing."""
-        known = _known(place, "")
+        known = known_place(place, "")
         if place.place_id:
             return self._match_with_place_id(place, known)
         source_id = source_id_of(place)
@@ -263,7 +186,7 @@ class Matcher:
         return company
 
     def _index(self, known: Known) -> None:
-        for key in _keys(known):
+        for key in keys_of(known):
             there = self._entries.get(key)
             if there is None:
                 self._entries[key] = known
@@ -273,7 +196,7 @@ class Matcher:
                 self._entries[key] = [there, known]
 
         self._towns.add(known)
-        for key in _keys_of_domain(known):
+        for key in keys_of_domain(known):
             first = self._firsts.get(key)
             if first is not None and first.company != known.company:
                 self._several.add(key)
@@ -297,19 +220,19 @@ class Matcher:
     def _first_of_domain(self, known: Known) -> Known | None:
         """Who has its domain and its name; without that, the only one who has its domain, if the names allow it."""
         if not known.is_bare:
-            named = self._firsts.get(_key_of_domain(known, with_name=True))
+            named = self._firsts.get(key_of_domain(known, with_name=True))
             if named is not None and named.domain == known.domain and named.name == known.name:
                 return named
-        key = _key_of_domain(known, with_name=False)
+        key = key_of_domain(known, with_name=False)
         first = self._firsts.get(key)
         if first is None or first.domain != known.domain:
             return None
-        if known.is_bare or (key not in self._several and _is_one_of_domain(known, first)):
+        if known.is_bare or (key not in self._several and is_one_of_domain(known, first)):
             return first
         return None
 
     def _candidates(self, known: Known) -> Iterator[Known]:
-        for key in _keys_to_look_at(known):
+        for key in keys_to_look_at(known):
             there = self._entries.get(key)
             if isinstance(there, list):
                 yield from there
@@ -321,7 +244,7 @@ class Matcher:
     def _nearest(self, known: Known, candidates: Iterable[Known], distinct: set[str] | None = None) -> Match | None:
         best: tuple[int, bool, float, str, str] | None = None
         for candidate in candidates:
-            verdict = _compare(known, candidate)
+            verdict = compare(known, candidate)
             if verdict is None:
                 continue
             rule, distance, reason = verdict
@@ -350,285 +273,5 @@ class Matcher:
         return company
 
 
-@dataclass(frozen=True, slots=True)
-class Assignment:
-    """A place and the prospect it belongs to."""
-
-    place: Place
-    match: Match
-
-
-def assign(places: Iterable[Place], prospects: Iterable[Prospect]) -> list[Assignment]:
-    """Match many places at once: against the prospects and against each other.
-
-    The answer does not depend on the order in which either is given. Places with a place id come first, so that the
-    others find them. Assigning again, with the prospects that came out of it, changes nothing.
-    """
-    matcher = Matcher(prospects)  # whose answers do not depend on their order, so they may be a stream
-    assignments = []
-    for place in sorted(places, key=_order):
-        match = matcher.match(place)
-        matcher.note(place, match)
-        assignments.append(Assignment(place, match))
-    return assignments
-
-
-def _order(place: Place) -> tuple[object, ...]:
-    return (
-        place.place_id is None,
-        place.place_id or "",
-        # Who has more to be found by comes before who has less.
-        own_domain(place.website) is None,
-        place.lat is None,
-        not place.street,
-        place.source,
-        place.source_id,
-        place.observed_at,
-        place.model_dump_json(),
-    )
-
-
-def _known(place: Place, company: str) -> Known:
-    has_point = place.lat is not None and place.lon is not None
-    return Known(
-        company=company,
-        lat=place.lat if has_point else None,
-        lon=place.lon if has_point else None,
-        name=comparable_name(place.name),
-        domain=own_domain(place.website),
-        street=comparable_street(place.street or place.address),
-        postcode=comparable_postcode(place.postcode),
-        city=intern(normalised(place.city or "")),
-        is_placeless=(is_placeless := _is_row_without_place(place)),
-        is_bare=is_placeless and is_named_by_site(place),
-        phone=comparable_phone(place.phone_e164, place.phone),
-        kinds=families_of_categories(place.category_ids or place.category_labels),
-    )
-
-
-def known_prospect(prospect: Prospect) -> Known:
-    """What a prospect is found by."""
-    has_point = prospect.lat is not None and prospect.lon is not None
-    return Known(
-        company=prospect.company_hash,
-        lat=prospect.lat if has_point else None,
-        lon=prospect.lon if has_point else None,
-        name=comparable_name(prospect.name),
-        domain=None if prospect.domain and is_shared(prospect.domain) else prospect.domain,
-        street=comparable_street(prospect.street),
-        postcode=comparable_postcode(prospect.postcode),
-        city=intern(normalised(prospect.city or "")),
-        is_placeless=(is_placeless := not has_point and _is_of_rows_without_place(prospect)),
-        is_bare=is_placeless and _is_said_by_site(prospect, "name"),
-        phone=comparable_phone(prospect.phone_e164, prospect.phone),
-        kinds=families_of_categories(prospect.categories),
-    )
-
-
-def _is_row_without_place(place: Place) -> bool:
-    """Sources of businesses know where they are, and their branches apart; a person's list often does not."""
-    has_point = place.lat is not None and place.lon is not None
-    return place.source == IMPORT and not (has_point or place.street or place.address or place.postcode)
-
-
-def _is_of_rows_without_place(prospect: Prospect) -> bool:
-    return IMPORT in prospect.sources and (
-        {*prospect.sources} <= _ROWS_AND_SITES and _is_said_by_site(prospect, "street", "postcode")
-    )
-
-
-def _is_said_by_site(prospect: Prospect, *fields: str) -> bool:
-    """Whether these fields hold nothing, or what its own website says."""
-    there = [field for field in fields if getattr(prospect, field)]
-    origins = [prospect.origin_of(field) for field in there]
-    return all(origin is not None and origin.source in (WEBSITE, DOMAIN_ITSELF) for origin in origins)
-
-
-def _keys_of_domain(known: Known) -> tuple[int, ...]:
-    if not known.domain:
-        return ()
-    return _key_of_domain(known, with_name=False), _key_of_domain(known, with_name=True)
-
-
-def _key_of_domain(known: Known, *, with_name: bool) -> int:
-    return hash((known.domain, known.name) if with_name else (known.domain,))
-
-
-def _keys(known: Known) -> Iterator[int]:
-    """Where a prospect is kept: under domain, name and phone, each with its cell and with its postcode."""
-    places: list[object] = []
-    if known.lat is not None and known.lon is not None:
-        places.append(cell_of(known.lat, known.lon))
-    if known.street and known.postcode:
-        places.append(known.postcode)
-    yield from _keys_at(known, places)
-
-
-def _keys_to_look_at(known: Known) -> Iterator[int]:
-    places: list[object] = []
-    if known.lat is not None and known.lon is not None:
-        places.extend(cells_around(known.lat, known.lon))
-    if known.street and known.postcode:
-        places.append(known.postcode)
-    yield from _keys_at(known, places)
-
-
-def _keys_at(known: Known, places: list[object]) -> Iterator[int]:
-    # One name is written in several orders and scripts: it is kept under the words that tell, sorted.
-    every = list(name_parts(known.name).words)
-    words = without_towns(every, known.city) or every
-    names = {"".join(words), "".join(sorted(words))} if words else {known.name}
-    for place in places:
-        if known.domain:
-            yield hash((0, known.domain, place))
-        if known.name:
-            yield from (hash((1, name, place)) for name in names)
-        if len(known.phone) >= _PHONE_KEY_DIGITS:
-            yield hash((2, known.phone[-_PHONE_KEY_DIGITS:], place))
-
-
-def _is_one_of_domain(known: Known, other: Known) -> bool:
-    """Whether names let a row without a place be the one business of its domain."""
-    city = known.city if known.city == other.city else f"{known.city} {other.city}"
-    names = relation(known.name, other.name, city, (known.kinds, other.kinds))
-    if names is NameRelation.PART:
-        return _is_longer_form(known.name, other.name, same_phone=False)
-    return names in (NameRelation.EQUAL, NameRelation.FOREIGN)
-
-
 def _distinct_ids(source_ids: Iterable[str]) -> set[str]:
     return {source_id for source_id in source_ids if source_id.startswith(DISTINCT_IDS)}
-
-
-def _compare(known: Known, other: Known) -> tuple[int, float | None, str] | None:
-    """The number of the rule by which two are the same business, how far apart they are, and the reason in words."""
-    distance = _distance(known, other)
-    same_address = _is_one_address(known, other)
-    if not _is_near(distance, same_address):
-        return None
-    city = known.city if known.city == other.city else f"{known.city} {other.city}"
-    names = relation(known.name, other.name, city, (known.kinds, other.kinds))
-    has_phones = bool(known.phone and other.phone)
-    same_phone = has_phones and is_same_phone(known.phone, other.phone)
-    at_one_door = same_address or (distance is not None and distance <= CLOSE_M)
-    if known.domain and known.domain == other.domain:
-        other_phone = has_phones and not same_phone
-        if _is_one_firm(known, other, names, same_phone, other_phone, at_one_door):
-            return 0, distance, f"same domain {known.domain}, {_apart(distance)}"
-    if names is NameRelation.EQUAL:
-        return _of_one_name(known, other, distance, same_address, same_phone)
-    has_other_domain = known.domain and other.domain and known.domain != other.domain
-    if same_phone and not has_other_domain and _is_named_alike(known, other, names):
-        return 3, distance, f"same phone, {_apart(distance)}"
-    return None
-
-
-def _is_one_address(known: Known, other: Known) -> bool:
-    """The same street, and the same postcode; where one does not know it, the same house in the same town."""
-    if not known.street or not other.street:
-        return False
-    if known.postcode and other.postcode:
-        return known.postcode == other.postcode and is_one_street(known.street, other.street)
-    return (
-        bool(known.city)
-        and known.city == other.city
-        and has_number(known.street)
-        and is_one_street(known.street, other.street)
-    )
-
-
-def _is_named_alike(known: Known, other: Known, names: NameRelation) -> bool:
-    """Whether names let two that share a phone be one."""
-    if names is NameRelation.PART:
-        return _is_longer_form(known.name, other.name, same_phone=True)
-    return names is NameRelation.FOREIGN
-
-
-def _is_one_firm(
-    known: Known, other: Known, names: NameRelation, same_phone: bool, other_phone: bool, at_one_door: bool
-) -> bool:
-    """Whether two that share a website and a place are one: a hotel and its restaurant share both, too."""
-    if _is_unnamed(known) or _is_unnamed(other):
-        return not other_phone
-    if names is NameRelation.EQUAL:
-        # Branches in one street have the name and the website in common, and nothing else.
-        return not other_phone or _may_be_one_address(known, other)
-    if names is NameRelation.PART:
-        return not other_phone and _is_longer_form(known.name, other.name, same_phone=same_phone)
-    if names is NameRelation.FOREIGN:
-        return same_phone or (not other_phone and at_one_door)
-    if names is NameRelation.SHARED:
-        # The same people may run two trades at one door, with one phone.
-        one_trade = name_parts(known.name).families == name_parts(other.name).families
-        return same_phone and at_one_door and one_trade
-    return names is NameRelation.UNRELATED and same_phone and at_one_door
-
-
-def _is_unnamed(known: Known) -> bool:
-    """It is called by its website, or not at all."""
-    return not known.name or known.name == normalised(known.domain or "")
-
-
-def _is_longer_form(name: str, other: str, *, same_phone: bool) -> bool:
-    """Whether the longer of two names begins with the shorter, or has words before it and names no other trade.
-
-    "Nord Center" and "Shoes at Nord Center" are a mall and a shop in it.
-    """
-    short, long = sorted((name_parts(name), name_parts(other)), key=lambda parts: len(parts.words))
-    if long.words[: len(short.words)] == short.words:
-        return True
-    return (same_phone or len(long.words) == len(short.words) + 1) and long.families <= short.families
-
-
-def _of_one_name(
-    known: Known, other: Known, distance: float | None, same_address: bool, same_phone: bool
-) -> tuple[int, float | None, str] | None:
-    if not known.name or not other.name:
-        return None
-    if same_address:
-        return 1, distance, f"same name and address, {_apart(distance)}"
-    if distance is None:
-        return None
-    if same_phone:
-        return 1, distance, f"same name and phone, {_apart(distance)}"
-    if not _may_be_one_address(known, other):
-        return None
-    if distance <= (NEAR_M if _shares_address(known, other) else CLOSE_M):
-        return 2, distance, f"same name, {_apart(distance)}, no other address"
-    return None
-
-
-def _distance(known: Known, other: Known) -> float | None:
-    if known.lat is None or known.lon is None or other.lat is None or other.lon is None:
-        return None
-    return distance_m(known.lat, known.lon, other.lat, other.lon)
-
-
-def _is_near(distance: float | None, same_address: bool) -> bool:
-    """Without a position on both sides only the same address is near."""
-    if distance is None:
-        return same_address
-    return distance <= (VENUE_M if same_address else NEAR_M)
-
-
-def _may_be_one_address(known: Known, other: Known) -> bool:
-    """Nothing that both know speaks against it. A longer spelling of a street may contain the shorter."""
-    if known.postcode and other.postcode and known.postcode != other.postcode:
-        return False
-    return not (known.street and other.street) or _contains(known.street, other.street)
-
-
-def _shares_address(known: Known, other: Known) -> bool:
-    """Something that both know speaks for it."""
-    return bool(known.street and other.street and _contains(known.street, other.street))
-
-
-def _contains(street: str, other: str) -> bool:
-    words, others = set(street.split()), set(other.split())
-    return words <= others or others <= words or is_one_street(street, other)
-
-
-def _apart(distance: float | None) -> str:
-    if distance is None:
-        return "same address"
-    return f"{distance:.0f} m apart"

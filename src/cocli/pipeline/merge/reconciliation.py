@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from cocli.pipeline.merge.matching import Known, Match, Matcher, known_prospect
+from cocli.pipeline.merge.known import Known, known_prospect
+from cocli.pipeline.merge.matching import Match, Matcher
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
