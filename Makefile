@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 SEEDS ?= 20000
 MINUTES ?= 10
+WORKERS ?= 5
 SCENARIO ?= tests/queue/queue_scenario.py:QueueScenario
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
@@ -16,7 +17,7 @@ COMPILE := $(LOCK) pyproject.toml
 EXTRAS := aws browser grpc http kafka mcp postgres ray web
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint format types layers pytest browser openid axe kafka infra infratest images azurite wheels scenarios hosts gazetteer licences release soak chaos motion fuzz load pictures man wheel bench audit lock clean
+.PHONY: help demo test check lint format types layers pytest suite ready browser openid module axe kafka infra infratest images azurite wheels scenarios hosts gazetteer licences release soak chaos motion fuzz load pictures man wheel bench audit lock clean
 
 help: ## Show what can be done here
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -27,7 +28,9 @@ demo: $(VENV)/.run ## Run the main job offline on a folder of its own
 man: $(VENV)/.run ## Write the manual pages: make man DIR=~/.local/share/man/man1
 	@$(BIN)/python -m cocli.cli.kit.man_pages $(or $(DIR),.man/man1)
 
-test: check pytest ## Format, lint, types, layers, tests
+# The checks keep one processor busy: with the other one the tests begin. Where a check fails first, they do not.
+test: $(VENV)/.dev ## Format, lint, types, layers, tests
+	@$(MAKE) --no-print-directory --jobs 2 check suite
 	@test -n "$$(git status --porcelain 2>/dev/null)" || git rev-parse HEAD >$(VENV)/.tested 2>/dev/null || true
 
 ifdef CHANGED
@@ -52,8 +55,16 @@ layers: $(VENV)/.dev ## Check that dependencies point down only
 	@$(BIN)/lint-imports
 
 # The suite starts some hundred programs: where Python may not keep what it compiled, each would compile everything anew.
-pytest: $(VENV)/.dev browser axe openid ## Run the tests alone: make pytest ARGS='tests/store -k race'
-	@PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 4 --dist worksteal -q $(ARGS)
+# Many tests wait for something: with more workers than processors, another one works meanwhile.
+pytest: $(VENV)/.dev browser axe openid module ## Run the tests alone: make pytest ARGS='tests/store -k race'
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n $(WORKERS) --dist worksteal -q $(ARGS)
+
+suite: ready
+	@$(MAKE) --no-print-directory pytest
+
+# In a new checkout every worker would compile every test for itself. What is wrong with a test, the run says.
+ready: $(VENV)/.dev
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -q --collect-only -p no:cacheprovider >/dev/null 2>&1 || true
 
 browser: ## Install Chromium for the tests that need one: as root by apt; else say how
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || { \
@@ -66,6 +77,11 @@ openid: ## Install the OpenID provider of npm for the test that logs in with it;
 	@test -d $(VENV)/openid/node_modules/oidc-provider || { mkdir -p $(VENV)/openid && echo '{"private": true}' >$(VENV)/openid/package.json && \
 		npm install --prefix $(VENV)/openid --no-audit --no-fund --silent oidc-provider@9; } || \
 		echo "no OpenID provider: one test is skipped; it needs node and npm"
+
+module: ## Install gRPC for Node.js, for the test of a module in another language; needs node and npm
+	@test -d $(VENV)/module/node_modules/@grpc/grpc-js || { mkdir -p $(VENV)/module && echo '{"private": true}' >$(VENV)/module/package.json && \
+		npm install --prefix $(VENV)/module --no-audit --no-fund --silent @grpc/grpc-js@1 @grpc/proto-loader@0.8; } || \
+		echo "no gRPC for Node.js: one test is skipped; it needs node and npm"
 
 axe: ## Install axe-core, which judges the pages of the dashboard; where there is no npm, its judgements are left out
 	@test -f $(VENV)/axe/node_modules/axe-core/axe.min.js || { command -v npm >/dev/null && \
@@ -98,7 +114,7 @@ kafka: ## Install a Kafka broker for the tests, by Maven; needs Java 17 and mvn,
 		echo "no Kafka: its tests run on the mock cluster of librdkafka; a broker needs Java 17 and Maven"
 
 scenarios: $(VENV)/.dev browser ## Run every way through the program on a folder and on S3: takes minutes
-	@COCLI_TEST_EFFORT=2 PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 2 -q tests/scenarios tests/cli/test_editions.py tests/web/test_map.py tests/web/test_base_maps.py tests/web/test_published.py tests/web/test_compare.py tests/web/test_machines.py tests/web/test_run.py tests/pipeline/plan/test_geonames.py $(ARGS)
+	@COCLI_TEST_EFFORT=2 PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 2 -q tests/scenarios tests/cli/test_editions.py tests/web/test_map.py tests/web/test_base_maps.py tests/web/test_published.py tests/web/test_compare.py tests/web/test_machines.py tests/web/test_run.py tests/pipeline/plan/test_geonames.py tests/app/left_alone/test_offline.py $(ARGS)
 
 hosts: $(VENV)/.dev ## Deploy to three hosts with networks of their own while they work: as root, installs sshd by apt
 	@command -v sshd >/dev/null || test -x /usr/sbin/sshd || { \

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, settings
 from tests.kit import servers
 from tests.kit.effort import effort
 from tests.kit.kafka import kafka_used
+from tests.kit.order import spread, workers
 
 ROOT = str(Path(__file__).parents[1])
 
@@ -32,6 +33,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 
 gc.disable()  # until the tests are known: nothing of what is collected is let go, and looking for it takes seconds
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items[:] = spread(items, workers())
 
 
 def pytest_collection_finish() -> None:

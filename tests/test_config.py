@@ -369,6 +369,7 @@ NUMBERS = {
     *("google_maps.pages_per_day", "web.port", "refresh.budget", "refresh.closed_after"),
     *("documents.inline_limit", "documents.grpc_port", "documents.http_port", "documents.max_upload_bytes"),
     *("documents.account_requests_per_minute", "documents.account_bytes_per_minute", "documents.account_replays"),
+    "documents.account_pace",
     "retention.keep_versions",
 }
 TOML_VALUES = {

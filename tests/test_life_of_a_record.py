@@ -19,7 +19,7 @@ PACKAGE = ROOT / "src" / "cocli"
 PAGE = ROOT / "docs" / "life-of-a-record.md"
 SCENERY = ("cli/kit/", "demo/")
 """What all commands share, and the town that is walked through."""
-BY_THE_CLOCK = ("fleet/load", "fleet/scaler.py")
+BY_THE_CLOCK = ("fleet/load", "fleet/scaling/scaler.py")
 """What looks at the machine once a second: a quick machine has taken the whole step before it looks."""
 STRUCTURES = ("config", "documents", "formats", "index", "keys", "models", "queue", "store")
 """Rooms that every step stands on. The page names them once; the tables name the files of the way itself."""

@@ -8,16 +8,20 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.kit.effort import effort
 from tests.kit.town_records import TownOutcome
 
 PATIENCE = 700.0
+KILLS = effort(5)
+"""After so many the job comes to its end: each makes several processes start again."""
 
 
 @pytest.mark.timeout(1200)
 def test_killed_at_random_on_a_folder(field_of: Any, undisturbed: TownOutcome) -> None:
     field_of.workers = 3
     home = field_of.machine("home")
-    storm = field_of.storm(field_of.goal(home), growth=1.08)
+    storm = field_of.storm(field_of.goal(home))
+    storm.most = KILLS
     assert storm.rage(PATIENCE), storm.log_of("goal")
     assert len(storm.kills) >= 2
     after = field_of.outcome(home)

@@ -10,6 +10,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from defusedxml import ElementTree
 
 from cocli.pipeline.sources.registry import attributions, source_named, sources
 from cocli.results.exports.credits import BESIDE
@@ -56,6 +57,20 @@ def test_every_format_says_whom_to_name(plumbers: Any, write_prospects: Any, hom
         assert licence.name in said
         assert licence.link is not None
         assert licence.link in said or format_ == "xlsx"  # shared texts of a workbook are in a part of their own
+
+
+def test_the_map_of_a_campaign_says_it_too(plumbers: Any, write_prospects: Any, home: Path) -> None:
+    """The one that is published and linked from the report. KML wants the data behind the styles."""
+    write_prospects("a.example", sources=tuple(NAMES))
+    assert plumbers("campaign", "plan", "plumbers").code == 0
+    file = home / "map.kml"
+    assert plumbers("campaign", "coverage", "plumbers", "--kml", str(file), "--what", "both").code == 0
+    root = ElementTree.fromstring(file.read_text())
+    document = root[0]
+    said = document.findall("{*}ExtendedData/{*}Data[@name='attribution']/{*}value")
+    assert [value.text for value in said] == CREDITS
+    order = [child.tag.rpartition("}")[2] for child in document]
+    assert order == sorted(order, key=("name", "Style", "ExtendedData", "Folder").index)
 
 
 def test_a_list_that_owes_nobody_anything_says_nothing(plumbers: Any, write_prospects: Any, home: Path) -> None:

@@ -7,6 +7,7 @@ import json
 import struct
 from collections import Counter
 from pathlib import Path
+from random import Random
 
 import duckdb
 import phonenumbers
@@ -14,7 +15,8 @@ import pytest
 
 from cocli.demo.town import Town, Truth, build_town, truth_of, write_overture
 from cocli.demo.town.languages import LANGUAGES
-from cocli.demo.town.trades import PHRASES
+from cocli.demo.town.names import NameGiver
+from cocli.demo.town.trades import PHRASES, TRADES
 from cocli.demo.town.websites.negatives import NEGATIVES
 from cocli.demo.town.websites.replies import reply_to
 from cocli.demo.town.websites.script_forms import FORMS
@@ -254,6 +256,15 @@ def test_a_bigger_town_has_what_the_usual_one_has() -> None:
 
     assert len(town.businesses) == 2_000
     assert {email.form for site in town.sites.values() for email in site.emails} == {form.name for form in FORMS}
+
+
+def test_a_town_of_sixteen_thousand_still_gives_everybody_a_name() -> None:
+    names = NameGiver(Random(1))
+    trade = TRADES[0]
+    given = [names.business(trade) for _ in range(6_000)]
+    assert len(set(given)) == len(given)
+    assert " & " not in given[0]
+    assert " & " in given[-1]  # there are fewer families than that
 
 
 def test_a_town_that_is_too_small_is_refused() -> None:

@@ -249,7 +249,7 @@ def test_deleted_files_resurrected_by_sync(any_store: Store, prospect: Any) -> N
         def delete(self, key: str, *, if_match: str | None = None) -> None:
             raise Unavailable(address="memory://", reason="gone away", key=key)
 
-        def delete_many(self, keys: Any, *, if_match: Any = None) -> Any:
+        def delete_many(self, keys: Any, *, if_match: Any = None, durable: bool = True) -> Any:
             return [Unavailable(address="memory://", reason="gone away", key=key) for key in keys]
 
     left = Compactor(replace(prospects, store=NeverDeletes(prospects.store))).compact()

@@ -20,6 +20,7 @@ from cocli.app.infra.smoke import smoke_test
 from cocli.app.infra.stack import Stacks, differences
 from cocli.app.infra.users import add_user, remove_user, throwaway_user
 from cocli.app.workspace import Workspace, open_workspace
+from cocli.cli.root import run
 from cocli.config.resolve import Flags
 from cocli.errors import (
     CloudRefused,
@@ -125,6 +126,27 @@ def described(monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything but the CDK is real here: these tests do not need what it makes."""
     bucket = {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": "cocli-data-millers"}}
     monkeypatch.setattr(deployment, "synthesise", lambda options: {"Resources": {"Data1": bucket}})
+
+
+def test_a_template_keeps_old_versions_as_long_as_the_campaign_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = ("HOME", "COCLI_DATA_HOME", "COCLI_CONFIG", "COCLI_STATE_HOME", "COCLI_CACHE_HOME")
+    environ = {name: str(tmp_path / name.lower()) for name in names}
+    monkeypatch.setattr(deployment, "synthesise", lambda options: {"days": options.version_days})
+    days = []
+    for words in (
+        ("campaign", "new", "millers", "--quiet"),
+        ("infra", "template", "nobody"),
+        ("infra", "template", "millers"),
+        ("campaign", "edit", "millers", "--set", "retention.bucket_versions=90d", "--quiet"),
+        ("infra", "template", "millers"),
+    ):
+        assert run(list(words), environ) == 0
+        said = capsys.readouterr().out
+        if words[0] == "infra":
+            days.append(json.loads(said)["days"])
+    assert days == [30, 30, 90]
 
 
 def test_a_stack_of_somebody_else(as_owner: LocalCloud, described: None) -> None:

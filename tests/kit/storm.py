@@ -49,6 +49,8 @@ class Storm:
     """Seconds between two draws, at first."""
     growth: float = 1.0
     """… and how many times as long the next pause is: on a busy machine a job comes to its end all the same."""
+    most: int | None = None
+    """Kills after which the storm is over, and the job comes to its end undisturbed; None where it goes on."""
     kills: list[str] = field(default_factory=list)
     codes: list[int] = field(default_factory=list)
     """How the main job ended, each time that it ended by itself."""
@@ -66,7 +68,7 @@ class Storm:
                 if self._ended():
                     return True
                 self._alive()
-                if time.monotonic() >= kill_at:
+                if time.monotonic() >= kill_at and not self._is_over:
                     self._kill_one()
                     pause *= self.growth
                     kill_at = time.monotonic() + pause
@@ -74,6 +76,10 @@ class Storm:
             return False
         finally:
             self._stop()
+
+    @property
+    def _is_over(self) -> bool:
+        return self.most is not None and len(self.kills) >= self.most
 
     def log_of(self, job: str) -> str:
         return (self.folder / f"{job}.log").read_text("utf-8", "replace")

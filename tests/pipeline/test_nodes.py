@@ -27,7 +27,8 @@ from cocli.pipeline.sources.google_maps.nodes import MAPS_LIST, MAPS_PLACE
 from cocli.pipeline.sources.open_places.node import OPEN_PLACES
 from cocli.pipeline.sources.place_states import places_in, with_places
 from cocli.pipeline.websites.page.document import PAGE, facts_in, page_node
-from cocli.pipeline.websites.site.document import SITE, visit_document
+from cocli.pipeline.websites.site.document import visit_document
+from cocli.pipeline.websites.site.place import SITE
 from cocli.pipeline.websites.site.record import SiteState
 from cocli.store.memory import MemoryStore
 

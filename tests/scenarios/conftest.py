@@ -32,7 +32,7 @@ from tests.kit.effort import effort
 
 PATIENCE = 240.0
 """Seconds that a command or a condition may take on a machine with a load of 20."""
-_LOOK_SECONDS = 0.2
+_LOOK_SECONDS = 0.4
 PLACES = ["folder", "s3"] if effort(1) > 1 else ["s3"]
 in_make_scenarios = pytest.mark.skipif(
     effort(1) < 2,

@@ -18,6 +18,9 @@ from tests.scenarios.conftest import Machine, Machines, looking, wait_until
 CAMPAIGN = "harrowmere"
 SEARCHED = PHRASES if effort(1) > 1 else ("hair salon", "car repair", "lawyer")
 """All of them in `make scenarios`; in the suite three whose changes are of every kind."""
+QUEUE = ("queue.attempts=2", "queue.lease_seconds=10")
+"""What fails in the town fails again: one try more is for whoever follows a machine that was killed. Its leases end
+soon."""
 ENDED = (ExitCode.OK, ExitCode.GOAL_MISSED)
 
 
@@ -30,7 +33,8 @@ def test_what_changed_is_told_though_the_power_fails(machine: Machines, place: s
         add_places(laptop, RELEASE)
         queries = [word for phrase in SEARCHED for word in ("--query", phrase)]
         laptop.cocli("campaign", "new", CAMPAIGN, *queries)
-        laptop.cocli("campaign", "edit", CAMPAIGN, "--set", f"prospecting.area={laptop.files / 'territory.geojson'}")
+        settings = (f"prospecting.area={laptop.files / 'territory.geojson'}", *QUEUE)
+        laptop.cocli("campaign", "edit", CAMPAIGN, *(word for setting in settings for word in ("--set", setting)))
         assert laptop.cocli("run", CAMPAIGN, "--quiet", code=None).code in ENDED
     with looking(laptop, CAMPAIGN) as campaign:
         assert not any(campaign.store.list(f"campaigns/{CAMPAIGN}/indexes/changes/")), "a first run has no changes"
@@ -44,13 +48,14 @@ def test_what_changed_is_told_though_the_power_fails(machine: Machines, place: s
         assert due["outcomes"]["would_queue"] > 0
         queued = laptop.cocli("campaign", "refresh", CAMPAIGN, "--now", "--json").json
         assert queued["round"] == 1
-        assert queued["outcomes"]["queued"] == due["outcomes"]["would_queue"]
+        newest = queued["outcomes"]["queued"]
+        assert 0 < newest <= due["outcomes"]["would_queue"], "the newer file names other websites for some"
         again = other.cocli("campaign", "refresh", CAMPAIGN, "--now", "--json").json
         assert (again["round"], again["outcomes"]) == (None, {}), "another machine queues nothing twice"
-        running = laptop.start("run", CAMPAIGN, "--workers", "2", "--quiet")
+        running = laptop.start("run", CAMPAIGN, "--workers", "1", "--quiet")
         wait_until(lambda: refreshed(laptop) or running.poll() is not None, "a website is read again")
         laptop.kill(running)
-        assert other.cocli("run", CAMPAIGN, "--workers", "2", "--quiet", code=None).code in ENDED
+        assert other.cocli("run", CAMPAIGN, "--workers", "1", "--quiet", code=None).code in ENDED
 
     found = told(other)
     score = score_changes(found["changes"], town, later, SEARCHED)

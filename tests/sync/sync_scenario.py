@@ -89,10 +89,10 @@ class Below:
         return list(self._inner.put_many(whole))
 
     def delete_many(
-        self, keys: Iterable[str], *, if_match: Mapping[str, str] | None = None
+        self, keys: Iterable[str], *, if_match: Mapping[str, str] | None = None, durable: bool = True
     ) -> Sequence[StoreError | None]:
         etags = {self._prefix + key: etag for key, etag in (if_match or {}).items()}
-        return list(self._inner.delete_many([self._prefix + key for key in keys], if_match=etags))
+        return list(self._inner.delete_many([self._prefix + key for key in keys], if_match=etags, durable=durable))
 
     def now(self) -> datetime:
         return self._inner.now()  # type: ignore[no-any-return]

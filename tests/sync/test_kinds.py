@@ -57,6 +57,7 @@ EXAMPLES: list[tuple[object, kinds.SyncKind]] = [
     (paths.MachineAccessKey("pi"), kinds.MACHINE),
     (paths.EvictionKey("pi"), kinds.MACHINE),
     (paths.RevocationKey("0123456789abcdef"), kinds.MACHINE),
+    (paths.SubscriptionKey("acct", "ds", "staging"), kinds.MACHINE),
     (paths.ExtractorQualityKey("c", "pi"), kinds.REPORT),
     (paths.ImportMappingKey("c", "shape"), kinds.REPORT),
     (paths.ReportKey("c"), kinds.REPORT),

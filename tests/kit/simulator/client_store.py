@@ -61,7 +61,11 @@ class ClientStore:
         )
 
     def delete_many(
-        self, keys: Iterable[str], *, if_match: Mapping[str, str] | None = None
+        self,
+        keys: Iterable[str],
+        *,
+        if_match: Mapping[str, str] | None = None,
+        durable: bool = True,
     ) -> Sequence[StoreError | None]:
         etags = if_match or {}
         return self._ask_all([Request(self._process, "delete", key, if_match=etags.get(key)) for key in keys])
