@@ -78,6 +78,7 @@
     │   ├── TooSlow                 retryable: a request did not arrive in time
     │   ├── TooManyRequests         retryable: a token sent more requests than it may
     │   ├── ScopeMissing            the token does not allow this
+    │   ├── Withheld                a document names somebody who asked to be left alone
     │   ├── QuotaExceeded           retryable: an account has used up what it may use
     │   ├── UnknownUpload           it never was, has expired, or has ended
     │   ├── UploadOffset            the bytes do not begin where the upload stands
@@ -690,6 +691,14 @@ class ScopeMissing(ServiceError):
     code = "scope_missing"
     exit_code = ExitCode.DENIED
     remedy = "Make one that does on the machine that runs the service: cocli documents token --scope {scope}"
+
+
+class Withheld(ServiceError):
+    """The document names somebody who asked to be left alone: only who has the scope {scope} gets it."""
+
+    code = "withheld"
+    exit_code = ExitCode.DENIED
+    remedy = "Who may see everything makes a token for it: cocli documents token --scope read,{scope}"
 
 
 class QuotaExceeded(ServiceError):

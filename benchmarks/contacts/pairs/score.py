@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from benchmarks.contacts.pairs.pairs import LabelledPair
 from benchmarks.contacts.scorer import Tally
 from cocli.models.place import Place
-from cocli.pipeline.merge.matching import assign
+from cocli.pipeline.merge.assignment import assign
 from cocli.pipeline.merge.reconciliation import reconcile
 from cocli.pipeline.merge.transformations import sighted_prospect
 

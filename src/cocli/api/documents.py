@@ -78,11 +78,16 @@ class DocumentAccess:
         """Documents that failed for good, with the node and the reason."""
         return quarantined(self._documents, QuarantineQuery(node=node, released=released))
 
-    def release(self, *docs: str, node: str | None = None, graph: str | None = None) -> list[QuarantineRelease]:
-        """Let documents go on at the node where they failed; with none named, all that are in quarantine."""
+    def release(
+        self, *docs: str, node: str | None = None, graph: str | None = None, by: str = "api"
+    ) -> list[QuarantineRelease]:
+        """Let documents go on at the node where they failed; with none named, all that are in quarantine.
+
+        `by` is who does it, for the record.
+        """
         self._gate()
         query = QuarantineQuery(docs, node)
-        return release(self._documents, ReplayOptions(graph=graph), query, no_progress)
+        return release(self._documents, ReplayOptions(graph=graph), query, no_progress, by=by)
 
     def upload(
         self,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from cocli import logs
 from cocli.app.split import has_data
 from cocli.config.places import cache_home, state_home
-from cocli.errors import CocliError, UnknownCampaign, UsageError
+from cocli.errors import CocliError, SyncError, UnknownCampaign, UsageError
 from cocli.index.cache import FolderCache
 from cocli.keys.paths import CATALOG_FOLDER, FORGOTTEN_FOLDER, SUPPRESSED_FOLDER, campaign_folder
 from cocli.store.etag import content_etag
@@ -62,28 +62,33 @@ class Sync:
         watcher: SyncWatcher | None = None,
     ) -> SyncReport:
         """Bring both sides together. `TooManyDeletions` unless they are said to be meant."""
-        self._obey_who_was_forgotten(options)
+        remaining = self._obey_who_was_forgotten(options)
         more: dict[str, Any] = {} if watcher is None else {"watcher": watcher}
         syncer = Syncer(self.pair, self.selection, options, indexes=self.indexes, bandwidth=bandwidth, **more)
         with logs.bound(campaign=self.selection.campaign):
             report = syncer.run(many_deletions=many_deletions)
             self._tell_catalogues(report)
+        if remaining:
+            report.failed[FORGOTTEN_FOLDER] = SyncError(key=FORGOTTEN_FOLDER, reason=" ".join(remaining))
         return report
 
-    def _obey_who_was_forgotten(self, options: SyncOptions) -> None:
+    def _obey_who_was_forgotten(self, options: SyncOptions) -> list[str]:
         """Before anything is compared: who is left alone is known on both sides, and who was forgotten is gone from
-        both. So nothing of them that is still here goes back."""
+        both. So nothing of them that is still here goes back. Returns what could not be removed, in words."""
         folder, bucket, environ = self.pair.folder.store, self.pair.bucket, self.settings.environ
         if all(is_empty(store, name) for store in (folder, bucket) for name in (SUPPRESSED_FOLDER, FORGOTTEN_FOLDER)):
-            return
-        from cocli.app.left_alone.copies import carry_lists, obey_proofs  # here: all of the index comes with it
+            return []
+        from cocli.app.documents.documents import catalog_address  # here: all of the index comes with them
+        from cocli.app.left_alone.copies import carry_lists, obey_proofs
 
         carry_lists(folder, bucket, writes_other=options.direction.up)
-        dropped = obey_proofs(environ, [folder], copies=options.direction.down).dropped
-        if dropped:  # as if never had: what is in the bucket is brought over
-            self.pair.state.advance({}, dropped, brought=False)
+        catalogues = [catalog_address(self.settings, store) for store in (folder, bucket)]
+        done = obey_proofs(environ, [folder], copies=options.direction.down, catalogues=catalogues)
+        if done.dropped:  # as if never had: what is in the bucket is brought over
+            self.pair.state.advance({}, done.dropped, brought=False)
         if options.direction.up:
-            obey_proofs(environ, [bucket], copies=False)
+            done.add(obey_proofs(environ, [bucket], copies=False))
+        return [rest.told for rest in done.remaining]
 
     def _tell_catalogues(self, report: SyncReport) -> None:
         """Documents were brought over: whoever asks for them on either side knows them."""

@@ -140,6 +140,13 @@ class Workspace:
         veils = [self.left_alone(store).veil() for store in self._stores.values() if self._lists_somebody(store)]
         return [veil for veil in veils if veil is not None]
 
+    def known_text(self, text: str) -> str:
+        """A text without who is left alone, by the lists as they were last read: for logs, which must ask nobody."""
+        for left_alone in list(self._left_alone.values()):
+            veil = left_alone.known_veil()
+            text = text if veil is None else veil.text(text)
+        return text
+
     def _lists_somebody(self, store: Store) -> bool:
         """A look that loads nothing: most lists are empty, and then no command waits for what reads them."""
         now = time.monotonic()

@@ -151,6 +151,7 @@ _SHARED = """\
 # max_connections_per_address = 256
 # account_requests_per_minute = 0   # to a service, by one account; 0 is no limit
 # account_bytes_per_minute = 0
+# account_pace = 400             # a second, while other accounts ask as well; what comes quicker waits
 # account_replays = 4            # of one account at a time
 
 # [retention]                    # how long things are kept: "90d", "8w", "12mo", "2y"; for ever where nothing is said
@@ -182,7 +183,7 @@ _SHARED = """\
 # proxies = []                   # "http://host:port"; with a password only in COCLI_FETCH_PROXIES
 # allow_networks = []            # private ranges that may be read, such as "10.20.0.0/16"
 # allow_ports = []               # besides 80, 443, 8080, 8443
-# concurrency = 500              # sites at a time, at most: a worker finds out how many its machine can bear
+# concurrency = 2000             # sites at a time, at most: a worker finds out how many its machine can bear
 # timeout_seconds = 30.0         # for the head of an answer, and again for its body
 # max_page_bytes = 5242880       # what is longer is cut off
 # mx = false                     # ask the name server whether the domains of e-mail addresses take mail

@@ -42,7 +42,9 @@ class TaskForm:
         if found is None:
             return None
         created_at, nonce, payload_text, task_id = found.groups()
-        payload = {} if payload_text == b"{}" else json_records.as_written(payload_text)
+        payload = json_records.plain_object(payload_text)
+        if payload is None:
+            payload = json_records.as_written(payload_text)
         if payload is None:
             return None
         try:

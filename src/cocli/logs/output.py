@@ -23,7 +23,7 @@ from cocli.formats.secrets import mask
 from cocli.logs.records import PACKAGE, fields_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 LEVEL_VARIABLE = "COCLI_LOG"
 FORMAT_VARIABLE = "COCLI_LOG_FORMAT"
@@ -68,7 +68,13 @@ class LogHandler(logging.StreamHandler[TextIO]):
         super().__init__(stream)
         self.levels = levels
         self.setFormatter(formatter)
+        self.veil: Callable[[str], str] | None = None
+        """What a line passes through before it is written. It must ask nobody: whoever is asked may log."""
         self._owned = owned
+
+    def format(self, record: logging.LogRecord) -> str:
+        line = super().format(record)
+        return line if self.veil is None else self.veil(line)
 
     def end(self) -> None:
         """Close a file; a stream of the process stays open."""
@@ -88,6 +94,14 @@ def turn_on(environ: Mapping[str, str], stream: TextIO) -> None:
     logging.getLogger(PACKAGE).addHandler(handler)
     for name, level in handler.levels.items():
         logging.getLogger(name).setLevel(level.upper())
+
+
+def veil_lines(veil: Callable[[str], str]) -> bool:
+    """Let every line that is written from now on pass through something. Whether any are written."""
+    handlers = [handler for handler in logging.getLogger(PACKAGE).handlers if isinstance(handler, LogHandler)]
+    for handler in handlers:
+        handler.veil = veil
+    return bool(handlers)
 
 
 def turn_off() -> None:

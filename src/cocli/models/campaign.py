@@ -210,6 +210,9 @@ class DocumentsSection(RecordPart):
     """Requests that one account may send to a service in a minute; 0 is no limit."""
     account_bytes_per_minute: Annotated[int, Field(ge=0)] = 0
     """Bytes that one account may send to a service in a minute; 0 is no limit."""
+    account_pace: Annotated[int, Field(ge=0)] = 400
+    """Requests of one account that a service takes in a second while others ask as well; what comes quicker waits. 0 is
+    no limit."""
     account_replays: Annotated[int, Field(ge=0, le=1000)] = 4
     """Replays of one account that a service runs at a time; 0 is no limit."""
 
@@ -295,7 +298,7 @@ class FetchSection(RecordPart):
     """Private ranges that may be read all the same, such as `10.20.0.0/16`. Without it only the public internet is."""
     allow_ports: Many[Annotated[int, Field(ge=1, le=65_535)]] = ()
     """Besides 80, 443, 8080 and 8443."""
-    concurrency: Annotated[int, Field(ge=1, le=2000)] = 500
+    concurrency: Annotated[int, Field(ge=1, le=10_000)] = 2000
     """Sites that a worker reads at a time, at most: it finds out how many this machine can bear."""
     timeout_seconds: Annotated[float, Field(gt=0, le=600)] = 30.0
     """For the head of an answer, and again for its whole body."""

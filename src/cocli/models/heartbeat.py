@@ -163,6 +163,19 @@ class TokenRevocation(Record):
     reason: Text | None = None
 
 
+class SubscriptionRecord(Record):
+    """`subscriptions/{account}/{datasource}/{edition}.json`: a catalogue that is built anew takes it over from here."""
+
+    schema_id = "cocli.subscription/1"
+    key = ("account", "datasource", "edition")
+
+    account: Label
+    datasource: Label
+    edition: Label
+    since: UtcDatetime
+    """By the store's clock."""
+
+
 class WorkerReport(Record):
     """What a worker process tells its supervisor, one line of JSON whenever something changed.
 

@@ -14,8 +14,8 @@ from cocli.pipeline.sources.graph_nodes import PlaceNode, place_nodes
 from cocli.pipeline.sources.imports import IMPORT
 from cocli.pipeline.websites.fetch.capture import BODY
 from cocli.pipeline.websites.page.document import PAGE, page_node
-from cocli.pipeline.websites.site.document import SITE, VISIT
 from cocli.pipeline.websites.site.node import site_node
+from cocli.pipeline.websites.site.place import SITE, VISIT
 
 PIPELINE = "cocli.pipeline.nodes:pipeline_graph"
 """The graph where no other one is named."""

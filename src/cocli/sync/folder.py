@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from cocli.store.base import Store
     from cocli.store.local import Fsync
 
-_INTERNAL = (".tmp#", ".locks#", ".clock#")  # the store's own files; no key can be called so
+_INTERNAL = (".tmp#", ".locks#", ".clock#", ".journal#")  # the store's own files; no key can be called so
 _NO_KEY = "its name cannot be a key: letters, digits and ._~@+=,- only"
 _DOUBLED = "another file beside it has the same key: rename one of them"
 

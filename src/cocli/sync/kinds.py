@@ -133,7 +133,8 @@ def index_of(key: str) -> str | None:
 
 _FIRST = {
     "companies": MARKDOWN, "people": MARKDOWN, "status": HEARTBEAT, "access": MACHINE, "evictions": MACHINE,
-    "revocations": MACHINE, "catalog": CATALOG, "probes": PROBE, "suppressed": LEFT_ALONE, "forgotten": LEFT_ALONE,
+    "revocations": MACHINE, "subscriptions": MACHINE,
+    "catalog": CATALOG, "probes": PROBE, "suppressed": LEFT_ALONE, "forgotten": LEFT_ALONE,
 }  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import tempfile
 from dataclasses import dataclass
 from enum import StrEnum
+from io import BytesIO
 from typing import TYPE_CHECKING, BinaryIO
 from xml.etree.ElementTree import Element
 
@@ -20,8 +21,11 @@ from cocli.app.workspace import location, no_progress
 from cocli.formats import kml
 from cocli.keys.paths import ExportKey
 from cocli.pipeline.plan.coverage_files import render_kml
+from cocli.results.exports.kml import named_sources
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from cocli.app.campaigns.coverage import Covered
     from cocli.app.indexes.indexes import Indexes
     from cocli.app.workspace import Progress
@@ -85,7 +89,7 @@ def write_campaign_kml(
     """
     campaign = needed_campaign(indexes)
     written = WrittenKml(what=what.value)
-    tiles = ""
+    tiles, whom = "", list[str]()
     if what in (What.COVERAGE, What.BOTH):
         covered = covered or measure_coverage(indexes, campaign, limit=1, progress=progress)
         written.tiles = len(covered.coverage.tiles)
@@ -94,9 +98,13 @@ def write_campaign_kml(
         if what in (What.PROSPECTS, What.BOTH):
             report = export_to(indexes, ExportOptions(format="kml"), exported, progress)
             written.prospects, written.without_position = report.rows, report.without_position
+            whom = report.attribution
+        # KML wants the styles before the data, and both before the folders.
         out.write(f"{kml.HEAD}{kml.element('name', campaign.name)}\n".encode())
+        out.write("".join([*_elements(tiles, "Style"), *_pins(), named_sources(whom)]).encode())
         if tiles:
-            _write_tiles(tiles, out)
+            folder = ["<Folder>\n<name>Coverage</name>\n", *_elements(tiles, "Placemark"), "</Folder>\n"]
+            out.write("".join(folder).encode())
         if exported.tell():
             exported.seek(0)
             _write_prospects(exported, out)
@@ -105,20 +113,19 @@ def write_campaign_kml(
     return written
 
 
-def _write_tiles(rendered: str, out: BinaryIO) -> None:
-    """The styles as they are, the polygons in a folder of their own."""
-    from io import BytesIO
+def _elements(rendered: str, name: str) -> list[str]:
+    """The elements of that name in a document; none where there is no document."""
+    if not rendered:
+        return []
+    return [kml.text_of(part) for part in kml.elements(BytesIO(rendered.encode()), name)]
 
-    lines = [kml.text_of(part) for part in kml.elements(BytesIO(rendered.encode()), "Style")]
-    lines += ["<Folder>\n<name>Coverage</name>\n"]
-    lines += [kml.text_of(part) for part in kml.elements(BytesIO(rendered.encode()), "Placemark")]
-    out.write("".join([*lines, "</Folder>\n"]).encode())
+
+def _pins() -> Iterator[str]:
+    for name, (colour, _) in _PINS.items():
+        yield f'<Style id="{name}"><IconStyle><color>{colour}</color><scale>0.9</scale></IconStyle></Style>\n'
 
 
 def _write_prospects(exported: BinaryIO, out: BinaryIO) -> None:
-    for name, (colour, _) in _PINS.items():
-        style = f'<Style id="{name}"><IconStyle><color>{colour}</color><scale>0.9</scale></IconStyle></Style>\n'
-        out.write(style.encode())
     words = "; ".join(f"{name}: {meaning}" for name, (_, meaning) in _PINS.items())
     out.write(f"<Folder>\n<name>Prospects</name>\n{kml.element('description', words)}\n".encode())
     for placemark in kml.elements(exported, "Placemark"):

@@ -13,7 +13,7 @@ from cocli.index.compaction import Compactor
 from cocli.index.description import describe_newest
 from cocli.keys.paths import IndexRef
 from cocli.pipeline.merge.settling import ProspectSettler, Settled
-from cocli.pipeline.websites.site.document import stored_website
+from cocli.pipeline.websites.site.place import stored_website
 
 if TYPE_CHECKING:
     from cocli.app.workspace import Workspace

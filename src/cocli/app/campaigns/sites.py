@@ -17,7 +17,7 @@ from cocli.models.record import RecordPart
 from cocli.pipeline.exclusions import Exclusions
 from cocli.pipeline.merge.site_records import theirs
 from cocli.pipeline.websites.hosts.shared import own_domain
-from cocli.pipeline.websites.site.document import stored_website
+from cocli.pipeline.websites.site.place import stored_website
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from cocli.app.workspace import Campaign, Workspace
     from cocli.models.note import Meeting, Note
+    from cocli.pipeline.suppression.listing import SuppressionList
     from cocli.results.companies.drafts import DraftValue
     from cocli.results.companies.entries import CompanyEntry
     from cocli.results.companies.people import PersonPage
@@ -138,6 +139,16 @@ def show_company(store: Store, name: str) -> CompanyView:
     entries = tuple(notes(store, page.slug)), tuple(meetings(store, page.slug))
     people = tuple(people_of(store, page.slug, page.title, *former_slugs(store, page)))
     return CompanyView(page, location(store, page.key), *entries, people)
+
+
+def refuse_left_alone(listed: SuppressionList, page: CompanyPage) -> None:
+    """A business that is on the do-not-contact list as a whole is not shown, its page neither."""
+    facts = page.facts
+    domain, place_id = (facts.domain, facts.place_id) if facts else (None, None)
+    by_hash = any(map(listed.company, page.hashes))
+    if by_hash or listed.host(domain) or listed.place(place_id) or listed.name(page.title):
+        hint = f"It is on the do-not-contact list. Your own file is there: cocli company open {page.slug}"
+        raise NotFound(key=f"company {page.slug}", hint=hint)
 
 
 def former_slugs(store: Store, page: CompanyPage) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ from cocli.app.results.report import make_report
 from cocli.app.sources.sources import phrase_notes
 from cocli.errors import CocliError, NothingToWorkOn, StoreError
 from cocli.fleet.drain import Drain
-from cocli.fleet.load import Limit
+from cocli.fleet.scaling.load import Limit
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor

@@ -17,7 +17,7 @@ Policy: TypeAlias = "dict[str, Any]"
 
 _SHARED = (
     *("indexes", "companies", "people", "status", "access", "evictions", "revocations"),
-    *("catalog", "uploads", "probes", "suppressed", "forgotten"),
+    *("catalog", "uploads", "probes", "suppressed", "forgotten", "subscriptions"),
 )
 """Folders beside `campaigns/`. The first segment of a key; a test holds that none is missing."""
 _READ = ("s3:GetObject",)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -23,9 +24,10 @@ from cocli.fleet.stall import (
 from cocli.formats import json_records
 from cocli.keys.paths import STATUS_FOLDER, CampaignHeartbeatKey, ExtractorQualityKey, HeartbeatKey, quality_folder
 from cocli.models.heartbeat import Heartbeat
+from cocli.queue.base import QueueStats
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from datetime import datetime
 
     from cocli.app.workspace import Campaign, Workspace
@@ -112,6 +114,8 @@ def cluster_status(campaign: Campaign) -> ClusterStatus:
     found = read_beats(campaign.store, campaign.name)
     nodes = _node_queues(campaign, config, found.beats)
     queues = tuple(_queue(campaign, name, now) for name in (*WORKED, *_on_queues(config, nodes)))
+    if config.documents.events == "kafka" and nodes:
+        queues += tuple(_on_kafka(config, nodes, now))
     working: dict[str, datetime] = {}
     evicted = evicted_hosts(campaign.store)
     heeded = [beat for beat in found.beats if beat.heartbeat.hostname not in evicted]
@@ -187,8 +191,23 @@ def _node_queues(campaign: Campaign, config: CampaignConfig, beats: Iterable[Bea
 
 
 def _on_queues(config: CampaignConfig, nodes: Mapping[str, str]) -> tuple[str, ...]:
-    """Those that can be counted here. What waits in Kafka, Kafka's own tools tell."""
     return tuple(nodes.values()) if config.documents.events == "queue" else ()
+
+
+def _on_kafka(config: CampaignConfig, nodes: Mapping[str, str], now: datetime) -> Iterator[QueueStatus]:
+    """What waits in the topics of nodes. Kafka tells neither what is in hand nor how much was done lately."""
+    from cocli.app.documents.events import kafka_transport
+    from cocli.documents.graph.destination import Destination
+
+    for node, name in nodes.items():
+        try:
+            with closing(kafka_transport(config.documents)) as transport:
+                backlog = transport.backlog(Destination(config.documents.edition or config.cluster.id, node))
+        except CocliError as error:  # the broker is away, or not installed: the machines are worth seeing all the same
+            yield QueueStatus(name, now, problem=error.message)
+            continue
+        stats = QueueStats(name, backlog.waiting, 0, None, None, {}, oldest=backlog.oldest)
+        yield QueueStatus(name, now, stats)
 
 
 def _queue(campaign: Campaign, name: str, now: datetime) -> QueueStatus:

@@ -9,7 +9,7 @@ from cocli.fleet.commands import WORKED
 from cocli.fleet.process import WorkerProcess
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from cocli.app.workspace import Workspace
 
@@ -20,11 +20,13 @@ def worker_spawner(
     say: Callable[[str], None],
     host: str | None = None,
     graph: str | None = None,
+    options: Sequence[str] = (),
 ) -> Callable[[str, str], WorkerProcess]:
     """Starts a worker of a queue, or of a node, under a name, with the settings of this workspace. What it complains of
     is said.
 
     `host` is what this machine is called, where that is not its host name. `graph` makes the graph of the nodes.
+    `options` are more words for the worker.
     """
     flags, environ = workspace.settings.flags, workspace.settings.environ
     store = ["--store", flags.store] if flags.store else []
@@ -34,6 +36,7 @@ def worker_spawner(
     def spawn(queue: str, name: str) -> WorkerProcess:
         words = ["worker", queue] if queue in WORKED else ["documents", "work", queue, *made_by]
         command = [sys.executable, "-m", "cocli", *words, "--campaign", campaign, *store, *name_of_host, "--supervised"]
+        command += options
         return WorkerProcess.started(command, environ, on_complaint=lambda line: say(f"{name}: {line}"))
 
     return spawn

@@ -7,13 +7,16 @@ import re
 import secrets
 import socket
 import time
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
 from cocli import logs
 from cocli.app.campaigns.name import campaign_names
+from cocli.app.machines.processes import worker_spawner
 from cocli.app.machines.stages import campaign_queue, open_stage
 from cocli.errors import CocliError, UsageError
+from cocli.fleet.companions import Companions, merged
 from cocli.fleet.eviction import Gate
 from cocli.fleet.task_worker import IdleSettings
 from cocli.fleet.worker import Worker
@@ -46,6 +49,8 @@ class WorkerSettings:
     seconds: float | None = None
     host: str | None = None
     """What this machine is called, where that is not its host name."""
+    processes: int = 1
+    """That share the queue of websites while many wait."""
     timing: IdleSettings = field(default_factory=IdleSettings)
 
 
@@ -113,16 +118,56 @@ def run_worker(
     gate()
     with (
         logs.bound(campaign=campaign.name, queue=name, host=settings.host),
+        closing(_companions(workspace, campaign, name, settings, drain, on_trouble)) as companions,
         open_stage(workspace, campaign, name, worker=who) as stage,
     ):
         queue = campaign_queue(campaign, name, worker=who, check=True, gate=gate)
         try:
-            worker = _opened_worker(campaign, stage, queue, settings, on_trouble)
-            watch = _Watch(worker, queue, who, on_progress, counts=counts)
+            worker = _opened_worker(campaign, stage, queue, settings, companions, on_trouble)
+            watch = _Watch(worker, queue, who, on_progress, companions, counts=counts)
             whole = worker.run(drain, seconds=settings.seconds, on_look=watch.look)
+            companions.finish(watch.look)
             return Worked(campaign.name, watch.at_the_end(), whole)
         finally:
             queue.close()
+
+
+def _companions(
+    workspace: Workspace,
+    campaign: Campaign,
+    name: str,
+    settings: WorkerSettings,
+    drain: Drain,
+    on_trouble: Callable[[str], None] | None,
+) -> Companions:
+    """They are started beside the opening of this worker's own stage: both take a second."""
+    count = _processes(name, settings) - 1
+    options = ["--once", "--processes", "1", "--workers", str(_most(campaign, settings))]
+    if settings.seconds is not None:
+        options += ["--for", f"{settings.seconds:g}s"]
+    spawn = worker_spawner(workspace, campaign.name, on_trouble or _LOG.warning, settings.host, options=options)
+
+    def waiting() -> int:
+        queue = campaign_queue(campaign, name)
+        try:
+            return queue.stats().waiting
+        finally:
+            queue.close()
+
+    return Companions(
+        lambda: spawn(name, f"{name} beside"), waiting, count=count, queue=name, drain=drain, on_trouble=on_trouble
+    )
+
+
+def _processes(name: str, settings: WorkerSettings) -> int:
+    return settings.processes if name == "enrichment" else 1
+
+
+def _most(campaign: Campaign, settings: WorkerSettings) -> int:
+    """Sites that one process reads at a time: those that share the queue share what may be in flight."""
+    concurrency = campaign.settings.model().fetch.concurrency
+    most = min(settings.threads or concurrency, concurrency)
+    return max(1, most // _processes("enrichment", settings))
 
 
 def _opened_worker(
@@ -130,6 +175,7 @@ def _opened_worker(
     stage: Stage,
     queue: Queue,
     settings: WorkerSettings,
+    companions: Companions,
     on_trouble: Callable[[str], None] | None,
 ) -> TaskWorker:
     """An event loop for the stage that waits for others, threads for those that work themselves."""
@@ -144,16 +190,19 @@ def _opened_worker(
             timing=settings.timing,
             on_trouble=on_trouble,
         )
-    from cocli.fleet.load_meter import ask_for_descriptors  # only who reads websites measures the machine
     from cocli.fleet.loop_worker import LoopWorker
+    from cocli.fleet.scaling.load_meter import (  # only who reads websites measures the machine
+        LoadMeter,
+        ask_for_descriptors,
+    )
 
     ask_for_descriptors()
-    concurrency = campaign.settings.model().fetch.concurrency
     return LoopWorker(
         cast("WaitingStage", stage),
         queue,
         rng=rng,
-        most=min(settings.threads or concurrency, concurrency),
+        most=_most(campaign, settings),
+        meter=LoadMeter(without=lambda: companions.pids),
         until_empty=settings.until_empty,
         timing=settings.timing,
         on_trouble=on_trouble,
@@ -178,10 +227,12 @@ class _Watch:
         queue: Queue,
         who: str,
         on_progress: Callable[[WorkerProgress], None] | None,
+        companions: Companions,
         *,
         counts: bool,
     ) -> None:
         self._worker = worker
+        self._companions = companions
         self._queue = queue
         self._who = who
         self._on_progress = on_progress
@@ -191,7 +242,8 @@ class _Watch:
         self._left: int | None = None
 
     def progress(self) -> WorkerProgress:
-        report = self._worker.tally.report(self._queue.name, self._who)
+        own = self._worker.tally.report(self._queue.name, self._who)
+        report = merged(own, self._companions.reports())
         return WorkerProgress(report, time.monotonic() - self._started, self._left)
 
     def at_the_end(self) -> WorkerProgress:
@@ -200,6 +252,7 @@ class _Watch:
         return self.progress()
 
     def look(self) -> None:
+        self._companions.look()
         now = time.monotonic()
         if self._on_progress is None or now < self._next:
             return

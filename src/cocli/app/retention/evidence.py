@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from cocli.app.indexes.indexes import campaign_indexes
 from cocli.documents.places import DocumentPlace
 from cocli.index.reader import open_reader
-from cocli.pipeline.websites.site.document import SITE
+from cocli.pipeline.websites.site.place import SITE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

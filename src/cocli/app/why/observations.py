@@ -17,7 +17,7 @@ from cocli.pipeline.merge import place_to_prospect
 from cocli.pipeline.merge.site_records import prospect_part
 from cocli.pipeline.merge.transformations import source_id_of
 from cocli.pipeline.sources.registry import asked_sources, parse, parses, sources
-from cocli.pipeline.websites.site.document import stored_website
+from cocli.pipeline.websites.site.place import stored_website
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -18,7 +18,7 @@ from cocli.keys.paths import account_prefix
 from cocli.models.origin import origin_of
 from cocli.models.prospect import Prospect
 from cocli.pipeline.merge.transformations import origin_fields
-from cocli.pipeline.websites.site.document import SITE
+from cocli.pipeline.websites.site.place import SITE
 from cocli.store.base import StoredObject
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -22,6 +23,7 @@ app = typer.Typer()
     epilog=examples(
         "cocli campaign refresh plumbers --dry-run",
         "cocli campaign refresh plumbers",
+        "cocli campaign refresh plumbers --within 7d --dry-run",
         "cocli campaign refresh plumbers --now --json",
     )
 )
@@ -30,6 +32,9 @@ def refresh(
     call: Call,
     name: DefaultCampaign,
     now: Annotated[bool, typer.Option("--now", help="Everything that was read before, however lately.")] = False,
+    within: Annotated[
+        str | None, typer.Option("--within", metavar="TIME", help="Also what is due within 12h, 7d, … from now.")
+    ] = None,
 ) -> None:
     """Read again what is older than [refresh] allows, the cheapest first, within the day's budget of requests.
 
@@ -38,9 +43,11 @@ def refresh(
     """
     from cocli.app.freshness.refresh import refresh_campaign
     from cocli.app.freshness.stock import take_stock
+    from cocli.app.machines.workers import parse_duration
 
+    ahead = timedelta(seconds=parse_duration(within) if within else 0)
     with call.workspace() as workspace:
-        done = refresh_campaign(workspace, name, everything=now, dry_run=call.dry_run)
+        done = refresh_campaign(workspace, name, everything=now, within=ahead, dry_run=call.dry_run)
         stock = None if call.dry_run else take_stock(workspace, name)
     if call.output.as_json:
         call.output.document(refresh_document(name, done, stock))

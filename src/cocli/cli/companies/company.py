@@ -136,14 +136,16 @@ def _asked_for(
 @shared(CAMPAIGN, STORE, JSON, QUIET)
 def show(call: Call, company: CompanyArgument) -> None:
     """Show a company: what you wrote, what was found out, its notes and meetings. Times are in the campaign's zone."""
-    from cocli.app.companies.companies import crm_store, show_company
+    from cocli.app.companies.companies import crm_store, refuse_left_alone, show_company
     from cocli.app.companies.notes import zone_of_company
     from cocli.cli.companies.views import show_company as show_view
     from cocli.cli.companies.views import view_document
 
     output = call.output
     with call.workspace() as workspace:
-        view = show_company(crm_store(workspace, call.campaign), company)
+        store = crm_store(workspace, call.campaign)
+        view = show_company(store, company)
+        refuse_left_alone(workspace.left_alone(store).listed(), view.page)
         zone = zone_of_company(workspace, call.campaign, view.page)
     if output.as_json:
         output.document(view_document(view))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,12 +15,12 @@ from cocli.cli.infra.user import app as users
 from cocli.cli.kit.context import Call
 from cocli.cli.kit.options import DRY_RUN, JSON, QUIET, STORE, YES, CampaignArgument, command_group, examples, shared
 from cocli.cli.kit.output import count_shown
-from cocli.errors import UsageError
+from cocli.errors import UnknownCampaign, UsageError
 
 if TYPE_CHECKING:
     from cocli.app.infra.deployment import InfraPlan
     from cocli.app.infra.options import InfraOptions
-    from cocli.app.workspace import Workspace
+    from cocli.app.workspace import Campaign, Workspace
     from cocli.cli.kit.output import Output
 
 app = command_group(
@@ -148,10 +149,16 @@ def template(
     name: CampaignArgument,
     wanted: StackOptions,
 ) -> None:
-    """Print the template of CloudFormation as JSON, for other tools. Needs no credentials."""
+    """Print the template of CloudFormation as JSON, for other tools. Needs no credentials.
+
+    How long the bucket keeps old versions is what the campaign's `[retention]` says; without such a campaign, 30 days.
+    """
     from cocli.app.infra.deployment import synthesise
 
     options = wanted.of(name)
+    # A stack may be described before its campaign is there.
+    with call.workspace() as workspace, suppress(UnknownCampaign):
+        options = _with_retention(workspace.campaign(name), options)
     call.output.text(json.dumps(synthesise(options), indent=2) + "\n")
 
 
@@ -183,13 +190,17 @@ def policy(
 
 def _planned(call: Call, workspace: Workspace, options: InfraOptions) -> InfraPlan:
     from cocli.app.infra.deployment import plan
-    from cocli.models.retention.age import days_of
 
     account = account_of(workspace, options.campaign)
-    kept = workspace.campaign(options.campaign).settings.model().retention.bucket_versions
-    options = replace(options, version_days=days_of(kept))
     call.output.talk("Describing the stack: this takes some seconds.")
-    return plan(account, options)
+    return plan(account, _with_retention(workspace.campaign(options.campaign), options))
+
+
+def _with_retention(campaign: Campaign, options: InfraOptions) -> InfraOptions:
+    """The bucket keeps what was removed or replaced as long as the campaign says."""
+    from cocli.models.retention.age import days_of
+
+    return replace(options, version_days=days_of(campaign.settings.model().retention.bucket_versions))
 
 
 def _show_plan(output: Output, planned: InfraPlan, status: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -11,6 +11,8 @@ import typer
 
 from cocli.cli.kit.output import Output
 from cocli.cli.kit.writing import writes
+from cocli.errors import CocliError
+from cocli.logs.output import veil_lines
 
 if TYPE_CHECKING:
     from cocli.app.workspace import Workspace
@@ -139,6 +141,9 @@ class Call:
                 return
             veil = _OpenVeil(workspace)
             self.output.veils[:] = [veil]
+            if veil_lines(workspace.known_text):
+                with suppress(CocliError):  # the command tells of it when it comes to the store itself
+                    workspace.left_alone().listed()
             yield workspace
             veil.close()
 

@@ -4,7 +4,9 @@ _DOCUMENT_ROW = (
     '"doc", "cluster", "address", "connector", "datasource", "uuid", "version", "digest", "parent_digest", "size", '
     '"content_type", "filename", "source_uri", "http_status", "saved_at", "deleted_at", "purged_at", "nodes"'
 )
-_QUARANTINED = '"doc", "datasource", "node", "code", "message", "retryable", "released", "whole", "since"'
+_QUARANTINED = (
+    '"doc", "datasource", "node", "code", "message", "retryable", "released", "released_by", "whole", "since"'
+)
 _RETENTION = (
     '{"campaign", "dry_run", "kinds": [{"kind", "age", "count", "bytes", "kept_as_evidence", "values_naming_them", '
     '"removed"}], "held_back": {kind: reason}, "problems": [text]}'
@@ -386,8 +388,9 @@ DOCUMENTS = {
     "cocli suppress check": f'{{"suppressed", "because": [{{{_SUPPRESSION}}}]}}',
     "cocli suppress import": '{"dry_run", "rows", "columns", "kind", "added", "already", "unread", "without"}',
     "cocli forget": '{"dry_run", "resumed", "subjects": [{"kind", "sha256"}], "texts", "kept_because_shared", '
-    '"counts": [{"what", "done", "count"}], "written_by_people", "beyond_reach", "republished", "proof"}; with --again '
-    '{"proofs", "objects"}',
+    '"counts": [{"what", "done", "count"}], "written_by_people", "beyond_reach", '
+    '"remaining": [{"kind", "number", "reason", "told"}], "republished", "proof"}; '
+    'with --again {"proofs", "objects", "remaining"}',
     "cocli subject-access": '{"made_at", "subjects": [{"kind", "value"}], "texts", "do_not_contact": [entry], '
     '"records": [{"campaign", "index", "values", "origins"}], "objects": [{"key", "size", "date", "source", '
     '"excerpts"}]}',

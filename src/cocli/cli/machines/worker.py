@@ -50,7 +50,7 @@ def worker(
             "--workers",
             metavar="N",
             min=1,
-            max=2000,
+            max=10_000,
             help="Tasks at a time; for enrichment at most. [default: fetch.concurrency, google_maps.tabs, else 1]",
             show_default=False,
         ),
@@ -66,6 +66,16 @@ def worker(
             "--host", metavar="NAME", help="The name of this machine. [default: its host name]", show_default=False
         ),
     ] = None,
+    processes: Annotated[
+        int,
+        typer.Option(
+            "--processes",
+            metavar="N",
+            min=1,
+            max=16,
+            help="Processes that share the queue of websites, while many wait.",
+        ),
+    ] = 1,
     supervised: Annotated[
         bool, typer.Option("--supervised", help="Report to a supervisor, and end with it.", hidden=True)
     ] = False,
@@ -84,7 +94,11 @@ def worker(
     if supervised:
         output = replace(output, quiet=True)
     settings = WorkerSettings(
-        threads=workers, until_empty=once, seconds=None if duration is None else parse_duration(duration), host=host
+        threads=workers,
+        until_empty=once,
+        seconds=None if duration is None else parse_duration(duration),
+        host=host,
+        processes=processes,
     )
     if supervised:
         follow(call.stdin, drain)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from itertools import count
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ _GIVEN = (
     *("Ada", "Bela", "Corin", "Dara", "Edwin", "Fenna", "Goran", "Hilda", "Ivo", "Jorah", "Katla", "Leif", "Mira"),
     *("Nils", "Orla", "Piet", "Rhona", "Sven", "Tilda", "Ulric", "Vera", "Wanda", "Yorick", "Zora"),
 )
+_TRIES = 50
+"""So often a name of one family is drawn for a business. A trade has some thousand of them."""
 
 
 class NameGiver:
@@ -39,11 +42,14 @@ class NameGiver:
         return self._random.choice(_FIRST_HALVES) + self._random.choice(_SECOND_HALVES)
 
     def business(self, trade: Trade) -> str:
-        while True:
-            name = f"{self.family()} {self._random.choice(trade.words)}"
+        """Of one family; once a big town has no such name left, of two."""
+        for tries in count():
+            families = self.family() if tries < _TRIES else f"{self.family()} & {self.family()}"
+            name = f"{families} {self._random.choice(trade.words)}"
             if name not in self._names:
                 self._names.add(name)
                 return name
+        raise AssertionError("a count has no end")
 
     def person(self) -> tuple[str, str]:
         return self._random.choice(_GIVEN), self.family()

@@ -8,12 +8,14 @@ from cocli.models.task import Nonce
 
 
 class WatchDelivery(RecordPart):
-    """Changes that somebody is telling now."""
+    """Changes that somebody is telling now, or that did not reach everybody: they are told again as they are here."""
 
     changes: Many[Hash16]
     by: Label
     until: UtcDatetime
     """Who has not told them by then is followed by another one."""
+    at: UtcDatetime | None = None
+    """When they were told for the first time; null in files of an earlier version."""
 
 
 class WatchState(Record):

@@ -27,6 +27,17 @@ class ForgottenObject(RecordPart):
     done: Literal["removed", "redacted"]
 
 
+class ForgottenRemainder(RecordPart):
+    """What could not be removed. Where it is and what it is called is not said: a name may tell who it is about."""
+
+    kind: Label
+    """`earlier version`, `message`, …"""
+    count: Count
+    """As many as are known of; 0 where they could not even be counted."""
+    reason: Label
+    """The code of the error: `denied`, `missing_extra`, …"""
+
+
 class Forgotten(Record):
     """The proof that somebody was forgotten in a store, and the order to every copy of it to do the same."""
 
@@ -42,5 +53,7 @@ class Forgotten(Record):
     begun_at: UtcDatetime
     finished_at: UtcDatetime | None = None
     objects: Many[ForgottenObject] = ()
+    remaining: Many[ForgottenRemainder] = ()
+    """What is still held, as the run that came last found it."""
     files: Count = 0
     """Files of caches and of the state of the machine that did it."""

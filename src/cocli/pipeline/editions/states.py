@@ -11,7 +11,8 @@ from cocli.models.website import Website
 from cocli.pipeline.sources.graph_nodes import place_nodes
 from cocli.pipeline.sources.place_states import places_in
 from cocli.pipeline.sources.registry import parses
-from cocli.pipeline.websites.site.document import SITE, SITE_DOC, site_uuid, visit_in
+from cocli.pipeline.websites.site.document import visit_in
+from cocli.pipeline.websites.site.place import SITE, SITE_DOC, site_uuid
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

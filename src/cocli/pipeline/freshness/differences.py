@@ -73,7 +73,7 @@ class StandingComparison:
             if part in self.written or self._is_same(part, before):
                 continue
             earlier, later = _shown(before, part), _shown(self.now, part)
-            if later is None or not self._is_told_by_who_was_heard(part, before):
+            if later is None or not self._is_told_by_who_was_heard(part, before) or self._is_of_the_list(part, before):
                 continue
             observed, document = self.now.observed.get(part), self.now.documents.get(part)
             yield self._change(kind, earlier, later, observed, document, part)
@@ -82,6 +82,17 @@ class StandingComparison:
         """What a source says for the first time was so before, for all we know."""
         said = self._source(part)
         return said is None or said in before.sources
+
+    def _is_of_the_list(self, part: str, before: BusinessStanding) -> bool:
+        """Whether the values differ by who is left alone, and not by what was seen.
+
+        A value that was seen and is not there is hidden: nobody is told what it was. One that was seen no later than
+        the one before it stood beside it.
+        """
+        seen, seen_before = self.now.observed.get(part), before.observed.get(part)
+        if seen_before is None:
+            return False
+        return _shown(before, part) is None or (seen is not None and seen <= seen_before)
 
     def _source(self, part: str) -> str | None:
         origins = (self.prospect.origin_of(name) for name in FIELDS[part])

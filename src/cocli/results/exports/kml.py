@@ -35,13 +35,18 @@ def write_kml(
         for prospect in prospects:
             placemarks.write(_placemark(prospect, columns).encode())
         placemarks.seek(0)
-        head = [f"{kml.HEAD}{kml.element('name', one_line(title))}"]
-        if named := whom():
-            data = "\n".join(kml.data("attribution", one_line(credit)) for credit in named)
-            head.append(f"<ExtendedData>\n{data}\n</ExtendedData>")
-        out.write("\n".join([*head, ""]).encode())
+        head = f"{kml.HEAD}{kml.element('name', one_line(title))}"
+        out.write(f"{head}\n{named_sources(whom())}".encode())
         shutil.copyfileobj(placemarks, out, 1 << 20)
     out.write(kml.TAIL.encode())
+
+
+def named_sources(whom: Sequence[str]) -> str:
+    """Whom to name, as data of the document; nothing where nobody is."""
+    if not whom:
+        return ""
+    data = "\n".join(kml.data("attribution", one_line(credit)) for credit in whom)
+    return f"<ExtendedData>\n{data}\n</ExtendedData>\n"
 
 
 def _placemark(prospect: Prospect, columns: Sequence[str]) -> str:
