@@ -311,7 +311,7 @@ class KafkaConsumer:
                 raise self._not_ours(number, offset, "its partition went to another worker")
 
     def _unsettled_errors(self) -> frozenset[int]:
-        """The group changes, or has changed and this client has not heard of it: its next questions tell what is ours."""
+        """The group changes, or has changed unheard by this client: its next questions tell what is ours."""
         kinds = self._library.KafkaError
         return frozenset({kinds.REBALANCE_IN_PROGRESS, kinds.ILLEGAL_GENERATION})
 
