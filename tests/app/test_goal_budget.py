@@ -72,13 +72,16 @@ def test_a_slow_website_is_given_back_and_the_rest_is_said(tmp_path: Path) -> No
     with serve_websites(town, latency=lambda _host: 60.0) as websites:
         found_campaign(home, town, websites, phrases=("bakery",))
         with open_workspace(home.environ, Flags()) as workspace:
-            started = time.monotonic()
-            achieved = achieve_goal(workspace, CAMPAIGN, GoalSettings(budget=25.0), Drain(), GoalWatcher())
-            took = time.monotonic() - started
-            assert (achieved.ending, achieved.whole) == ("budget", True)
-            # Three times as long is not a matter of a busy machine: without a bound it waits a minute for a website.
-            assert took < 60.0
-            tasks = whereabouts(workspace.campaign(CAMPAIGN), "enrichment")
+            for _ in range(8):  # a busy machine may search for longer than one budget
+                started = time.monotonic()
+                achieved = achieve_goal(workspace, CAMPAIGN, GoalSettings(budget=25.0), Drain(), GoalWatcher())
+                took = time.monotonic() - started
+                assert (achieved.ending, achieved.whole) == ("budget", True)
+                # So much more is not a matter of a busy machine: without a bound it waits a minute for a website.
+                assert took < 60.0
+                tasks = whereabouts(workspace.campaign(CAMPAIGN), "enrichment")
+                if tasks.waiting:
+                    break
             assert tasks.waiting
             standing = achieved.standing
             assert standing.in_hand == 0

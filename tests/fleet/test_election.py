@@ -8,6 +8,7 @@ import pytest
 from tests.kit.manual_time import ManualTime
 from tests.kit.simulator import assert_caught, assert_clean
 
+from cocli import logs
 from cocli.errors import QueueUnusable
 from cocli.fleet.election import LEASE_SECONDS, LOOK_SECONDS, TASK, Election, elected_worker
 from cocli.keys.paths import CompletedKey, task_files
@@ -49,6 +50,18 @@ def test_one_is_elected_and_another_one_takes_over_within_a_lease() -> None:
     assert turn.elections["b"].token == 2
     assert not turn.elections["a"].stand(), "it stood still, and asks before it does anything"
     assert elected_worker(turn.store, "c") == "b"
+
+
+def test_an_election_leaves_nothing_in_what_others_log(caplog: pytest.LogCaptureFixture) -> None:
+    """Two that were elected one after the other, and end in that order: neither has told for whom records are."""
+    turn = Turn()
+    assert turn.elected() == ["a"]
+    turn.pass_by(LEASE_SECONDS + CLOCK_MARGIN + LOOK_SECONDS, still="a")
+    assert turn.elections["b"].stand()
+    for election in turn.elections.values():
+        election.close()
+    logs.get_logger("cocli.example").warning("something else")
+    assert [getattr(caplog.records[-1], name) for name in ("campaign", "queue", "task")] == [None, None, None]
 
 
 def test_who_resigns_is_followed_at_the_next_look() -> None:

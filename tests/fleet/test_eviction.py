@@ -297,6 +297,7 @@ def test_an_evicted_machine_stops_and_another_finishes_its_work(cluster: Cluster
     cluster.start("h1")
     held = stop_in_the_middle(cluster, campaign, "h1")
     cluster.start("h2")
+    cluster.wait_for(lambda: any(info.key.startswith("status/h2") for info in campaign.store.list("status/")))
     told = command(cluster, "cluster", "evict", "h1", "--json")
     assert told["status"] == "evicted"
     assert f"{campaign.name} gm-list {held}" in told["leases_ended"]

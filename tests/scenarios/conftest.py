@@ -30,7 +30,7 @@ from cocli.demo.town.truth import Truth
 from tests.kit import servers
 from tests.kit.effort import effort
 
-PATIENCE = 240.0
+PATIENCE = 600.0
 """Seconds that a command or a condition may take on a machine with a load of 20."""
 _LOOK_SECONDS = 0.4
 PLACES = ["folder", "s3"] if effort(1) > 1 else ["s3"]

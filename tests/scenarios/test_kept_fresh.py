@@ -24,7 +24,7 @@ soon."""
 ENDED = (ExitCode.OK, ExitCode.GOAL_MISSED)
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1800)
 def test_what_changed_is_told_though_the_power_fails(machine: Machines, place: str, town: Town) -> None:
     later = grow_town(town)
     laptop, other = machine("laptop", store=place), machine("pi", store=place)

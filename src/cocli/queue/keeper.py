@@ -67,8 +67,7 @@ class LeaseKeeper:
             if self._activity is None:
                 self._activity = self._runtime.every(self._interval / 2, self._tick)
         try:
-            with _told_of(claim):
-                yield holding
+            yield holding
         finally:
             with self._lock:
                 self._holdings.pop(id(holding), None)

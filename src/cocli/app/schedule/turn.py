@@ -97,7 +97,7 @@ def run_turn(
         claim = _claimed(queue, name)
         if claim is None:
             return TimerTurn(name, "running_elsewhere")
-        with queue.held(claim):
+        with logs.bound(campaign=campaign, queue=SCHEDULE, task=name), queue.held(claim):
             code, problem = _ran(claim, words, environ)
         if claim.lost:
             return TimerTurn(name, "lost", code)

@@ -6,6 +6,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from cocli import logs
 from cocli.documents.graph.transports.base import require_a_road
 from cocli.errors import CocliError
 from cocli.models.completion import Failed, Ok
@@ -78,7 +79,8 @@ class QueueConsumer:
         if claim is None:
             yield None
             return
-        with self._queue.held(claim) as work:
+        task = claim.task
+        with logs.bound(campaign=task.campaign, queue=task.queue, task=task.task_id), self._queue.held(claim) as work:
             yield QueueDelivery(self._queue, claim, work)
 
     def _wait(self, timeout: float) -> Claim | None:
