@@ -335,4 +335,4 @@ class HoldingQueue(ABC, Generic[C]):
             log.debug(message, extra=about | fields, stacklevel=2)
 
     def _nonce(self) -> str:
-        return f"{self._random.getrandbits(96):024x}"
+        return self._random.getrandbits(96).to_bytes(12).hex()

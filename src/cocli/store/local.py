@@ -39,13 +39,14 @@ from cocli.store.disk.beneath import Beneath, read_whole, sync_file_system
 from cocli.store.disk.errors import store_errors, translated
 from cocli.store.disk.exchange import Exchange
 from cocli.store.disk.journal import JournalRecord, JournalUsedUp, ResultJournal, is_whole
+from cocli.store.disk.last_holds import HELD, LastHolds, hold
 from cocli.store.disk.own_names import named_entries, place_of
 from cocli.store.disk.side_by_side import do_all
 from cocli.store.disk.stripes import StripedLocks
 from cocli.store.etag import content_etag
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, MutableSequence, Sequence
     from collections.abc import Set as AbstractSet
 
     from cocli.store.disk.unnamed import UnnamedFile
@@ -122,6 +123,7 @@ class LocalStore:
         self._beneath = Beneath(self._root)
         self._clock: int | None = None
         self._locks = StripedLocks(f"{self._root}/{_LOCKS_FOLDER}")
+        self._holds = LastHolds(self._root)
         self._nonce = secrets.token_hex(4)
         self._counter = itertools.count()
         self._results = 0
@@ -180,7 +182,7 @@ class LocalStore:
                 self._sync_folders([folder])
         self._remove_empty_folders([folder])
 
-    def _delete(self, key: str, if_match: str | None = None) -> str | None:
+    def _delete(self, key: str, if_match: str | None = None, held: MutableSequence[int] | None = None) -> str | None:
         """The folder in which there is one name less now; None if it was gone already."""
         check_key(key)
         folder, _, name = place_of(self._root, key).rpartition("/")
@@ -192,6 +194,8 @@ class LocalStore:
             except (FileNotFoundError, NotADirectoryError):
                 return None
             try:
+                if held is not None:
+                    held.append(hold(name, descriptor))
                 with self._locks.hold(key):
                     if if_match is None:
                         os.unlink(name, dir_fd=descriptor)
@@ -200,7 +204,10 @@ class LocalStore:
             except FileNotFoundError:
                 return None
             finally:
-                os.close(descriptor)
+                if held is None:
+                    os.close(descriptor)
+                else:
+                    held.append(descriptor)
         return folder
 
     def list(self, prefix: str = "", *, start_after: str | None = None) -> Iterator[ObjectInfo]:
@@ -229,6 +236,7 @@ class LocalStore:
 
     def close(self) -> None:
         self._journal.close()
+        self._holds.close()
         self._close_descriptors()
 
     def _close_descriptors(self) -> None:
@@ -264,10 +272,31 @@ class LocalStore:
         """Folders that became empty go in the end, and are synchronised once."""
         etags = if_match or {}
         every = list(keys)
-        folders = do_all(lambda key: answer(partial(self._delete, if_match=etags.get(key)), key), every)
+        synced = durable and self._fsync
+        if synced or not self._holds.are_worth_it(len(every)):
+            return self._delete_some(every, etags, synced=synced)
+        answers: list[StoreError | None] = []
+        for start in range(0, len(every), HELD):
+            held: list[int] = []
+            try:
+                answers += self._delete_some(every[start : start + HELD], etags, held)
+            finally:
+                self._holds.let_go(held)
+        return answers
+
+    def _delete_some(
+        self,
+        keys: Sequence[str],
+        etags: Mapping[str, str],
+        held: MutableSequence[int] | None = None,
+        *,
+        synced: bool = False,
+    ) -> Sequence[StoreError | None]:
+        """`held` gets the descriptors that are to be closed afterwards; without it they are closed at once."""
+        folders = do_all(lambda key: answer(partial(self._delete, if_match=etags.get(key), held=held), key), keys)
         answers = [folder if isinstance(folder, StoreError) else None for folder in folders]
         touched = list(dict.fromkeys(folder for folder in folders if isinstance(folder, str)))
-        if self._fsync and durable and touched:
+        if synced and touched:
             failed = _failure(self._root, partial(self._sync_folders, touched))
             if failed is not None:
                 return [failed if error is None else error for error in answers]

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 
 _utc_now = partial(datetime.now, UTC)
+_stored = partial(tuple.__new__, StoredObject)
+"""As `StoredObject(*values)`, in half of the time: it is done for every write."""
 
 
 class MemoryStore:
@@ -53,7 +55,7 @@ class MemoryStore:
         if if_absent and if_match is not None:
             raise two_conditions()
         etag = content_etag(data)
-        written = StoredObject(key, bytes(data), etag, now)
+        written = _stored((key, bytes(data), etag, now))
         with self._lock:
             there = self._objects.get(key)
             if if_absent and there is not None:
@@ -103,12 +105,9 @@ class MemoryStore:
     ) -> Sequence[StoreError | None]:
         if if_match:
             return [answer(partial(self.delete, if_match=if_match.get(key)), key) for key in keys]
-        answers: list[StoreError | None] = []
+        remove = self._objects.pop
         with self._lock:
-            for key in keys:
-                there = self._objects.pop(key, None)
-                answers.append(answer(check_key, key) if there is None else None)
-        return answers
+            return [answer(check_key, key) if remove(key, None) is None else None for key in keys]
 
     def now(self) -> datetime:
         return self._clock()

@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from cocli import logs
 from cocli.errors import StoreError
 from cocli.store.disk.beneath import read_whole, sync_file_system
+from cocli.store.disk.own_disk import is_own_disk
 from cocli.store.disk.stripes import StripesTimeout
 
 if TYPE_CHECKING:
@@ -53,7 +54,6 @@ _SHARE = 4
 _PATIENCE = 10.0
 _FIRST_WAIT = 0.00005
 _LONGEST_WAIT = 0.005
-_OWN_DISKS = frozenset({"bcachefs", "btrfs", "ext2", "ext3", "ext4", "f2fs", "overlay", "tmpfs", "xfs", "zfs"})
 _OPEN_LOCKS = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
 _NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_CLOEXEC
@@ -337,16 +337,4 @@ def boot_id() -> str:
 @cache
 def _is_possible(root: str) -> bool:
     """Whether this system has what it takes, and the folder is on a disk of this machine."""
-    return bool(_TRY_LOCK) and bool(boot_id()) and _file_system(root) in _OWN_DISKS
-
-
-def _file_system(path: str) -> str:
-    """The kind of the file system that a path lies on; empty where the system does not tell."""
-    longest, kind = "", ""
-    with suppress(OSError), open("/proc/self/mountinfo", encoding="utf-8", errors="replace") as mounts:
-        for line in mounts:
-            words, _, about = line.partition(" - ")
-            place = words.split(" ")[4].replace("\\040", " ").rstrip("/")
-            if (path == place or path.startswith(f"{place}/")) and len(place) >= len(longest):
-                longest, kind = place, about.split(" ")[0]
-    return kind
+    return bool(_TRY_LOCK) and bool(boot_id()) and is_own_disk(root)

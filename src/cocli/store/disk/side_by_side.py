@@ -1,7 +1,7 @@
 """Many small changes on a disk: one after the other, or side by side where each of them waits for the device.
 
-To remove a file takes microseconds on most file systems. Where freed blocks are told to the device at once (ext4 with
-`discard` and without a journal), and on network shares, it takes milliseconds, in which nothing else is done.
+To remove a file takes microseconds on most file systems. On network shares, and where the last one who lets go of it
+waits for the device (`last_holds`), it takes milliseconds, in which nothing else is done.
 """
 
 from __future__ import annotations
