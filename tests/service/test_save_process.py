@@ -24,6 +24,7 @@ from cocli.errors import DocumentInvalid, ServiceTroubled
 from cocli.models.left_alone.suppression import Suppression
 from cocli.pipeline.suppression.stored import write_entry
 from cocli.service.documents.documents_place import DocumentsPlace
+from cocli.service.documents.saving import save_writers
 from cocli.service.documents.saving.save_group import SaveCall
 from cocli.service.documents.saving.save_process import SaveProcess
 from cocli.service.documents.saving.save_writers import MANY, SaveWriters
@@ -59,8 +60,9 @@ def body_of(documents: Documents, account: str, doc: str) -> bytes:
     return documents.repository.current_of(row, blobs=True).blobs["body"].content
 
 
-def test_many_are_written_by_a_process_that_may_die(tmp_path: Path) -> None:
-    """Few are written by threads; when many come the process is started; killed, it leaves nobody without an answer."""
+def test_many_are_written_by_a_process_that_may_die(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few are written by threads; when many come the process is started; killed, it leaves nobody without an answer,
+    and later there is another one."""
 
     async def act(documents: Documents) -> None:
         forget(documents)
@@ -93,6 +95,13 @@ def test_many_are_written_by_a_process_that_may_die(tmp_path: Path) -> None:
         assert [outcome(answer) for answer in again if isinstance(answer, bytes)] == ["created"] * 3
         after = writers.process_id
         assert after is None
+        monkeypatch.setattr(save_writers, "_AGAIN_SECONDS", 0.0)
+        await writers.write([call("a", "later")], MANY)
+        await writers.started()
+        assert writers.process_id not in (None, process)
+        (last,) = await writers.write([call("a", "later")], 1)
+        assert isinstance(last, bytes)
+        assert outcome(last) == "unchanged"
         await writers.close()
 
     run(tmp_path / "home", act)

@@ -26,6 +26,7 @@ from cocli.service.documents import messages
 from cocli.service.documents.callers import bearer_of, check_scope
 from cocli.service.documents.quarantine import list_quarantine
 from cocli.service.documents.rpc_status import DETAILS_HEADER, status_details
+from cocli.service.documents.saving.save_batches import SaveBatches, batch_calls, batch_message
 from cocli.service.documents.saving.save_group import SaveCall
 from cocli.service.documents.saving.save_queue import SaveQueue
 from cocli.service.documents.saving.save_writers import SaveWriters
@@ -68,7 +69,6 @@ _METHODS = {
     "GetDocuments": _Method(pb.GetDocumentsRequest, TokenScope.READ, methods.get_documents),
     "ListStates": _Method(pb.ListStatesRequest, TokenScope.READ, methods.list_states),
     "ListQuarantine": _Method(pb.ListQuarantineRequest, TokenScope.READ, list_quarantine),
-    "SaveDocuments": _Method(pb.SaveDocumentsRequest, TokenScope.WRITE, methods.save_documents),
     "Delete": _Method(pb.DeleteRequest, TokenScope.WRITE, methods.delete),
     "Restore": _Method(pb.RestoreRequest, TokenScope.WRITE, methods.restore),
     "Purge": _Method(pb.PurgeRequest, TokenScope.PURGE, methods.purge),
@@ -83,13 +83,21 @@ class GrpcService:
         self._backend = backend
         self._replays = backend.replays
         self._transfers = BlobTransfers(backend)
-        self.saves = SaveQueue(SaveWriters(backend.documents), backend.threads.places)
+        self._writers = SaveWriters(backend.documents)
+        self._batches = SaveBatches(self._writers)
+        self.saves = SaveQueue(self._writers, backend.threads.places)
 
     def handler(self) -> grpc.GenericRpcHandler[bytes, bytes]:
         unary: dict[str, Callable[[TokenCaller, bytes], Awaitable[bytes]]] = {
             name: partial(self._work, method) for name, method in _METHODS.items()
         }
-        unary |= {"Save": self._save, "ListDocuments": self._list, "Compare": self._compare, "GetUsage": self._usage}
+        unary |= {
+            "Save": self._save,
+            "SaveDocuments": self._save_documents,
+            "ListDocuments": self._list,
+            "Compare": self._compare,
+            "GetUsage": self._usage,
+        }
         unary |= {
             "StartReplay": self._start_replay,
             "GetReplay": self._get_replay,
@@ -198,6 +206,25 @@ class GrpcService:
         documents = self._backend.documents.of(caller.account)
         work = partial(methods.save, documents, caller, request)
         return (await self._backend.threads.call(caller.account, work)).SerializeToString()
+
+    async def _save_documents(self, caller: TokenCaller, data: bytes) -> bytes:
+        """By the process that writes, if there is one and it has all it needs; else in a thread."""
+        await self._backend.admit(caller, TokenScope.WRITE, len(data))
+        account = caller.account
+        call = self._backend.threads.call
+
+        def made() -> tuple[pb.SaveDocumentsRequest, list[SaveCall] | None]:
+            request: pb.SaveDocumentsRequest = _parsed(pb.SaveDocumentsRequest, data)
+            methods.check_items(request.requests)
+            return request, batch_calls(caller, request)
+
+        request, calls = await call(account, made)
+        if calls is None or not self._writers.can_write_batch(len(calls)):
+            work = partial(methods.save_documents, self._backend.documents.of(account), caller, request)
+            return (await call(account, work)).SerializeToString()
+        with self._backend.threads.places.taken(account):
+            answers = await self._batches.save(account, calls)
+        return (await call(account, partial(batch_message, answers))).SerializeToString()
 
     async def _compare(self, caller: TokenCaller, data: bytes) -> bytes:
         await self._backend.admit(caller, TokenScope.READ, len(data))

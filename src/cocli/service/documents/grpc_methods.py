@@ -57,7 +57,7 @@ def save(documents: Documents, caller: TokenCaller, request: pb.SaveRequest) -> 
 
 
 def save_documents(documents: Documents, caller: TokenCaller, request: pb.SaveDocumentsRequest) -> Message:
-    _check_items(request.requests)
+    check_items(request.requests)
     made = [_item(_order, documents, caller, wanted) for wanted in request.requests]
     saved = iter(documents.repository.carry_out([order for order in made if isinstance(order, SaveOrder)]))
     results = []
@@ -81,7 +81,7 @@ def _item(action: Callable[..., SaveOrder], *arguments: object) -> SaveOrder | C
         return error
 
 
-def _check_items(items: Sequence[object]) -> None:
+def check_items(items: Sequence[object]) -> None:
     if len(items) > MAX_ITEMS:
         raise UsageError(reason=f"there are up to {MAX_ITEMS:,} items in a request, not {len(items):,}")
 
@@ -107,7 +107,7 @@ def get_by_reference(documents: Documents, caller: TokenCaller, request: pb.GetB
 
 
 def get_documents(documents: Documents, caller: TokenCaller, request: pb.GetDocumentsRequest) -> Message:
-    _check_items(request.references)
+    check_items(request.references)
     results, size, most = [], 0, documents.section.max_message_bytes
     for reference in request.references:
         wanted = pb.GetByReferenceRequest(reference=reference, blobs=request.blobs, read_mask=request.read_mask)

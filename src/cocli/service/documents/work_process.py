@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cocli.errors import CocliError, CrewLost, ServiceTroubled, UsageError
 from cocli.service.documents.documents_place import DocumentsPlace
+from cocli.service.documents.gentle_start import gently, packed, unpack_and_serve
 from cocli.service.statuses import logged
 
 if TYPE_CHECKING:
@@ -96,7 +97,8 @@ class WorkProcess:
             return self._line
         context = multiprocessing.get_context("spawn")
         self._line, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(theirs, self._place), daemon=True)
+        call = packed(_serve, self._place)
+        self._process = context.Process(target=unpack_and_serve, args=(theirs, call), daemon=True)
         self._process.start()
         theirs.close()
         threading.Thread(target=self._listen, args=(self._line,), name="work-answers", daemon=True).start()
@@ -133,7 +135,7 @@ def _serve(line: Connection, place: DocumentsPlace) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever asked for it says when it ends
     os.nice(_NICENESS)
     sys.setswitchinterval(_SWITCH_SECONDS)
-    documents = place.opened()
+    documents = gently(place.opened)
     stops: dict[int, threading.Event] = {}
     sending = threading.Lock()
 

@@ -1,7 +1,8 @@
 """A process beside the service that writes groups of saves: event loop and writers share no interpreter then.
 
-It opens store and catalogue for itself and answers a group when all of it is on the disk. Whoever was not answered
-when it died is told to try again. It ends when the service has closed its line, or is gone.
+It opens store and catalogue for itself and answers a group when all of it is on the disk. A batch is written piece by
+piece by threads of its own: groups wait neither for one of them nor, for long, for its transaction. Whoever was not
+answered when it died is told to try again. It ends when the service has closed its line, or is gone.
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cocli import logs
 from cocli.errors import CocliError, ServiceTroubled
+from cocli.service.documents.gentle_start import gently, packed, unpack_and_serve
 from cocli.service.documents.saving.save_group import save_group
 from cocli.service.statuses import logged
 
@@ -37,8 +39,18 @@ _LOG = logs.get_logger(__name__)
 _HEAD = struct.Struct("!I")
 _READY = 0
 """The number of the first message: store and catalogue are open."""
+BATCHES = 2
+"""At a time."""
+_PIECE = 128
+"""Saves of a batch that are one transaction."""
 _SWITCH_SECONDS = 0.0005
 _GRACE_SECONDS = 10.0
+
+
+class _Asked(NamedTuple):
+    number: int
+    calls: Sequence[SaveCall]
+    is_batch: bool
 
 
 class SaveProcess:
@@ -66,8 +78,9 @@ class SaveProcess:
         """Returns when it can be asked, or could not be started."""
         ours, theirs = socket.socketpair()
         context = multiprocessing.get_context("spawn")
+        call = packed(_serve, self._place, self._threads)
         process = self._process = context.Process(
-            target=_serve, args=(theirs, self._place, self._threads), name="saves", daemon=True
+            target=unpack_and_serve, args=(theirs, call), name="saves", daemon=True
         )
         await asyncio.to_thread(process.start)
         theirs.close()
@@ -82,14 +95,14 @@ class SaveProcess:
         else:
             self._writer = writer
 
-    async def write(self, calls: Sequence[SaveCall]) -> list[SaveAnswer]:
+    async def write(self, calls: Sequence[SaveCall], *, is_batch: bool = False) -> list[SaveAnswer]:
         """As `save_group`."""
         if self._writer is None:
             raise ServiceTroubled(reason="the process that writes has just ended")
         self._number += 1
         answer: asyncio.Future[list[SaveAnswer]] = asyncio.get_running_loop().create_future()
         self._waiting[self._number] = answer
-        _send_all(self._writer, self._number, calls)
+        _send_all(self._writer, _Asked(self._number, calls, is_batch))
         return await answer
 
     async def _listen(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -116,8 +129,8 @@ class SaveProcess:
             await self._listening
 
 
-def _send_all(writer: asyncio.StreamWriter, number: int, calls: Sequence[SaveCall]) -> None:
-    data = pickle.dumps((number, calls), pickle.HIGHEST_PROTOCOL)
+def _send_all(writer: asyncio.StreamWriter, asked: _Asked) -> None:
+    data = pickle.dumps(asked, pickle.HIGHEST_PROTOCOL)
     writer.write(_HEAD.pack(len(data)) + data)
 
 
@@ -138,7 +151,7 @@ def _serve(line: socket.socket, place: DocumentsPlace, threads: int) -> None:
         signal.signal(number, signal.SIG_IGN)
     sending = threading.Lock()
     try:
-        repository = place.opened().repository
+        repository = gently(place.opened).repository
     except CocliError as error:
         _send(line, sending, _READY, error)
         return
@@ -148,27 +161,27 @@ def _serve(line: socket.socket, place: DocumentsPlace, threads: int) -> None:
         _send(line, sending, _READY, [])
         with (
             repository.catalog.tended(),
-            ThreadPoolExecutor(threads, thread_name_prefix="saves") as pool,
+            ThreadPoolExecutor(threads, thread_name_prefix="saves") as groups,
+            ThreadPoolExecutor(BATCHES, thread_name_prefix="batches") as batches,
         ):
             while (asked := _next(line)) is not None:
-                pool.submit(_write, line, sending, repository, *asked)
+                (batches if asked.is_batch else groups).submit(_write, line, sending, repository, asked)
     finally:
         repository.catalog.close()
 
 
-def _write(
-    line: socket.socket,
-    sending: threading.Lock,
-    repository: DocumentRepository,
-    number: int,
-    calls: Sequence[SaveCall],
-) -> None:
+def _write(line: socket.socket, sending: threading.Lock, repository: DocumentRepository, asked: _Asked) -> None:
     answers: list[SaveAnswer] | Exception
+    calls = asked.calls
     try:
-        answers = save_group(repository, calls)
+        answers = [
+            answer
+            for first in range(0, len(calls), _PIECE)
+            for answer in save_group(repository, calls[first : first + _PIECE])
+        ]
     except Exception as error:  # noqa: BLE001  the service answers with a status and no trace
         answers = error if isinstance(error, CocliError) else RuntimeError(logged(error))
-    _send(line, sending, number, answers)
+    _send(line, sending, asked.number, answers)
 
 
 def _send(line: socket.socket, sending: threading.Lock, number: int, answers: list[SaveAnswer] | Exception) -> None:
@@ -177,13 +190,13 @@ def _send(line: socket.socket, sending: threading.Lock, number: int, answers: li
         line.sendall(_HEAD.pack(len(data)) + data)
 
 
-def _next(line: socket.socket) -> tuple[int, list[SaveCall]] | None:
-    """The next group; None when the service has closed the line, or is gone."""
+def _next(line: socket.socket) -> _Asked | None:
+    """The next group or batch; None when the service has closed the line, or is gone."""
     head = _received(line, _HEAD.size)
     data = head and _received(line, _HEAD.unpack(head)[0])
     if not data:
         return None
-    asked: tuple[int, list[SaveCall]] = pickle.loads(data)  # noqa: S301  of the service that started this process
+    asked: _Asked = pickle.loads(data)  # noqa: S301  of the service that started this process
     return asked
 
 

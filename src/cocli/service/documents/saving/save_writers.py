@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING
 
+from cocli.errors import ServiceTroubled
 from cocli.service.documents.documents_place import DocumentsPlace
 from cocli.service.documents.saving.save_group import save_group
 from cocli.service.documents.saving.save_process import SaveProcess
@@ -53,6 +54,18 @@ class SaveWriters:
             self._start()
         write = partial(save_group, self._repository, calls)
         return await asyncio.get_running_loop().run_in_executor(self._threads, write)
+
+    def can_write_batch(self, size: int) -> bool:
+        """Whether the process can be asked. A batch of many has it started: the next one finds it."""
+        if self.process_id is None and size >= MANY:
+            self._start()
+        return self.process_id is not None
+
+    async def write_batch(self, calls: Sequence[SaveCall]) -> list[SaveAnswer]:
+        """As `write`, by the process."""
+        if self._process is None:
+            raise ServiceTroubled(reason="there is no process that writes batches")
+        return await self._process.write(calls, is_batch=True)
 
     def _start(self) -> None:
         loop = asyncio.get_running_loop()
