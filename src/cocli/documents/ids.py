@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-import uuid
+from functools import lru_cache
 
 from cocli.errors import IdentityError
 
@@ -20,22 +20,29 @@ _PART = re.compile(r"[^|\x00]*[^|\s\x00][^|\x00]*\Z")
 def node_uuid(doc: str, address: str, account: str) -> str:
     """Java's `UUID.nameUUIDFromBytes` of `doc|address|account`: MD5 without a namespace, in the form of version 3."""
     check_parts(doc=doc, address=address, account=account)
-    name = f"{doc}|{address}|{account}".encode()
-    return str(uuid.UUID(bytes=hashlib.md5(name, usedforsecurity=False).digest(), version=3))
+    digits = hashlib.md5(f"{doc}|{address}|{account}".encode(), usedforsecurity=False).hexdigest()
+    variant = "89ab"[int(digits[16], 16) & 3]
+    return f"{digits[:8]}-{digits[8:12]}-3{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
 
 
 def check_parts(**parts: str) -> None:
     """Refuse blank parts and `|`: the parts are joined with it, and must not run into each other."""
     for name, text in parts.items():
-        if not _PART.match(text):
-            raise _refused(name, text, "it is blank" if not text.strip() else _AMBIGUOUS)
-        try:
-            size = len(text) if text.isascii() else len(text.encode())
-        except UnicodeEncodeError:
-            raise _refused(name, text, "it has a lone surrogate, which is no Unicode") from None
-        limit = MAX_DOC_BYTES if name == "doc" else MAX_PART_BYTES
-        if size > limit:
-            raise _refused(name, text, f"it has {size} bytes; the most is {limit}")
+        _check_part(name, text)
+
+
+@lru_cache(maxsize=4096)
+def _check_part(name: str, text: str) -> None:
+    """Kept: most parts are the same for all documents of a source, and each document is made several times."""
+    if not _PART.match(text):
+        raise _refused(name, text, "it is blank" if not text.strip() else _AMBIGUOUS)
+    try:
+        size = len(text) if text.isascii() else len(text.encode())
+    except UnicodeEncodeError:
+        raise _refused(name, text, "it has a lone surrogate, which is no Unicode") from None
+    limit = MAX_DOC_BYTES if name == "doc" else MAX_PART_BYTES
+    if size > limit:
+        raise _refused(name, text, f"it has {size} bytes; the most is {limit}")
 
 
 _AMBIGUOUS = "it contains | or a NUL, which would let two identities run into each other"

@@ -87,6 +87,45 @@ def test_a_connection_serves_one_request_after_the_other_until_its_server_ends_i
     asyncio.run(main())
 
 
+async def asked(connection: Http11Connection) -> int:
+    """As a visitor does who knows by the status that there is nothing to read."""
+    answer = await connection.ask(REQUEST)
+    await answer.close()
+    return answer.status
+
+
+def test_a_page_that_did_not_change_leaves_its_connection_open() -> None:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        for _ in range(3):
+            await reader.readuntil(b"\r\n\r\n")
+            writer.write(b"HTTP/1.1 304 Not Modified\r\nETag: x\r\n\r\n")
+        await reader.read()
+
+    async def main() -> None:
+        async with connected(serve) as stream:
+            connection = Http11Connection(stream, keep_seconds=30)
+            for _ in range(3):
+                assert await asked(connection) == 304
+                assert connection.is_usable
+
+    asyncio.run(main())
+
+
+def test_what_follows_an_answer_is_never_taken_for_the_next_one() -> None:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 304 Not Modified\r\n\r\n" + ANSWER)
+        await reader.read()
+
+    async def main() -> None:
+        async with connected(serve) as stream:
+            connection = Http11Connection(stream, keep_seconds=30)
+            assert await asked(connection) == 304
+            assert not connection.is_usable
+
+    asyncio.run(main())
+
+
 def test_a_connection_that_lay_too_long_is_not_used_again() -> None:
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")

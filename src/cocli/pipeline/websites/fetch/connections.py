@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import resource
 from collections import OrderedDict
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -19,7 +18,6 @@ from cocli.pipeline.websites.fetch.wire.connection import DirectConnection, Libr
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import AsyncIterator
 
     from cocli.pipeline.websites.fetch.wire.exchange import WireConnection
 
@@ -33,15 +31,6 @@ Origin = tuple[str, str, int]
 
 
 @dataclass(slots=True)
-class ConnectionLease:
-    """A connection in use."""
-
-    connection: WireConnection
-    spoiled: bool = False
-    """An answer was left half-read, or something broke: it must not be used again."""
-
-
-@dataclass(slots=True)
 class _Place:
     """The connections of one origin."""
 
@@ -49,6 +38,52 @@ class _Place:
     idle: list[WireConnection] = field(default_factory=list)
     users: int = 0
     used_at: float = 0.0
+
+
+@dataclass(slots=True)
+class ConnectionLease:
+    """A connection in use, in its own `async with`: one request has it to itself."""
+
+    connection: WireConnection
+    spoiled: bool = False
+    """An answer was left half-read, or something broke: it must not be used again."""
+
+
+class _Leasing:
+    """A block of every request: as a class it takes half of what a generator takes."""
+
+    __slots__ = ("_all", "_lease", "_origin", "_place")
+
+    def __init__(self, connections: Connections, origin: Origin, place: _Place) -> None:
+        self._all = connections
+        self._origin = origin
+        self._place = place
+        self._lease: ConnectionLease | None = None
+
+    async def __aenter__(self) -> ConnectionLease:
+        place = self._place
+        try:
+            await place.turns.acquire()
+        except BaseException:
+            await self._all.leave(self._origin, place)
+            raise
+        try:
+            self._lease = ConnectionLease(await _usable(place) or self._all.made(self._origin))
+        except BaseException:
+            await self._end()
+            raise
+        return self._lease
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._end()
+
+    async def _end(self) -> None:
+        try:
+            if self._lease is not None:
+                await _put_back(self._place, self._lease)
+        finally:
+            self._place.turns.release()
+            await self._all.leave(self._origin, self._place)
 
 
 class Connections:
@@ -75,33 +110,29 @@ class Connections:
             )
         self._places: OrderedDict[Origin, _Place] = OrderedDict()
 
-    @asynccontextmanager
-    async def lease(self, origin: Origin) -> AsyncIterator[ConnectionLease]:
+    def lease(self, origin: Origin) -> _Leasing:
+        """A connection for one request."""
         place = self._places.get(origin)
         if place is None:
             place = self._places[origin] = _Place(asyncio.Semaphore(self._per_origin))
         self._places.move_to_end(origin)
         place.users += 1
         place.used_at = asyncio.get_running_loop().time()
-        try:
-            async with place.turns:
-                lease = ConnectionLease(await _usable(place) or self._made(origin))
-                try:
-                    yield lease
-                finally:
-                    await _put_back(place, lease)
-        finally:
-            place.users -= 1
-            if self._places.get(origin) is not place:
-                await _close_idle(place)  # everything was closed meanwhile
-            await self._drop_surplus()
+        return _Leasing(self, origin, place)
+
+    async def leave(self, origin: Origin, place: _Place) -> None:
+        """A request is over."""
+        place.users -= 1
+        if self._places.get(origin) is not place:
+            await _close_idle(place)  # everything was closed meanwhile
+        await self._drop_surplus()
 
     async def close(self) -> None:
         for place in self._places.values():
             await _close_idle(place)
         self._places.clear()
 
-    def _made(self, origin: Origin) -> WireConnection:
+    def made(self, origin: Origin) -> WireConnection:
         if self._proxied is None:
             return DirectConnection(self._network, self._tls, keep_seconds=_KEEP_SECONDS)
         scheme, host, port = origin

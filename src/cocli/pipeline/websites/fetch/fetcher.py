@@ -240,8 +240,7 @@ class Fetcher:
         if not options.takes_turns:
             async with self._politeness.place(), budget.spending():
                 return await self._client.get(target, appetite, headers)
-        async with budget.spending():
-            address = await self._address(target)
+        address = await self._address(target, budget)
         async with self._politeness.turn(target.host, delay, address) as turn, budget.spending():
             try:
                 answer = await self._client.get(
@@ -259,11 +258,15 @@ class Fetcher:
             turn.rest = self._retrying.rest(answer.status, asked)
             return answer
 
-    async def _address(self, target: Target) -> str | None:
+    async def _address(self, target: Target, budget: Budget) -> str | None:
         """Whose turn it is besides the site's; None where only a proxy knows."""
         if self._network is None:
             return None
-        return await self._network.address_of(target.host, target.port)
+        known = self._network.known_address_of(target.host, target.port)
+        if known is not None:
+            return known
+        async with budget.spending():
+            return await self._network.address_of(target.host, target.port)
 
 
 def _tell(site: str | None, outcome: Outcome) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ from cocli.pipeline.websites.fetch.signals import Breakdown
 from cocli.pipeline.websites.fetch.wire.exchange import WireRequest
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+    from collections.abc import AsyncGenerator, Callable, Mapping
 
     from cocli.pipeline.websites.fetch.connections import ConnectionLease, Connections
     from cocli.pipeline.websites.fetch.limits import FetchLimits
@@ -75,17 +75,36 @@ class HttpClient:
         the server is known to have had the request. `patience` are the seconds until then, where less than usual.
         """
         async with self._connections.lease(target.origin) as lease:
-            async with _faults_of(lease):
-                async with _until_answered(min(patience or math.inf, self._limits.first_byte)):
-                    response = await self._send(lease, target, headers or {}, sent)
+            try:
+                response = await self._answer(lease, target, headers or {}, sent, patience)
                 answered()
                 try:
                     head = Head(response.status, _headers(response), response.version)
                     body, whole = await self._body(response, head, appetite)
                 finally:
                     await response.close()
+            except BaseException as error:  # whatever broke spoils the connection
+                lease.spoiled = True
+                breakdown = _breakdown(error)
+                if breakdown is None:
+                    raise
+                raise breakdown from error
             lease.spoiled |= not whole
             return HttpAnswer(head.status, head.headers, head.http_version, body, truncated=not whole)
+
+    async def _answer(
+        self,
+        lease: ConnectionLease,
+        target: Target,
+        headers: Mapping[str, str],
+        sent: Callable[[], None],
+        patience: float | None,
+    ) -> WireAnswer:
+        try:
+            async with asyncio.timeout(min(patience or math.inf, self._limits.first_byte)):
+                return await self._send(lease, target, headers, sent)
+        except TimeoutError:
+            raise Breakdown(Failure.TIMEOUT, "no answer in time") from None
 
     async def _send(
         self, lease: ConnectionLease, target: Target, headers: Mapping[str, str], sent: Callable[[], None]
@@ -158,29 +177,8 @@ def _text(value: bytes) -> str:
         return value.decode("latin-1")
 
 
-@asynccontextmanager
-async def _until_answered(seconds: float) -> AsyncIterator[None]:
-    try:
-        async with asyncio.timeout(seconds):
-            yield
-    except TimeoutError:
-        raise Breakdown(Failure.TIMEOUT, "no answer in time") from None
-
-
-@asynccontextmanager
-async def _faults_of(lease: ConnectionLease) -> AsyncIterator[None]:
-    """Whatever breaks spoils the connection, and what the libraries say of it becomes a `Breakdown`."""
-    try:
-        yield
-    except BaseException as error:
-        lease.spoiled = True
-        breakdown = _breakdown(error)
-        if breakdown is None:
-            raise
-        raise breakdown from error
-
-
 def _breakdown(error: BaseException) -> Breakdown | None:
+    """What the libraries say of a fault, in our words."""
     detail = str(error)[:200] or type(error).__name__
     if isinstance(error, (httpcore2.TimeoutException, TimeoutError)):
         return Breakdown(Failure.TIMEOUT, f"{type(error).__name__} {detail}".strip())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ from cocli.pipeline.websites.fetch.outcome import Failure
 from cocli.pipeline.websites.fetch.signals import Breakdown
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from types import TracebackType
 
 KIB = 1024
 MIB = 1024 * KIB
@@ -59,14 +58,39 @@ class Budget:
     def __init__(self, seconds: float) -> None:
         self._left = seconds
 
-    @asynccontextmanager
-    async def spending(self) -> AsyncIterator[None]:
-        loop = asyncio.get_running_loop()
-        started = loop.time()
+    def spending(self) -> _Spending:
+        """What is done in this block takes of it, and is broken off when nothing is left."""
+        return _Spending(self)
+
+    @property
+    def left(self) -> float:
+        return self._left
+
+    def spend(self, seconds: float) -> None:
+        self._left -= seconds
+
+
+class _Spending:
+    """A block of every request: as a class it takes half of what a generator takes."""
+
+    __slots__ = ("_began", "_budget", "_limit")
+
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
+        self._limit = asyncio.timeout(max(0.0, budget.left))
+        self._began = 0.0
+
+    async def __aenter__(self) -> None:
+        self._began = asyncio.get_running_loop().time()
+        await self._limit.__aenter__()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._budget.spend(asyncio.get_running_loop().time() - self._began)
         try:
-            async with asyncio.timeout(max(0.0, self._left)):
-                yield
-        except TimeoutError:
+            await self._limit.__aexit__(kind, error, trace)
+        except TimeoutError as late:
+            error = late
+        if isinstance(error, TimeoutError):
             raise Breakdown(Failure.TIMEOUT, "the way to the page took too long") from None
-        finally:
-            self._left -= loop.time() - started

@@ -37,6 +37,11 @@ class GuardedNetwork(httpcore2.AsyncNetworkBackend):
         self._sockets = SocketBackend(sessions.keep)
         self._closed = ClosedDoors(time)
 
+    def known_address_of(self, host: str, port: int) -> str | None:
+        """The same, where the name was looked up a while ago: nobody is waited for."""
+        endpoints = self._lookups.known(host, port)
+        return self._guard.screen(host, endpoints)[0].address if endpoints else None
+
     async def address_of(self, host: str, port: int) -> str:
         """Where a request is going to: the first permitted address of its host."""
         return self._guard.screen(host, await self._endpoints(host, port))[0].address

@@ -15,6 +15,8 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 _SAFE = "%/:@!$&'()*+,;=~-._"
 _BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _PATH_SESSION = re.compile(r";(?:jsessionid|sid|phpsessid)=[^/?#;]*", re.IGNORECASE)
+_PLAIN = re.compile(r"https?://(?:[a-z0-9-]{1,63}\.){1,8}[a-z]{2,63}/(?:[A-Za-z0-9_.~-]+/)*[A-Za-z0-9_.~-]*\Z")
+"""An address in its one spelling, as most links have it: nothing to escape, to leave out or to put in lower case."""
 _SLASHES = re.compile(r"/{2,}")
 _INDEX = re.compile(r"/(?:index|default|home)\.(?:html?|php\d?|aspx?|jsp|cfm|cgi)\Z", re.IGNORECASE)
 _SESSION = words(
@@ -35,6 +37,8 @@ def canonical_url(address: str) -> str | None:
     """One spelling per page, without fragment, session and tracking; None for what is no page of the web."""
     if len(address) > MAX_URL:
         return None
+    if _PLAIN.match(address):
+        return address
     try:
         parts = urlsplit(address.strip())
         host, port = parts.hostname, parts.port

@@ -187,7 +187,8 @@ class _Reader:
 
     async def is_as_before(self, known: VisitTrace, brief: Mapping[str, TracedAnswer]) -> bool:
         """Ask for what an earlier visit asked for. From the first difference on, the site is read as always."""
-        if known.basis not in (self._basis(), self._moved_basis(), self._strangers_basis()):
+        bases = (self._basis, self._moved_basis, self._strangers_basis)  # nearly always the first
+        if not any(basis() == known.basis for basis in bases):
             return False
         outcomes: dict[str, Outcome] = {}
         if await self._are_as_before(brief or known.asked, outcomes):

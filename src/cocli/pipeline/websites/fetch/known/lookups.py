@@ -55,6 +55,11 @@ class Lookups:
             raise no_such_host(host)
         return answer.endpoints
 
+    def known(self, host: str, port: int) -> Sequence[Endpoint]:
+        """What was looked up a while ago, without waiting; nothing where it was not, or where there is no such name."""
+        answer = self._fresh(host, port)
+        return answer.endpoints if answer is not None else ()
+
     def forget(self, host: str, port: int) -> None:
         """Nobody is there any more: it may have moved."""
         self._known.pop((host, port), None)

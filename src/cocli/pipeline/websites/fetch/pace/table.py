@@ -122,13 +122,13 @@ class PaceTable:
         that is held, and every value is written by itself.
         """
         try:
-            self._set_pace(grant, grant.pace.next_at if next_at is None else next_at)
-            if rest > 0 and self._is_there(grant.pace):
-                self._put(grant.pace, _RESTS_UNTIL, _TIME.pack(self.clock() + min(rest, LONGEST_REST)))
+            pace = self._values(grant.pace)
+            if pace[0] == grant.pace.key:
+                self._set_pace(grant, grant.pace.next_at if next_at is None else next_at, rest)
             for place in grant.places:
-                found = self._read(place.slot)
-                is_mine = found.key == place.key and (found.holder, found.space) == self._me
-                if is_mine and found.held_until == place.held_until:  # else it was given to somebody else meanwhile
+                key, _, _, held_until, *holder = pace if place.slot == grant.pace.slot else self._values(place)
+                is_mine = key == place.key and (*holder,) == self._me
+                if is_mine and held_until == place.held_until:  # else it was given to somebody else meanwhile
                     self._put(place, _HELD_UNTIL, _HOLD.pack(0.0, 0, 0))
         except OSError as error:  # as above
             self._go_alone(error)
@@ -194,18 +194,18 @@ class PaceTable:
                 best, passes = slot, over_at
         return _Entry(best, key)
 
-    def _read(self, slot: int) -> _Entry:
-        return _entry_of(slot, _SLOT.unpack(self._cells.read(slot, _SLOT.size)), self.clock())
-
-    def _is_there(self, entry: _Entry) -> bool:
-        return self._read(entry.slot).key == entry.key
+    def _values(self, entry: _Entry) -> tuple[bytes, float, float, float, int, int]:
+        """What the slot of an entry has now: perhaps somebody else's."""
+        return _SLOT.unpack(self._cells.read(entry.slot, _SLOT.size))
 
     def _put(self, entry: _Entry, field: int, value: bytes) -> None:
         self._cells.write(entry.slot + field, value)
 
-    def _set_pace(self, grant: Grant, next_at: float) -> None:
-        if self._is_there(grant.pace):
-            self._put(grant.pace, _NEXT_AT, _TIME.pack(min(next_at, self.clock() + LONGEST_REST)))
+    def _set_pace(self, grant: Grant, next_at: float, rest: float) -> None:
+        now = self.clock()
+        self._put(grant.pace, _NEXT_AT, _TIME.pack(min(next_at, now + LONGEST_REST)))
+        if rest > 0:
+            self._put(grant.pace, _RESTS_UNTIL, _TIME.pack(now + min(rest, LONGEST_REST)))
 
     # --- others
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import h11
@@ -65,12 +66,21 @@ class Http11Connection:
 
     def ended(self) -> None:
         """Nobody reads this answer any more."""
-        if self._protocol.our_state is h11.DONE and self._protocol.their_state is h11.DONE:
+        if self._is_over():
             self._protocol.start_next_cycle()
             self._idle_until = time.monotonic() + self._keep_seconds
         else:
             self._idle_until = None
             self._stream.close()
+
+    def _is_over(self) -> bool:
+        """Whether the answer came to its end, and nothing behind it: that would be taken for the next answer."""
+        protocol = self._protocol
+        if protocol.their_state is h11.SEND_BODY:  # one without a body (304) ends with its head: nobody read on
+            with suppress(h11.RemoteProtocolError):
+                protocol.next_event()
+        is_done = protocol.our_state is h11.DONE and protocol.their_state is h11.DONE
+        return is_done and not protocol.trailing_data[0]
 
     def _written(self, request: WireRequest) -> bytes:
         try:
