@@ -348,6 +348,8 @@ EXAMPLES = {
     "web.max_upload_bytes": "4096",
     "web.guard": "edge",
     "web.distribution": "E2EXAMPLE123",
+    "documents.kafka_tls": "true",
+    "documents.kafka_mechanism": "PLAIN",
     "auth.provider": "oidc",
     "auth.issuer": "https://id.example",
     "auth.scopes": '["openid"]',
@@ -386,6 +388,7 @@ TOML_VALUES = {
         "documents.max_connections",
         "documents.max_connections_per_address",
         "documents.max_waiting_events",
+        "documents.kafka_tls",
     ),
     *("google_maps.pause_seconds", "google_maps.tabs", "google_maps.timeout_seconds"),
     *("web.behind_proxy", "web.session_hours", "web.max_upload_bytes", "retention.automatic"),
@@ -412,6 +415,11 @@ def test_a_misspelt_variable_is_found() -> None:
     assert unknown_variables({"COCLI_FETHC_RATE": "1", "COCLI_STORE": "x"}) == [
         ("COCLI_FETHC_RATE", "COCLI_FETCH_RATE")
     ]
+
+
+def test_variables_that_hold_secrets_are_known() -> None:
+    named = ("KAFKA_PASSWORD", "KAFKA_PASSWORD_FILE", "MODULE_TOKEN", "MODULE_CA", "MCP_TOKEN")
+    assert unknown_variables({f"COCLI_{name}": "x" for name in named}) == []
 
 
 def test_places_follow_xdg() -> None:

@@ -515,7 +515,7 @@ class BrokerUnavailable(QueueError):
     code = "broker_unavailable"
     exit_code = ExitCode.UNAVAILABLE
     retryable = True
-    remedy = "Check that the broker runs and that its address is right. Nothing was lost."
+    remedy = "Check that the broker runs, and that its address, certificate and password are right. Nothing was lost."
 
 
 class OutboxFull(QueueError):

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 Leaf = tuple[str, ...]
 _LONGEST_FILE = 1 << 20
+KAFKA_PASSWORD = "COCLI_KAFKA_PASSWORD"  # noqa: S105 - the name of a variable
 _KNOWN_VARIABLES = (
     "COCLI_DATA_HOME",
     "COCLI_CONFIG",
@@ -41,6 +42,11 @@ _KNOWN_VARIABLES = (
     "COCLI_LOG_FILE",
     "COCLI_PAGER",
     "COCLI_BROWSER",
+    "COCLI_MCP_TOKEN",
+    "COCLI_MODULE_TOKEN",
+    "COCLI_MODULE_CA",
+    KAFKA_PASSWORD,
+    f"{KAFKA_PASSWORD}{FILE_ENDING}",
 )
 
 
@@ -180,7 +186,7 @@ def _from_file(file: ConfigFile | None) -> Iterable[tuple[Leaf, SettingValue]]:
 
 def _from_environment(environ: Environment) -> Iterable[tuple[Leaf, SettingValue]]:
     for setting in settings():
-        variable, text = _said(environ, setting.variable)
+        variable, text = said(environ, setting.variable)
         if text:
             value = value_from_text(setting.path, text, where=variable)
             origin = SettingOrigin(Rank.ENVIRONMENT, variable)
@@ -190,7 +196,7 @@ def _from_environment(environ: Environment) -> Iterable[tuple[Leaf, SettingValue
                 yield setting.path, SettingValue(value, origin)
 
 
-def _said(environ: Environment, variable: str) -> tuple[str, str | None]:
+def said(environ: Environment, variable: str) -> tuple[str, str | None]:
     """The variable that sets something, and what it says: itself, or the file that its twin names."""
     text, twin = environ.get(variable), f"{variable}{FILE_ENDING}"
     path = environ.get(twin)

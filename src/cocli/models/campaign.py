@@ -184,6 +184,20 @@ class DocumentsSection(RecordPart):
     event is written."""
     kafka_servers: Text | None = None
     """`host:port` of Kafka, several with commas; for `events = "kafka"`."""
+    kafka_tls: bool = False
+    """Whether the connection to Kafka is encrypted, and the broker's certificate checked."""
+    kafka_ca: Text | None = None
+    """A PEM file with the authority that signed the broker's certificate; those that the system trusts where it is not
+    set."""
+    kafka_certificate: Text | None = None
+    """A PEM file with a certificate of our own, for a broker that asks for one."""
+    kafka_key: Text | None = None
+    """The PEM file of its private key, which nobody else may read."""
+    kafka_user: Text | None = None
+    """The name that a broker with logins knows us by. The password is in `COCLI_KAFKA_PASSWORD`, never in a file of
+    settings."""
+    kafka_mechanism: Literal["SCRAM-SHA-512", "SCRAM-SHA-256", "PLAIN"] = "SCRAM-SHA-512"
+    """How the password is shown. By `PLAIN` the broker learns it, by the others it does not."""
     max_waiting_events: Annotated[int, Field(ge=1, le=100_000_000)] = 100_000
     """Events of an account that may wait to be sent. Beyond it a save that needs one is refused, and may be tried
     again: a broker that stays away must not fill the disk."""

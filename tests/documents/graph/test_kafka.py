@@ -288,6 +288,78 @@ def test_a_consumer_that_gets_nothing_though_messages_wait_joins_anew(
     consumer.close()
 
 
+class Unsettled:
+    """A client in a group that changes: so many commits of it are refused, as a broker refuses them then."""
+
+    def __init__(self, client: Any, refused: int, code: str) -> None:
+        self._client, self.refused, self._code = client, refused, code
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._client, name)
+
+    def commit(self, **words: Any) -> Any:
+        from confluent_kafka import KafkaError, KafkaException
+
+        if self.refused:
+            self.refused -= 1
+            raise KafkaException(KafkaError(getattr(KafkaError, self._code)))
+        return self._client.commit(**words)
+
+
+@pytest.mark.parametrize("code", ["ILLEGAL_GENERATION", "REBALANCE_IN_PROGRESS"])
+def test_what_ends_while_the_group_changes_is_done_once(
+    make_kafka: Any, cluster: str, monkeypatch: pytest.MonkeyPatch, code: str
+) -> None:
+    """Its partition stays ours: the commit is tried again. If the group does not settle in time, the message has ended
+    all the same, and that is told later: when nothing else comes, or to whoever has the partition next."""
+    transport = make_kafka()
+    transport.publish([message("x", number, cluster) for number in range(4)])
+    first = transport.consumer(Destination(cluster, "b"))
+
+    def refused_thrice(delivery: Any) -> None:
+        first._client = Unsettled(first._client, 3, code)
+        delivery.done({})
+        assert first._client.refused == 0
+
+    def refused_for_long(delivery: Any) -> None:
+        first._client.refused = 1000
+        with pytest.raises(LeaseLost):
+            delivery.done({})
+
+    assert seen(take(first, refused_thrice)) == ("x", 0)
+    monkeypatch.setattr("cocli.documents.graph.transports.kafka_consumer._ANSWER_SECONDS", 0.5)
+    assert seen(take(first, refused_for_long)) == ("x", 1)
+    assert seen(take(first, lambda delivery: first.put_back(delivery, after=1.5))) == ("x", 2), "and not 1 again"
+    first._client.refused = 0
+    with first.receive(0.3) as nothing:
+        assert nothing is None
+    monkeypatch.undo()
+    assert transport.backlog(Destination(cluster, "b")).waiting == 2
+    monkeypatch.setattr("cocli.documents.graph.transports.kafka_consumer._ANSWER_SECONDS", 0.5)
+    assert seen(take(first, refused_for_long)) == ("x", 2)
+    first._client.refused = 0
+    first.close()
+    second = transport.consumer(Destination(cluster, "b"))
+    last = take(second, done)
+    assert (seen(last), last.attempt) == (("x", 3), 1), "what had ended does not come again"
+    second.close()
+
+
+def test_a_group_that_does_not_settle_is_not_the_messages_fault(
+    make_kafka: Any, cluster: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first message after an assignment is counted before it is begun; what could not be counted was not begun."""
+    transport = make_kafka()
+    transport.publish([message("x", 0, cluster)])
+    monkeypatch.setattr("cocli.documents.graph.transports.kafka_consumer._ANSWER_SECONDS", 0.3)
+    consumer = transport.consumer(Destination(cluster, "b"))
+    consumer._client = Unsettled(consumer._client, 12, "ILLEGAL_GENERATION")
+    found = take(consumer, done)
+    assert consumer._client.refused == 0
+    assert (seen(found), found.attempt) == (("x", 0), 1)
+    consumer.close()
+
+
 def test_a_document_that_fails_holds_back_itself_and_nobody_else(make_kafka: Any, cluster: str) -> None:
     """Forty messages of other documents end before the bad one has its second attempt, on every partition; its own
     later message waits for it, and whoever comes next gets these two, and nothing that was done."""

@@ -1,4 +1,5 @@
-"""A broker that is killed, and one whose disk is full: on the Kafka of `make kafka`, which these tests start."""
+"""A broker that is killed, one of three that is, and one whose disk is full: on the Kafka of `make kafka`, which these
+tests start."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.kit.kafka import Broker, NoKafka, broker
+from tests.kit.kafka import Broker, NoKafka, broker, brokers
 
 from cocli.documents.graph.destination import Destination
 from cocli.documents.graph.transports.kafka import KafkaTransport
@@ -98,9 +99,52 @@ def test_a_broker_that_is_killed_and_comes_back_has_lost_nothing(running: Broker
     reader.wait_for({(doc, number) for doc in docs for number in range(10)})
     reader.over.set()
     reader.join(30)
+    check_order(reader, docs, 10)
+    transport.close()
+
+
+def check_order(reader: Reader, docs: list[str], count: int) -> None:
     for doc in docs:
         news = list(dict.fromkeys(number for name, number in reader.taken if name == doc))
-        assert news == list(range(10)), f"{doc} came out of turn"
+        assert news == list(range(count)), f"{doc} came out of turn"
+
+
+@pytest.fixture
+def three(tmp_path: Path) -> Iterator[list[Broker]]:
+    try:
+        with brokers(tmp_path / "kafka", 3) as started:
+            yield started
+    except NoKafka as reason:
+        pytest.skip(str(reason))
+
+
+def test_of_three_brokers_each_may_die_and_two_of_them_take_nothing(three: list[Broker], cluster: str) -> None:
+    """Whichever dies, what is sent meanwhile arrives before it is back. One that is left alone has no right to say that
+    a message is safe."""
+    from tests.documents.graph.test_kafka import message
+
+    transport = opened(",".join(one.address for one in three))
+    reader = Reader(transport, cluster)
+    reader.start()
+    docs = [f"d{number}" for number in range(8)]
+    send_all(transport, [message(doc, 0, cluster, "work") for doc in docs])
+    reader.wait_for({(doc, 0) for doc in docs})
+    for number, victim in enumerate(three, 1):
+        victim.kill()
+        send_all(transport, [message(doc, number, cluster, "work") for doc in docs])
+        reader.wait_for({(doc, number) for doc in docs})
+        victim.start()
+    for victim in three[1:]:
+        victim.kill()
+    with pytest.raises(BrokerUnavailable):
+        transport.publish([message(doc, 4, cluster, "work") for doc in docs])
+    for victim in three[1:]:
+        victim.begin()
+    send_all(transport, [message(doc, 4, cluster, "work") for doc in docs])
+    reader.wait_for({(doc, 4) for doc in docs})
+    reader.over.set()
+    reader.join(30)
+    check_order(reader, docs, 5)
     transport.close()
 
 

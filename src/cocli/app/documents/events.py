@@ -5,6 +5,7 @@ The campaigns of a store share one catalogue and its outbox: whoever relays send
 
 from __future__ import annotations
 
+import os
 import random
 import secrets
 import time
@@ -198,12 +199,13 @@ def _check_carried(section: DocumentsSection) -> None:
 
 
 def kafka_transport(section: DocumentsSection) -> KafkaTransport:
+    from cocli.app.documents.kafka_access import kafka_settings
     from cocli.documents.graph.transports.kafka import KafkaTransport
 
     if section.kafka_servers is None:
         hint = "Set kafka_servers under [documents] to host:port."
         raise ConfigError(reason="documents.events is kafka, and documents.kafka_servers is not set", hint=hint)
-    return KafkaTransport(section.kafka_servers)
+    return KafkaTransport(section.kafka_servers, settings=kafka_settings(section, os.environ))
 
 
 def _queues(documents: Documents, worker: str | None) -> MessageTransport:

@@ -151,6 +151,8 @@ A password, a token or a key is refused in both files, because they are synced, 
 | a proxy | `COCLI_FETCH_PROXIES='["http://user:password@host:3128"]'`, or the file that `…_FILE` names |
 | S3 and SQS | `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, or `~/.aws/credentials` |
 | PostgreSQL | `PGPASSWORD`, or its password file (`~/.pgpass`, `PGPASSFILE`) |
+| Kafka | `COCLI_KAFKA_PASSWORD`, or the file that `COCLI_KAFKA_PASSWORD_FILE` names ([graph.md](../graph.md#kafka)) |
+| nodes that run elsewhere | `COCLI_MODULE_TOKEN` ([graph.md](../graph.md#nodes-that-run-elsewhere)) |
 | any other setting | its variable, or the file that the variable with `_FILE` behind its name names |
 
 Every variable of a setting has such a twin: `COCLI_FETCH_RATE_FILE=/run/secrets/rate` names a file with what

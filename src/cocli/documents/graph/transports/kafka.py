@@ -11,9 +11,11 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from cocli import logs
 from cocli.documents.graph.destination import Destination, topic_fault
 from cocli.documents.graph.node import QUARANTINE
 from cocli.documents.graph.transports.base import require_a_road
+from cocli.documents.graph.transports.kafka_complaint import KafkaComplaint
 from cocli.documents.graph.transports.kafka_consumer import KafkaConsumer
 from cocli.documents.graph.transports.kafka_watch import IDLE_SECONDS, lag_of, oldest_of
 from cocli.documents.graph.transports.message_codec import VERSION, render_message
@@ -36,6 +38,8 @@ MESSAGE_ID = "message-id"
 MESSAGE_VERSION = "cocli-message"
 _FINAL = ("TOPIC_EXCEPTION", "TOPIC_AUTHORIZATION_FAILED", "MSG_SIZE_TOO_LARGE", "INVALID_RECORD", "POLICY_VIOLATION")
 """Errors of one topic or message, which trying again does not end."""
+_LOG = logs.get_logger(f"{__name__}.library")
+"""What the library would write to stderr by itself, several times a second while a broker is away."""
 
 
 class _Outgoing(NamedTuple):
@@ -77,12 +81,13 @@ class KafkaTransport:
         producer_settings: Mapping[str, Any] | None = None,
         consumer_settings: Mapping[str, Any] | None = None,
     ) -> None:
-        self._common = {"bootstrap.servers": servers, **(settings or {})}
+        self._common = {"bootstrap.servers": servers, "logger": _LOG, **(settings or {})}
         self._group = group
         self._producer_settings = dict(producer_settings or {})
         self._consumer_settings = dict(consumer_settings or {})
         self._lock = threading.Lock()
         self._producer: Any = None
+        self._complaint: KafkaComplaint | None = None
 
     def publish(self, messages: Sequence[NodeMessage]) -> Mapping[str, CocliError]:
         failed: dict[str, CocliError] = {}
@@ -120,18 +125,25 @@ class KafkaTransport:
             "enable.auto.offset.store": False,
         }
         library, topic = _library(), topic_of(destination)
-        return KafkaConsumer(library, lambda: library.Consumer(settings), topic, destination, self.reject, idle=idle)
+        complaint = KafkaComplaint(library)
+
+        def opened() -> Any:
+            return library.Consumer({**settings, "error_cb": complaint.hear})
+
+        return KafkaConsumer(library, opened, topic, destination, self.reject, complaint=complaint, idle=idle)
 
     def backlog(self, destination: Destination) -> KafkaBacklog:
         """How much waits for a node, and since when: as its group has it, without joining that."""
         library, topic = _library(), topic_of(destination)
-        group = {"group.id": self._group_of(destination), "enable.auto.commit": False, "log_level": 0}
-        client = library.Consumer({**self._common, **group})
+        complaint = KafkaComplaint(library)
+        group = {"group.id": self._group_of(destination), "enable.auto.commit": False, "error_cb": complaint.hear}
+        client = library.Consumer({**self._common, **group, "log_level": 0})
         try:
             lag = lag_of(library, client, topic, {})
             return KafkaBacklog(lag.total, oldest_of(library, client, topic, lag))
         except library.KafkaException as error:
-            raise BrokerUnavailable(queue=topic, reason=str(error.args[0])) from error
+            client.poll(0)  # what it has to say is told by this
+            raise BrokerUnavailable(queue=topic, reason=complaint.explain(str(error.args[0]))) from error
         finally:
             client.close()
 
@@ -177,12 +189,16 @@ class KafkaTransport:
                 known, heard = len(answered), now
             if heard is not None and now - heard > _STRAGGLER_SECONDS:
                 return
+            if heard is None and self._is_refused and now - begun > _STRAGGLER_SECONDS:
+                return
             if now - begun > _FLUSH_SECONDS and heard is None:
                 return
 
     def _produce(self, producer: Any, record: _Outgoing, answered: dict[str, Any]) -> CocliError | None:
         def note(error: Any, _: Any) -> None:
             answered[record.message_id] = error
+            if error is None and self._complaint is not None:
+                self._complaint.settle()
 
         while True:
             try:
@@ -200,12 +216,18 @@ class KafkaTransport:
         final = {getattr(kinds, name) for name in _FINAL}
         if not isinstance(error, str) and error.code() in final:
             return QueueUnusable(provider="kafka", queue=topic, reason=str(error))
-        return BrokerUnavailable(queue=topic, reason=str(error))
+        reason = str(error) if self._complaint is None else self._complaint.explain(str(error))
+        return BrokerUnavailable(queue=topic, reason=reason)
+
+    @property
+    def _is_refused(self) -> bool:
+        return self._complaint is not None and self._complaint.words is not None
 
     def _open_producer(self, library: Any) -> Any:
         if self._producer is None:
-            settings = {**self._common, **self._producer_settings, "enable.idempotence": True, "acks": "all"}
-            self._producer = library.Producer(settings)
+            self._complaint = KafkaComplaint(library)
+            fixed = {"enable.idempotence": True, "acks": "all", "error_cb": self._complaint.hear}
+            self._producer = library.Producer({**self._common, **self._producer_settings, **fixed})
         return self._producer
 
 

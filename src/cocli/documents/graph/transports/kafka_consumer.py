@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from cocli.documents.graph.destination import Destination
+    from cocli.documents.graph.transports.kafka_complaint import KafkaComplaint
     from cocli.models.document import DocumentReference
     from cocli.models.task import TaskError
 
@@ -90,6 +91,7 @@ class KafkaConsumer:
         destination: Destination,
         send_aside: Callable[[str, Any, str], None],
         *,
+        complaint: KafkaComplaint,
         clock: Callable[[], float] = time.monotonic,
         idle: float = IDLE_SECONDS,
     ) -> None:
@@ -98,6 +100,7 @@ class KafkaConsumer:
         self._topic = topic
         self._destination = destination
         self._send_aside = send_aside
+        self._complaint = complaint
         self._clock = clock
         self._lock = threading.RLock()
         self._partitions: dict[int, KafkaPartition] = {}
@@ -140,9 +143,26 @@ class KafkaConsumer:
                 self._watch.heard()
                 return delivery
             if raw is None:
+                self._check_access()
+                self._tell_what_ended()
                 self._look_after_itself()
                 if self._clock() >= until:
                     return None
+
+    def _check_access(self) -> None:
+        """A broker that does not let us in is a trouble that a person has to hear of, and no lack of messages."""
+        with self._lock:
+            refused = None if self._partitions else self._complaint.words
+        if refused is not None:
+            raise BrokerUnavailable(queue=self._topic, reason=refused)
+
+    def _tell_what_ended(self) -> None:
+        """What could not be committed when it ended; and what others had done already, which else counts as waiting."""
+        with self._lock:
+            for number, partition in list(self._partitions.items()):
+                if not partition.is_told:
+                    with suppress(LeaseLost):
+                        self._commit(number, partition, wait=False)
 
     def _look_after_itself(self) -> None:
         """One that gets nothing though messages wait joins its group anew; what it had parked comes again."""
@@ -234,7 +254,11 @@ class KafkaConsumer:
             return 1
         times = tried.times + 1 if tried is not None and tried.offset == offset else 1
         partition.tried = Tried(offset, times)
-        self._commit(raw.partition(), partition)
+        try:
+            self._commit(raw.partition(), partition)
+        except LeaseLost:
+            partition.tried = tried  # it is not begun: a group that does not settle is not the message's fault
+            raise
         return times
 
     def _get_to_know(self, number: int, partition: KafkaPartition) -> None:
@@ -273,7 +297,14 @@ class KafkaConsumer:
             raw = delivery.raw
             partition = self._partitions[raw.partition()]
             partition.end(raw)
-            self._commit(raw.partition(), partition)
+            try:
+                self._commit(raw.partition(), partition)
+            except LeaseLost:
+                if not partition.is_told:
+                    # Where the partition is still ours, it has ended all the same, and is told as soon as that can be.
+                    delivery.ended = self._partitions.get(raw.partition()) is partition
+                    raise
+                # The partition was handed over meanwhile, with this message among those that ended.
             delivery.ended = True
             if partition.paused and not partition.is_crowded:
                 partition.paused = False
@@ -302,13 +333,15 @@ class KafkaConsumer:
         offset = partition.offset
         if offset is None:
             return
-        while (error := self._try_commit(number, offset, partition.metadata())) is not None:
+        metadata = partition.metadata()
+        while (error := self._try_commit(number, offset, metadata)) is not None:
             unsettled = error.code() in self._unsettled_errors() or error.retriable()
             if not (wait and unsettled and self._clock() < until):
                 raise self._not_ours(number, offset, str(error))
             self._serve(_SERVE_SECONDS)
             if self._partitions.get(number) is not partition:
                 raise self._not_ours(number, offset, "its partition went to another worker")
+        partition.tell(offset, metadata)
 
     def _unsettled_errors(self) -> frozenset[int]:
         """The group changes, or has changed unheard by this client: its next questions tell what is ours."""
@@ -349,6 +382,7 @@ class KafkaConsumer:
             self._early.append(raw)  # fetched before the pause took effect
 
     def _assigned(self, client: Any, partitions: list[Any]) -> None:
+        self._complaint.settle()
         with self._lock:
             for assigned in partitions:
                 self._partitions[assigned.partition] = KafkaPartition()
@@ -375,10 +409,14 @@ class KafkaConsumer:
             self._revoked(client, partitions)
 
     def _hand_over(self, number: int, partition: KafkaPartition | None) -> None:
-        """In peace: what was begun did not kill us, so that attempt is not counted."""
-        if partition is None or partition.tried is None:
+        """In peace: what was begun did not kill us, so that attempt is not counted. What ended while the group was
+        unsettled may not be committed yet: then whoever comes next would do it again."""
+        if partition is None:
             return
-        partition.tried = partition.tried._replace(times=partition.tried.times - 1)
+        if partition.tried is not None:
+            partition.tried = partition.tried._replace(times=partition.tried.times - 1)
+        if partition.is_told:
+            return
         with suppress(LeaseLost):  # then one attempt too many is counted, which does no harm
             self._commit(number, partition, wait=False)
 

@@ -48,6 +48,8 @@ class KafkaPartition:
         self._next: int | None = None
         """Behind the last message that was begun."""
         self._in_hand: int | None = None
+        self._told: tuple[int | None, str] | None = None
+        """What was committed last."""
 
     # --- what the one before left
 
@@ -123,6 +125,15 @@ class KafkaPartition:
         self._next = max(self._next or 0, raw.offset() + 1)
 
     # --- what is left to the next
+
+    def tell(self, offset: int, metadata: str) -> None:
+        """It was committed."""
+        self._told = (offset, metadata)
+
+    @property
+    def is_told(self) -> bool:
+        """Whether whoever has the partition next knows all that ended here."""
+        return self.offset is None or self._told == (self.offset, self.metadata())
 
     @property
     def next_offset(self) -> int | None:
