@@ -106,6 +106,10 @@ class GoalRun:
         if not (wanted.every or wanted.sources or wanted.stages):
             return
         done = refresh_campaign(self._workspace, self._campaign.name)
+        for release in done.loaded:
+            self._watcher.say(f"A newer release was loaded and read: {release}")
+        for note in done.due.notes:
+            self._watcher.say(note)
         if done.queued:
             self._watcher.say(f"Queued to be read again, because it is old: {done.queued:,}")
 
