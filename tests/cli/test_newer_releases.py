@@ -151,6 +151,21 @@ def test_a_network_that_is_not_there_stops_nothing(desk: Desk) -> None:
     assert done["files"] == {"due": 0, "read": 0, "loaded": []}
 
 
+def test_a_machine_that_has_loaded_nothing_loads_the_territory_where_that_is_wanted(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COCLI_STATE_HOME", str(desk.home / "another"))
+    (desk.home / "catalog.json").write_text(json.dumps({"latest": SECOND}))
+    with range_server({"/": desk.home}) as server:
+        monkeypatch.setattr("cocli.pipeline.sources.overture.releases.CATALOG", f"{server.address}/catalog.json")
+        assert (desk.refresh("--dry-run", "--now")["due"], server.asked) == ([], [])
+        desk.run("campaign", "edit", CAMPAIGN, "--set", "refresh.fetch=territory", "--set", "refresh.budget=99")
+        planned = desk.refresh("--dry-run", "--now")
+        assert [(due["queue"], due["tasks"], due["requests"]) for due in planned["due"]] == [("releases", 1, 100)]
+        assert (planned["left"], planned["outcomes"]) == (1, {"would_queue": 0}), "it does not fit into the budget"
+        assert server.asked == ["/catalog.json"]
+
+
 def test_what_failed_is_taken_up_again_by_the_next_one(desk: Desk) -> None:
     publish(desk.bucket, SECOND, "two", "three")
     (part,) = (desk.bucket / "release" / SECOND).rglob("part.parquet")

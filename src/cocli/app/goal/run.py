@@ -110,8 +110,9 @@ class GoalRun:
             self._watcher.say(f"A newer release was loaded and read: {release}")
         for note in done.due.notes:
             self._watcher.say(note)
-        if done.queued:
-            self._watcher.say(f"Queued to be read again, because it is old: {done.queued:,}")
+        queued = done.queued - len(done.loaded)
+        if queued > 0:
+            self._watcher.say(f"Queued to be read again, because it is old: {queued:,}")
 
     def _plan_searches(self) -> int:
         built = build_targets(self._indexes, self._campaign)
