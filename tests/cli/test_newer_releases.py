@@ -66,6 +66,11 @@ class Desk:
         told = self.run("campaign", "changes", CAMPAIGN)
         return sorted((change["kind"], change["name"]) for change in told["changes"])
 
+    def let_a_day_pass(self) -> None:
+        """As if the answer of today were of yesterday: it is not kept any more."""
+        (asked,) = self.home.rglob("newest.json")
+        asked.unlink()
+
     def tasks(self, state: str) -> list[str]:
         folder = self.home / "data" / "campaigns" / CAMPAIGN / "queues" / "releases" / state
         return [str(path) for path in folder.rglob("*.json")]
@@ -97,13 +102,18 @@ def test_a_newer_release_is_loaded_and_read_and_the_earlier_one_goes(desk: Desk)
     assert desk.found() == [("missing", "Farm one"), ("new", "Farm three")]
     again = desk.refresh("--now")
     assert (again["files"]["loaded"], again["due"]) == ([], [])
+    publish(desk.bucket, THIRD, "three")
+    desk.let_a_day_pass()
+    words = [sys.executable, "-m", "cocli", "campaign", "settle", CAMPAIGN, "--step", "refresh", "--json", "--quiet"]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as step:  # it ends with its pipe
+        assert step.wait(timeout=120) == 0
+    assert desk.releases() == [THIRD], "supervisors do the same"
 
 
 def test_it_is_asked_for_once_a_day_and_never_where_nobody_wants_it(desk: Desk) -> None:
     publish(desk.bucket, SECOND, "two")
     assert desk.refresh()["files"]["loaded"] == [], "the answer of today is kept"
-    asked = desk.home / "cache" / "sources" / "newest.json"
-    (asked if asked.exists() else next(desk.home.rglob("newest.json"))).unlink()
+    desk.let_a_day_pass()
     desk.run("campaign", "edit", CAMPAIGN, "--set", "refresh.fetch=never")
     said = desk.refresh("--now")
     assert (said["files"]["loaded"], desk.releases()) == ([], [FIRST])

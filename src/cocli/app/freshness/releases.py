@@ -88,6 +88,7 @@ def due_releases(
                     due.tasks += _newer(workspace, indexes, kept, now, anew=everything)
         except CocliError as error:  # without a network the rest is refreshed all the same
             due.notes.append(f"Newer releases of {source} were not looked for: {error.message}")
+            _LOG.warning("newer releases were not looked for", extra={"source": source, "error": error.message})
     return due
 
 
