@@ -329,6 +329,7 @@ EXAMPLES = {
     "fetch.allow_networks": '["10.20.0.0/16"]',
     "watch": '[{name = "closed", kinds = ["closed"]}]',
     "refresh.every": "30d",
+    "refresh.fetch": "never",
     "refresh.sources": '{google-maps = "14d"}',
     "refresh.stages": '{enrichment = "60d"}',
     "web.webhook_networks": '["10.20.0.0/16"]',

@@ -208,6 +208,7 @@ _SHARED = """\
 # sources = { google-maps = "14d" }
 # stages = { enrichment = "60d" }
 # budget = 5000                  # requests a day, over all machines
+# fetch = "loaded"               # newer releases of what this machine has loaded; or: "territory", "never"
 # closed_after = 3               # complete readings in a row that do not show a business
 
 # [[watch]]                      # who is told when something changes

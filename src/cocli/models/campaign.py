@@ -432,6 +432,9 @@ class RefreshSection(RecordPart):
     """`[refresh.stages]`: another age for a stage: `enrichment = "60d"` for websites, `gm-list` for searches."""
     budget: Annotated[int, Field(ge=0, le=100_000_000)] = 5000
     """Requests a day that reading again may cost, over all machines; 0 allows none."""
+    fetch: Literal["loaded", "territory", "never"] = "loaded"
+    """Newer releases of open data. `loaded`: a machine that has loaded a box (`cocli source fetch`) loads newer
+    releases of it, from the same place. `territory`: one that has loaded nothing loads the box around the territory."""
     closed_after: Annotated[int, Field(ge=1, le=100)] = 3
     """After so many complete readings in a row that do not show it, a business counts as closed."""
 

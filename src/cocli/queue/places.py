@@ -17,6 +17,9 @@ UPKEEP = "upkeep"
 SCHEDULE = "schedule"
 """The queue whose tasks are the turns of timers. It holds no work of a stage, and is not listed either."""
 
+RELEASES = "releases"
+"""The queue of releases of open data that are to be loaded, by whichever machine refreshes. It is not listed either."""
+
 
 class Places:
     """Where the tasks of one queue are: pending, completed, set aside."""

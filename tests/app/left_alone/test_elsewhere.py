@@ -15,6 +15,7 @@ from cocli.app.documents.care import DocumentsCheck, fsck
 from cocli.app.documents.documents import opened_documents
 from cocli.app.left_alone.forget import forget, plan
 from cocli.app.left_alone.proofs import read_proofs
+from cocli.app.machines.commands import send_command
 from cocli.app.queues.queues import STANDARD, opened_queue
 from cocli.app.workspace import Workspace, open_workspace
 from cocli.config.edit import parse_change
@@ -23,6 +24,7 @@ from cocli.demo.town.campaign import TownHome
 from cocli.documents.catalog.row_removal import TABLES
 from cocli.models.completion import Ok
 from cocli.queue.base import NewTask
+from cocli.queue.providers import COMMANDS
 from cocli.queue.sqs.queue import SqsQueue, queue_name
 from tests.app.left_alone.conftest import BUSINESS, CAMPAIGN, DOMAIN
 from tests.app.left_alone.test_forget import NOTES, left
@@ -107,6 +109,45 @@ def test_they_are_gone_from_messages_and_rows(workspace: Workspace, home: TownHo
             seen[claim.task.task_id] = claim.attempt
             queue.ack(claim, Ok(result={}))
     assert seen == dict.fromkeys(DOMAINS[1:], 1), "all others are there, and nobody has tried them yet"
+
+
+@pytest.fixture
+def commands(sqs: SQSClient) -> Iterator[str]:
+    """The queue of commands for whichever supervisor comes first."""
+    name = f"{queue_name(CAMPAIGN, COMMANDS)}.fifo"
+    url = sqs.create_queue(QueueName=name, Attributes={"FifoQueue": "true"})["QueueUrl"]
+    yield url
+    sqs.delete_queue(QueueUrl=url)
+
+
+def _waiting(sqs: SQSClient, url: str) -> list[str]:
+    found = sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10, VisibilityTimeout=0).get("Messages", [])
+    return [str(message["Body"]) for message in found]
+
+
+def test_a_command_that_names_them_goes_and_the_others_stay(
+    workspace: Workspace, home: TownHome, sqs: SQSClient, commands: str
+) -> None:
+    campaign = workspace.campaign(CAMPAIGN)
+    send_command(campaign, f"add-exclude {DOMAIN}")
+    assert DOMAIN in str(_waiting(sqs, commands))
+    assert any("about 1 commands wait" in words for words in plan(workspace, DOMAIN, NOTES).sweep.beyond)
+    assert forget(workspace, DOMAIN, NOTES).sweep.remaining == []
+    assert (_waiting(sqs, commands), left(home, DOMAIN)) == ([], [])
+    send_command(campaign, "add-exclude plumb.example")
+    assert forget(workspace, DOMAIN, NOTES).sweep.remaining == []
+    assert "plumb.example" in str(_waiting(sqs, commands))
+
+
+def test_commands_behind_others_are_told(workspace: Workspace, sqs: SQSClient, commands: str) -> None:
+    """SQS shows ten of them; the eleventh comes when they are executed."""
+    campaign = workspace.campaign(CAMPAIGN)
+    for number in range(10):
+        send_command(campaign, f"add-exclude firm{number}.example")
+    send_command(campaign, f"add-exclude {DOMAIN}")
+    done = forget(workspace, DOMAIN, NOTES)
+    assert [(rest.kind, rest.reason, rest.number) for rest in done.sweep.remaining] == [("message", "behind", 1)]
+    assert [proof.finished_at for proof in read_proofs(workspace.store)] == [None]
 
 
 def test_what_a_worker_has_in_hand_is_told_and_goes_with_the_next_run(

@@ -29,6 +29,19 @@ def test_a_line_of_cron_is_one_command_as_a_shell_reads_it() -> None:
     assert words == ["COCLI_DATA_HOME=/home/a b/100%", *UNITS.command]
 
 
+def test_a_shell_that_cron_starts_runs_what_was_meant(tmp_path: Path) -> None:
+    """With cron's own rule for percent signs, and the shell that it calls."""
+    program = tmp_path / "my apps" / "cocli"
+    program.parent.mkdir()
+    program.write_text('#!/bin/sh\nprintf "%s\\n" "$COCLI_DATA_HOME" "$@"\n', "utf-8")
+    program.chmod(0o755)
+    home = "/home/a b/100% $x 'y'"
+    units = ScheduleUnits("plumbers", "day", (str(program),), "s3://b/50%$HOME", (("COCLI_DATA_HOME", home),))
+    command = units.cron().split(" ", 5)[5].replace(r"\%", "%")
+    done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, check=True, env={})
+    assert done.stdout.splitlines() == [home, *units.command[1:]]
+
+
 def test_only_its_own_line_of_a_table_is_touched() -> None:
     table = "MAILTO=me\n5 * * * * backup # cocli schedule plumbers-two\n"
     once = with_cron_line(table, UNITS, present=True)
@@ -43,7 +56,7 @@ def test_systemd_reads_the_units(tmp_path: Path) -> None:
     for path, text in printed(units, "systemd", str(tmp_path)).texts.items():
         Path(path).write_text(text, "utf-8")
         done = subprocess.run(["systemd-analyze", "verify", path], capture_output=True, text=True, check=False)
-        assert str(tmp_path) not in done.stderr, done.stderr
+        assert (done.returncode, str(tmp_path) in done.stderr) == (0, False), done.stderr
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="this machine has no systemd to read its times")
@@ -63,6 +76,8 @@ def test_systemd_knows_when_to_ring(period: str) -> None:
 
 def test_systemd_doubles_what_it_would_expand() -> None:
     service = UNITS.service()
+    dollar = ScheduleUnits("plumbers", "day", ("/bin/true",), None, (("COCLI_DATA_HOME", "/home/$x"),))
+    assert 'Environment="COCLI_DATA_HOME=/home/$x"' in dollar.service(), "there it means nothing"
     assert 'Environment="COCLI_DATA_HOME=/home/a b/100%%"' in service
     assert '"/opt/my apps/cocli" "schedule" "plumbers" "--run"' in service
     assert '"s3://bucket/100%%$$HOME"' in service

@@ -19,7 +19,8 @@ from cocli.pipeline.suppression.subject import read_subject
 
 ADDRESS, NUMBER, DOMAIN = "quiet.jo@plumb.example", "+12175550177", "hushed.example"
 UMLAUT, IDN, BERLIN = "jürgen@müller.example", "bücher.example", "+49 30 1234567"
-VALUES = (ADDRESS, NUMBER, DOMAIN, UMLAUT, IDN, BERLIN)
+QUOTED = '"Jane Doe"@plumb.example'
+VALUES = (ADDRESS, NUMBER, DOMAIN, UMLAUT, IDN, BERLIN, QUOTED)
 SUBJECTS = [read_subject(value, kind=None, country=None) for value in VALUES]
 
 
@@ -50,12 +51,18 @@ WRITTEN = (
     UMLAUT.upper(), unicodedata.normalize("NFD", UMLAUT), "jürgen@xn--mller-kva.example", quote(UMLAUT),
     "j&uuml;rgen@m&uuml;ller.example", json.dumps(UMLAUT)[1:-1], "".join(f"&#{ord(sign)};" for sign in UMLAUT),
     "www.xn--bcher-kva.example", unicodedata.normalize("NFD", IDN), quote(IDN), "b&uuml;cher.example",
-    "030 1234567", "+49 (0)30 1234567", "0049 30 1234567", "(030) 123 45 67", "030/1234567",
+    QUOTED, '"jane  doe+x"@PLUMB.example', r"\"jane doe\"@plumb.example", r'\\\"jane doe\\\"@plumb.example',
+    '""Jane Doe""@plumb.example', "%22jane%20doe%22%40plumb.example", "&quot;jane doe&quot;&#64;plumb.example",
+    "&quot;jane&nbsp;doe&quot;@plumb.example", r"\u0022jane doe\u0022@plumb.example", '"quiet.jo"@plumb.example',
+    '"anybody at all"@hushed.example', _wide('"jane') + " " + _wide('doe"@plumb.example'),
+    "217_555_0177", "+1_217_555_0177", "call_2175550177.txt", "2026_11_17_217_555_0177_2", "a_+12175550177_b",
+    "030_1234567", "030 1234567", "+49 (0)30 1234567", "0049 30 1234567", "(030) 123 45 67", "030/1234567",
 )  # fmt: skip
 OTHERS = (
     "loud.jo@plumb.example", "quiet.jo@plumb.example.org", "xhushed.example", "hushed.example.org", "217 555 0178",
     "quiet.jo@mail.plumb.example", "2175550177001", "mueller.example", "100 % sure &amp; 50 %", "M&Ms",
-    "bucher.example",
+    "bucher.example", '"jane roe"@plumb.example', "jane doe@plumb.example", '"jane" "doe"@plumb.example',
+    "217_555_0178", "2026_11_17", "x217_555_0177y", "39.8_-89.7_plumber",
 )  # fmt: skip
 
 

@@ -1,8 +1,8 @@
 """What is due to be read again, why, and what it costs: the cheapest first.
 
-Newer editions of files cost no request, so they are read at once by whoever has them. Searches of other sources and
-websites become tasks. A task that ended is not put twice, so the id of one that comes again names the reading that it
-follows: as long as nobody has read it again, every machine makes the same id.
+Newer editions of files cost no request, so they are read at once by whoever has them. Releases that are
+to be loaded, searches of other sources, and websites become tasks. A task that ended is not put twice, so the id of one
+that comes again names the reading that it follows: until somebody has read it again, every machine makes the same id.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from cocli.app.campaigns.harvest import HarvestOptions, harvest_campaign
 from cocli.app.campaigns.mission import lacking_rows, micros, read_splits
 from cocli.app.companies.companies import exclusions_of
+from cocli.app.freshness.releases import due_releases
 from cocli.app.freshness.stock import ROLLS, STANDINGS
 from cocli.app.indexes.indexes import campaign_indexes, needed_campaign
 from cocli.app.sources.sources import list_sources
@@ -44,7 +45,7 @@ SITE_REQUESTS = 2
 """What another visit of a website is taken to cost: the page that has its contacts, and now and then another one."""
 NOBODYS = 3
 """So many times longer a website may go without a visit that never was anybody's."""
-MISSING_FIRST, NEWER_RELEASE, TOO_OLD = "missing from its source", "newer release", "read too long ago"
+MISSING_FIRST, TOO_OLD = "missing from its source", "read too long ago"
 
 
 @dataclass(slots=True)
@@ -80,18 +81,22 @@ def find_due(workspace: Workspace, name: str, *, everything: bool = False, withi
     now = campaign.store.now()
     due = Due(settings=settings)
     due.files = harvest_campaign(workspace, name, options=HarvestOptions(dry_run=True)).tiles
-    due.notes = list(_old_files(workspace, name, settings, now))
+    releases = due_releases(workspace, indexes, settings, everything=everything)
+    due.tasks += releases.tasks
+    due.notes = [*releases.notes, *_old_files(workspace, name, settings, now, releases.kept)]
     due.tasks += _searches(indexes, settings, now + within, everything=everything)
     due.tasks += _websites(indexes, settings, now + within, everything=everything)
     return due
 
 
-def _old_files(workspace: Workspace, name: str, settings: RefreshSection, now: datetime) -> Iterator[str]:
-    """Files are not fetched by themselves: that is a download of some size, ordered by a person or a timer."""
+def _old_files(
+    workspace: Workspace, name: str, settings: RefreshSection, now: datetime, kept: set[str]
+) -> Iterator[str]:
+    """Of sources that are not loaded by themselves, a person has to bring a newer file."""
     asked = workspace.campaign(name).settings.model().prospecting.sources
     newest: dict[str, datetime] = {}
     for added in list_sources(workspace):
-        if added.about.source in asked:
+        if added.about.source in asked and added.about.source not in kept:
             newest[added.about.source] = max(added.about.as_of, newest.get(added.about.source, added.about.as_of))
     for source, as_of in sorted(newest.items()):
         age = search_age(settings, source)

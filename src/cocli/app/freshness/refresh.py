@@ -1,4 +1,5 @@
 """A round of refreshing: newer files are read at once, and of the rest as much is queued as a day's budget allows.
+Releases of open data that were queued are loaded and read at once, too: no worker waits for them.
 
 A round is an object that is created once and never changed; it names its tasks before one of them is queued, and is
 marked when all of them are. Whoever dies in between is followed by the next one that looks, on whichever machine: it
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import secrets
 import socket
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -18,6 +20,8 @@ from cocli import logs
 from cocli.app.campaigns.harvest import harvest_campaign
 from cocli.app.campaigns.settle import settle_campaign
 from cocli.app.freshness.due import Due, find_due
+from cocli.app.freshness.releases import load_releases, releases_queue
+from cocli.app.indexes.indexes import campaign_indexes
 from cocli.app.queues.queues import ended_on_store, opened_queue
 from cocli.errors import Conflict
 from cocli.formats import json_records
@@ -27,13 +31,16 @@ from cocli.models.freshness.refresh import RefreshRound, RoundTask
 from cocli.pipeline.plan.mission import QUEUE as SEARCHES
 from cocli.pipeline.stages.enrichment_loop import QUEUE as WEBSITES
 from cocli.queue.base import NewTask
+from cocli.queue.places import RELEASES
 from cocli.queue.providers import provider_of
 from cocli.store.settled import create
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from contextlib import AbstractContextManager
 
     from cocli.app.workspace import Campaign, Workspace
+    from cocli.queue.base import Queue
 
 _LOG = logs.get_logger(__name__)
 _TRIES = 20
@@ -48,6 +55,8 @@ class Refreshing:
     due: Due
     files: int = 0
     """Searches that were read anew from files."""
+    loaded: list[str] = field(default_factory=list)
+    """The releases that were loaded: `overture 2026-01-21.0`."""
     round: int | None = None
     """Its number; None where nothing was queued."""
     outcomes: dict[str, int] = field(default_factory=dict)
@@ -72,7 +81,8 @@ def refresh_campaign(
     within: timedelta = timedelta(0),
     dry_run: bool = False,
 ) -> Refreshing:
-    """Read newer files, and queue what is due, or will be `within` that time. Twice is once, on however many machines.
+    """Read newer files, load newer releases, and queue what is due, or will be `within` that time. Twice is once, on
+    however many machines.
 
     With `everything`, whatever was read before is due.
     """
@@ -85,20 +95,31 @@ def refresh_campaign(
             settle_campaign(workspace, name)
     due = find_due(workspace, name, everything=everything, within=within)
     done = Refreshing(due, files, budget=campaign.settings.model().refresh.budget, dry_run=dry_run)
+    _choose(campaign, done, rounds)
+    if not dry_run:
+        loaded = load_releases(workspace, campaign_indexes(workspace, name))
+        done.loaded, done.files = loaded.names, files + loaded.tiles
+        due.notes += loaded.notes
+    return done
+
+
+def _choose(campaign: Campaign, done: Refreshing, rounds: list[RefreshRound]) -> None:
+    """Make a round of what is due, and queue it."""
+    due, name = done.due, campaign.name
     for _ in range(_TRIES):
         done.spent = sum(known.requests for known in rounds)
         chosen = _chosen(campaign, due.tasks, rounds, done)
-        if dry_run:
+        if done.dry_run:
             done.outcomes = {"would_queue": len(chosen)}
-            return done
+            return
         if not chosen:
-            return done
+            return
         made = _round(campaign, rounds, chosen)
         if create(campaign.store, _key(made), json_records.render(made)) is not None:
             done.round, done.spent = made.number, done.spent + made.requests
             done.outcomes = _queue(campaign, made)
             _LOG.info("refresh round", extra={"campaign": name, "round": made.number, "tasks": len(chosen)})
-            return done
+            return
         rounds = _finished_rounds(campaign)  # another machine came first: what is left is looked at again
     raise Conflict(key=f"{campaign_folder(name)}refresh/")
 
@@ -125,11 +146,11 @@ def _chosen(
 def _waiting(campaign: Campaign) -> set[str]:
     """The tasks that wait, where the store keeps them, and those that were set aside."""
     found: set[str] = set()
-    for queue in (SEARCHES, WEBSITES):
+    for queue in (RELEASES, SEARCHES, WEBSITES):
         places = ended_on_store(campaign, queue).places
         aside = (places.spot_of_sidelined(info.key) for info in campaign.store.list(places.sideline))
         found |= {_id_of(spot[1]) for spot in aside if spot is not None}
-        if not provider_of(campaign.settings.model()).lists_pending:
+        if queue != RELEASES and not provider_of(campaign.settings.model()).lists_pending:
             continue
         folders = (task_folder(info.key) for info in campaign.store.list(places.pending))
         found |= {_id_of(folder[0].rstrip("/")) for folder in folders if folder is not None}
@@ -188,11 +209,15 @@ def _key(made: RefreshRound) -> str:
 
 def _put(campaign: Campaign, tasks: Iterable[RoundTask]) -> dict[str, int]:
     outcomes: dict[str, int] = {}
-    for queue_name in (SEARCHES, WEBSITES):
+    for queue_name in (RELEASES, SEARCHES, WEBSITES):
         wanted = [NewTask(task.task_id, task.payload) for task in tasks if task.queue == queue_name]
         if not wanted:
             continue
-        with opened_queue(campaign, queue_name) as queue:
+        with _opened(campaign, queue_name) as queue:
             for outcome, count in queue.put_many(wanted).counts.items():
                 outcomes[outcome.value] = outcomes.get(outcome.value, 0) + count
     return outcomes
+
+
+def _opened(campaign: Campaign, name: str) -> AbstractContextManager[Queue]:
+    return closing(releases_queue(campaign)) if name == RELEASES else opened_queue(campaign, name)

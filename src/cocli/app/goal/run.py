@@ -106,8 +106,13 @@ class GoalRun:
         if not (wanted.every or wanted.sources or wanted.stages):
             return
         done = refresh_campaign(self._workspace, self._campaign.name)
-        if done.queued:
-            self._watcher.say(f"Queued to be read again, because it is old: {done.queued:,}")
+        for release in done.loaded:
+            self._watcher.say(f"A newer release was loaded and read: {release}")
+        for note in done.due.notes:
+            self._watcher.say(note)
+        queued = done.queued - len(done.loaded)
+        if queued > 0:
+            self._watcher.say(f"Queued to be read again, because it is old: {queued:,}")
 
     def _plan_searches(self) -> int:
         built = build_targets(self._indexes, self._campaign)

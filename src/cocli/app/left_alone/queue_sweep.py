@@ -1,4 +1,4 @@
-"""Tasks that wait in SQS: all messages are looked through, because SQS cannot be asked for one of them."""
+"""Tasks and commands that wait in SQS: all messages are looked through, because SQS cannot be asked for one of them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 from cocli.app.campaigns.name import campaign_names
 from cocli.app.left_alone.changes import Remainder
+from cocli.app.machines.cluster import read_beats
 from cocli.app.queues.queues import opened_queue, queue_names
 from cocli.errors import Denied, MissingExtra, QueueUnusable, Unavailable
-from cocli.queue.providers import provider_of
+from cocli.fleet.commands import ALL, command_queue
+from cocli.queue.providers import is_of_commands, provider_of
 from cocli.queue.sqs.queue import SqsQueue
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ class QueueSweep:
             campaign = self._workspace.campaign(name)
             if provider_of(campaign.settings.model()).lists_pending:
                 continue  # they lie in the store
-            for queue in queue_names(campaign):
+            for queue in dict.fromkeys((*queue_names(campaign), *_command_queues(campaign))):
                 self._queue(campaign, queue)
 
     def _queue(self, campaign: Campaign, name: str) -> None:
@@ -49,7 +51,8 @@ class QueueSweep:
     def _messages(self, queue: SqsQueue, where: str) -> None:
         if self._dry_run:  # to look at a message is to take it: a plan takes none
             if waiting := queue.waiting():
-                told = f"about {waiting:,} tasks wait in SQS; they are looked through when it is done"
+                what = "commands" if is_of_commands(queue.name) else "tasks"
+                told = f"about {waiting:,} {what} wait in SQS; they are looked through when it is done"
                 self._report.beyond.append(f"{where}: {told}")
             return
         found = queue.sift(self._matcher.touches)
@@ -59,7 +62,19 @@ class QueueSweep:
             told = f"{where}: {found.in_hand:,} tasks are in the hands of workers, and SQS shows them to nobody else. "
             told += "Run it once more when they have ended."
             self._report.remaining.append(Remainder(MESSAGE, found.in_hand, "in_hand", told))
+        if found.behind:
+            told = f"{where}: {found.behind:,} commands come only when those before them were executed. "
+            told += "Run it once more when supervisors have executed them."
+            self._report.remaining.append(Remainder(MESSAGE, found.behind, "behind", told))
 
     def _remain(self, where: str, error: Denied | MissingExtra | QueueUnusable | Unavailable) -> None:
         told = f"{where}: tasks that wait in SQS were not looked at: {error.message} {error.hint or ''}"
         self._report.remaining.append(Remainder(MESSAGE, 0, error.code, told.strip()))
+
+
+def _command_queues(campaign: Campaign) -> list[str]:
+    """Those of every host that is known. A queue whose only command was theirs has no folder in the store any more."""
+    config = campaign.settings.model()
+    beats = read_beats(campaign.store).beats
+    hosts = {*config.workers, *config.cluster.hosts, *(beat.heartbeat.hostname for beat in beats)}
+    return [command_queue(target) for target in (ALL, *sorted(hosts))]

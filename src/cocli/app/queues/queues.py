@@ -15,7 +15,7 @@ from cocli.errors import InvalidKey, NotFound, QueueUnusable, UsageError
 from cocli.keys.parts import decode_part
 from cocli.keys.paths import queues_folder
 from cocli.queue.base import Category
-from cocli.queue.places import SCHEDULE, UPKEEP, Places
+from cocli.queue.places import RELEASES, SCHEDULE, UPKEEP, Places
 from cocli.store.folders import children
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def queue_names(campaign: Campaign) -> list[str]:
     for counts in campaign.settings.model().workers.values():
         names.update(dict.fromkeys(counts))
     names.update(dict.fromkeys(stored_queues(campaign.store, campaign.name)))
-    return [name for name in names if name not in (UPKEEP, SCHEDULE)]
+    return [name for name in names if name not in (UPKEEP, SCHEDULE, RELEASES)]
 
 
 def check_queue(campaign: Campaign, name: str, *, create: bool = False) -> None:

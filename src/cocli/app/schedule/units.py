@@ -43,7 +43,7 @@ class ScheduleUnits:
 
     def service(self) -> str:
         environment = "".join(f'Environment="{_escaped(name)}={_escaped(value)}"\n' for name, value in self.variables)
-        words = " ".join(f'"{_escaped(word)}"' for word in self.command)
+        words = " ".join(f'"{_escaped(word).replace("$", "$$")}"' for word in self.command)
         return (
             f"[Unit]\nDescription=cocli: the campaign {self.campaign}, once a {self.period} over all machines\n"
             "Wants=network-online.target\nAfter=network-online.target\n\n"
@@ -75,6 +75,7 @@ def with_cron_line(table: str, units: ScheduleUnits, *, present: bool) -> str:
 
 
 def _escaped(text: str) -> str:
-    """As systemd reads a text in quotes: specifiers and the dollar sign are doubled."""
+    """As systemd reads a text in quotes: specifiers are doubled. So is a dollar sign, but only in a command: in
+    `Environment=` it means nothing, and two of them are two."""
     plain = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
-    return plain.replace("%", "%%").replace("$", "$$")
+    return plain.replace("%", "%%")

@@ -38,8 +38,9 @@ def refresh(
 ) -> None:
     """Read again what is older than [refresh] allows, the cheapest first, within the day's budget of requests.
 
-    A newer file of open data on this machine is read at once, without a request. Searches and websites are queued for
-    the workers: `cocli run NAME` or supervisors work them off. Then stock is taken: `cocli campaign changes NAME`.
+    A newer file of open data on this machine is read at once, without a request. A newer release of what was loaded by
+    `cocli source fetch` is loaded, once over all machines: [refresh] fetch. Searches and websites are queued for the
+    workers: `cocli run NAME` or supervisors work them off. Then stock is taken: `cocli campaign changes NAME`.
     """
     from cocli.app.freshness.refresh import refresh_campaign
     from cocli.app.freshness.stock import take_stock
@@ -61,7 +62,7 @@ def refresh_document(name: str, done: Refreshing, stock: Stock | None) -> dict[s
         "campaign": name,
         "dry_run": done.dry_run,
         "every": due.settings.every if due.settings else None,
-        "files": {"due": due.files, "read": done.files},
+        "files": {"due": due.files, "read": done.files, "loaded": done.loaded},
         "due": [
             {"queue": queue, "reason": reason, "tasks": count, "requests": requests}
             for queue, reason, count, requests in due.reasons()
@@ -89,6 +90,8 @@ def _show(output: Output, name: str, done: Refreshing, stock: Stock | None) -> N
     output.talk(f"{count_shown(done.queued, 'task')} {verb}; {done.spent:,} of {done.budget:,} requests of today.")
     if done.left:
         output.talk(f"{count_shown(done.left, 'task')} did not fit into the day: [refresh] budget.")
+    for release in done.loaded:
+        output.talk(f"Loaded and read: {release}")
     for note in done.due.notes:
         output.talk(note)
     if stock is not None and stock.postponed:

@@ -107,9 +107,9 @@ DOCUMENTS = {
     "cocli campaign changes": '{"campaign", "since", "taken_at", "watched_since", "counts": {kind: count}, "excluded", '
     '"changes": [{"change_id", "company_hash", "name", "kind", "before", "after", "before_at", "after_at", '
     '"before_document", "after_document", "source", "reason", "found_at", "source_ids", "city"}]}',
-    "cocli campaign refresh": '{"campaign", "dry_run", "every", "files": {"due", "read"}, "due": [{"queue", "reason", '
-    '"tasks", "requests"}], "requests", "budget", "spent", "round", "outcomes": {outcome: count}, "left", "notes", '
-    '"changes", "postponed"}',
+    "cocli campaign refresh": '{"campaign", "dry_run", "every", "files": {"due", "read", "loaded"}, "due": [{"queue", '
+    '"reason", "tasks", "requests"}], "requests", "budget", "spent", "round", "outcomes": {outcome: count}, "left", '
+    '"notes", "changes", "postponed"}',
     "cocli campaign tell": '{"campaign", "dry_run", "watches": [{"watch", "new", "told", "written", "problem"}]}',
     "cocli campaign publish": '{"campaign", "path", "link", "until", "prospects", "files": [{"name", "rows", "bytes", '
     '"link"}], "problem"}; links are null where there is nothing to open them with',

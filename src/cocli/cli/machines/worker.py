@@ -29,6 +29,47 @@ def _complete_queue(incomplete: str) -> list[str]:
     return [name for name in ("gm-list", "gm-details", "enrichment") if name.startswith(incomplete)]
 
 
+QueueArgument = Annotated[
+    str,
+    typer.Argument(metavar="QUEUE", help="gm-list, gm-details or enrichment.", autocompletion=_complete_queue),
+]
+WorkersOption = Annotated[
+    int | None,
+    typer.Option(
+        "--workers",
+        metavar="N",
+        min=1,
+        max=10_000,
+        help="Tasks at a time; for enrichment at most. [default: fetch.concurrency, google_maps.tabs, else 1]",
+        show_default=False,
+    ),
+]
+OnceOption = Annotated[bool, typer.Option("--once", help="End when no task is left to claim.")]
+DurationOption = Annotated[
+    str | None,
+    typer.Option("--for", metavar="DURATION", help="End after 90s, 10m or 2h.", show_default=False),
+]
+HostOption = Annotated[
+    str | None,
+    typer.Option(
+        "--host", metavar="NAME", help="The name of this machine. [default: its host name]", show_default=False
+    ),
+]
+ProcessesOption = Annotated[
+    int,
+    typer.Option(
+        "--processes",
+        metavar="N",
+        min=1,
+        max=16,
+        help="Processes that share the queue of websites, while many wait.",
+    ),
+]
+SupervisedOption = Annotated[
+    bool, typer.Option("--supervised", help="Report to a supervisor, and end with it.", hidden=True)
+]
+
+
 @app.command(
     epilog=examples(
         "cocli worker enrichment -c plumbers",
@@ -40,45 +81,13 @@ def _complete_queue(incomplete: str) -> list[str]:
 @shared(CAMPAIGN, STORE, JSON, QUIET)
 def worker(
     call: Call,
-    queue: Annotated[
-        str,
-        typer.Argument(metavar="QUEUE", help="gm-list, gm-details or enrichment.", autocompletion=_complete_queue),
-    ],
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            "--workers",
-            metavar="N",
-            min=1,
-            max=10_000,
-            help="Tasks at a time; for enrichment at most. [default: fetch.concurrency, google_maps.tabs, else 1]",
-            show_default=False,
-        ),
-    ] = None,
-    once: Annotated[bool, typer.Option("--once", help="End when no task is left to claim.")] = False,
-    duration: Annotated[
-        str | None,
-        typer.Option("--for", metavar="DURATION", help="End after 90s, 10m or 2h.", show_default=False),
-    ] = None,
-    host: Annotated[
-        str | None,
-        typer.Option(
-            "--host", metavar="NAME", help="The name of this machine. [default: its host name]", show_default=False
-        ),
-    ] = None,
-    processes: Annotated[
-        int,
-        typer.Option(
-            "--processes",
-            metavar="N",
-            min=1,
-            max=16,
-            help="Processes that share the queue of websites, while many wait.",
-        ),
-    ] = 1,
-    supervised: Annotated[
-        bool, typer.Option("--supervised", help="Report to a supervisor, and end with it.", hidden=True)
-    ] = False,
+    queue: QueueArgument,
+    workers: WorkersOption = None,
+    once: OnceOption = False,
+    duration: DurationOption = None,
+    host: HostOption = None,
+    processes: ProcessesOption = 1,
+    supervised: SupervisedOption = False,
 ) -> None:
     """Work off a queue: claim a task, do it, write the result, take the next.
 

@@ -37,7 +37,9 @@ JOIN target_tiles AS target ON target.tile = pass.whole AND target.phrase = pass
 LEFT JOIN meant ON meant.source = pass.source AND meant.phrase = pass.phrase
 LEFT JOIN harvested_tiles AS mark
     ON mark.tile = pass.tile AND mark.phrase = pass.phrase AND mark.source = pass.source
-WHERE pass.outcome <> 'blocked' AND epoch_us(pass.read_at) >= {since}
+WHERE pass.outcome <> 'blocked' AND (
+    epoch_us(pass.read_at) >= {since} OR (asked.as_of IS NOT NULL AND epoch_us(mark.as_of) < asked.as_of)
+)
 AND NOT (mark.tile IS NULL AND pass.document IS NULL AND pass.campaign = {campaign})
 AND (
     mark.tile IS NULL
@@ -99,7 +101,8 @@ class HarvestQuestion(NamedTuple):
     meant: tuple[MeantPhrase, ...]
     exclusions: str
     since: int
-    """Passes before are too old: their tiles are read again instead."""
+    """Passes before are too old: their tiles are read again instead. What was taken over of a file is read from a later
+    edition of it, however old it is."""
 
     def sql(self) -> str:
         return _SQL.format(

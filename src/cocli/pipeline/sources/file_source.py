@@ -35,6 +35,7 @@ def file_source(
     rows: Callable[[Source], OpenFileKind],
     speaks_like: str | None = None,
     download: Downloader | None = None,
+    newest: Callable[[str | None], str] | None = None,
 ) -> Source:
     """The description of a source whose files a person adds with `cocli source add`."""
 
@@ -74,6 +75,7 @@ def file_source(
         rows=rows,
         speaks_like=speaks_like,
         download=download,
+        newest=newest,
     )
     return source
 

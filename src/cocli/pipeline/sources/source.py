@@ -86,6 +86,8 @@ class Source:
     """The source whose words for categories it uses where it has none of its own."""
     download: Downloader | None = None
     """Loads the part of it that lies in a box into a folder. None: its files are brought by a person."""
+    newest: Callable[[str | None], str] | None = None
+    """The newest release at an address, or where the source itself publishes. At most one request."""
 
     def opened(self, opening: SourceOpening) -> ListSource:
         """Ready to be asked; `UsageError` for one that no campaign can name."""

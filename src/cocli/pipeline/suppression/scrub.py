@@ -24,8 +24,12 @@ _DOT = r"(?:\.|%2e|&#0*46;|&#x0*2e;|&period;|\\u002e)"
 _LABEL = r"[a-z0-9\u00a1-\uffff](?:[a-z0-9_\u00a1-\uffff-]{0,61}[a-z0-9\u00a1-\uffff])?"
 _HOST = rf"{_LABEL}(?:{_DOT}{_LABEL})+"
 _LOCAL = r"(?:[a-z0-9!#$'*+/=?^_`{|}~.\u00a1-\uffff-]|%2[be])+"
+_QUOTE = r"(?:\\{0,3}\"{1,2}|%22|&quot;|&#0*34;|&#x0*22;|\\u0022)"
+_QUOTED = r"(?:[^\"\\%&@<>\r\n]|%(?!22)|&(?!quot;|#0*34;|#x0*22;)){1,64}+"
+"""Between quotes a local part may have spaces: `"jane doe"@firm.example`."""
 _PHONE = re.compile(
-    r"(?<![\w.])(?:\+|%2b|\(|\d)(?:[\d\u00a0\t ()./\u2010-\u2015-]|%20|%2b|&nbsp;){4,28}\d(?!(?!x\d|ext)\w)",
+    r"(?<![^\W_])(?<!\.)(?:\+|%2b|\(|\d)(?:[\d\u00a0\t ()./_\u2010-\u2015-]|%20|%2b|&nbsp;){4,28}\d"
+    r"(?!(?!x\d|ext)[^\W_])",
     re.IGNORECASE,
 )
 _PLACE = re.compile(r"[CG]hIJ[A-Za-z0-9_-]{23}|0x[0-9a-f]{1,16}:0x[0-9a-f]{1,16}|(?<![\d.])\d{15,20}(?![\d.])")
@@ -44,10 +48,15 @@ _EDGES = ".'`*/=?^{|}~!#$-"
 _URL_HEAD = re.compile(r"(?:^|.*[/=?&#'\"`])(?=[^/])")
 
 
-# These two are compiled when they are needed: they take a tenth of a second, and most lists are empty.
+# These three are compiled when they are needed: they take a tenth of a second, and most lists are empty.
 @cache
 def _emails() -> re.Pattern[str]:
     return re.compile(rf"({_LOCAL}){_AT}({_HOST})", re.IGNORECASE)
+
+
+@cache
+def _quoted_emails() -> re.Pattern[str]:
+    return re.compile(rf"{_QUOTE}({_QUOTED}){_QUOTE}{_AT}({_HOST})", re.IGNORECASE)
 
 
 @cache
@@ -108,6 +117,7 @@ class Scrubber:
         self._look = FirstLook.of(listed, literals)
         self._steps: list[tuple[re.Pattern[str], Callable[[re.Match[str]], str]]] = []
         if listed.names("email") or listed.names("domain"):
+            self._steps.append((_quoted_emails(), self._quoted_email))
             self._steps.append((_emails(), self._email))
         if listed.names("domain"):
             self._steps.append((_hosts(), self._host))
@@ -176,6 +186,10 @@ class Scrubber:
                     return f"{local[:start]}{MARK}{ending}"
         return found[0]
 
+    def _quoted_email(self, found: re.Match[str]) -> str:
+        address = f'"{unescaped(found[1])}"@{unescaped(found[2])}'
+        return self._or_mark(found, self._listed.email(address))
+
     def _host(self, found: re.Match[str]) -> str:
         host = unescaped(found[0])
         file = _FILE_ENDING.search(host)
@@ -187,10 +201,19 @@ class Scrubber:
         text = unescaped(found[0])
         if self._listed.phone(text):
             return MARK
-        parts = _parts(found[0])
-        if len(parts) < 2:
-            return found[0]
-        return "".join(MARK if self._listed.phone(unescaped(part)) else part for part in parts)
+        return "".join(self._number(part) for part in _parts(found[0]))
+
+    def _number(self, text: str) -> str:
+        """One number, or several that are joined by lines below: `2026_11_17_030_1234567`, as in names of files."""
+        if self._listed.phone(unescaped(text)):
+            return MARK
+        pieces = text.split("_")
+        spans = [(begin, end) for begin in range(len(pieces)) for end in range(begin + 1, len(pieces) + 1)]
+        for begin, end in sorted(spans, key=lambda span: span[0] - span[1]):  # the longest first
+            if self._listed.phone(unescaped("_".join(pieces[begin:end]))):
+                kept = [*pieces[:begin], MARK, *pieces[end:]]
+                return "_".join(kept)
+        return text
 
 
 def _changed(found: re.Match[str], new: str) -> tuple[int, int]:

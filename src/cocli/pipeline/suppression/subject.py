@@ -22,6 +22,7 @@ _FEATURE = re.compile(r"0x[0-9a-f]{1,16}:0x[0-9a-f]{1,16}\Z", re.IGNORECASE)
 _CID = re.compile(r"(?:cid:|https?://(?:maps|www)\.google\.[a-z.]+/(?:maps)?\?cid=)?([0-9]{15,20})\Z")
 _PHONE = re.compile(r"(?:tel:)?\+?[0-9(][0-9 ()./\-]{4,}[0-9]\Z")
 _HOST = re.compile(r"(?:https?://)?(?:[^\s/@.]+\.)+[^\s/@.]{2,63}(?:[/:?#]\S*)?\Z")
+_QUOTED = re.compile(r"\"([^\"@]+)\"")
 _HINT = "Say what it is: --kind email, phone, domain, company (its hash), place or name."
 
 
@@ -65,15 +66,19 @@ def _readings(text: str, country: str | None) -> Iterator[Subject]:
 
 
 def normal_email(text: str) -> str:
-    """`Jo.Doe+News@Münze.Example` → `jo.doe@xn--mnze-0ra.example`; empty for what is none."""
+    """`Jo.Doe+News@Münze.Example` → `jo.doe@xn--mnze-0ra.example`; empty for what is none. Only where a local part
+    needs them it keeps its quotes: `"jane doe"@firm.example`."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
     local, at, host = text.strip().lower().rpartition("@")
+    quoted = _QUOTED.fullmatch(local)
+    local = " ".join(quoted[1].split()) if quoted else local
     local = local.partition("+")[0] or local
     host = ascii_host(host.strip(".")) if at else ""
-    if not at or not local or "." not in host or any(sign.isspace() for sign in local + host):
+    has_space = any(sign.isspace() for sign in local)
+    if not at or not local or "." not in host or any(sign.isspace() for sign in host) or (has_space and not quoted):
         return ""
-    return f"{local}@{host}"
+    return f'"{local}"@{host}' if has_space else f"{local}@{host}"
 
 
 def normal_domain(text: str) -> str:

@@ -32,6 +32,8 @@ class Sifted:
     kept: int = 0
     in_hand: int = 0
     """Messages that workers held meanwhile: they were not seen."""
+    behind: int = 0
+    """Messages of a FIFO queue that come only when those before them are gone: they were not seen either."""
 
 
 class MessageSift:
@@ -54,8 +56,11 @@ class MessageSift:
                     else:
                         self._note_release(message)
                         held[message.message_id] = message.receipt
-            taken = self._connection.numbers("ApproximateNumberOfMessagesNotVisible")[0]
+            taken, waiting = self._connection.numbers(
+                "ApproximateNumberOfMessagesNotVisible", "ApproximateNumberOfMessages"
+            )
             found.kept, found.in_hand = len(held), max(0, taken - len(held))
+            found.behind = waiting if self._connection.fifo else 0
         finally:
             for receipt in held.values():
                 with suppress(ReceiptExpired):  # it is shown again already

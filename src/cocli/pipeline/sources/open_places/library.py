@@ -199,14 +199,18 @@ def _about(path: str, digest: str, size: int, built: BuiltCopy, claims: Claims, 
 
 
 def _as_of(release: str | None, otherwise: datetime) -> datetime:
-    """`2026-01-21.0` is what Overture calls the release of a day."""
+    return release_day(release) or otherwise
+
+
+def release_day(release: str | None) -> datetime | None:
+    """`2026-01-21.0` is what Overture calls the release of a day; None for what names no day."""
     match = _RELEASE_DAY.fullmatch(release or "")
     if not match:
-        return otherwise
+        return None
     try:
         return datetime.fromisoformat(match[1]).replace(tzinfo=UTC)
     except ValueError:
-        return otherwise  # 2026-02-31: a name that only looks like a day
+        return None  # 2026-02-31: a name that only looks like a day
 
 
 def _write_about(folder: str, about: SourceFile) -> None:

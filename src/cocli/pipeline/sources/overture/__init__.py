@@ -27,6 +27,12 @@ def _download(wanted: DownloadRequest, folder: str, progress: Callable[[int], No
     return fetch_overture(wanted, folder, progress)
 
 
+def _newest(base: str | None) -> str:
+    from cocli.pipeline.sources.overture.releases import newest_release
+
+    return newest_release(base)
+
+
 SOURCE = file_source(
     name="overture",
     title="Overture",
@@ -38,4 +44,5 @@ SOURCE = file_source(
     identity="GERS ids, which stay from release to release",
     rows=_rows,
     download=_download,
+    newest=_newest,
 )

@@ -8,7 +8,6 @@ folder nothing is needed.
 from __future__ import annotations
 
 import os
-import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from cocli.errors import SourceRefused, SourceUnreachable, UsageError
 from cocli.formats.usv_sql import quote_text
 from cocli.pipeline.sources.download import Download, DownloadRequest
 from cocli.pipeline.sources.open_places.session import sorting_connection, watched
+from cocli.pipeline.sources.overture.releases import OVERTURE, is_release, is_remote, newest_release
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,12 +24,7 @@ if TYPE_CHECKING:
 
     from cocli.pipeline.sources.open_places.tiles import Box
 
-OVERTURE = "s3://overturemaps-us-west-2"
-CATALOG = "https://stac.overturemaps.org/catalog.json"
-"""Overture's own list of releases; its field `latest` names the newest."""
 _REGION = "us-west-2"
-_RELEASE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[A-Za-z0-9.-]*")
-_REMOTE = ("s3://", "https://", "http://")
 
 
 def fetch_overture(
@@ -43,7 +38,7 @@ def fetch_overture(
     with sorting_connection(scratch) as connection, _mapped_errors(wanted):
         if _is_remote(wanted):
             _load_httpfs(connection, wanted)
-        release = wanted.release or _latest(connection, wanted)
+        release = wanted.release or newest_release(wanted.base)
         origin = f"{_base(wanted).rstrip('/')}/release/{release}/theme=places/type=place/*"
         _check_folder(wanted, release)
         path = os.path.join(folder, f"overture-places-{release}.parquet")
@@ -66,7 +61,7 @@ def _base(wanted: DownloadRequest) -> str:
 
 
 def _is_remote(wanted: DownloadRequest) -> bool:
-    return _base(wanted).startswith(_REMOTE)
+    return is_remote(_base(wanted))
 
 
 def select_box(files: str, box: Box) -> str:
@@ -79,7 +74,7 @@ def select_box(files: str, box: Box) -> str:
 
 
 def _check_release(release: str) -> None:
-    if not _RELEASE.fullmatch(release):
+    if not is_release(release):
         raise UsageError(
             reason=f'"{release}" is not a release of Overture', hint="It is named by its day: 2026-01-21.0"
         )
@@ -93,23 +88,6 @@ def _load_httpfs(connection: duckdb.DuckDBPyConnection, wanted: DownloadRequest)
     connection.execute("INSTALL httpfs")
     connection.execute("LOAD httpfs")
     connection.execute("SET s3_region = ?", [_REGION])
-
-
-def _latest(connection: duckdb.DuckDBPyConnection, wanted: DownloadRequest) -> str:
-    if _is_remote(wanted):
-        found = connection.execute("SELECT latest FROM read_json(?)", [CATALOG]).fetchone()
-        names = [str(found[0])] if found else []
-    else:
-        parent = os.path.join(_base(wanted), "release")
-        names = sorted(os.listdir(parent)) if os.path.isdir(parent) else []
-    releases = [name for name in names if _RELEASE.fullmatch(name)]
-    if not releases:
-        raise SourceRefused(
-            file=_base(wanted),
-            reason="it has no folder release/ with releases in it",
-            hint="Name one with --release 2026-01-21.0",
-        )
-    return releases[-1]
 
 
 def _check_folder(wanted: DownloadRequest, release: str) -> None:
