@@ -18,8 +18,7 @@ from cocli.models.completion import Blocked, Ok
 from cocli.queue.base import AckOutcome, NewTask
 from cocli.queue.leased.queue import LeasedQueue
 from cocli.queue.places import Places
-from cocli.store import local
-from cocli.store.disk import journal
+from cocli.store.disk import journal, results
 from cocli.store.local import LocalStore
 from cocli.store.memory import MemoryStore
 
@@ -233,7 +232,7 @@ def first_leases(worker: Worker, changes: int) -> set[str]:
 
 def cut_everywhere(folder: Path, patch: pytest.MonkeyPatch, *ignored: Sync, journaled: bool) -> int:
     """Check every moment; how many power cuts that were."""
-    patch.setattr(local, "_FIRST_WITHOUT_JOURNAL", 0 if journaled else 1000)
+    patch.setattr(results, "_FIRST_WITHOUT_JOURNAL", 0 if journaled else 1000)
     patch.setattr(journal, "SIZE", 4096)
     patch.setattr(journal, "_SHARE", 2)
     aside = folder.parent / f"{folder.name}-next-day"

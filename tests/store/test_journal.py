@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cocli.errors import AlreadyExists, NotFound
-from cocli.store import local
 from cocli.store.base import Put
-from cocli.store.disk import journal
+from cocli.store.disk import journal, results
 from cocli.store.local import LocalStore
 
 if TYPE_CHECKING:
@@ -25,9 +24,10 @@ if TYPE_CHECKING:
 FOLDER = "campaigns/c/queues/q/completed/a/"
 KILLED = """
 import os, sys
-from cocli.store import local
-local._FIRST_WITHOUT_JOURNAL = 0
-store = local.LocalStore(sys.argv[1], fsync="always")
+from cocli.store.disk import results
+from cocli.store.local import LocalStore
+results._FIRST_WITHOUT_JOURNAL = 0
+store = LocalStore(sys.argv[1], fsync="always")
 for number in range(5):
     store.put(f"campaigns/c/queues/q/completed/a/killed-{number}.json", b"{}\\n", if_absent=True)
 os.kill(os.getpid(), 9)
@@ -36,7 +36,7 @@ os.kill(os.getpid(), 9)
 
 @pytest.fixture(autouse=True)
 def from_the_first_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local, "_FIRST_WITHOUT_JOURNAL", 0)
+    monkeypatch.setattr(results, "_FIRST_WITHOUT_JOURNAL", 0)
 
 
 def key(name: object) -> str:

@@ -78,7 +78,7 @@ def test_who_removes_does_not_wait_until_space_is_free(tmp_path: Path, slow_disk
 def test_who_brings_too_many_closes_them(slow_disk: threading.Event) -> None:
     holds = LastHolds("/")
     holds.let_go(opened(1))
-    aside = opened(4 * HELD)
+    aside = opened(8 * HELD)
     holds.let_go(aside)
     slow_disk.set()
     more = opened(1)
@@ -105,7 +105,7 @@ def test_a_forked_child_closes_by_itself(slow_disk: threading.Event) -> None:
     child = os.fork()
     if not child:
         held = opened(8)
-        holds._is_slow = True
+        holds._slow_shares = 1
         holds.let_go(held)
         holds.close()
         os._exit(int(any(map(is_open, held))))

@@ -21,7 +21,6 @@ import os
 import secrets
 import stat
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from operator import itemgetter
@@ -36,12 +35,13 @@ from cocli.store.base import ObjectInfo, Put, StoredObject
 from cocli.store.bulk import answer
 from cocli.store.conditions import check_put
 from cocli.store.disk.beneath import Beneath, read_whole, sync_file_system
-from cocli.store.disk.errors import store_errors, translated
+from cocli.store.disk.errors import failure, store_errors, translated
 from cocli.store.disk.exchange import Exchange
-from cocli.store.disk.journal import JournalRecord, JournalUsedUp, ResultJournal, is_whole
 from cocli.store.disk.last_holds import HELD, LastHolds, hold
 from cocli.store.disk.own_names import named_entries, place_of
+from cocli.store.disk.results import Results
 from cocli.store.disk.side_by_side import do_all
+from cocli.store.disk.staged import StagedObject, remove_file, write_all
 from cocli.store.disk.stripes import StripedLocks
 from cocli.store.etag import content_etag
 
@@ -67,48 +67,8 @@ _FOLDER_TRIES = 100
 _BATCH_FILES = 1000
 _first = itemgetter(0)
 _MANY = 4  # from so many on, the file system is synchronised: that is quicker than one after the other
-_FIRST_WITHOUT_JOURNAL = 8
-"""To make a journal costs as much as a few results: who has no more than that makes none."""
 _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK, errno.EXDEV)
 _OPEN = 64  # so many files of a `put_many` are kept open; of more, each is closed when it is written
-
-
-@dataclass(slots=True)
-class _Staged:
-    """An object whose content is written: under a temporary name, or as a file that has none yet."""
-
-    path: str
-    folder: str
-    """Where it lies, relative to the root."""
-    etag: str
-    durable: bool
-    folders: Sequence[str] = ()
-    """Those that were made for it, outermost first: their names have to reach the disk as well."""
-    temporary: str = ""
-    unnamed: UnnamedFile | None = None
-    descriptor: int | None = None
-    """Of the file with the temporary name, as long as it is to be synchronised."""
-
-    def sync(self) -> None:
-        descriptor = self.unnamed.descriptor if self.unnamed else self.descriptor
-        if descriptor is not None:
-            os.fsync(descriptor)
-
-    def close(self) -> None:
-        """After its name was given, or could not be."""
-        if self.unnamed is not None:
-            self.unnamed.close()
-        self.close_temporary()
-
-    def close_temporary(self) -> None:
-        descriptor, self.descriptor = self.descriptor, None
-        if descriptor is not None:
-            os.close(descriptor)
-
-    def discard(self) -> None:
-        self.close()
-        if self.temporary:
-            _remove(self.temporary)
 
 
 class LocalStore:
@@ -126,9 +86,8 @@ class LocalStore:
         self._holds = LastHolds(self._root)
         self._nonce = secrets.token_hex(4)
         self._counter = itertools.count()
-        self._results = 0
-        self._journal = ResultJournal(self._root, self._beneath, self._restore)
-        self._journal.restore_after_power_cut()
+        self._results = Results(self._root, self._beneath, self)
+        self._results.journal.restore_after_power_cut()
         _LOG.debug("store opened: %s", self._root)
 
     @property
@@ -155,13 +114,13 @@ class LocalStore:
     def _put(self, put: Put) -> str:
         check_put(put.key, if_absent=put.if_absent, if_match=put.if_match)
         if not self._fsync or not is_completion(put.key):
-            return self._put_object(put)
-        (etag,) = self._put_batch([put])
+            return self.put_object(put)
+        (etag,) = self._results.put([put])
         if isinstance(etag, StoreError):
             raise etag
         return etag
 
-    def _put_object(self, put: Put) -> str:
+    def put_object(self, put: Put) -> str:
         with store_errors(self._root, put.key):
             staged = self._stage(put, keep_open=True)
             try:
@@ -187,8 +146,7 @@ class LocalStore:
         check_key(key)
         folder, _, name = place_of(self._root, key).rpartition("/")
         with store_errors(self._root, key):
-            if is_completion(key):
-                self._journal.settle()
+            self._results.settle_for(key)
             try:
                 descriptor = self._beneath.open(folder or ".", _FOLDER)
             except (FileNotFoundError, NotADirectoryError):
@@ -235,7 +193,7 @@ class LocalStore:
             return _time(os.fstat(clock))
 
     def close(self) -> None:
-        self._journal.close()
+        self._results.journal.close()
         self._holds.close()
         self._close_descriptors()
 
@@ -247,9 +205,9 @@ class LocalStore:
             os.close(clock)
 
     def __del__(self) -> None:
-        if hasattr(self, "_journal"):  # else it was never opened
+        if hasattr(self, "_results"):  # else it was never opened
             # A store that was forgotten does not keep its descriptors; nor does it wait for the disk at any odd moment.
-            self._journal.close(settle=False)
+            self._results.journal.close(settle=False)
             self._close_descriptors()
 
     # --- many objects
@@ -261,7 +219,7 @@ class LocalStore:
         remaining, answers = iter(puts), list[str | StoreError]()
         while batch := list(itertools.islice(remaining, _BATCH_FILES)):
             if self._fsync and len(batch) > 1:
-                answers += self._put_batch(batch)
+                answers += self._results.put(batch)
             else:
                 answers += [answer(self._put, put) for put in batch]
         return answers
@@ -297,7 +255,7 @@ class LocalStore:
         answers = [folder if isinstance(folder, StoreError) else None for folder in folders]
         touched = list(dict.fromkeys(folder for folder in folders if isinstance(folder, str)))
         if synced and touched:
-            failed = _failure(self._root, partial(self._sync_folders, touched))
+            failed = failure(self._root, partial(self._sync_folders, touched))
             if failed is not None:
                 return [failed if error is None else error for error in answers]
         self._remove_empty_folders(touched)
@@ -309,11 +267,14 @@ class LocalStore:
         for folder, _, names in os.walk(self._root):
             for name in names:
                 if name.startswith(_TEMPORARY) and _is_older(f"{folder}/{name}", limit):
-                    _remove(f"{folder}/{name}")
+                    remove_file(f"{folder}/{name}")
                     swept += 1
         return swept
 
     # --- reading
+
+    def get_bytes(self, key: str) -> bytes:
+        return self._read(key)[0]
 
     def _read(self, key: str) -> tuple[bytes, datetime]:
         try:
@@ -344,10 +305,10 @@ class LocalStore:
 
     # --- writing
 
-    def _stage(self, put: Put, *, keep_open: bool) -> _Staged:
+    def _stage(self, put: Put, *, keep_open: bool) -> StagedObject:
         place = place_of(self._root, put.key)
         folder, slash, _ = place.rpartition("/")
-        staged = _Staged(f"{self._root}/{place}", folder, content_etag(put.data), put.durable)
+        staged = StagedObject(f"{self._root}/{place}", folder, content_etag(put.data), put.durable)
         if keep_open and put.if_absent and self._beneath.allows_unnamed:
             staged.unnamed, staged.folders = self._in_folder(put.key, folder, self._beneath.create_unnamed)
         descriptor = staged.unnamed.descriptor if staged.unnamed else None
@@ -357,7 +318,7 @@ class LocalStore:
             created, staged.folders = self._in_folder(put.key, folder, partial(self._create, name))
             descriptor = staged.descriptor = created
         try:
-            _write_all(descriptor, put.data)
+            write_all(descriptor, put.data)
         except BaseException:  # whatever ends the write, nothing of it stays
             staged.discard()
             raise
@@ -407,7 +368,7 @@ class LocalStore:
             os.close(descriptor)
         return [*made, folder]
 
-    def _publish(self, put: Put, staged: _Staged) -> None:
+    def _publish(self, put: Put, staged: StagedObject) -> None:
         """Give the content its name, if the condition holds. The temporary name is gone afterwards in any case."""
         key = put.key
         if put.if_match is not None:
@@ -428,10 +389,10 @@ class LocalStore:
                 with self._locks.hold(key):
                     os.rename(staged.temporary, staged.path)
         except BaseException:  # whatever ends the write, nothing of it stays
-            _remove(staged.temporary)
+            remove_file(staged.temporary)
             raise
 
-    def _name(self, key: str, staged: _Staged, unnamed: UnnamedFile) -> None:
+    def _name(self, key: str, staged: StagedObject, unnamed: UnnamedFile) -> None:
         """Nothing lies in its folder meanwhile, so that may be removed as empty: then it is made again."""
         name = staged.path.rpartition("/")[2]
         try:
@@ -459,7 +420,7 @@ class LocalStore:
         unnamed.move(self._beneath.open(folder, _FOLDER))
         unnamed.link(name)
 
-    def _swap(self, key: str, staged: _Staged, if_match: str) -> None:
+    def _swap(self, key: str, staged: StagedObject, if_match: str) -> None:
         """The lock keeps other processes of ours away, the exchange sees what editors do: they take no lock."""
         started = False
         try:
@@ -476,9 +437,9 @@ class LocalStore:
             raise Conflict(key=key) from None
         finally:
             if not started:  # afterwards what has the temporary name may be a person's
-                _remove(staged.temporary)
+                remove_file(staged.temporary)
 
-    def _link(self, key: str, staged: _Staged) -> None:
+    def _link(self, key: str, staged: StagedObject) -> None:
         try:
             os.link(staged.temporary, staged.path)
             os.unlink(staged.temporary)
@@ -493,48 +454,9 @@ class LocalStore:
                     raise AlreadyExists(key=key) from None
                 os.rename(staged.temporary, staged.path)
 
-    # --- results of tasks, by the journal
+    # --- many together
 
-    def _is_journaled(self, results: Sequence[Put]) -> bool:
-        """Whether the journal keeps these: new objects that nobody replaces."""
-        self._results += len(results)
-        return (
-            self._results > _FIRST_WITHOUT_JOURNAL
-            and all(put.if_absent for put in results)
-            and self._journal.takes(sum(len(put.key) + len(put.data) for put in results))
-            and self._journal.prepare()
-        )
-
-    def _restore(self, key: str, data: bytes) -> None:
-        """Make an object anew that a power cut took, or left in halves."""
-        try:
-            there, _ = self._read(key)
-        except NotFound:
-            there = b""
-        if not is_whole(there):
-            _LOG.info("made anew after a power cut: %s", key)
-            self._put_object(Put(key, data))
-
-    def _put_batch(self, batch: Sequence[Put]) -> Sequence[str | StoreError]:
-        results = [put for put in batch if is_completion(put.key)]
-        if not results:
-            return self._put_together(batch)
-        if not self._is_journaled(results):
-            if any(not put.if_absent for put in results):
-                failed = _failure(self._root, self._journal.settle)
-                if failed is not None:
-                    return [failed] * len(batch)
-            return self._put_together(batch)
-        keys = [put.key for put in results]
-        try:
-            with store_errors(self._root, keys[0]), self._journal.holding(keys):
-                return self._put_together(batch, journaled=frozenset(keys))
-        except StoreError as error:
-            return [error] * len(batch)
-        except JournalUsedUp:  # nothing of them has a name yet; the next journal has room for them
-            return self._put_batch(batch)
-
-    def _put_together(
+    def put_together(
         self, batch: Sequence[Put], journaled: AbstractSet[str] = frozenset()
     ) -> Sequence[str | StoreError]:
         """Write all, sync once, name all, sync once: as safe as one by one, at the price of two. What the journal keeps
@@ -542,11 +464,11 @@ class LocalStore:
         keep_open = len(batch) <= _OPEN
         stage = partial(self._stage_put, keep_open=keep_open, journaled=journaled)
         staged = [answer(stage, put) for put in batch]
-        written = [content for content in staged if isinstance(content, _Staged)]
+        written = [content for content in staged if isinstance(content, StagedObject)]
         try:
-            failed = _failure(self._root, partial(self._sync_contents, written))
+            failed = failure(self._root, partial(self._sync_contents, written))
             if failed is None and journaled:
-                failed = _failure(self._root, partial(self._keep, batch, staged, journaled))
+                failed = failure(self._root, partial(self._results.keep, batch, staged, journaled))
             if failed is not None:
                 return [failed] * len(batch)
             answers = [
@@ -554,7 +476,7 @@ class LocalStore:
                 for put, content in zip(batch, staged, strict=True)
             ]
             durable = [content for content in written if content.durable]
-            failed = _failure(self._root, partial(self._sync_names, durable))
+            failed = failure(self._root, partial(self._sync_names, durable))
         finally:
             for content in written:
                 content.close()
@@ -562,35 +484,22 @@ class LocalStore:
             return answers
         return [etag if isinstance(etag, StoreError) else failed for etag in answers]
 
-    def _keep(self, batch: Sequence[Put], staged: Sequence[_Staged | StoreError], journaled: AbstractSet[str]) -> None:
-        """Before any of them gets its name. If that cannot be, nothing of them stays."""
-        written = [(put, content) for put, content in zip(batch, staged, strict=True) if isinstance(content, _Staged)]
-        records = [JournalRecord(put.key, put.data) for put, _ in written if put.key in journaled]
-        try:
-            if records:
-                self._journal.keep(records)
-        except BaseException:
-            for _, content in written:
-                content.discard()
-            raise
-
-    def _stage_put(self, put: Put, *, keep_open: bool, journaled: AbstractSet[str]) -> _Staged:
+    def _stage_put(self, put: Put, *, keep_open: bool, journaled: AbstractSet[str]) -> StagedObject:
         check_put(put.key, if_absent=put.if_absent, if_match=put.if_match)
         with store_errors(self._root, put.key):
             if put.key not in journaled:
                 return self._stage(put, keep_open=keep_open)
-            if os.path.lexists(f"{self._root}/{put.key}"):
-                raise AlreadyExists(key=put.key)
+            self._results.check_absent(put.key)
             return self._stage(put._replace(durable=False), keep_open=keep_open)
 
-    def _publish_put(self, put: Put, staged: _Staged) -> str:
+    def _publish_put(self, put: Put, staged: StagedObject) -> str:
         with store_errors(self._root, put.key):
             self._publish(put, staged)
         return staged.etag
 
     # --- reaching the disk
 
-    def _sync_contents(self, written: Sequence[_Staged]) -> None:
+    def _sync_contents(self, written: Sequence[StagedObject]) -> None:
         """Before any of them gets its name, but for what a power cut may undo. If it fails, nothing of them stays.
         Nobody writes to a file afterwards: what has a temporary name is closed."""
         kept = [staged for staged in written if staged.durable]
@@ -607,7 +516,7 @@ class LocalStore:
         for staged in written:
             staged.close_temporary()
 
-    def _sync_names(self, written: Sequence[_Staged]) -> None:
+    def _sync_names(self, written: Sequence[StagedObject]) -> None:
         folders: dict[str, None] = {}
         for staged in written:
             folders[staged.folder] = None
@@ -659,32 +568,11 @@ def _no_object(key: str, status: os.stat_result) -> StoreError:
     return InvalidKey(key=key, part=key.rsplit("/", 1)[-1], reason="is neither a file nor a folder on the disk")
 
 
-def _write_all(descriptor: int, data: bytes) -> None:
-    written = os.write(descriptor, data)
-    view = memoryview(data)
-    while written < len(data):
-        written += os.write(descriptor, view[written:])
-
-
-def _failure(address: str, action: Callable[[], None]) -> StoreError | None:
-    try:
-        with store_errors(address, ""):
-            action()
-    except StoreError as error:
-        return error
-    return None
-
-
 def _is_older(path: str, limit: float) -> bool:
     try:
         return os.stat(path, follow_symlinks=False).st_mtime < limit
     except FileNotFoundError:
         return False  # its writer lives, and has just finished
-
-
-def _remove(path: str) -> None:
-    with suppress(FileNotFoundError):  # renamed into place, or never made
-        os.unlink(path)
 
 
 def _time(status: os.stat_result) -> datetime:

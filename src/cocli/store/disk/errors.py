@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import errno
 import os
+from typing import TYPE_CHECKING
 
 from cocli.errors import Denied, InvalidKey, StoreError, StoreFull, Unavailable
 from cocli.store.disk.stripes import StripesTimeout
 from cocli.store.disk.watched import BeingWritten
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class store_errors:  # noqa: N801 - reads as the function that it is
@@ -31,6 +35,16 @@ class store_errors:  # noqa: N801 - reads as the function that it is
             raise Unavailable(address=self._address, reason=reason, key=self._key) from error
         if isinstance(error, OSError):
             raise translated(error, self._address, self._key) from error
+
+
+def failure(address: str, action: Callable[[], None]) -> StoreError | None:
+    """What came of something that is done for several objects; None if it was done."""
+    try:
+        with store_errors(address, ""):
+            action()
+    except StoreError as error:
+        return error
+    return None
 
 
 def translated(error: OSError, address: str, key: str) -> StoreError:

@@ -25,11 +25,13 @@ HELD = 32
 """Objects that are removed together: two descriptors each."""
 _FEW = 4
 """So many or fewer are not worth it."""
-_THREADS = 4
-_BACKLOG = 4 * HELD
+_THREADS = 8
+_BACKLOG = 8 * HELD
 """Descriptors that wait to be closed: whoever brings more closes them."""
 _LONG_WAIT = 0.0001
 """Seconds for each descriptor: to hand them over costs less."""
+_MEMORY = 64
+"""So many shares without a wait, and waiting is over. One says little: what is not written yet has no blocks."""
 _HOLD = getattr(os, "O_PATH", os.O_RDONLY | os.O_NONBLOCK) | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
@@ -47,7 +49,8 @@ class LastHolds:
         self._threads: ThreadPoolExecutor | None = None
         self._owner = 0
         self._waiting = 0
-        self._is_slow = False
+        self._slow_shares = 0
+        """How many more are taken for slow."""
 
     def are_worth_it(self, objects: int) -> bool:
         return objects > _FEW and is_own_disk(self._root)
@@ -71,7 +74,7 @@ class LastHolds:
 
     def _threads_for(self, descriptors: int) -> ThreadPoolExecutor | None:
         """None where closing does not wait, or too many are waiting."""
-        if not self._is_slow or not descriptors:
+        if not self._slow_shares or not descriptors:
             return None
         with self._lock:
             if self._owner != os.getpid():  # a forked child has none of its parent's threads
@@ -92,8 +95,10 @@ class LastHolds:
         for first, last in _runs(sorted(descriptors)):
             os.closerange(first, last + 1)
         waited = time.monotonic() - time.thread_time() - waited
-        if descriptors:
-            self._is_slow = waited > len(descriptors) * _LONG_WAIT
+        if descriptors and waited > len(descriptors) * _LONG_WAIT:
+            self._slow_shares = _MEMORY
+        else:
+            self._slow_shares = max(self._slow_shares - 1, 0)
 
 
 def _runs(descriptors: Sequence[int]) -> Iterator[tuple[int, int]]:
