@@ -316,6 +316,8 @@ class Saver:
 
     def _replace_all(self, batch: _Batch) -> dict[int, _Written]:
         """As `_over_what_is_there`, each step for all of them. Whoever meets somebody else is left for its turn."""
+        if not batch.known:
+            return {}
         requests = self._with_blobs({number: request for number, (request, _) in batch.known.items()})
         read = self._objects.currents([request.place for request in requests.values()])
         steps: dict[int, _Replacement] = {}

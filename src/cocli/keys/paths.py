@@ -12,6 +12,7 @@ there the shard of its domain stands beside it: `EmailKey.of` takes the address.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar
 
 from cocli.errors import InvalidKey
@@ -614,6 +615,7 @@ def document_path(owner: tuple[str, str, str, str], cluster: str | None, uuid: s
     return document_files(f"{folder}/", cluster, uuid)[0]
 
 
+@lru_cache(maxsize=64, typed=True)  # every key of a document begins with it; a `ShortenedPart` is another thing
 def account_prefix(prefix: str, account: str | None = None) -> str:
     """The folder of all documents, or of those of one account."""
     folder = f"{PATH.encode(prefix)}/"

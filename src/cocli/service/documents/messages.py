@@ -42,8 +42,8 @@ _OUTCOMES: dict[Outcome, repository_pb2.SaveResponse.Outcome.ValueType] = {
 # --- references and rows
 
 
-def reference_message(reference: DocumentReference) -> repository_pb2.DocumentReference:
-    """Without the account: that is the caller's."""
+def reference_message(reference: DocumentReference | PipeDoc) -> repository_pb2.DocumentReference:
+    """Without the account: that is the caller's. A row has all that a reference has."""
     return repository_pb2.DocumentReference(
         doc_id=reference.doc,
         address=reference.address,
@@ -70,7 +70,7 @@ def read_reference(account: str, message: repository_pb2.DocumentReference) -> D
 
 def row_message(row: PipeDoc) -> repository_pb2.DocumentRow:
     return repository_pb2.DocumentRow(
-        reference=reference_message(row.reference),
+        reference=reference_message(row),
         uuid=row.uuid,
         version=row.version,
         size=row.size,

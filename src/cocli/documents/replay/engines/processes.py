@@ -6,14 +6,16 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from functools import partial
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Self
 
 from cocli.documents.replay.plan import ReplayPlan
 from cocli.documents.replay.work import ReplayWork, work_on
 from cocli.errors import CocliError, CrewLost, UsageError
+from cocli.gentle_start import gently, packed, unpack_and_serve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,7 +52,8 @@ class ProcessCrew:
         try:
             for _ in range(self.size):
                 ours, theirs = context.Pipe()
-                process = context.Process(target=_serve, args=(theirs, self._workplace), daemon=True)
+                call = packed(_serve, self._workplace)
+                process = context.Process(target=unpack_and_serve, args=(theirs, call), daemon=True)
                 process.start()
                 theirs.close()
                 self._workers.append(_Worker(process, ours))
@@ -106,7 +109,8 @@ def _serve(line: Connection, workplace: Workplace) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one who runs the job decides, and closes the line
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):  # nobody is there any more
         try:
-            with workplace.opened() as engine:
+            with ExitStack() as opened:
+                engine = gently(partial(opened.enter_context, workplace.opened()))
                 line.send(_READY)
                 while True:
                     plan, references = line.recv()
