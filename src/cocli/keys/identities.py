@@ -11,7 +11,7 @@ import hashlib
 import re
 import struct
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NewType
 
 from cocli.errors import IdentityError
@@ -112,8 +112,12 @@ def _decode_place_id(text: str) -> bytes:
     return packed
 
 
+@lru_cache(maxsize=8192)
 def registrable_domain(host_or_url: str) -> str:
-    """`https://www.Example.co.uk:8080/contact` → `example.co.uk`: the part of a host name that somebody registered."""
+    """`https://www.Example.co.uk:8080/contact` → `example.co.uk`: the part of a host name that somebody registered.
+
+    Kept: the key of every record of a domain is made of it, and a visit makes and reads a dozen of them.
+    """
     host = host_or_url.strip().lower()
     host = host.split("://", 1)[-1].split("/", 1)[0].split("?", 1)[0].split("#", 1)[0]
     host = host.rsplit("@", 1)[-1].split(":", 1)[0].strip(".")

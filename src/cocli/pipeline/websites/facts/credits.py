@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from cocli.pipeline.websites.page.languages import either
@@ -21,22 +21,26 @@ _AND = either("credit.and")
 _BY = either("credit.by")
 _SITE = either("credit.site")
 _START = r"(?<![a-z\u00e0-\u024f\u0430-\u044f\u03b1-\u03c9])"
-_CREDIT = re.compile(
+_CREDIT = (
     rf"{_START}(?:{_ALONE})|(?:{_WORK})\s{{0,3}}(?:(?:{_AND}) \w+ )?(?:{_BY})(?!\w)|"
     rf"{_START}(?:{_SITE}) ?[:：](?= ?[^\W\d_])"
 )
 """Of texts in lower case."""
-_OWN_ADDRESS = re.compile(
-    rf"(?:{_SITE}|pages?|web) ?[:：] ?(?:https?://\S|www\.|[\w-]{{2,60}}\.[a-z]{{2,12}}(?![\w@]))\S*",
-)
+_OWN_ADDRESS = rf"(?:{_SITE}|pages?|web) ?[:：] ?(?:https?://\S|www\.|[\w-]{{2,60}}\.[a-z]{{2,12}}(?![\w@]))\S*"
 """`Website: www.firm.com`: the address of this site, not who made it."""
+
+
+@cache
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Made where the first page is read: a worker whose pages others read has no use for them, and they take long."""
+    return re.compile(_CREDIT), re.compile(_OWN_ADDRESS)
 
 
 @lru_cache(maxsize=8192)
 def is_credit(text: str) -> bool:
     """Does a text say that somebody made the site?"""
-    text = text.lower()
-    return _CREDIT.search(text) is not None and _CREDIT.search(_OWN_ADDRESS.sub(" ", text)) is not None
+    (credit, own_address), text = _patterns(), text.lower()
+    return credit.search(text) is not None and credit.search(own_address.sub(" ", text)) is not None
 
 
 def is_behind_credit(page: Page, position: int) -> bool:
