@@ -188,6 +188,23 @@ def test_a_key_that_others_may_read_is_refused(tmp_path: Path) -> None:
         kafka_settings(wanted, {})
     key.chmod(0o600)
     assert kafka_settings(wanted, {})["ssl.key.location"] == str(key)
-    certificate.write_text("nothing")
-    with pytest.raises(ConfigError, match="is no PEM file"):
-        kafka_settings(wanted, {})
+    (tmp_path / "other").mkdir()
+    other, _ = self_signed(tmp_path / "other")
+    for wrong_one in (other, key):
+        with pytest.raises(ConfigError, match="are no certificate and its key"):
+            kafka_settings(wanted.model_copy(update={"kafka_certificate": str(wrong_one)}), {})
+    locked = tmp_path / "locked.key"
+    locked.write_bytes(with_passphrase(key.read_bytes()))
+    locked.chmod(0o600)
+    with pytest.raises(ConfigError, match="are no certificate and its key"):
+        kafka_settings(wanted.model_copy(update={"kafka_key": str(locked)}), {})
+    with pytest.raises(ConfigError, match="has no certificate in it"):
+        kafka_settings(section(kafka_tls=True, kafka_ca=str(key)), {})
+
+
+def with_passphrase(key: bytes) -> bytes:
+    from cryptography.hazmat.primitives import serialization as forms
+
+    secret = forms.BestAvailableEncryption(b"open sesame")
+    opened = forms.load_pem_private_key(key, None)
+    return opened.private_bytes(forms.Encoding.PEM, forms.PrivateFormat.PKCS8, secret)

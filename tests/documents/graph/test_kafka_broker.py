@@ -18,6 +18,7 @@ from cocli.documents.graph.destination import Destination
 from cocli.documents.graph.transports.kafka import KafkaTransport
 from cocli.errors import BrokerUnavailable, CocliError
 
+pytestmark = pytest.mark.waits
 PATIENCE = 120.0
 QUIET = {"log_level": 0}
 SOON = {"session.timeout.ms": 4000, "heartbeat.interval.ms": 300, "topic.metadata.refresh.interval.ms": 500}

@@ -7,6 +7,7 @@ The password is never in a file of settings: it comes from `COCLI_KAFKA_PASSWORD
 from __future__ import annotations
 
 import os
+import ssl
 from typing import TYPE_CHECKING
 
 from cocli.config.resolve import KAFKA_PASSWORD, said
@@ -47,19 +48,38 @@ def _files(section: DocumentsSection) -> dict[str, str]:
         raise ConfigError(reason="[documents] has one of kafka_certificate and kafka_key; both are needed, or neither")
     for name, path in named.items():
         _check_file(name, path)
+    _check_content(named)
     return {_FILES[name]: path for name, path in named.items()}
 
 
 def _check_file(name: str, path: str) -> None:
     try:
         with open(path, "rb") as file:
-            mode, begin = os.fstat(file.fileno()).st_mode, file.read(1 << 16)
+            mode = os.fstat(file.fileno()).st_mode
+            file.read(1)
     except OSError as error:
         raise ConfigError(reason=f"documents.{name}: {path} cannot be read: {os.strerror(error.errno or 0)}") from error
-    if b"-----BEGIN " not in begin:
-        raise ConfigError(reason=f"documents.{name}: {path} is no PEM file")
     if name == "kafka_key" and mode & 0o077:
         raise ConfigError(reason=f"others may read {path}", hint=f"Protect it with: chmod 600 {path}")
+
+
+def _check_content(named: Mapping[str, str]) -> None:
+    """Here, because the library says it with words of its own, and only when the first message is sent."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    if authority := named.get("kafka_ca"):
+        try:
+            context.load_verify_locations(authority)
+        except ssl.SSLError as error:
+            raise ConfigError(reason=f"documents.kafka_ca: {authority} has no certificate in it") from error
+    if certificate := named.get("kafka_certificate"):
+        key = named["kafka_key"]
+        try:
+            context.load_cert_chain(certificate, key, password=lambda: b"")  # nobody is asked for one
+        except (ssl.SSLError, ValueError) as error:
+            reason = (
+                f"documents.kafka_certificate and kafka_key: {certificate} and {key} are no certificate and its key"
+            )
+            raise ConfigError(reason=reason, hint="The key has to be one without a passphrase.") from error
 
 
 def _login(section: DocumentsSection, environ: Mapping[str, str]) -> dict[str, str]:
