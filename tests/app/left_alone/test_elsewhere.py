@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import boto3
@@ -132,7 +134,8 @@ def test_a_command_that_names_them_goes_and_the_others_stay(
     send_command(campaign, f"add-exclude {DOMAIN}")
     assert DOMAIN in str(_waiting(sqs, commands))
     assert any("about 1 commands wait" in words for words in plan(workspace, DOMAIN, NOTES).sweep.beyond)
-    assert forget(workspace, DOMAIN, NOTES).sweep.remaining == []
+    shutil.rmtree(Path(home.environ["COCLI_DATA_HOME"]) / "campaigns" / CAMPAIGN / "queues" / COMMANDS)
+    assert forget(workspace, DOMAIN, NOTES).sweep.remaining == [], "also where the store has no trace of the queue"
     assert (_waiting(sqs, commands), left(home, DOMAIN)) == ([], [])
     send_command(campaign, "add-exclude plumb.example")
     assert forget(workspace, DOMAIN, NOTES).sweep.remaining == []
