@@ -17,8 +17,8 @@ from cocli.app.documents.documents import Documents
 from cocli.documents import Blob, Document
 from cocli.documents.receipt import Receipt
 from cocli.errors import DocumentInvalid, ServiceTroubled
-from cocli.gentle_start import gently
 from cocli.service.documents.client import DocumentClient
+from cocli.service.documents.gentle_start import gently
 from cocli.service.documents.saving.save_batches import SaveBatches
 from cocli.service.documents.saving.save_group import SaveAnswer, SaveCall
 from cocli.service.documents.saving.save_process import BATCHES
