@@ -17,12 +17,12 @@ from cocli.app.documents.documents import Documents
 from cocli.documents import Blob, Document
 from cocli.documents.receipt import Receipt
 from cocli.errors import DocumentInvalid, ServiceTroubled
-from cocli.gentle_start import gently
 from cocli.service.documents.client import DocumentClient
 from cocli.service.documents.saving.save_batches import SaveBatches
 from cocli.service.documents.saving.save_group import SaveAnswer, SaveCall
 from cocli.service.documents.saving.save_process import BATCHES
 from cocli.service.documents.saving.save_writers import SaveWriters
+from cocli.service.gentle_start import gently
 
 LARGE = os.urandom(300_000)
 

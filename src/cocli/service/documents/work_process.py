@@ -17,8 +17,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cocli.errors import CocliError, CrewLost, ServiceTroubled, UsageError
-from cocli.gentle_start import gently, packed, unpack_and_serve
 from cocli.service.documents.documents_place import DocumentsPlace
+from cocli.service.gentle_start import gently, packed, unpack_and_serve
 from cocli.service.statuses import logged
 
 if TYPE_CHECKING:

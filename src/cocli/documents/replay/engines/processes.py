@@ -6,16 +6,14 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Self
 
 from cocli.documents.replay.plan import ReplayPlan
 from cocli.documents.replay.work import ReplayWork, work_on
 from cocli.errors import CocliError, CrewLost, UsageError
-from cocli.gentle_start import gently, packed, unpack_and_serve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,8 +50,7 @@ class ProcessCrew:
         try:
             for _ in range(self.size):
                 ours, theirs = context.Pipe()
-                call = packed(_serve, self._workplace)
-                process = context.Process(target=unpack_and_serve, args=(theirs, call), daemon=True)
+                process = context.Process(target=_serve, args=(theirs, self._workplace), daemon=True)
                 process.start()
                 theirs.close()
                 self._workers.append(_Worker(process, ours))
@@ -109,8 +106,7 @@ def _serve(line: Connection, workplace: Workplace) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one who runs the job decides, and closes the line
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):  # nobody is there any more
         try:
-            with ExitStack() as opened:
-                engine = gently(partial(opened.enter_context, workplace.opened()))
+            with workplace.opened() as engine:
                 line.send(_READY)
                 while True:
                     plan, references = line.recv()

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cocli import logs
 from cocli.errors import CocliError, ServiceTroubled
-from cocli.gentle_start import gently, packed, unpack_and_serve
 from cocli.service.documents.saving.save_group import save_group
+from cocli.service.gentle_start import gently, packed, unpack_and_serve
 from cocli.service.statuses import logged
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""How a process beside a service starts: all that it loads, it loads at low priority.
+"""How a process beside the service starts: all that it loads, it loads at low priority.
 
 To load takes as much processor as some hundred saves of documents, at the very moment when many ask. A thread of low
 priority does it; the others of the process have the usual one, and need no permission to get it back.
