@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import time
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from cocli.demo.town.campaign import LATER_RELEASE, RELEASE, write_files
 from cocli.demo.town.change_score import score_changes
 from cocli.demo.town.trades import PHRASES
 from cocli.exit_codes import ExitCode
+from cocli.queue.leased.queue import LeasedQueue
 from tests.kit.effort import effort
 from tests.scenarios.conftest import Machine, Machines, looking, wait_until
 
@@ -35,7 +37,7 @@ def test_what_changed_is_told_though_the_power_fails(machine: Machines, place: s
         laptop.cocli("campaign", "new", CAMPAIGN, *queries)
         settings = (f"prospecting.area={laptop.files / 'territory.geojson'}", *QUEUE)
         laptop.cocli("campaign", "edit", CAMPAIGN, *(word for setting in settings for word in ("--set", setting)))
-        assert laptop.cocli("run", CAMPAIGN, "--quiet", code=None).code in ENDED
+        run_to_the_end(laptop)
     with looking(laptop, CAMPAIGN) as campaign:
         assert not any(campaign.store.list(f"campaigns/{CAMPAIGN}/indexes/changes/")), "a first run has no changes"
 
@@ -55,7 +57,7 @@ def test_what_changed_is_told_though_the_power_fails(machine: Machines, place: s
         running = laptop.start("run", CAMPAIGN, "--workers", "1", "--quiet")
         wait_until(lambda: refreshed(laptop) or running.poll() is not None, "a website is read again")
         laptop.kill(running)
-        assert other.cocli("run", CAMPAIGN, "--workers", "1", "--quiet", code=None).code in ENDED
+        run_to_the_end(other, "--workers", "1")
 
     found = told(other)
     score = score_changes(found["changes"], town, later, SEARCHED)
@@ -64,6 +66,22 @@ def test_what_changed_is_told_though_the_power_fails(machine: Machines, place: s
     assert all(row["after_document"] for row in found["changes"])
     assert all(row["before_document"] for row in found["changes"] if row["kind"] != "new")
     exported(other, town, later)
+
+
+def run_to_the_end(who: Machine, *words: str) -> None:
+    """A website that a busy machine read too slowly is tried again later, and stock is taken when none waits."""
+    for _ in range(20):
+        assert who.cocli("run", CAMPAIGN, *words, "--quiet", code=None).code in ENDED
+        if not waiting(who):
+            return
+        time.sleep(5.0)
+    raise AssertionError("tasks wait that nobody does")
+
+
+def waiting(who: Machine) -> int:
+    with looking(who, CAMPAIGN) as campaign:
+        queues = [LeasedQueue(campaign.store, CAMPAIGN, name) for name in ("gm-list", "enrichment")]
+        return sum(queue.stats().pending for queue in queues)
 
 
 def add_places(who: Machine, release: str) -> None:

@@ -6,14 +6,16 @@ import gzip
 import io
 import json
 import socket
+import threading
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.kit.web import NAME, RunningWeb
+from tests.kit.web import NAME, RunningWeb, running_web
 from tests.kit.webhooks import receiver, wait_for
 
 from cocli.app.campaigns.campaign import edit_campaign
@@ -42,6 +44,30 @@ def test_a_goal_that_is_met_is_told_once(web: RunningWeb) -> None:
     assert [json.loads(body)["event"] for _, body in got] == ["goal-met", "goal-met"]  # the first answer was a failure
     assert json.loads(got[-1][1])["businesses"] == 3
     assert told[0]["told"] == {"goal-met": True}
+
+
+def test_a_run_that_is_being_started_is_told_of_when_it_runs(tmp_path: Path) -> None:
+    """Whoever saw it before as a run of which nothing is known would not tell its end."""
+    seen, over = set[str](), threading.Event()
+
+    def look() -> None:
+        while not over.is_set():
+            seen.update(run["state"] for run in web.served.application.runs.all())
+
+    with running_web(tmp_path, 1) as web, web.caller(Role.ADMIN) as caller:
+        threads = [threading.Thread(target=look) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        try:
+            begun = caller.post("/api/runs", json={"campaign": NAME}).json()
+            caller.post(f"/api/runs/{begun['run']}/stop", json={})
+            wait_for(lambda: caller.get(f"/api/runs/{begun['run']}").json()["state"] != "running")
+        finally:
+            over.set()
+            for thread in threads:
+                thread.join()
+    assert "unknown" not in seen
+    assert "running" in seen
 
 
 @pytest.mark.parametrize(

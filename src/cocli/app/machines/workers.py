@@ -18,7 +18,6 @@ from cocli.app.machines.stages import campaign_queue, open_stage
 from cocli.errors import CocliError, UsageError
 from cocli.fleet.companions import Companions, merged
 from cocli.fleet.eviction import Gate
-from cocli.fleet.prompt_threads import prompt_threads
 from cocli.fleet.task_worker import IdleSettings
 from cocli.fleet.worker import Worker
 from cocli.fleet.worker_name import worker_name
@@ -126,8 +125,7 @@ def run_worker(
         try:
             worker = _opened_worker(campaign, stage, queue, settings, companions, on_trouble)
             watch = _Watch(worker, queue, who, on_progress, companions, counts=counts)
-            with prompt_threads():
-                whole = worker.run(drain, seconds=settings.seconds, on_look=watch.look)
+            whole = worker.run(drain, seconds=settings.seconds, on_look=watch.look)
             companions.finish(watch.look)
             return Worked(campaign.name, watch.at_the_end(), whole)
         finally:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import gc
+import sys
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cocli.errors import MissingExtra, UsageError
-from cocli.fleet.prompt_threads import prompt_threads
 from cocli.service.documents.backend import opened_backend
 from cocli.service.listener import (
     bracketed,
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
     from cocli.app.documents.tokens import Tokens
     from cocli.service.documents.backend import ServiceBackend
     from cocli.service.listener import Tls
+
+_SWITCH_SECONDS = 0.001
+"""After which a thread that computes lets another one go on: who saves asks the disk a dozen times, and would wait for
+five milliseconds after each answer, beside somebody's long list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +74,22 @@ def serving(
             grpc_at = stack.enter_context(_grpc(backend, tls))
         if settings.http:
             http_at = stack.enter_context(_http(backend, tls))
-        stack.enter_context(prompt_threads())
+        stack.enter_context(_prompt())
         yield Served(grpc_at, http_at, tls is not None)
+
+
+@contextmanager
+def _prompt() -> Iterator[None]:
+    """Let no thread wait long for another: neither for one that computes, nor while rubbish is looked for among the
+    modules, which stay for as long as the service runs."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(_SWITCH_SECONDS)
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+        sys.setswitchinterval(before)
 
 
 # --- gRPC

@@ -141,8 +141,9 @@ class RunBook:
     # --- watching
 
     def all(self) -> list[dict[str, Any]]:
-        names = sorted(name for name in os.listdir(self._folder) if _ID.fullmatch(name))
-        found = [self.show(name) for name in names if os.path.exists(os.path.join(self._folder, name, "run.json"))]
+        with self._lock:  # one that is just being started is told of when it runs
+            names = sorted(name for name in os.listdir(self._folder) if _ID.fullmatch(name))
+            found = [self.show(name) for name in names if os.path.exists(os.path.join(self._folder, name, "run.json"))]
         return sorted(found, key=lambda run: str(run["at"]), reverse=True)[:_MOST_KEPT]
 
     def show(self, name: str) -> dict[str, Any]:
