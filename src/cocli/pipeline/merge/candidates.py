@@ -8,7 +8,7 @@ from cocli.pipeline.merge.names import name_parts, without_towns
 from cocli.pipeline.plan.geography import cell_of, cells_around
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from cocli.pipeline.merge.known import Known
 
@@ -61,21 +61,21 @@ def key_of_domain(known: Known, *, with_name: bool) -> int:
 
 def keys_of(known: Known) -> Iterator[int]:
     """Where a prospect is kept: under domain, name and phone, each with its cell and with its postcode."""
-    places: list[object] = []
-    if known.lat is not None and known.lon is not None:
-        places.append(cell_of(known.lat, known.lon))
-    if known.street and known.postcode:
-        places.append(known.postcode)
-    yield from _keys_at(known, places)
+    return _keys_at(known, _places(known, lambda lat, lon: (cell_of(lat, lon),)))
 
 
 def keys_to_look_at(known: Known) -> Iterator[int]:
+    """Where those are kept that may be the same: also in the cells around its own."""
+    return _keys_at(known, _places(known, cells_around))
+
+
+def _places(known: Known, cells: Callable[[float, float], Iterable[object]]) -> list[object]:
     places: list[object] = []
     if known.lat is not None and known.lon is not None:
-        places.extend(cells_around(known.lat, known.lon))
+        places.extend(cells(known.lat, known.lon))
     if known.street and known.postcode:
         places.append(known.postcode)
-    yield from _keys_at(known, places)
+    return places
 
 
 def _keys_at(known: Known, places: list[object]) -> Iterator[int]:
