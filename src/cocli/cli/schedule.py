@@ -76,6 +76,9 @@ def schedule(
             return
         done = _installed(workspace, name, chosen, period, cron=cron, system=system)
     _show(call.output, name, done)
+    if done.state == "printed" and not call.output.as_json:
+        options = ["--period", period, *(["--cron"] if cron else []), *(["--system"] if system else [])]
+        call.output.hint(" ".join(["cocli schedule", name, *options, "--install"]))
 
 
 def _installed(
@@ -104,7 +107,6 @@ def _show(output: Output, name: str, done: Installed) -> None:
     for path, text in done.texts.items():
         output.talk(f"# {path}")
         output.text(text)
-    output.hint(f"cocli schedule {name} --install")
 
 
 def _show_turn(output: Output, name: str, turn: TimerTurn) -> None:
