@@ -10,6 +10,7 @@ import duckdb
 import pytest
 
 from cocli.pipeline.sources.registry import sources
+from tests.kit.range_server import range_server
 
 GOOD = {"type": "node", "id": 1, "lat": 47.05, "lon": 8.45, "tags": {"name": "Hof", "shop": "farm"}}
 
@@ -91,8 +92,8 @@ def test_the_tables_of_a_campaign_and_of_a_person(plumbers: Any, shops: Path, ho
     assert "campaigns/plumbers/categories.csv, line 2" in broken.err
 
 
-def test_fetch_from_a_folder_replaces_what_was_loaded_before(cocli: Any, home: Path) -> None:
-    folder = home / "bucket" / "release" / "2026-01-21.0" / "theme=places" / "type=place"
+def _publish(bucket: Path) -> None:
+    folder = bucket / "release" / "2026-01-21.0" / "theme=places" / "type=place"
     folder.mkdir(parents=True)
     connection = duckdb.connect(":memory:")
     connection.execute(
@@ -102,6 +103,10 @@ def test_fetch_from_a_folder_replaces_what_was_loaded_before(cocli: Any, home: P
         f" FROM range(3) AS r(i)) TO '{folder}/part.parquet' (FORMAT parquet)"
     )
     connection.close()
+
+
+def test_fetch_from_a_folder_replaces_what_was_loaded_before(cocli: Any, home: Path) -> None:
+    _publish(home / "bucket")
     words = ("source", "fetch", "overture", "--bbox", "5.12,52.01,5.18,52.09", "--from", str(home / "bucket"), "--json")
     file = cocli(*words).json["file"]
     assert (file["release"], file["places"], file["covers"]) == ("2026-01-21.0", 3, "5.1,52,5.2,52.1")
@@ -113,6 +118,41 @@ def test_fetch_from_a_folder_replaces_what_was_loaded_before(cocli: Any, home: P
     assert cocli("campaign", "edit", "farms", "--location", "Kyoto,35,135.77,2").code == 0
     apart = cocli("source", "fetch", "overture", "-c", "farms", "--from", str(home / "bucket"))
     assert (apart.code, "lies far apart" in apart.err) == (2, True)
+
+
+def _fetched_from(cocli: Any, base: str) -> Any:
+    return cocli("source", "fetch", "overture", "--bbox", "5.12,52.01,5.18,52.09", "--from", base, "--json")
+
+
+@pytest.mark.parametrize(
+    ("catalog", "said"),
+    [
+        ({"latest": "2026-01-21.0"}, "it does not say which files release 2026-01-21.0 has"),
+        ({"latest": "2026-01-21.0", "files": {"2026-01-21.0": []}}, "it does not say which files"),
+        ({"latest": "2026-01-21.0", "files": {"2026-01-21.0": ["../x.parquet"]}}, "is not the name of a Parquet file"),
+        ({"latest": "2026-01-21.0", "files": {"2026-01-21.0": ["*.parquet"]}}, "is not the name of a Parquet file"),
+        ({"latest": None}, "no folder release/"),
+        ([], "no folder release/"),
+    ],
+)
+def test_a_mirror_on_the_web_has_to_name_its_files(cocli: Any, home: Path, catalog: object, said: str) -> None:
+    (home / "catalog.json").write_text(json.dumps(catalog))
+    with range_server({"/": home}) as server:
+        refused = _fetched_from(cocli, server.address)
+    assert (refused.code, said in refused.err) == (8, True), refused.err
+
+
+def test_fetch_from_a_mirror_on_the_web(cocli: Any, home: Path) -> None:
+    _publish(home / "mirror")
+    catalog = {"latest": "2026-01-21.0", "files": {"2026-01-21.0": ["part.parquet"]}}
+    (home / "mirror" / "catalog.json").write_text(json.dumps(catalog))
+    with range_server({"/": home / "mirror"}) as server:
+        fetched = _fetched_from(cocli, server.address)
+        if fetched.code == 6 and "httpfs" in fetched.err:
+            pytest.skip("DuckDB's extension httpfs cannot be loaded here")
+        file = fetched.json["file"]
+        assert (file["release"], file["places"], file["covers"]) == ("2026-01-21.0", 3, "5.1,52,5.2,52.1")
+        assert {"/catalog.json", "/release/2026-01-21.0/theme=places/type=place/part.parquet"} == set(server.asked)
 
 
 @pytest.mark.parametrize(

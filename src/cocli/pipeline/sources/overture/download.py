@@ -2,7 +2,7 @@
 
 The layout is `release/{release}/theme=places/type=place/*.parquet`. From `s3://` and `https://` DuckDB reads through
 its extension httpfs, which is loaded when it is needed; only the row groups whose `bbox` meets the box are read. From a
-folder nothing is needed.
+folder nothing is needed. A mirror on the web says in its `catalog.json` which files a release has (`releases.py`).
 """
 
 from __future__ import annotations
@@ -15,10 +15,17 @@ from cocli.errors import SourceRefused, SourceUnreachable, UsageError
 from cocli.formats.usv_sql import quote_text
 from cocli.pipeline.sources.download import Download, DownloadRequest
 from cocli.pipeline.sources.open_places.session import sorting_connection, watched
-from cocli.pipeline.sources.overture.releases import OVERTURE, is_release, is_remote, newest_release
+from cocli.pipeline.sources.overture.releases import (
+    OVERTURE,
+    PLACES,
+    is_release,
+    is_remote,
+    newest_release,
+    places_files,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     import duckdb
 
@@ -35,14 +42,14 @@ def fetch_overture(
         _check_release(wanted.release)
     scratch = os.path.join(folder, "scratch")
     os.makedirs(scratch, exist_ok=True)
+    release = wanted.release or newest_release(wanted.base)
+    origin = f"{_base(wanted).rstrip('/')}/release/{release}/{PLACES}/*"
+    _check_folder(wanted, release)
+    path = os.path.join(folder, f"overture-places-{release}.parquet")
+    select = select_box(places_files(_base(wanted), release), wanted.box)
     with sorting_connection(scratch) as connection, _mapped_errors(wanted):
         if _is_remote(wanted):
             _load_httpfs(connection, wanted)
-        release = wanted.release or newest_release(wanted.base)
-        origin = f"{_base(wanted).rstrip('/')}/release/{release}/theme=places/type=place/*"
-        _check_folder(wanted, release)
-        path = os.path.join(folder, f"overture-places-{release}.parquet")
-        select = select_box(origin, wanted.box)
         with watched(connection, progress, 100):
             connection.execute(f"COPY ({select}) TO {quote_text(path)} (FORMAT parquet, COMPRESSION zstd)")
         counted = connection.execute("SELECT count(*) FROM read_parquet(?)", [path]).fetchone()
@@ -64,11 +71,12 @@ def _is_remote(wanted: DownloadRequest) -> bool:
     return is_remote(_base(wanted))
 
 
-def select_box(files: str, box: Box) -> str:
+def select_box(files: Sequence[str], box: Box) -> str:
     """The rows whose `bbox` meets a box: by it the row groups of a file are skipped unread."""
     spans = " OR ".join(f"(bbox.xmin <= {east!r} AND bbox.xmax >= {west!r})" for west, east in box.spans())
+    listed = ", ".join(map(quote_text, files))
     return (
-        f"SELECT * FROM read_parquet({quote_text(files)}, hive_partitioning = true)"  # noqa: S608  quoted, and numbers
+        f"SELECT * FROM read_parquet([{listed}], hive_partitioning = true)"  # noqa: S608  quoted, and numbers
         f" WHERE bbox.ymin <= {box.north!r} AND bbox.ymax >= {box.south!r} AND ({spans})"
     )
 
@@ -91,7 +99,7 @@ def _load_httpfs(connection: duckdb.DuckDBPyConnection, wanted: DownloadRequest)
 
 
 def _check_folder(wanted: DownloadRequest, release: str) -> None:
-    folder = os.path.join(_base(wanted), "release", release, "theme=places", "type=place")
+    folder = os.path.join(_base(wanted), "release", release, PLACES)
     if not _is_remote(wanted) and not os.path.isdir(folder):
         raise SourceRefused(file=folder, reason="there is no such folder", hint="Leave --release out for the newest.")
 

@@ -1,6 +1,7 @@
-"""Which release of Overture is the newest: one small request, or a look into a folder. DuckDB is not needed for it.
+"""Which release of Overture is the newest, and which files it has: one small request, or a look into a folder.
 
-Overture publishes a list of its releases; a mirror that is asked by http or https has one of its own beside `release/`.
+DuckDB is not needed for it. Overture publishes a list of its releases. A mirror on the web has one of its own beside
+`release/`, which names the files as well: nobody can ask a web server what lies in a folder.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from typing import Any
 
 from cocli.errors import SourceRefused, SourceUnreachable
 
@@ -16,6 +18,9 @@ CATALOG = "https://stac.overturemaps.org/catalog.json"
 """Overture's own list of releases; its field `latest` names the newest."""
 _REMOTE = ("s3://", "https://", "http://")
 _WEB = ("https://", "http://")
+PLACES = "theme=places/type=place"
+"""Where the files lie in the folder of a release."""
+_FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._=-]*\.parquet")
 _RELEASE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[A-Za-z0-9.-]*")
 _TIMEOUT_SECONDS = 20.0
 _MOST_BYTES = 4 << 20
@@ -33,8 +38,8 @@ def newest_release(base: str | None = None) -> str:
     """The newest release at an address or in a folder; None: where Overture publishes."""
     base = base or OVERTURE
     if is_remote(base):
-        address = f"{base.rstrip('/')}/catalog.json" if base.startswith(_WEB) else CATALOG
-        names = [_listed(address)]
+        latest = _catalog(_own_catalog(base) if base.startswith(_WEB) else CATALOG).get("latest")
+        names = [latest] if isinstance(latest, str) else []
     else:
         parent = os.path.join(base, "release")
         names = sorted(os.listdir(parent)) if os.path.isdir(parent) else []
@@ -48,14 +53,36 @@ def newest_release(base: str | None = None) -> str:
     return releases[-1]
 
 
-def _listed(address: str) -> str:
-    """What a list of releases calls the newest."""
+def places_files(base: str, release: str) -> list[str]:
+    """What DuckDB is to read: the pattern of a folder or a bucket, or the files that a mirror on the web names."""
+    folder = f"{base.rstrip('/')}/release/{release}/{PLACES}"
+    if not base.startswith(_WEB):
+        return [f"{folder}/*"]
+    address = _own_catalog(base)
+    by_release = _catalog(address).get("files")
+    names = by_release.get(release) if isinstance(by_release, dict) else None
+    if not isinstance(names, list) or not names:
+        raise SourceRefused(
+            file=address,
+            reason=f"it does not say which files release {release} has",
+            hint=f'A mirror on the web names them: {{"files": {{"{release}": ["part-0.parquet", …]}}}}.',
+        )
+    for name in names:
+        if not isinstance(name, str) or not _FILE.fullmatch(name):
+            raise SourceRefused(file=address, reason=f"{name!r:.80} is not the name of a Parquet file")
+    return [f"{folder}/{name}" for name in names]
+
+
+def _own_catalog(base: str) -> str:
+    return f"{base.rstrip('/')}/catalog.json"
+
+
+def _catalog(address: str) -> dict[str, Any]:
     try:
         document = json.loads(_answer(address))
     except ValueError as error:
         raise SourceUnreachable(source=address, reason="its answer is no JSON") from error
-    latest = document.get("latest") if isinstance(document, dict) else None
-    return latest if isinstance(latest, str) else ""
+    return document if isinstance(document, dict) else {}
 
 
 def _answer(address: str) -> bytes:
