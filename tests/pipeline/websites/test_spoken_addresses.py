@@ -5,8 +5,11 @@ from __future__ import annotations
 from html import escape
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cocli.pipeline.websites import read_page
+from cocli.pipeline.websites.facts.emails import own_domain
 
 
 def _emails(html: str, url: str = "https://www.lindhof-lab.com/contact") -> set[str]:
@@ -67,3 +70,15 @@ def test_a_number_beside_its_label_is_read(html: str) -> None:
 def test_a_number_of_something_else_stays_none() -> None:
     page = "<html lang=de><body><p>Kunden-Nr. 0355728461</p></body></html>"
     assert not read_page(page, "https://lindhof.de/", "DE").phones
+
+
+_PIECES = st.sampled_from(
+    ["firm", ".", " ", "co", "uk", "com", " dot ", "(punkt)", "[.]", "·", " , ", "-", "~x~", "@", "/", "x", "com.x"]
+)
+
+
+@given(st.sampled_from(["firm.com", "firm.co.uk", "firm.uk"]), st.lists(_PIECES, max_size=8).map("".join))
+def test_a_domain_ends_where_its_pattern_says(domain: str, behind: str) -> None:
+    text = f"firm{behind}"
+    name = own_domain._pattern(domain).match(text)
+    assert own_domain._end_of_name(domain, text, 0) == (name.end() if name else None)

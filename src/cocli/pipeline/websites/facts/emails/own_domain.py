@@ -49,6 +49,10 @@ _ROLE_BEFORE = re.compile(
 )
 """Several words for one sign: believed behind a mailbox that is known."""
 _DOT = rf"(?: ?[.,·•] ?| ?(?:{_OPEN}|{_MARK}){{1,2}} ?(?:{_WORD}|\.|d[0o]t) ?(?:{_CLOSE}|{_MARK}){{1,2}} ?| {_WORD} )"
+_DOT_CHARS = 24
+"""More than the longest of them has."""
+_BEHIND = r"(?![\w@]|\.\w|-\w)"
+_PLAIN_END = re.compile(_BEHIND)
 _ROLES = GENERAL_ROLES | SPECIAL_ROLES
 
 
@@ -61,21 +65,39 @@ def _of_domain(page: Page, domain: str) -> Iterator[EmailCandidate]:
     stem, text = domain.partition(".")[0], page.lowered
     if len(text) != len(page.text):
         return  # some letters become two in small letters: the places would not fit
-    pattern, at = _pattern(domain), -1
+    at = -1
     for _ in range(MAX_PLACES):
         at = text.find(stem, at + 1)
         if at < 0:
             return
-        if text[at - 1 : at] == "." or text[at - 2 : at] == "//" or not (name := pattern.match(text, at)):
+        if text[at - 1 : at] == "." or text[at - 2 : at] == "//" or not (end := _end_of_name(domain, text, at)):
             continue
-        mailbox = _mailbox_before(text, at, is_dot_spoken=name[0] != domain)
+        mailbox = _mailbox_before(text, at, is_dot_spoken=text[at:end] != domain)
         if mailbox:
-            yield EmailCandidate(f"{mailbox[0]}@{domain}", "spoken", "text", mailbox[1], name.end())
+            yield EmailCandidate(f"{mailbox[0]}@{domain}", "spoken", "text", mailbox[1], end)
+
+
+def _end_of_name(domain: str, text: str, at: int) -> int | None:
+    """Where the domain ends that stands here, in whatever spelling; its first part does. None where the rest does not.
+
+    To compile a pattern for a domain takes longer than to read a page, and hardly a page needs it: most write their
+    domain as it is, or their name without the rest of it.
+    """
+    if text.startswith(domain, at):
+        end = at + len(domain)
+        return end if _PLAIN_END.match(text, end) else None
+    stem, _, rest = domain.partition(".")
+    second = rest.partition(".")[0]
+    behind = at + len(stem)
+    if second not in text[behind : behind + _DOT_CHARS + len(second)]:
+        return None
+    name = _pattern(domain).match(text, at)
+    return name.end() if name else None
 
 
 @lru_cache(maxsize=256)
 def _pattern(domain: str) -> re.Pattern[str]:
-    return re.compile(_DOT.join(map(re.escape, domain.split("."))) + r"(?![\w@]|\.\w|-\w)")
+    return re.compile(_DOT.join(map(re.escape, domain.split("."))) + _BEHIND)
 
 
 def _mailbox_before(text: str, at: int, *, is_dot_spoken: bool) -> tuple[str, int] | None:
