@@ -14,6 +14,7 @@ import pytest
 
 from cocli.documents import CLUSTERS, EVERY, Cursor, Event, Memo, Operation, open_catalog
 from cocli.documents.catalog import migrations
+from cocli.documents.catalog.base import MemoQuestion
 from cocli.documents.catalog.sql import SqlCatalog
 from cocli.documents.ids import node_uuid
 from cocli.documents.outbox import event_id
@@ -241,16 +242,19 @@ def test_pruned_events_are_remembered_as_such(any_catalog: SqlCatalog) -> None:
 def test_memos(any_catalog: SqlCatalog) -> None:
     memo = Memo("acct", "d", "parser", "main", "1" * 64, "2" * 64, "3" * 64, NOON, "origin")
     key = ("acct", "d", "parser", "main", "1" * 64, "2" * 64)
-    assert any_catalog.recall(*key, "origin") is None
+    asked = MemoQuestion(*key, "origin")
+    assert any_catalog.recall_many([asked]) == [None]
     any_catalog.remember(memo)
     any_catalog.remember(memo)
-    assert any_catalog.recall(*key, "origin") == memo
-    assert any_catalog.recall("other", *key[1:], "origin") is None
+    assert any_catalog.recall_many([asked]) == [memo]
+    strangers = asked._replace(account="other"), asked._replace(origin="elsewhere")
+    assert any_catalog.recall_many([strangers[0], asked, strangers[1]]) == [None, memo, None]
+    assert any_catalog.recall_many([]) == []
     nothing = Memo(*key, None, NOON, "origin")
     any_catalog.remember(nothing)
-    assert any_catalog.recall(*key, "origin") == nothing
+    assert any_catalog.recall_many([asked]) == [nothing]
     any_catalog.forget("acct", "d")
-    assert any_catalog.recall(*key, "origin") is None
+    assert any_catalog.recall_many([asked]) == [None]
 
 
 def test_clearing_empties_everything(any_catalog: SqlCatalog) -> None:
@@ -296,8 +300,8 @@ def test_processes_share_a_catalogue(catalog_url: str) -> None:
         _, errors = process.communicate(timeout=60)
         assert process.returncode == 0, errors.decode()
     catalog = open_catalog(catalog_url)
-    for number in range(3):
-        assert catalog.recall("a", str(number), "n", "c", f"{49:064d}", "2" * 64, "o")
+    last = [MemoQuestion("a", str(number), "n", "c", f"{49:064d}", "2" * 64, "o") for number in range(3)]
+    assert all(catalog.recall_many(last))
     catalog.close()
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from cocli.documents.care.expiry import Expiry
 from cocli.documents.care.purge import Purger
 from cocli.documents.care.tombstones import Tombstones
-from cocli.documents.catalog.base import EVERY, CatalogPage, Cursor, Selection
+from cocli.documents.catalog.base import EVERY, CatalogPage, Cursor, MemoQuestion, Selection
 from cocli.documents.changes.census import Census
 from cocli.documents.changes.learner import ChangeLearner
 from cocli.documents.changes.teller import ChangeTeller
@@ -292,7 +292,11 @@ class DocumentRepository:
         self, account: str, doc: str, node: str, cluster: str, *, input_digest: str, code_digest: str, origin: str
     ) -> Memo | None:
         """What a node made of this input with this code, if it was done before."""
-        return self.catalog.recall(account, doc, node, cluster, input_digest, code_digest, origin)
+        return self.recall_many([MemoQuestion(account, doc, node, cluster, input_digest, code_digest, origin)])[0]
+
+    def recall_many(self, questions: Sequence[MemoQuestion]) -> list[Memo | None]:
+        """The same for many steps, looked up together."""
+        return self.catalog.recall_many(questions)
 
     # --- plumbing
 

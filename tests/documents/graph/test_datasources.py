@@ -16,6 +16,7 @@ from tests.kit.postgres import PostgresServer
 from cocli.documents import Document, DocumentRepository, open_catalog
 from cocli.documents.care import fsck
 from cocli.documents.catalog import migrations
+from cocli.documents.catalog.base import MemoQuestion
 from cocli.documents.catalog.postgres import PostgresDatabase
 from cocli.documents.catalog.sql import SqlCatalog
 from cocli.documents.catalog.sqlite import SqliteDatabase
@@ -223,7 +224,8 @@ def test_a_catalogue_from_before_is_brought_up_to_date(
     assert [(row.cluster, row.address) for row in rows] == [(None, "one"), ("prod", "a")]
     assert catalog.untold_places() == {row.state_key for row in rows}
     intake, state = rows
-    memo = catalog.recall("acct", "d", "a", "prod", intake.digest, "c", origin_id("web", "one"))
+    asked = MemoQuestion("acct", "d", "a", "prod", intake.digest, "c", origin_id("web", "one"))
+    (memo,) = catalog.recall_many([asked])
     assert memo is not None
     assert memo.output_digest == state.digest
     with catalog.database.read() as session:

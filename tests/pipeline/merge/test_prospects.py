@@ -206,6 +206,13 @@ def test_website_to_everything() -> None:
     assert (domain.status, domain.last_crawled, domain.company_hash) == ("alive", NOON + DAY, gold.company_hash)
 
 
+def test_a_domain_says_when_it_was_visited_though_its_pages_are_older() -> None:
+    pages = website(status="alive")
+    visited = website_to_domain(pages, at=NOON + 9 * DAY)
+    assert visited == website_to_domain(pages.with_changes(crawled_at=NOON + 9 * DAY))
+    assert {origin.observed_at for origin in visited.origins} == {visited.last_crawled} == {NOON + 9 * DAY}
+
+
 @pytest.mark.parametrize("status", ["dead", "parked", "directory", "blocked", "social-only"])
 def test_a_page_that_is_not_the_companys_own_gives_no_contacts(status: str) -> None:
     pages = website(

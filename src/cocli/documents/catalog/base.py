@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence  # noqa: TC003 - a dataclass of rows is built with it
 from dataclasses import astuple, dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Generic, Literal, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from cocli.errors import UsageError
 
@@ -116,6 +116,18 @@ class Memo:
     at: datetime
     origin: str
     """`origin_id` of where the document came from: two datasources may have the same content under one id."""
+
+
+class MemoQuestion(NamedTuple):
+    """What a memo is looked for by."""
+
+    account: str
+    doc: str
+    node: str
+    cluster: str
+    input_digest: str
+    code_digest: str
+    origin: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,9 +297,7 @@ class Catalog(Protocol):
 
     def remember(self, memo: Memo) -> None: ...
 
-    def recall(
-        self, account: str, doc: str, node: str, cluster: str, input_digest: str, code_digest: str, origin: str
-    ) -> Memo | None: ...
+    def recall_many(self, questions: Sequence[MemoQuestion]) -> list[Memo | None]: ...
 
     def forget(self, account: str, doc: str) -> None:
         """Drop memos and waiting events of a document that is purged."""

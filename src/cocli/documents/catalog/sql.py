@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
-    from cocli.documents.catalog.base import Cursor, Kind, Selection
+    from cocli.documents.catalog.base import Cursor, Kind, MemoQuestion, Selection
     from cocli.documents.catalog.database import Database, DatabaseSession
     from cocli.documents.catalog.job_rows import Commit
     from cocli.documents.outbox import Event
@@ -381,16 +381,11 @@ class SqlCatalog:
         values = self._memo_values(memo)
         self._together.write(lambda session: session.run(self._statements["remember"], values))
 
-    def recall(
-        self, account: str, doc: str, node: str, cluster: str, input_digest: str, code_digest: str, origin: str
-    ) -> Memo | None:
-        values = {"account": account, "doc": doc, "node": node, "cluster": cluster}
-        values |= {"input_digest": input_digest, "code_digest": code_digest, "origin": origin}
+    def recall_many(self, questions: Sequence[MemoQuestion]) -> list[Memo | None]:
+        asked = [question._asdict() for question in questions]
         with self._database.read() as session:
-            found = session.rows(self._statements["recall"], values)
-        if found:
-            return self._read_memo(found[0])
-        return None
+            found = session.rows_many(self._statements["recall"], asked)
+        return [self._read_memo(rows[0]) if rows else None for rows in found]
 
     def forget(self, account: str, doc: str) -> None:
         with self._database.transaction() as session:

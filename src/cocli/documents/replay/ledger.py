@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from cocli.documents.catalog.base import CatalogState, Which
+from cocli.documents.catalog.base import CatalogState, MemoQuestion, Which
 from cocli.documents.catalog.job_rows import Commit
 
 if TYPE_CHECKING:
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from cocli.documents.outbox import Event
     from cocli.models.document import PipeDoc, StateKey
 
-_MemoKey = tuple[str, str, str, str, str, str, str]
-
 
 class Ledger:
     """Fits `cocli.documents.catalog.base.Catalog`; whatever is not below goes to the catalogue behind it."""
@@ -28,7 +26,7 @@ class Ledger:
         self._behind = behind
         self.commits: list[Commit] = []
         self._rows: dict[StateKey, PipeDoc] = {}
-        self._memos: dict[_MemoKey, Memo] = {}
+        self._memos: dict[MemoQuestion, Memo] = {}
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._behind, name)
@@ -77,13 +75,11 @@ class Ledger:
 
     def remember(self, memo: Memo) -> None:
         about = (memo.account, memo.doc, memo.node, memo.cluster)
-        self._memos[(*about, memo.input_digest, memo.code_digest, memo.origin)] = memo
+        self._memos[MemoQuestion(*about, memo.input_digest, memo.code_digest, memo.origin)] = memo
 
-    def recall(
-        self, account: str, doc: str, node: str, cluster: str, input_digest: str, code_digest: str, origin: str
-    ) -> Memo | None:
-        written = self._memos.get((account, doc, node, cluster, input_digest, code_digest, origin))
-        return written or self._behind.recall(account, doc, node, cluster, input_digest, code_digest, origin)
+    def recall_many(self, questions: Sequence[MemoQuestion]) -> list[Memo | None]:
+        behind = self._behind.recall_many(questions)
+        return [self._memos.get(question) or memo for question, memo in zip(questions, behind, strict=True)]
 
 
 def _is_meant(row: PipeDoc, cluster: Selection) -> bool:

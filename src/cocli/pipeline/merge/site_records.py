@@ -166,7 +166,7 @@ def _emails_of(site: SiteWriting) -> list[EmailEntry]:
 
 
 def _domain_of(site: SiteWriting) -> Domain:
-    domain = website_to_domain(site.website.with_changes(crawled_at=site.at))
+    domain = website_to_domain(site.website, at=site.at)
     return _with_mail(domain, site.mx.get(site.website.domain), site.at)
 
 
@@ -186,7 +186,7 @@ def email_entries(website: Website) -> list[EmailEntry]:
 
 def domain_entry(website: Website, at: datetime) -> Domain:
     """What a visit at a time says of the domain."""
-    return _with_mail(website_to_domain(website.with_changes(crawled_at=at)), None, at)
+    return _with_mail(website_to_domain(website, at=at), None, at)
 
 
 def theirs(website: Website) -> tuple[FoundEmail, ...]:

@@ -249,15 +249,16 @@ def _visitors_facts(website: Website, prospect: Prospect) -> dict[str, Any]:
     return values
 
 
-def website_to_domain(website: Website, company: str | None = None) -> Domain:
-    """What a crawl says of the domain."""
+def website_to_domain(website: Website, company: str | None = None, *, at: datetime | None = None) -> Domain:
+    """What a crawl says of the domain. `at` is when it was, where the website's own content is older."""
+    crawled_at = at or website.crawled_at
     values: dict[str, Any] = {
         "company_hash": company,
         "status": website.status,
         "scraper_version": website.scraper_version,
     }
-    origins = _observed(Domain, values, WEBSITE, website.crawled_at, website.document, None)
-    return Domain(domain=website.domain, last_crawled=website.crawled_at, origins=origins, **values)
+    origins = _observed(Domain, values, WEBSITE, crawled_at, website.document, None)
+    return Domain(domain=website.domain, last_crawled=crawled_at, origins=origins, **values)
 
 
 def website_to_emails(website: Website, company: str | None = None) -> list[EmailEntry]:

@@ -218,6 +218,23 @@ def test_who_is_killed_while_asking_keeps_nobody_out(tmp_path: Path) -> None:
     granted(table.take(SITE, address))
 
 
+def test_a_site_that_nobody_knew_is_one_write() -> None:
+    class Counted(MemoryCells):
+        writes = 0
+
+        def write(self, start: int, data: bytes) -> None:
+            self.writes += 1
+            super().write(start, data)
+
+    clock, cells = Clock(), Counted(TABLE_SIZE)
+    table = PaceTable(cells, clock=clock)
+    grant = granted(table.take(SITE, ADDRESS))
+    assert cells.writes == 2  # the site, and its address
+    assert refused(PaceTable(cells, clock=clock).take(SITE)) == Wait(1.0, "site")
+    table.give_back(grant, None)
+    granted(table.take(SITE))
+
+
 def test_what_one_request_costs(tmp_path: Path) -> None:
     table = open_pace_table(str(tmp_path))
     began = time.process_time()

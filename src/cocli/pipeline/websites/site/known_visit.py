@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
+from cocli.documents.catalog.base import MemoQuestion
 from cocli.documents.document import Document
 from cocli.errors import DocumentError, RecordError
 from cocli.models.website import Website
@@ -47,12 +48,18 @@ def known_visits(
         if isinstance(visit, Document) and (trace := _trace_in(visit)) is not None
     }
     sites = repository.stored_many([site_place(account, edition, name) for name in traced])
+    whole = [
+        (name, visit, trace, site)
+        for (name, (visit, trace)), site in zip(traced.items(), sites, strict=True)
+        if isinstance(site, Document)
+    ]
+    memos = repository.recall_many([_question(visit, site) for _, visit, _, site in whole])
     found: dict[str, KnownVisit] = {}
-    for (name, (visit, trace)), site in zip(traced.items(), sites, strict=True):
+    for (name, visit, trace, site), memo in zip(whole, memos, strict=True):
+        if memo is None or memo.output_digest != site.digest:
+            continue
         with suppress(DocumentError, RecordError, KeyError, ValueError, TypeError):  # damaged: it is read as always
-            known = _known_visit(repository, visit, trace, site) if isinstance(site, Document) else None
-            if known is not None:
-                found[name] = known
+            found[name] = _known_visit(visit, trace, site)
     return found
 
 
@@ -63,20 +70,12 @@ def _trace_in(visit: Document) -> VisitTrace | None:
         return None
 
 
-def _known_visit(
-    repository: DocumentRepository, visit: Document, trace: VisitTrace, site: Document
-) -> KnownVisit | None:
-    memo = repository.recall(
-        visit.account,
-        visit.doc,
-        SITE,
-        site.cluster or "",
-        input_digest=visit.digest,
-        code_digest=_code_digest(),
-        origin=visit.origin,
-    )
-    if memo is None or memo.output_digest != site.digest:
-        return None
+def _question(visit: Document, site: Document) -> MemoQuestion:
+    """Whether the site was made of this visit by the extractors of today."""
+    return MemoQuestion(visit.account, visit.doc, SITE, site.cluster or "", visit.digest, _code_digest(), visit.origin)
+
+
+def _known_visit(visit: Document, trace: VisitTrace, site: Document) -> KnownVisit:
     state, pages = visit_in(visit)
     seen = max((page.since for page in pages), default=visit.source.fetched_at)
     values = site.data[SITE]["website"] | {"crawled_at": seen, "document": site.uuid}

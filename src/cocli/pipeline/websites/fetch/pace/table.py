@@ -167,14 +167,21 @@ class PaceTable:
 
     def _granted(self, now: float, *taken: tuple[Bound, _Entry, _Entry]) -> Grant:
         for bound, pace, place in taken:
+            next_at, place.held_until = now + bound.interval, now + min(bound.hold, self._hold)
+            if pace is place and pace.is_new:  # nearly always: all of it is written at once
+                self._write_new(pace, next_at, place.held_until)
+                continue
             for entry in (pace, place):
                 if entry.is_new:
-                    self._cells.write(entry.slot, _SLOT.pack(entry.key, 0.0, 0.0, 0.0, 0, 0))
-                    entry.is_new = False
-            self._put(pace, _NEXT_AT, _TIME.pack(now + bound.interval))
-            place.held_until = now + min(bound.hold, self._hold)
+                    self._write_new(entry)
+            self._put(pace, _NEXT_AT, _TIME.pack(next_at))
             self._put(place, _HELD_UNTIL, _HOLD.pack(place.held_until, *self._me))
         return Grant(now, taken[0][1], tuple(place for _, _, place in taken))
+
+    def _write_new(self, entry: _Entry, next_at: float = 0.0, held_until: float = 0.0) -> None:
+        holder = self._me if held_until else (0, 0)
+        self._cells.write(entry.slot, _SLOT.pack(entry.key, next_at, 0.0, held_until, *holder))
+        entry.is_new = False
 
     # --- slots
 

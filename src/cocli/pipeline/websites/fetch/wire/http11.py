@@ -34,6 +34,7 @@ class Http11Connection:
         try:
             self._stream.write_soon(self._written(request))
             request.sent()
+            await self._receive()  # before that nothing can be known of the answer
             while True:
                 event = await self.event()
                 if isinstance(event, h11.Response):
@@ -59,10 +60,13 @@ class Http11Connection:
                 raise httpcore2.RemoteProtocolError(error) from error
             if event is not h11.NEED_DATA:
                 return event  # type: ignore[return-value]  # mypy keeps NEED_DATA in the union
-            data = await self._stream.read(_READ_BYTES)
-            if not data and self._protocol.their_state is h11.SEND_RESPONSE:
-                raise httpcore2.RemoteProtocolError("Server disconnected without sending a response.")
-            self._protocol.receive_data(data)
+            await self._receive()
+
+    async def _receive(self) -> None:
+        data = await self._stream.read(_READ_BYTES)
+        if not data and self._protocol.their_state is h11.SEND_RESPONSE:
+            raise httpcore2.RemoteProtocolError("Server disconnected without sending a response.")
+        self._protocol.receive_data(data)
 
     def ended(self) -> None:
         """Nobody reads this answer any more."""
