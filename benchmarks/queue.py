@@ -112,12 +112,14 @@ def _single(bench: Bench, folder: Path, tasks: int, processes: list[int], *, pol
             if count > 1 and not contender.processes:
                 continue
             bench.note(f"{name}, {policy}: {tasks:,} tasks of {len(PAYLOAD)} bytes, {count} processes")
-            # A folder per task takes longer to make than to work off: such a queue is filled once, and worked off in
-            # stretches. The others are filled anew each time.
-            stretches = 2 * len(processes) if contender.folders else 1
-            limit = tasks // stretches // count
+            # A folder per task takes longer to make than to work off: such a queue is filled once, for all who share
+            # the layout, and worked off in stretches. The others are filled anew each time. Each figure is of as many
+            # tasks: a process lists a thousand at its start, which is much for a hundred that it takes.
+            stretches = len(processes) * sum(one.folders == contender.folders for one in CONTENDERS.values())
+            filled = tasks * stretches if contender.folders else tasks
             where = folder / f"{policy}-{contender.folders or name}"
-            by_count[count] = _drain(where, name, tasks, count, fsync=fsync, limit=limit, keep=stretches > 1)
+            keep = contender.folders is not None
+            by_count[count] = _drain(where, name, filled, count, fsync=fsync, limit=tasks // count, keep=keep)
     for kept in folder.glob(f"{policy}-*"):
         _remove_quickly(kept)
     rates = {name: by_count for name, by_count in rates.items() if by_count}  # one may not stand several processes

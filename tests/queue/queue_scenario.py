@@ -371,10 +371,10 @@ class ReadsTheTaskBeforeItLeases(Mutant):
     def break_it(self, queue: Any, world: Any) -> None:
         leasing, leased, read = queue._leasing, queue._leased, {}
 
-        def read_first(folder: str) -> Any:
+        def read_first(folder: str, *times: Any) -> Any:
             with suppress(NotFound):
                 read[folder] = world.store.get(f"{folder}task.json")
-            return leasing(folder)
+            return leasing(folder, *times)
 
         queue._leasing = read_first
         queue._leased = lambda leasing, etag, stored: leased(leasing, etag, read.get(leasing.folder, stored))

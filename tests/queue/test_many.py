@@ -5,7 +5,7 @@ from __future__ import annotations
 import time as clock
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from tests.kit.faulty_store import Crashed, Fault, FaultKind, FaultyStore, Operation
@@ -23,6 +23,7 @@ from cocli.store import Store
 from cocli.store.counting import CountingStore
 from cocli.store.local import LocalStore
 from cocli.store.memory import MemoryStore
+from cocli.store.wrapper import WrappedStore
 
 MakeQueue = Callable[..., LeasedQueue]
 
@@ -64,6 +65,26 @@ def test_one_is_ended_while_the_next_is_taken(any_store: Store) -> None:
     queue.close()
     assert len(done) == 25
     assert set(done) == completed(any_store) == names
+
+
+def test_the_clock_is_looked_at_once_for_all_leases_of_a_group(make_queue: MakeQueue, store: MemoryStore) -> None:
+    """On a folder each look is two system calls."""
+
+    class WatchedClock(WrappedStore):
+        looks = 0
+
+        def now(self) -> datetime:
+            self.looks += 1
+            return super().now()
+
+    put(make_queue(), 40)
+    watched = WatchedClock(store)
+    queue = make_queue("watched", store=watched)
+    assert len(queue.claim_many(8)) == 8  # looks at the listing's time as well
+    watched.looks = 0
+    claims = queue.claim_many(16)
+    assert (len(claims), watched.looks) == (16, 1)
+    assert len({claim.claimed_at for claim in claims}) == 1
 
 
 @pytest.mark.parametrize("at_a_time", [1, 16])

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import threading
+import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
 
+from cocli.errors import InvalidKey
 from cocli.store.base import Put
 from cocli.store.disk import last_holds
 from cocli.store.disk.last_holds import HELD, LastHolds
@@ -47,6 +50,14 @@ def is_open(descriptor: int) -> bool:
     return os.path.lexists(f"/proc/self/fd/{descriptor}")
 
 
+def open_below(folder: Path) -> Iterator[int]:
+    """The descriptors of this process that lead below a folder."""
+    for number in os.listdir("/proc/self/fd"):
+        with suppress(FileNotFoundError):
+            if os.readlink(f"/proc/self/fd/{number}").startswith(f"{folder}/"):
+                yield int(number)
+
+
 def filled(folder: Path, count: int) -> tuple[LocalStore, list[str]]:
     store = LocalStore(folder, fsync="never")
     keys = [f"queue/{number}/task.json" for number in range(count)]
@@ -78,7 +89,7 @@ def test_who_removes_does_not_wait_until_space_is_free(tmp_path: Path, slow_disk
 def test_who_brings_too_many_closes_them(slow_disk: threading.Event) -> None:
     holds = LastHolds("/")
     holds.let_go(opened(1))
-    aside = opened(8 * HELD)
+    aside = opened(12 * HELD)
     holds.let_go(aside)
     slow_disk.set()
     more = opened(1)
@@ -97,6 +108,27 @@ def test_what_others_opened_in_between_stays_open() -> None:
         os.close(descriptor)
 
 
+def test_lock_files_do_not_come_between(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was removed together is closed by a few calls, also by who opened most of its lock files meanwhile."""
+    real, runs = os.closerange, list[range]()
+
+    def close(first: int, last: int) -> None:
+        runs.append(range(first, last))
+        real(first, last)
+
+    _, keys = filled(tmp_path, HELD)
+    store = LocalStore(tmp_path, fsync="never")  # it has no lock files yet
+    before = set(open_below(tmp_path))
+    monkeypatch.setattr(os, "closerange", close)
+    store.delete_many(keys, durable=False)
+    lock_files = set(open_below(tmp_path)) - before
+    assert sum(map(len, runs)) == 2 * HELD
+    assert lock_files
+    # Others of this process may have opened and closed files before: gaps alone say nothing.
+    assert not lock_files & set(range(runs[0].start, runs[-1].stop))
+    store.close()
+
+
 def test_a_forked_child_closes_by_itself(slow_disk: threading.Event) -> None:
     holds = LastHolds("/")
     holds.let_go(opened(1))
@@ -113,6 +145,22 @@ def test_a_forked_child_closes_by_itself(slow_disk: threading.Event) -> None:
     holds.close()
 
 
+def test_what_is_held_is_removed_by_one_thread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its names go without a wait for the device. In a busy process each call waits for the interpreter, which looks
+    like one: threads would only wait beside each other."""
+    real, seen = os.unlink, set[int]()
+
+    def unlink(name: str, *, dir_fd: int | None = None) -> None:
+        seen.add(threading.get_ident())
+        time.sleep(0.001)
+        real(name, dir_fd=dir_fd)
+
+    store, keys = filled(tmp_path, 2 * HELD)
+    monkeypatch.setattr(os, "unlink", unlink)
+    assert store.delete_many(keys, durable=False) == [None] * (2 * HELD)
+    assert seen == {threading.get_ident()}
+
+
 def test_on_a_share_nothing_is_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """There, what is removed and open gets another name, and its folder would stay."""
     monkeypatch.setattr(last_holds, "is_own_disk", lambda _: False)
@@ -122,3 +170,29 @@ def test_on_a_share_nothing_is_held(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert store.delete_many(keys, durable=False) == [None] * HELD
     assert not let_go
     assert not (tmp_path / "queue").exists()
+
+
+@pytest.mark.parametrize("is_own", [True, False])
+@pytest.mark.parametrize("count", [3, HELD + 2])
+def test_folders_go_with_what_is_in_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_own: bool, count: int
+) -> None:
+    """In the order of the names: where the first cannot be removed, the second stays."""
+    monkeypatch.setattr(last_holds, "is_own_disk", lambda _: is_own)
+    store, keys = filled(tmp_path, count)
+    folders = [key.removesuffix("task.json") for key in keys]
+    store.put_many(Put(f"{folder}lease.json", b"{}\n") for folder in folders)
+    store.put("queue/1/mine.txt", b"stays")
+    (tmp_path / "queue/0/task.json").unlink()
+    (tmp_path / "queue/0/task.json/deep").mkdir(parents=True)
+    outside = tmp_path.parent / f"{tmp_path.name}-outside"
+    outside.mkdir()
+    up = f"queue/../../{outside.name}/up/"
+    answers = store.delete_folders([*folders, "queue/gone/", up], ("task.json", "lease.json"))
+    assert outside.is_dir()
+    assert [type(answer) for answer in answers] == [InvalidKey] + [type(None)] * count + [InvalidKey]
+    assert sorted(path.name for path in (tmp_path / "queue").iterdir()) == ["0", "1"]
+    assert (tmp_path / "queue/0/lease.json").exists()
+    assert [path.name for path in (tmp_path / "queue/1").iterdir()] == ["mine.txt"]
+    assert store.delete_folders(["queue/1/"], ["mine.txt"]) == [None]
+    store.close()

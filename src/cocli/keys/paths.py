@@ -79,6 +79,8 @@ def probe_folder(name: str) -> str:
 
 _TASK_FILE = "task.json"
 _LEASE_FILE = "lease.json"
+TASK_FOLDER = (_TASK_FILE, _LEASE_FILE)
+"""What lies in the folder of a pending task, in the order in which it is removed."""
 
 
 def task_files(folder: str) -> tuple[str, str]:

@@ -106,3 +106,14 @@ class Store(Protocol):
     def close(self) -> None:
         """Give back what the store holds open."""
         ...
+
+
+@runtime_checkable
+class RemovesFolders(Protocol):
+    """A store that removes all of a small folder at less than the price of its objects."""
+
+    def delete_folders(self, folders: Sequence[str], names: Sequence[str]) -> Sequence[StoreError | None]:
+        """Remove the objects of these names from each of the folders, in this order, and the folders if they are empty
+        then. After a power cut they may be there again. Not for results of tasks, nor for what people name. An answer
+        for each folder."""
+        ...

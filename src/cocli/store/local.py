@@ -20,7 +20,7 @@ import itertools
 import os
 import secrets
 import stat
-from contextlib import suppress
+from contextlib import closing, suppress
 from datetime import UTC, datetime
 from functools import partial
 from operator import itemgetter
@@ -38,6 +38,7 @@ from cocli.store.disk.beneath import Beneath, read_whole, sync_file_system
 from cocli.store.disk.errors import failure, store_errors, translated
 from cocli.store.disk.exchange import Exchange
 from cocli.store.disk.last_holds import HELD, LastHolds, hold
+from cocli.store.disk.new_folders import NewFolders
 from cocli.store.disk.own_names import named_entries, place_of
 from cocli.store.disk.results import Results
 from cocli.store.disk.side_by_side import do_all
@@ -242,6 +243,47 @@ class LocalStore:
                 self._holds.let_go(held)
         return answers
 
+    def delete_folders(self, folders: Sequence[str], names: Sequence[str]) -> Sequence[StoreError | None]:
+        """As `RemovesFolders` has it. Each folder is opened once, for all of its names."""
+        if not self._holds.are_worth_it(len(folders)):
+            return self._delete_by_name(folders, names)
+        answers: list[StoreError | None] = []
+        for start in range(0, len(folders), HELD):
+            some, held = folders[start : start + HELD], list[int]()
+            try:
+                answers += [answer(partial(self._delete_folder, names, held), folder) for folder in some]
+            finally:
+                self._holds.let_go(held)
+        removed = (folder for folder, error in zip(folders, answers, strict=True) if error is None)
+        self._remove_empty_folders(dict.fromkeys(folder[:-1].rpartition("/")[0] for folder in removed))
+        return answers
+
+    def _delete_by_name(self, folders: Sequence[str], names: Sequence[str]) -> Sequence[StoreError | None]:
+        """From all folders the first, then the next from those where that went well."""
+        failed: dict[str, StoreError] = {}
+        for name in names:
+            some = [folder for folder in folders if folder not in failed]
+            answers = self.delete_many([folder + name for folder in some], durable=False)
+            failed |= {folder: error for folder, error in zip(some, answers, strict=True) if error is not None}
+        return [failed.get(folder) for folder in folders]
+
+    def _delete_folder(self, names: Sequence[str], held: MutableSequence[int], folder: str) -> None:
+        for name in names:
+            check_key(folder + name)
+        with store_errors(self._root, folder):
+            try:
+                descriptor = self._beneath.open(folder[:-1], _FOLDER)
+            except (FileNotFoundError, NotADirectoryError):
+                return
+            held.append(descriptor)
+            for name in names:
+                with suppress(FileNotFoundError):
+                    held.append(hold(name, descriptor))
+                    with self._locks.hold(folder + name):
+                        os.unlink(name, dir_fd=descriptor)
+        with suppress(OSError):  # not empty, or in use by somebody: it stays
+            os.rmdir(f"{self._root}/{folder[:-1]}")
+
     def _delete_some(
         self,
         keys: Sequence[str],
@@ -251,7 +293,13 @@ class LocalStore:
         synced: bool = False,
     ) -> Sequence[StoreError | None]:
         """`held` gets the descriptors that are to be closed afterwards; without it they are closed at once."""
-        folders = do_all(lambda key: answer(partial(self._delete, if_match=etags.get(key), held=held), key), keys)
+
+        def remove(key: str) -> str | StoreError | None:
+            return answer(partial(self._delete, if_match=etags.get(key), held=held), key)
+
+        # What is held open waits for no device when it loses its name. In a busy process it waits for Python's own
+        # lock, and threads would only stand in line for that.
+        folders = do_all(remove, keys) if held is None else [remove(key) for key in keys]
         answers = [folder if isinstance(folder, StoreError) else None for folder in folders]
         touched = list(dict.fromkeys(folder for folder in folders if isinstance(folder, str)))
         if synced and touched:
@@ -305,18 +353,19 @@ class LocalStore:
 
     # --- writing
 
-    def _stage(self, put: Put, *, keep_open: bool) -> StagedObject:
+    def _stage(self, put: Put, *, keep_open: bool, folders: NewFolders | None = None) -> StagedObject:
         place = place_of(self._root, put.key)
         folder, slash, _ = place.rpartition("/")
         staged = StagedObject(f"{self._root}/{place}", folder, content_etag(put.data), put.durable)
         if keep_open and put.if_absent and self._beneath.allows_unnamed:
-            staged.unnamed, staged.folders = self._in_folder(put.key, folder, self._beneath.create_unnamed)
+            staged.unnamed, staged.folders = self._unnamed(put.key, folder, folders)
         descriptor = staged.unnamed.descriptor if staged.unnamed else None
         if descriptor is None:
             name = f"{folder}{slash}{self._temporary()}"
             staged.temporary = f"{self._root}/{name}"
-            created, staged.folders = self._in_folder(put.key, folder, partial(self._create, name))
+            created, made = self._in_folder(put.key, folder, partial(self._create, name))
             descriptor = staged.descriptor = created
+            staged.folders = [*staged.folders, *made]
         try:
             write_all(descriptor, put.data)
         except BaseException:  # whatever ends the write, nothing of it stays
@@ -325,6 +374,18 @@ class LocalStore:
         if not keep_open:
             staged.close_temporary()
         return staged
+
+    def _unnamed(self, key: str, folder: str, folders: NewFolders | None) -> tuple[UnnamedFile | None, Sequence[str]]:
+        """A file without a name, and which folders had to be made for it. `folders` are those of its batch."""
+        if folders is None:
+            return self._in_folder(key, folder, self._beneath.create_unnamed)
+        descriptor, made = folders.make(folder)
+        if descriptor is not None:
+            return self._beneath.unnamed_in(descriptor), made
+        unnamed, more = self._in_folder(key, folder, self._beneath.create_unnamed)
+        if more:
+            folders.note(more)
+        return unnamed, [*made, *more]
 
     def _create(self, name: str, _: str) -> int:
         return self._beneath.open(name, _WRITE)
@@ -462,8 +523,9 @@ class LocalStore:
         """Write all, sync once, name all, sync once: as safe as one by one, at the price of two. What the journal keeps
         pays its synchronisation, and those of the others are not waited for."""
         keep_open = len(batch) <= _OPEN
-        stage = partial(self._stage_put, keep_open=keep_open, journaled=journaled)
-        staged = [answer(stage, put) for put in batch]
+        with closing(NewFolders(self._beneath)) as folders:
+            stage = partial(self._stage_put, keep_open=keep_open, journaled=journaled, folders=folders)
+            staged = [answer(stage, put) for put in batch]
         written = [content for content in staged if isinstance(content, StagedObject)]
         try:
             failed = failure(self._root, partial(self._sync_contents, written))
@@ -484,13 +546,15 @@ class LocalStore:
             return answers
         return [etag if isinstance(etag, StoreError) else failed for etag in answers]
 
-    def _stage_put(self, put: Put, *, keep_open: bool, journaled: AbstractSet[str]) -> StagedObject:
+    def _stage_put(
+        self, put: Put, *, keep_open: bool, journaled: AbstractSet[str], folders: NewFolders
+    ) -> StagedObject:
         check_put(put.key, if_absent=put.if_absent, if_match=put.if_match)
         with store_errors(self._root, put.key):
             if put.key not in journaled:
-                return self._stage(put, keep_open=keep_open)
+                return self._stage(put, keep_open=keep_open, folders=folders)
             self._results.check_absent(put.key)
-            return self._stage(put._replace(durable=False), keep_open=keep_open)
+            return self._stage(put._replace(durable=False), keep_open=keep_open, folders=folders)
 
     def _publish_put(self, put: Put, staged: StagedObject) -> str:
         with store_errors(self._root, put.key):

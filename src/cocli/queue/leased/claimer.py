@@ -129,8 +129,12 @@ class ClaimingQueue(HoldingQueue[LeasedClaim]):
             fresh = [candidate for candidate in candidates if candidate.is_new]
             others = [candidate for candidate in candidates if not candidate.is_new]
         claims = [claim for candidate in others if (claim := self._try(candidate)) is not None]
-        leasings = [leasing for candidate in fresh if (leasing := self._leasing(candidate.folder)) is not None]
-        claims += self._read_leased(leasings, settled.create_many(self._store, [leasing.put for leasing in leasings]))
+        if fresh:
+            written_at, now = self._runtime.monotonic(), self._store.now()  # one look at the clocks for all of them
+            all_leasings = [self._leasing(candidate.folder, written_at, now) for candidate in fresh]
+            leasings = [leasing for leasing in all_leasings if leasing is not None]
+            created = settled.create_many(self._store, [leasing.put for leasing in leasings])
+            claims += self._read_leased(leasings, created)
         if claims:
             with self._lock:
                 self._discovery.won()
@@ -164,7 +168,7 @@ class ClaimingQueue(HoldingQueue[LeasedClaim]):
 
     def _try(self, candidate: TaskCandidate) -> LeasedClaim | None:
         if candidate.is_new:
-            leasing = self._leasing(candidate.folder)
+            leasing = self._leasing(candidate.folder, self._runtime.monotonic(), self._store.now())
             return None if leasing is None else self._take_new(leasing)
         if self._cleaner.is_done(candidate.folder):
             return None
@@ -179,8 +183,8 @@ class ClaimingQueue(HoldingQueue[LeasedClaim]):
 
     # --- tasks that nobody has had
 
-    def _leasing(self, folder: str) -> Leasing | None:
-        """The first lease of a task; None if there is nothing to lease."""
+    def _leasing(self, folder: str, written_at: float, now: datetime) -> Leasing | None:
+        """The first lease of a task; None if there is nothing to lease. The times are from before it is written."""
         if self._cleaner.is_done(folder):
             return None
         try:
@@ -188,7 +192,6 @@ class ClaimingQueue(HoldingQueue[LeasedClaim]):
         except InvalidKey:
             return None  # a folder that no task is named like: somebody else's, and not ours to touch
         task_key, lease_key = task_files(folder)
-        written_at, now = self._runtime.monotonic(), self._store.now()
         expires = f'"{render_utc(now + self._length)}"'
         data = self._first_lease.fill(expires, f'"{self._nonce()}"', json_records.text(task_id))
         put = Put(lease_key, data, True, None, False)  # created, and a power cut may undo it

@@ -266,7 +266,9 @@ class LeasedQueue(ClaimingQueue):
         """The lease of the next task, if one is known that nobody had."""
         with self._lock:
             following = self._discovery.next_new()
-        return None if following is None else self._leasing(following.folder)
+        if following is None:
+            return None
+        return self._leasing(following.folder, self._runtime.monotonic(), self._store.now())
 
     def _complete_beside(
         self, claim: LeasedClaim, verdict: Ok | Empty, leasing: Leasing

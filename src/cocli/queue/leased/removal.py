@@ -11,12 +11,14 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from cocli import logs
-from cocli.errors import Conflict, StoreError, Unavailable
-from cocli.keys.paths import task_files
+from cocli.errors import Conflict, Unavailable
+from cocli.keys.paths import TASK_FOLDER, task_files
+from cocli.store.base import RemovesFolders
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from cocli.errors import StoreError
     from cocli.queue.runtime import Runtime
     from cocli.store.base import Store
 
@@ -35,6 +37,7 @@ class Cleaner:
 
     def __init__(self, store: Store, runtime: Runtime, *, lease_seconds: float) -> None:
         self._store = store
+        self._folders = store if isinstance(store, RemovesFolders) else None
         self._runtime = runtime
         self._lock = threading.Lock()
         self._done: dict[str, int] = {}
@@ -75,9 +78,12 @@ class Cleaner:
         # A power cut may bring back the task and not its lease. Then it is claimed with token 1 once more, and whoever
         # ends it is told that it had ended; but where a greater token was given out, it must not be forgotten.
         durable = max(done.values()) > 1
-        tasks, leases = zip(*map(task_files, done), strict=True)
-        self._remove(tasks, durable=durable)
-        self._remove(leases, durable=durable)
+        if self._folders is not None and not durable:
+            _raise_first(self._folders.delete_folders(list(done), TASK_FOLDER))
+        else:
+            tasks, leases = zip(*map(task_files, done), strict=True)
+            _raise_first(self._store.delete_many(tasks, durable=durable))
+            _raise_first(self._store.delete_many(leases, durable=durable))
         _LOG.debug("%d ended tasks removed", len(done))
         with self._lock:
             for folder in done:
@@ -103,7 +109,8 @@ class Cleaner:
         with suppress(Conflict):  # somebody is using it after all
             self._store.delete(lease_key, if_match=etag)
 
-    def _remove(self, keys: Sequence[str], *, durable: bool) -> None:
-        for answer in self._store.delete_many(keys, durable=durable):
-            if isinstance(answer, StoreError):
-                raise answer
+
+def _raise_first(answers: Sequence[StoreError | None]) -> None:
+    for answer in answers:
+        if answer is not None:
+            raise answer

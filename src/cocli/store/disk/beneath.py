@@ -69,14 +69,25 @@ class Beneath:
         """The descriptor of what lies at a path relative to the root; `OSError` with ELOOP where a link is met."""
         if self._syscall is None:
             return self._open_and_ask(path, flags)
+        try:
+            return self._open_at(self._descriptor, path, flags)
+        except OSError as error:
+            if error.errno not in (errno.ENOSYS, errno.EPERM):
+                raise
+        self._syscall = None  # an older kernel, or a sandbox that does not know the call
+        return self._open_and_ask(path, flags)
+
+    def open_folder(self, path: str, within: int | None = None) -> int:
+        """A folder below the root, or below an open folder where there are files without a name."""
+        return self.open(path, _FOLDER) if within is None else self._open_at(within, path, _FOLDER)
+
+    def _open_at(self, folder: int, path: str, flags: int) -> int:
+        if self._syscall is None:
+            raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS), path)
         how = self._hows.get(flags) or self._how(flags)
-        descriptor: int = self._syscall(_OPENAT2, self._descriptor, os.fsencode(path), how, _HOW_SIZE)
+        descriptor: int = self._syscall(_OPENAT2, folder, os.fsencode(path), how, _HOW_SIZE)
         if descriptor < 0:
-            error = _last_error(path)
-            if error.errno in (errno.ENOSYS, errno.EPERM):  # an older kernel, or a sandbox that does not know the call
-                self._syscall = None
-                return self._open_and_ask(path, flags)
-            raise error
+            raise _last_error(path)
         return descriptor
 
     @property
@@ -86,7 +97,10 @@ class Beneath:
 
     def create_unnamed(self, folder: str) -> UnnamedFile | None:
         """A new file in a folder, without a name; None where the file system knows no such thing."""
-        descriptor = self.open(folder, _FOLDER)
+        return self.unnamed_in(self.open_folder(folder))
+
+    def unnamed_in(self, descriptor: int) -> UnnamedFile | None:
+        """As `create_unnamed`, in a folder that is open and is closed with the file."""
         try:
             return UnnamedFile(descriptor)
         except OSError as error:

@@ -22,11 +22,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 HELD = 32
-"""Objects that are removed together: two descriptors each."""
+"""Objects that are removed together, two descriptors each; or folders of two objects, three each."""
 _FEW = 4
 """So many or fewer are not worth it."""
 _THREADS = 8
-_BACKLOG = 8 * HELD
+_SHARES = 2
+"""Into so many is divided what is let go of together: more keep no more threads busy, and each is handed over."""
+_BACKLOG = 12 * HELD
 """Descriptors that wait to be closed: whoever brings more closes them."""
 _LONG_WAIT = 0.0001
 """Seconds for each descriptor: to hand them over costs less."""
@@ -61,7 +63,7 @@ class LastHolds:
         if threads is None:
             self._close(descriptors)
             return
-        ordered, share = sorted(descriptors), -(-len(descriptors) // _THREADS)
+        ordered, share = sorted(descriptors), -(-len(descriptors) // _SHARES)
         for start in range(0, len(ordered), share):
             threads.submit(self._close_aside, ordered[start : start + share])
 

@@ -19,6 +19,9 @@ _FIRST_WAIT = 0.00005
 _LONGEST_WAIT = 0.005
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW
 _FILE = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+_HIGH = 512
+"""Lock files stay open under numbers from here on: descriptors that are opened together for a moment, and closed
+together, then follow each other (`last_holds`)."""
 
 
 class StripesTimeout(TimeoutError):
@@ -98,7 +101,7 @@ class StripedLocks:
             reason = f"{self._folder} is a link or no folder; remove it"  # followed, it could lead anywhere
             raise PermissionError(errno.EPERM, reason) from None
         try:
-            return os.open(f"{stripe:02x}", _FILE, 0o644, dir_fd=folder)
+            return _moved_up(os.open(f"{stripe:02x}", _FILE, 0o644, dir_fd=folder))
         finally:
             os.close(folder)
 
@@ -113,3 +116,12 @@ class StripedLocks:
                     raise StripesTimeout(key) from None
             time.sleep(wait)
             wait = min(wait * 2, _LONGEST_WAIT)
+
+
+def _moved_up(descriptor: int) -> int:
+    try:
+        high = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _HIGH)
+    except OSError:
+        return descriptor  # this process may not have so many: it is as good where it is
+    os.close(descriptor)
+    return high
