@@ -84,12 +84,11 @@ def test_many_are_written_by_a_process_that_may_die(tmp_path: Path, monkeypatch:
         assert body_of(documents, "a", "third") == b"x"
         assert FORGOTTEN.encode() not in body_of(documents, "b", "page"), "who was forgotten came back"
         os.kill(process, signal.SIGSTOP)
-        waiting = [asyncio.create_task(writers.write([call("a", f"lost-{number}")], 1)) for number in range(3)]
-        await asyncio.sleep(0)
+        waiting = [writers.write([call("a", f"lost-{number}")], 1) for number in range(3)]
         os.kill(process, signal.SIGKILL)
-        for task in waiting:
+        for answer in waiting:
             with pytest.raises(ServiceTroubled) as troubled:
-                await task
+                await answer
             assert troubled.value.retryable
         again = await writers.write([call("a", f"lost-{number}") for number in range(3)], 1)
         assert [outcome(answer) for answer in again if isinstance(answer, bytes)] == ["created"] * 3

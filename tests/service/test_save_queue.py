@@ -13,6 +13,7 @@ import pytest
 from cocli.documents import Blob, Document, DocumentRepository, codec, open_catalog
 from cocli.documents.proto.generated import repository_pb2 as pb
 from cocli.errors import CocliError, DocumentDeleted, DocumentInvalid, StoreError, Unavailable
+from cocli.service.documents.saving import save_queue
 from cocli.service.documents.saving.save_group import SaveAnswer, SaveCall, save_group
 from cocli.service.documents.saving.save_queue import BESIDE_OTHERS, GROUP, OF_ACCOUNT, SaveQueue
 from cocli.service.request_places import RequestPlaces
@@ -47,9 +48,9 @@ class ThreadWriter:
     def __init__(self, repository: DocumentRepository) -> None:
         self._repository = repository
 
-    async def write(self, calls: Sequence[SaveCall], company: int) -> list[SaveAnswer]:
+    def write(self, calls: Sequence[SaveCall], company: int) -> asyncio.Future[list[SaveAnswer]]:
         assert company > 0
-        return await asyncio.to_thread(save_group, self._repository, calls)
+        return asyncio.get_running_loop().run_in_executor(None, save_group, self._repository, calls)
 
     async def close(self) -> None:
         pass
@@ -132,14 +133,19 @@ class NotingWriter:
 
     def __init__(self) -> None:
         self.begun: list[str] = []
-        self.under_way: deque[asyncio.Future[None]] = deque()
+        self._under_way: deque[tuple[asyncio.Future[list[SaveAnswer]], int]] = deque()
 
-    async def write(self, calls: Sequence[SaveCall], company: int) -> list[SaveAnswer]:
+    def write(self, calls: Sequence[SaveCall], company: int) -> asyncio.Future[list[SaveAnswer]]:
         assert company > 0
         self.begun += [wanted.account for wanted in calls]
-        self.under_way.append(asyncio.get_running_loop().create_future())
-        await self.under_way[-1]
-        return [b""] * len(calls)
+        answer: asyncio.Future[list[SaveAnswer]] = asyncio.get_running_loop().create_future()
+        self._under_way.append((answer, len(calls)))
+        return answer
+
+    def end_one(self) -> None:
+        if self._under_way:
+            answer, count = self._under_way.popleft()
+            answer.set_result([b""] * count)
 
     async def close(self) -> None:
         pass
@@ -156,8 +162,7 @@ def test_saves_go_round_by_account_whoever_came_first() -> None:
                 tasks += [asyncio.create_task(queue.save(call(account, f"{n}"))) for n in range(count)]
             while not all(task.done() for task in tasks):
                 await asyncio.sleep(0)
-                if writer.under_way:
-                    writer.under_way.popleft().set_result(None)
+                writer.end_one()
 
     asyncio.run(main())
     order = writer.begun
@@ -221,3 +226,65 @@ def test_a_store_that_is_away_is_told_to_each_and_who_left_stops_nobody() -> Non
             await leaving
 
     run(store, act)
+
+
+def test_nobody_waits_for_company_that_cannot_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of five, three are one group's share. While three are being written, two have nobody to wait for."""
+    monkeypatch.setattr(save_queue, "_BUSY_SECONDS", 60.0)
+    seen: list[int] = []
+    writer = NotingWriter()
+
+    async def main() -> None:
+        async with SaveQueue(writer, RequestPlaces(1000, share=1.0)) as queue:
+
+            def come(*names: str) -> list[asyncio.Task[bytes]]:
+                return [asyncio.create_task(queue.save(call("a", name))) for name in names]
+
+            tasks = come("1", "2", "3", "4", "5")
+            await asyncio.sleep(0)
+            seen.append(len(writer.begun))  # the first two: nobody else was there
+            writer.end_one()
+            await tasks[0]
+            seen.append(len(writer.begun))  # the others, which are one group's share
+            writer.end_one()
+            await tasks[1]
+            tasks += come("6")
+            await asyncio.sleep(0)
+            seen.append(len(writer.begun))  # one more is to come back
+            tasks += come("7")
+            await asyncio.sleep(0)
+            seen.append(len(writer.begun))
+            for _ in range(2):
+                writer.end_one()
+
+    asyncio.run(main())
+    assert seen == [2, 5, 5, 7]
+
+
+class ClosedWriter(NotingWriter):
+    """Takes what comes until it is closed."""
+
+    is_closed = False
+
+    def write(self, calls: Sequence[SaveCall], company: int) -> asyncio.Future[list[SaveAnswer]]:
+        if self.is_closed:
+            raise RuntimeError("closed")
+        return super().write(calls, company)
+
+
+def test_a_writer_that_fails_at_once_leaves_nobody_waiting() -> None:
+    """Three wait for the two that are being written: their group begins when one of these is done, and nobody else
+    would tell them that it could not."""
+    writer = ClosedWriter()
+
+    async def main() -> list[object]:
+        async with SaveQueue(writer, RequestPlaces(1000, share=1.0)) as queue:
+            tasks = [asyncio.create_task(queue.save(call("a", f"{number}"))) for number in range(5)]
+            await asyncio.sleep(0)
+            writer.is_closed = True
+            for _ in range(2):
+                writer.end_one()
+            return list(await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), 30))
+
+    answers = asyncio.run(main())
+    assert [isinstance(answer, RuntimeError) for answer in answers] == [False, False, True, True, True]

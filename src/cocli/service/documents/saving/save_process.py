@@ -18,6 +18,7 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cocli import logs
@@ -27,7 +28,7 @@ from cocli.service.gentle_start import gently, packed, unpack_and_serve
 from cocli.service.statuses import logged
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from multiprocessing.context import SpawnProcess
 
     from cocli.documents.repository import DocumentRepository
@@ -60,14 +61,14 @@ class SaveProcess:
         self._place = place
         self._threads = threads
         self._process: SpawnProcess | None = None
-        self._writer: asyncio.StreamWriter | None = None
-        self._listening: asyncio.Task[None] | None = None
+        self._line: asyncio.WriteTransport | None = None
+        self._ended: asyncio.Future[None] | None = None
         self._waiting: dict[int, asyncio.Future[list[SaveAnswer]]] = {}
         self._number = _READY
 
     @property
     def is_ready(self) -> bool:
-        return self._writer is not None
+        return self._line is not None
 
     @property
     def process_id(self) -> int | None:
@@ -84,54 +85,75 @@ class SaveProcess:
         )
         await asyncio.to_thread(process.start)
         theirs.close()
-        reader, writer = await asyncio.open_connection(sock=ours)
-        ready = asyncio.get_running_loop().create_future()
-        self._waiting[_READY] = ready
-        self._listening = asyncio.create_task(self._listen(reader, writer))
+        loop = asyncio.get_running_loop()
+        ready = self._waiting[_READY] = loop.create_future()
+        self._ended = loop.create_future()
+        line, _ = await loop.create_connection(partial(_Answers, self._answered, self._lost), sock=ours)
         try:
             await ready
         except CocliError as error:
             _LOG.warning("saves are written by the service itself: %s", error.message)
         else:
-            self._writer = writer
+            self._line = None if line.is_closing() else line
 
-    async def write(self, calls: Sequence[SaveCall], *, is_batch: bool = False) -> list[SaveAnswer]:
-        """As `save_group`."""
-        if self._writer is None:
-            raise ServiceTroubled(reason="the process that writes has just ended")
-        self._number += 1
+    def write(self, calls: Sequence[SaveCall], *, is_batch: bool = False) -> asyncio.Future[list[SaveAnswer]]:
+        """As `save_group`. The process has it when this returns: with a task of its own, a group would wait until the
+        event loop has heard everybody else."""
         answer: asyncio.Future[list[SaveAnswer]] = asyncio.get_running_loop().create_future()
+        if self._line is None:
+            answer.set_exception(ServiceTroubled(reason="the process that writes has just ended"))
+            return answer
+        self._number += 1
         self._waiting[self._number] = answer
-        _send_all(self._writer, _Asked(self._number, calls, is_batch))
-        return await answer
+        data = pickle.dumps(_Asked(self._number, calls, is_batch), pickle.HIGHEST_PROTOCOL)
+        self._line.write(_HEAD.pack(len(data)) + data)
+        return answer
 
-    async def _listen(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(asyncio.IncompleteReadError, OSError):  # it has ended
-            while True:
-                (size,) = _HEAD.unpack(await reader.readexactly(_HEAD.size))
-                number, answers = pickle.loads(await reader.readexactly(size))  # noqa: S301  of our own process
-                _settle(self._waiting.pop(number), answers)
-        self._writer = None
-        writer.close()
+    def _answered(self, number: int, answers: object) -> None:
+        _settle(self._waiting.pop(number), answers)
+
+    def _lost(self) -> None:
+        self._line = None
         lost, self._waiting = self._waiting, {}
         for future in lost.values():
             _settle(future, ServiceTroubled(reason="the process that writes has ended"))
+        if self._ended is not None:
+            self._ended.set_result(None)
 
     async def close(self) -> None:
         """After the last group was answered."""
-        if self._writer is not None:
-            self._writer.close()
+        if self._line is not None:
+            self._line.close()
         if self._process is not None:
             await asyncio.to_thread(self._process.join, _GRACE_SECONDS)
             if self._process.is_alive():
                 self._process.kill()
-        if self._listening is not None:
-            await self._listening
+        if self._ended is not None:
+            await self._ended
 
 
-def _send_all(writer: asyncio.StreamWriter, asked: _Asked) -> None:
-    data = pickle.dumps(asked, pickle.HIGHEST_PROTOCOL)
-    writer.write(_HEAD.pack(len(data)) + data)
+class _Answers(asyncio.Protocol):
+    """The service's end of the line. An answer is passed on as soon as it is whole: a stream would have the event loop
+    go round twice more for each, while everybody of the group waits."""
+
+    def __init__(self, answered: Callable[[int, object], None], lost: Callable[[], None]) -> None:
+        self._answered = answered
+        self._lost = lost
+        self._received = bytearray()
+
+    def data_received(self, data: bytes) -> None:
+        received = self._received
+        received += data
+        while len(received) >= _HEAD.size:
+            end = _HEAD.size + _HEAD.unpack_from(received)[0]
+            if len(received) < end:
+                return
+            number, answers = pickle.loads(received[_HEAD.size : end])  # noqa: S301  of our own process
+            del received[:end]
+            self._answered(number, answers)
+
+    def connection_lost(self, error: Exception | None) -> None:  # noqa: ARG002  the library's signature
+        self._lost()
 
 
 def _settle(future: asyncio.Future[Any], answer: object) -> None:

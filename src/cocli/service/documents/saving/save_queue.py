@@ -41,7 +41,7 @@ _BUSY_SECONDS = 0.005
 
 
 class GroupWriter(Protocol):
-    async def write(self, calls: Sequence[SaveCall], company: int) -> list[SaveAnswer]: ...
+    def write(self, calls: Sequence[SaveCall], company: int) -> asyncio.Future[list[SaveAnswer]]: ...
 
     async def close(self) -> None: ...
 
@@ -59,7 +59,7 @@ class SaveQueue:
         self._places = places
         self._waiting: OrderedDict[str, deque[_Waiting]] = OrderedDict()
         self._count = 0
-        self._under_way: set[asyncio.Task[list[SaveAnswer]]] = set()
+        self._under_way: set[asyncio.Future[list[SaveAnswer]]] = set()
         self._open = 0
         self._company = 1
         self._writing: Counter[str] = Counter()
@@ -103,11 +103,15 @@ class SaveQueue:
             self._start_those_in_turn()
         elif len(self._under_way) >= _GROUPS:
             return
-        elif self._count >= min(OF_ACCOUNT, -(-self._company // _GROUPS)):
+        elif self._count >= min(OF_ACCOUNT, -(-self._company // _GROUPS)) or self._is_nobody_missing():
             self._start()
         elif self._gathering is None:
             seconds = _BUSY_SECONDS if self._under_way else _COMPANY_SECONDS
             self._gathering = asyncio.get_running_loop().call_later(seconds, self._start)
+
+    def _is_nobody_missing(self) -> bool:
+        """Whether all who save at the moment wait here, or are being written: nobody else can come."""
+        return self._count + self._writing.total() >= self._company
 
     def _is_beside_others(self) -> bool:
         """Whether several accounts save."""
@@ -143,10 +147,13 @@ class SaveQueue:
     def _begin(self, group: list[_Waiting]) -> None:
         self._count -= len(group)
         self._writing.update(waiting.call.account for waiting in group)
-        writing = self._writer.write([waiting.call for waiting in group], self._company)
-        work = asyncio.get_running_loop().create_task(writing)
-        self._under_way.add(work)
-        work.add_done_callback(partial(self._written, group))
+        try:
+            writing = self._writer.write([waiting.call for waiting in group], self._company)
+        except Exception as error:  # noqa: BLE001  whatever it is, the callers are told: nobody else has their saves
+            writing = asyncio.get_running_loop().create_future()
+            writing.set_exception(error)
+        self._under_way.add(writing)
+        writing.add_done_callback(partial(self._written, group))
 
     def _group(self, shares: dict[str, int]) -> list[_Waiting]:
         """One of each account in turn, until the group is full or every account has its share."""
@@ -168,7 +175,7 @@ class SaveQueue:
                     del shares[account]
         return group
 
-    def _written(self, group: Sequence[_Waiting], done: asyncio.Task[list[SaveAnswer]]) -> None:
+    def _written(self, group: Sequence[_Waiting], done: asyncio.Future[list[SaveAnswer]]) -> None:
         self._under_way.discard(done)
         self._writing -= Counter(waiting.call.account for waiting in group)
         failed = done.exception()

@@ -46,14 +46,14 @@ class SaveWriters:
         """None as long as the threads write."""
         return None if self._process is None else self._process.process_id
 
-    async def write(self, calls: Sequence[SaveCall], company: int) -> list[SaveAnswer]:
+    def write(self, calls: Sequence[SaveCall], company: int) -> asyncio.Future[list[SaveAnswer]]:
         """What became of each, when all are on the disk. `company` is how many save at the moment."""
         if self._process is not None and self._process.is_ready:
-            return await self._process.write(calls)
+            return self._process.write(calls)
         if company >= MANY:
             self._start()
         write = partial(save_group, self._repository, calls)
-        return await asyncio.get_running_loop().run_in_executor(self._threads, write)
+        return asyncio.get_running_loop().run_in_executor(self._threads, write)
 
     def can_write_batch(self, size: int) -> bool:
         """Whether the process can be asked. A batch of many has it started: the next one finds it."""
