@@ -12,7 +12,7 @@ from cocli.formats import json_records
 from cocli.formats.json_form import JsonForm
 from cocli.models.task import Task
 
-_ALL_FIELDS = frozenset(Task.model_fields)
+_ALL_FIELDS = set(Task.model_fields)
 
 
 class TaskForm:

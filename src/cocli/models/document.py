@@ -135,4 +135,4 @@ class PipeDoc(Record):
     def reference(self) -> DocumentReference:
         """Of values that were checked with the row, by the same rules."""
         values = {name: getattr(self, name) for name in _REFERENCE}
-        return DocumentReference.of_checked(values, values.keys())
+        return DocumentReference.of_checked(values, set(values))

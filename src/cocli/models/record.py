@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from collections.abc import Set as AbstractSet
 from datetime import UTC, date, datetime
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Self, TypeVar
@@ -204,8 +203,9 @@ class Record(RecordPart):
         return changed.with_extras(self.extras) if self.extras else changed
 
     @classmethod
-    def of_checked(cls, values: dict[str, Any], given: AbstractSet[str]) -> Self:
-        """A record of values that fit, one for each field: nothing is looked at. `given` are those of its file.
+    def of_checked(cls, values: dict[str, Any], given: set[str]) -> Self:
+        """A record of values that fit, one for each field: nothing is looked at. `given` are those of its file; records
+        may share it, because nobody changes it afterwards.
 
         For readers that know by the form of a text what is in it. `model_construct` checks as little, and takes five
         times as long.
@@ -213,7 +213,7 @@ class Record(RecordPart):
         record = cls.__new__(cls)
         set_on = object.__setattr__
         set_on(record, "__dict__", values)
-        _set_given(record, set(given))
+        _set_given(record, given)
         _set_extra(record, None)
         _set_private(record, None)
         return record

@@ -16,8 +16,8 @@ from cocli import logs
 from cocli.errors import CocliError, HostEvicted, LeaseLost, QueueError, StoreError, UsageError
 from cocli.formats import json_records
 from cocli.formats.json_form import JsonForm
+from cocli.formats.moment_text import moment_texts
 from cocli.models.completion import Blocked, Completion, Empty, Failed, Ok
-from cocli.models.record import render_utc
 from cocli.models.task import Attempt
 from cocli.queue import batches
 from cocli.queue.base import AckOutcome, Category, PutOutcome
@@ -196,12 +196,12 @@ class HoldingQueue(ABC, Generic[C]):
 
     def _completion(self, claim: C, verdict: Ok | Empty, now: datetime | None = None) -> bytes:
         """`now` is what the store's clock said since the work was done, where it was asked already."""
-        claimed_at = claim.claimed_at
+        claimed_at, finished_at = claim.claimed_at, now or self._store.now()
         began = self._moment(claimed_at)
         return self._ended_task.fill(
             str(claim.attempt),
             began,
-            self._moment(max(now or self._store.now(), claimed_at)),
+            self._moment(finished_at if finished_at > claimed_at else claimed_at),
             f'"{self._nonce()}"',
             json_records.text(claim.task.task_id),
             str(claim.token),
@@ -212,9 +212,13 @@ class HoldingQueue(ABC, Generic[C]):
         """A time as JSON. The last one is remembered: a task is often taken in the moment in which another ends."""
         known, text = self._last_moment
         if known is not at:
-            text = f'"{render_utc(at)}"'
+            text = self._moment_text(at)
             self._last_moment = at, text
         return text
+
+    @cached_property
+    def _moment_text(self) -> Callable[[datetime], str]:
+        return moment_texts()
 
     @cached_property
     def _ended_task(self) -> JsonForm:

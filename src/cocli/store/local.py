@@ -20,7 +20,7 @@ import itertools
 import os
 import secrets
 import stat
-from contextlib import closing, suppress
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from operator import itemgetter
@@ -35,7 +35,7 @@ from cocli.store.base import ObjectInfo, Put, StoredObject
 from cocli.store.bulk import answer
 from cocli.store.conditions import check_put
 from cocli.store.disk.beneath import Beneath, read_whole, sync_file_system
-from cocli.store.disk.errors import failure, store_errors, translated
+from cocli.store.disk.errors import failure, store_error, store_errors, translated
 from cocli.store.disk.exchange import Exchange
 from cocli.store.disk.last_holds import HELD, LastHolds, hold
 from cocli.store.disk.new_folders import NewFolders
@@ -181,17 +181,18 @@ class LocalStore:
 
     def now(self) -> datetime:
         """The file system's clock: on a shared disk it is the server's, and the same one that dates the files."""
-        with store_errors(self._root, _CLOCK_FILE):
-            clock = self._clock
-            if clock is None:
+        try:
+            if self._clock is None:
                 try:
-                    clock = self._clock = self._beneath.open(_CLOCK_FILE, _CLOCK)
+                    self._clock = self._beneath.open(_CLOCK_FILE, _CLOCK)
                 except OSError:
                     if os.access(self._root, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
                         raise
                     return datetime.now(UTC)  # a process that may only read holds no lease: any clock will do
-            os.utime(clock)
-            return _time(os.fstat(clock))
+            os.utime(self._clock)
+            return _time(os.fstat(self._clock))
+        except OSError as error:
+            raise store_error(error, self._root, _CLOCK_FILE) from error
 
     def close(self) -> None:
         self._results.journal.close()
@@ -251,7 +252,7 @@ class LocalStore:
         for start in range(0, len(folders), HELD):
             some, held = folders[start : start + HELD], list[int]()
             try:
-                answers += [answer(partial(self._delete_folder, names, held), folder) for folder in some]
+                answers += [self._delete_folder(names, held, folder) for folder in some]
             finally:
                 self._holds.let_go(held)
         removed = (folder for folder, error in zip(folders, answers, strict=True) if error is None)
@@ -267,22 +268,28 @@ class LocalStore:
             failed |= {folder: error for folder, error in zip(some, answers, strict=True) if error is not None}
         return [failed.get(folder) for folder in folders]
 
-    def _delete_folder(self, names: Sequence[str], held: MutableSequence[int], folder: str) -> None:
-        for name in names:
-            check_key(folder + name)
-        with store_errors(self._root, folder):
-            try:
-                descriptor = self._beneath.open(folder[:-1], _FOLDER)
-            except (FileNotFoundError, NotADirectoryError):
-                return
+    def _delete_folder(self, names: Sequence[str], held: MutableSequence[int], folder: str) -> StoreError | None:
+        place = folder[:-1]
+        try:
+            check_prefix(folder)
+            descriptor = self._beneath.open(place, _FOLDER)
             held.append(descriptor)
             for name in names:
-                with suppress(FileNotFoundError):
+                try:
                     held.append(hold(name, descriptor))
                     with self._locks.hold(folder + name):
                         os.unlink(name, dir_fd=descriptor)
+                except FileNotFoundError:
+                    continue
+        except StoreError as error:
+            return error
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            return store_error(error, self._root, folder)
         with suppress(OSError):  # not empty, or in use by somebody: it stays
-            os.rmdir(f"{self._root}/{folder[:-1]}")
+            os.rmdir(f"{self._root}/{place}")
+        return None
 
     def _delete_some(
         self,
@@ -353,10 +360,14 @@ class LocalStore:
 
     # --- writing
 
-    def _stage(self, put: Put, *, keep_open: bool, folders: NewFolders | None = None) -> StagedObject:
+    def _stage(
+        self, put: Put, *, keep_open: bool, folders: NewFolders | None = None, is_kept: bool = False
+    ) -> StagedObject:
+        """`is_kept`: the journal has it, so the disk may take its time."""
         place = place_of(self._root, put.key)
         folder, slash, _ = place.rpartition("/")
-        staged = StagedObject(f"{self._root}/{place}", folder, content_etag(put.data), put.durable)
+        durable = put.durable and not is_kept
+        staged = StagedObject(f"{self._root}/{place}", folder, content_etag(put.data), durable)
         if keep_open and put.if_absent and self._beneath.allows_unnamed:
             staged.unnamed, staged.folders = self._unnamed(put.key, folder, folders)
         descriptor = staged.unnamed.descriptor if staged.unnamed else None
@@ -522,23 +533,23 @@ class LocalStore:
     ) -> Sequence[str | StoreError]:
         """Write all, sync once, name all, sync once: as safe as one by one, at the price of two. What the journal keeps
         pays its synchronisation, and those of the others are not waited for."""
-        keep_open = len(batch) <= _OPEN
-        with closing(NewFolders(self._beneath)) as folders:
-            stage = partial(self._stage_put, keep_open=keep_open, journaled=journaled, folders=folders)
-            staged = [answer(stage, put) for put in batch]
+        staged = self._stage_all(batch, journaled)
         written = [content for content in staged if isinstance(content, StagedObject)]
+        durable = [content for content in written if content.durable]
+        failed = None
         try:
-            failed = failure(self._root, partial(self._sync_contents, written))
+            if durable:
+                failed = failure(self._root, partial(self._sync_contents, written))
+            else:
+                for content in written:
+                    content.close_temporary()
             if failed is None and journaled:
                 failed = failure(self._root, partial(self._results.keep, batch, staged, journaled))
             if failed is not None:
                 return [failed] * len(batch)
-            answers = [
-                content if isinstance(content, StoreError) else answer(partial(self._publish_put, put), content)
-                for put, content in zip(batch, staged, strict=True)
-            ]
-            durable = [content for content in written if content.durable]
-            failed = failure(self._root, partial(self._sync_names, durable))
+            answers = [self._publish_put(put, content) for put, content in zip(batch, staged, strict=True)]
+            if durable:
+                failed = failure(self._root, partial(self._sync_names, durable))
         finally:
             for content in written:
                 content.close()
@@ -546,19 +557,34 @@ class LocalStore:
             return answers
         return [etag if isinstance(etag, StoreError) else failed for etag in answers]
 
-    def _stage_put(
-        self, put: Put, *, keep_open: bool, journaled: AbstractSet[str], folders: NewFolders
-    ) -> StagedObject:
-        check_put(put.key, if_absent=put.if_absent, if_match=put.if_match)
-        with store_errors(self._root, put.key):
-            if put.key not in journaled:
-                return self._stage(put, keep_open=keep_open, folders=folders)
-            self._results.check_absent(put.key)
-            return self._stage(put._replace(durable=False), keep_open=keep_open, folders=folders)
+    def _stage_all(self, batch: Sequence[Put], journaled: AbstractSet[str]) -> Sequence[StagedObject | StoreError]:
+        keep_open, folders = len(batch) <= _OPEN, NewFolders(self._beneath)
+        try:
+            return [self._stage_put(put, keep_open, put.key in journaled, folders) for put in batch]
+        finally:
+            folders.close()
 
-    def _publish_put(self, put: Put, staged: StagedObject) -> str:
-        with store_errors(self._root, put.key):
+    def _stage_put(self, put: Put, keep_open: bool, is_kept: bool, folders: NewFolders) -> StagedObject | StoreError:
+        key, _, if_absent, if_match, _ = put
+        try:
+            check_put(key, if_absent=if_absent, if_match=if_match)
+            if is_kept:
+                self._results.check_absent(key)
+            return self._stage(put, keep_open=keep_open, folders=folders, is_kept=is_kept)
+        except StoreError as error:
+            return error
+        except OSError as error:
+            return store_error(error, self._root, key)
+
+    def _publish_put(self, put: Put, staged: StagedObject | StoreError) -> str | StoreError:
+        if isinstance(staged, StoreError):
+            return staged
+        try:
             self._publish(put, staged)
+        except StoreError as error:
+            return error
+        except OSError as error:
+            return store_error(error, self._root, put.key)
         return staged.etag
 
     # --- reaching the disk

@@ -52,14 +52,16 @@ class MemoryStore:
 
     def _put(self, key: str, data: bytes, if_absent: bool, if_match: str | None, now: datetime) -> str:
         check_key(key)
-        if if_absent and if_match is not None:
-            raise two_conditions()
         etag = content_etag(data)
         written = _stored((key, bytes(data), etag, now))
+        if if_absent:
+            if if_match is not None:
+                raise two_conditions()
+            if self._objects.setdefault(key, written) is not written:  # one step, so it needs no lock
+                raise AlreadyExists(key=key)
+            return etag
         with self._lock:
             there = self._objects.get(key)
-            if if_absent and there is not None:
-                raise AlreadyExists(key=key)
             if if_match is not None and (there is None or there.etag != if_match):
                 raise Conflict(key=key)
             self._objects[key] = written
@@ -69,9 +71,11 @@ class MemoryStore:
         check_key(key)
         with self._lock:
             there = self._objects.get(key)
-            if if_match is not None and there is not None and there.etag != if_match:
+            if there is None:
+                return  # what is created from now on is not ours to remove
+            if if_match is not None and there.etag != if_match:
                 raise Conflict(key=key)
-            self._objects.pop(key, None)
+            del self._objects[key]
 
     def list(self, prefix: str = "", *, start_after: str | None = None) -> Iterator[ObjectInfo]:
         check_prefix(prefix)

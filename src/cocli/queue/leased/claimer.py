@@ -16,9 +16,9 @@ from cocli import logs
 from cocli.errors import CocliError, FormatError, InvalidKey, LeaseLost, NotFound, StoreError
 from cocli.formats import json_records
 from cocli.formats.json_form import JsonForm
+from cocli.formats.moment_text import moment_texts
 from cocli.keys.paths import task_files, task_id_of
 from cocli.models.lease import Lease
-from cocli.models.record import render_utc
 from cocli.models.task import Attempt
 from cocli.queue.base import Category
 from cocli.queue.custody import HISTORY, RENEWALS, HoldingQueue
@@ -29,7 +29,7 @@ from cocli.store.base import Put, StoredObject
 if TYPE_CHECKING:
     import threading
     from abc import abstractmethod
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from cocli.formats.task_form import TaskForm
     from cocli.models.task import Task
@@ -192,10 +192,15 @@ class ClaimingQueue(HoldingQueue[LeasedClaim]):
         except InvalidKey:
             return None  # a folder that no task is named like: somebody else's, and not ours to touch
         task_key, lease_key = task_files(folder)
-        expires = f'"{render_utc(now + self._length)}"'
-        data = self._first_lease.fill(expires, f'"{self._nonce()}"', json_records.text(task_id))
+        data = self._first_lease.fill(
+            self._expiry_text(now + self._length), f'"{self._nonce()}"', json_records.text(task_id)
+        )
         put = Put(lease_key, data, True, None, False)  # created, and a power cut may undo it
         return Leasing(folder, task_id, task_key, put, written_at, now)
+
+    @cached_property
+    def _expiry_text(self) -> Callable[[datetime], str]:
+        return moment_texts()
 
     @cached_property
     def _first_lease(self) -> JsonForm:

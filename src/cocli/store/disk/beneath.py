@@ -85,7 +85,8 @@ class Beneath:
         if self._syscall is None:
             raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS), path)
         how = self._hows.get(flags) or self._how(flags)
-        descriptor: int = self._syscall(_OPENAT2, folder, os.fsencode(path), how, _HOW_SIZE)
+        name = path.encode() if path.isascii() else os.fsencode(path)
+        descriptor: int = self._syscall(_OPENAT2, folder, name, how, _HOW_SIZE)
         if descriptor < 0:
             raise _last_error(path)
         return descriptor

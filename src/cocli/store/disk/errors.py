@@ -27,14 +27,8 @@ class store_errors:  # noqa: N801 - reads as the function that it is
         pass
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
-        if isinstance(error, StripesTimeout):
-            reason = f"{error} stayed locked by another process"
-            raise Unavailable(address=self._address, reason=reason) from error
-        if isinstance(error, BeingWritten):
-            reason = f"{self._key} is open for writing in another program"
-            raise Unavailable(address=self._address, reason=reason, key=self._key) from error
-        if isinstance(error, OSError):
-            raise translated(error, self._address, self._key) from error
+        if error is not None and isinstance(error, OSError):
+            raise store_error(error, self._address, self._key) from error
 
 
 def failure(address: str, action: Callable[[], None]) -> StoreError | None:
@@ -45,6 +39,16 @@ def failure(address: str, action: Callable[[], None]) -> StoreError | None:
     except StoreError as error:
         return error
     return None
+
+
+def store_error(error: OSError, address: str, key: str) -> StoreError:
+    """What became of something that was done for one object."""
+    if isinstance(error, StripesTimeout):
+        return Unavailable(address=address, reason=f"{error} stayed locked by another process")
+    if isinstance(error, BeingWritten):
+        reason = f"{key} is open for writing in another program"
+        return Unavailable(address=address, reason=reason, key=key)
+    return translated(error, address, key)
 
 
 def translated(error: OSError, address: str, key: str) -> StoreError:

@@ -17,26 +17,24 @@ Only on Linux, and on disks of this machine: the journal of another machine tell
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import re
 import secrets
-import struct
 import threading
-import time
 import zlib
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from cocli import logs
 from cocli.errors import StoreError
 from cocli.store.disk.beneath import read_whole, sync_file_system
+from cocli.store.disk.key_locks import KeyLocks, locks_are_possible
 from cocli.store.disk.own_disk import is_own_disk
-from cocli.store.disk.stripes import StripesTimeout
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
 
     from cocli.store.disk.beneath import Beneath
 
@@ -45,21 +43,14 @@ _LOG = logs.get_logger(__name__)
 JOURNAL_FOLDER = ".journal#"
 SIZE = 1 << 20
 """Of a journal: some 1,500 results."""
-_LOCKS = f"{JOURNAL_FOLDER}/locks"
 _HEAD = "cocli-journal/1"
 _RECORD = "create"
 _WORDS = 4
 _SHARE = 4
 """Of a journal, what is written together may take one in so many."""
-_PATIENCE = 10.0
-_FIRST_WAIT = 0.00005
-_LONGEST_WAIT = 0.005
-_OPEN_LOCKS = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
 _NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_CLOEXEC
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
-_TRY_LOCK = getattr(fcntl, "F_OFD_SETLK", 0)
-_KEYS = 1 << 32
 _NAME = re.compile(r"[0-9]+-[0-9a-f]{8}")
 """Of a journal: its process, and chance."""
 
@@ -93,6 +84,7 @@ class ResultJournal:
         self._root = root
         self._beneath = beneath
         self._restore = restore
+        self._locks = KeyLocks(beneath, f"{JOURNAL_FOLDER}/locks")
         self._file: _JournalFile | None = None
         self._is_broken = False
         self._preparing = threading.Lock()
@@ -123,16 +115,9 @@ class ResultJournal:
             self._is_broken = True
         return not self._is_broken
 
-    @contextmanager
-    def holding(self, keys: Sequence[str]) -> Iterator[None]:
+    def holding(self, keys: Sequence[str]) -> AbstractContextManager[None]:
         """Nobody else creates objects under these keys, nor settles a journal."""
-        descriptor = self._beneath.open(_LOCKS, _OPEN_LOCKS)
-        try:
-            for start in sorted({zlib.crc32(key.encode("ascii")) for key in keys}):
-                _lock(descriptor, start, 1)
-            yield
-        finally:
-            os.close(descriptor)  # lets go of all of them
+        return self._locks.holding(keys)
 
     def keep(self, records: Sequence[JournalRecord]) -> None:
         """Bring them to the disk, together with what other threads write meanwhile. Their keys are held."""
@@ -204,7 +189,7 @@ class ResultJournal:
                 data = self._read(name)
                 if _is_of_this_start(data):
                     continue
-                with self._holding_all():
+                with self._locks.holding_all():
                     for record in read_journal(data):
                         self._restore(record.key, record.data)
                 self._settle([name])
@@ -216,34 +201,25 @@ class ResultJournal:
     def close(self, *, settle: bool = True) -> None:
         """A journal that is not settled is found by the next process that makes one."""
         file, self._file = self._file, None
-        if file is None:
-            return
         try:
-            if settle and file.owner == os.getpid():
+            if settle and file is not None and file.owner == os.getpid():
                 self._settle([file.name])
         except OSError:
             pass  # the folder is gone, or full: what is left of the journal is settled by the next process
         finally:
-            os.close(file.descriptor)
+            self._locks.close()
+            if file is not None:
+                os.close(file.descriptor)
 
     def _settle(self, names: Sequence[str]) -> None:
         if not names:
             return
-        with self._holding_all():
+        with self._locks.holding_all():
             sync_file_system(self._root)
             for name in names:
                 with suppress(FileNotFoundError):  # somebody else was first
                     os.unlink(f"{self._root}/{JOURNAL_FOLDER}/{name}")
             self._sync_folder(JOURNAL_FOLDER)
-
-    @contextmanager
-    def _holding_all(self) -> Iterator[None]:
-        descriptor = self._beneath.open(_LOCKS, _OPEN_LOCKS)
-        try:
-            _lock(descriptor, 0, _KEYS)
-            yield
-        finally:
-            os.close(descriptor)
 
     def _names(self) -> list[str]:
         try:
@@ -312,20 +288,6 @@ def _has_ended(name: str) -> bool:
     return False
 
 
-def _lock(descriptor: int, start: int, length: int) -> None:
-    wanted = struct.pack("hhqqi", fcntl.F_WRLCK, os.SEEK_SET, start, length, 0)
-    wait, deadline = _FIRST_WAIT, time.monotonic() + _PATIENCE
-    while True:
-        try:
-            fcntl.fcntl(descriptor, _TRY_LOCK, wanted)
-            return
-        except BlockingIOError:
-            if time.monotonic() > deadline:
-                raise StripesTimeout("the journal") from None
-        time.sleep(wait)
-        wait = min(wait * 2, _LONGEST_WAIT)
-
-
 @cache
 def boot_id() -> str:
     """Names the time since this machine was started; empty where the system does not tell."""
@@ -337,4 +299,4 @@ def boot_id() -> str:
 @cache
 def _is_possible(root: str) -> bool:
     """Whether this system has what it takes, and the folder is on a disk of this machine."""
-    return bool(_TRY_LOCK) and bool(boot_id()) and is_own_disk(root)
+    return locks_are_possible() and bool(boot_id()) and is_own_disk(root)

@@ -58,6 +58,7 @@ def remove_file(path: str) -> None:
 
 def write_all(descriptor: int, data: bytes) -> None:
     written = os.write(descriptor, data)
-    view = memoryview(data)
-    while written < len(data):
-        written += os.write(descriptor, view[written:])
+    if written < len(data):
+        view = memoryview(data)
+        while written < len(data):
+            written += os.write(descriptor, view[written:])

@@ -19,6 +19,7 @@ _FIRST_WAIT = 0.00005
 _LONGEST_WAIT = 0.005
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW
 _FILE = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+_TRY_LOCK = fcntl.LOCK_EX | fcntl.LOCK_NB
 _HIGH = 512
 """Lock files stay open under numbers from here on: descriptors that are opened together for a moment, and closed
 together, then follow each other (`last_holds`)."""
@@ -63,7 +64,8 @@ class StripedLocks:
 
     def acquire(self, key: str) -> tuple[threading.Lock, int]:
         stripe = zlib.crc32(key.encode("ascii")) % _STRIPES
-        self._forget_after_fork()
+        if self._owner != os.getpid():
+            self._forget_parent()
         lock = self._locks[stripe]
         if not lock.acquire(timeout=self._timeout):
             raise StripesTimeout(key)
@@ -83,14 +85,13 @@ class StripedLocks:
                 self._descriptors.pop(stripe, None)
                 os.close(descriptor)
 
-    def _forget_after_fork(self) -> None:
-        # A forked child shares its parent's open files, and `flock` would let both in: it opens its own instead.
-        if self._owner != os.getpid():
-            self._owner = os.getpid()
-            self._locks = [threading.Lock() for _ in range(_STRIPES)]
-            for descriptor in self._descriptors.values():
-                os.close(descriptor)
-            self._descriptors = {}
+    def _forget_parent(self) -> None:
+        """A forked child shares its parent's open files, and `flock` would let both in: it opens its own instead."""
+        self._owner = os.getpid()
+        self._locks = [threading.Lock() for _ in range(_STRIPES)]
+        for descriptor in self._descriptors.values():
+            os.close(descriptor)
+        self._descriptors = {}
 
     def _open(self, stripe: int) -> int:
         with suppress(FileExistsError):
@@ -101,24 +102,31 @@ class StripedLocks:
             reason = f"{self._folder} is a link or no folder; remove it"  # followed, it could lead anywhere
             raise PermissionError(errno.EPERM, reason) from None
         try:
-            return _moved_up(os.open(f"{stripe:02x}", _FILE, 0o644, dir_fd=folder))
+            return moved_up(os.open(f"{stripe:02x}", _FILE, 0o644, dir_fd=folder))
         finally:
             os.close(folder)
 
     def _lock(self, descriptor: int, key: str) -> None:
+        try:
+            fcntl.flock(descriptor, _TRY_LOCK)
+        except BlockingIOError:
+            self._wait_for(descriptor, key)
+
+    def _wait_for(self, descriptor: int, key: str) -> None:
         wait, deadline = _FIRST_WAIT, time.monotonic() + self._timeout
         while True:
+            time.sleep(wait)
             try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(descriptor, _TRY_LOCK)
                 return
             except BlockingIOError:
                 if time.monotonic() > deadline:
                     raise StripesTimeout(key) from None
-            time.sleep(wait)
             wait = min(wait * 2, _LONGEST_WAIT)
 
 
-def _moved_up(descriptor: int) -> int:
+def moved_up(descriptor: int) -> int:
+    """The same open file under a number that is out of the way."""
     try:
         high = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _HIGH)
     except OSError:
