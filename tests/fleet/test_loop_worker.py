@@ -24,7 +24,7 @@ from cocli.fleet.drain import Drain
 from cocli.fleet.loop_worker import LoopWorker
 from cocli.fleet.scaling.load import Limit
 from cocli.fleet.task_worker import IdleSettings
-from cocli.models.completion import Ok, Verdict
+from cocli.models.completion import Blocked, Ok, Verdict
 from cocli.models.task import Task
 from cocli.pipeline.stages.stage import VisitCounts
 from cocli.queue.base import AckOutcome, Claim, NewTask, Work
@@ -118,6 +118,34 @@ def test_hundreds_are_in_flight_and_end_in_groups(loop: asyncio.AbstractEventLoo
     assert worker.tally.counts == {"completed": 600}
     assert 300 <= most <= 400
     assert len(queue.acked) < 200, "ended in groups, not one by one"
+    queue.close()
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_what_is_set_aside_ends_in_groups_where_the_queue_can(loop: asyncio.AbstractEventLoop, together: bool) -> None:
+    class Queue(CountedQueue):
+        ends_together = together
+
+    queue = Queue(MemoryStore(), "c", "enrichment", worker="w")
+    queue.put_many(NewTask(f"t{number}") for number in range(64))
+    inside, all_there = 0, asyncio.Event()
+
+    async def visit(task: Task, _: Work) -> Verdict:
+        nonlocal inside
+        inside += 1
+        if inside == 64:
+            all_there.set()
+        await all_there.wait()
+        return Ok() if task.task_id == "t7" else Blocked(reason="a consent page")
+
+    worker = a_worker(queue, visit, loop, scaling=as_many_as_may)
+    assert worker.run(Drain())
+    assert worker.tally.counts == {"completed": 1, "sidelined": 63}
+    assert queue.stats().sidelined == {"blocked": 63}
+    if together:
+        assert len(queue.acked) < 10
+    else:
+        assert queue.acked == [1] * 64
     queue.close()
 
 

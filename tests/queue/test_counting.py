@@ -92,7 +92,23 @@ def looked(watched: Watched, look: Callable[[], QueueStats]) -> tuple[QueueStats
     return look(), [folder for folder in watched.listed if folder != "count"]
 
 
+def set_aside(queue: LeasedQueue, tasks: int) -> None:
+    claims = queue.claim_many(tasks)
+    assert len(claims) == tasks
+    queue.ack_many([(claim, Blocked(reason="captcha")) for claim in claims])
+
+
 # --- what it tells, and what it asks for
+
+
+def test_what_is_set_aside_together_is_told(make: Make, watched: Watched) -> None:
+    fill(make("put"))
+    reader, worker = make("reader"), make("w1")
+    reader.stats()
+    set_aside(worker, 3)
+    worker.close()
+    stats, listed = looked(watched, reader.stats)
+    assert (numbers(stats), listed) == ((MANY - 3, 0, {"blocked": 3}), [])
 
 
 def test_a_second_look_lists_nothing(make: Make, watched: Watched) -> None:

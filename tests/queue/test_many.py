@@ -28,6 +28,9 @@ from cocli.store.wrapper import WrappedStore
 MakeQueue = Callable[..., LeasedQueue]
 
 
+FOLDER = "campaigns/c/queues/enrichment/"
+
+
 def put(queue: LeasedQueue, count: int) -> set[str]:
     names = [f"site{n}.com" for n in range(count)]
     queue.put_many(NewTask(name) for name in names)
@@ -348,6 +351,117 @@ def test_with_fsync_many_share_synchronisations(
     assert queue.put(NewTask(claims[0].task.task_id)) is PutOutcome.ALREADY_COMPLETED
     store.close()
     assert synchronised[5:] == [store.address, "one"]
+
+
+def test_with_fsync_many_that_are_set_aside_share_synchronisations(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = LocalStore(tmp_path_factory.mktemp("store"), fsync="always")
+    queue = LeasedQueue(store, "c", "enrichment", worker="w1", margin=0.1)
+    names = put(queue, 16)
+    claims = queue.claim_many(16)
+    synchronised: list[str] = []
+    monkeypatch.setattr("cocli.store.local.sync_file_system", synchronised.append)
+    monkeypatch.setattr("os.fsync", lambda _: synchronised.append("one"))
+    outcomes = queue.ack_many([(claim, Blocked(reason="captcha")) for claim in claims])
+    assert outcomes == [AckOutcome.SIDELINED] * 16
+    # Entries and leases each by content and name, then the tasks that are gone, then their leases.
+    assert synchronised == [store.address] * 6
+    assert not list(store.list("campaigns/c/queues/enrichment/pending/"))
+    assert sorted(found.task_id for found in queue.recover(category="blocked")) == sorted(names)
+    assert {claim.token for claim in queue.claim_many(16)} == {2}
+    queue.close()
+    store.close()
+
+
+def test_who_lost_one_of_many_does_not_remove_what_it_sets_aside(make_queue: MakeQueue, time: ManualTime) -> None:
+    slow, other = make_queue("slow"), make_queue("other")
+    put(slow, 3)
+    claims = slow.claim_many(3)
+    time.pass_by(58, renewing=False)
+    slow.renew(claims[0])
+    slow.renew(claims[2])
+    time.pass_by(8, renewing=False)
+    stolen = other.claim()
+    assert stolen is not None
+    first, second, third = slow.ack_many([(claim, Blocked(reason="captcha")) for claim in claims])
+    assert (first, third) == (AckOutcome.SIDELINED, AckOutcome.SIDELINED)
+    assert isinstance(second, LeaseLost)
+    assert slow.inspect(stolen.task.task_id).states == [TaskPlace.PENDING]
+    assert other.ack(stolen, Ok()) is AckOutcome.COMPLETED
+
+
+def test_a_lease_that_is_replaced_while_many_are_set_aside_keeps_its_task(
+    make_queue: MakeQueue, store: MemoryStore
+) -> None:
+    """Somebody takes one of them by force between the entry and the renewal: it is not ours to remove."""
+    put(make_queue("putter"), 3)
+    taken: list[str] = []
+
+    def take(operation: Operation) -> Fault | None:
+        key = operation.key
+        if key.endswith("lease.json") and not taken and len(list(store.list(f"{FOLDER}sideline/"))) == 3:
+            taken.append(key)
+            store.put(key, store.get(key).data.replace(b'"token":1', b'"token":2'))
+        return None
+
+    queue = make_queue("w1", store=FaultyStore(store, take))
+    claims = queue.claim_many(3)
+    outcomes = queue.ack_many([(claim, Blocked(reason="captcha")) for claim in claims])
+    assert sorted(type(outcome).__name__ for outcome in outcomes) == ["AckOutcome", "AckOutcome", "LeaseLost"]
+    left = sorted(info.key for info in store.list(f"{FOLDER}pending/"))
+    assert left == [taken[0], taken[0].replace("lease.json", "task.json")]
+
+
+@pytest.mark.parametrize("kind", [FaultKind.CRASH_BEFORE, FaultKind.CRASH_AFTER])
+def test_a_crash_while_many_are_set_aside_leaves_each_in_one_place(
+    make_queue: MakeQueue, time: ManualTime, kind: FaultKind
+) -> None:
+    ends = set()
+    for moment in range(1, 40):
+        store = MemoryStore(clock=time.now)
+        names = put(make_queue("putter", store=store), 3)
+
+        def crash(operation: Operation, moment: int = moment) -> Fault | None:
+            return Fault(kind) if operation.number == moment else None
+
+        try:
+            doomed = make_queue("doomed", store=FaultyStore(store, crash))
+            doomed.ack_many([(claim, Blocked(reason="captcha")) for claim in doomed.claim_many(3)])
+            doomed.close()
+        except Crashed:
+            pass
+        heir = make_queue("heir", store=store)
+        for _ in range(3):
+            time.pass_by(100)
+            while claims := heir.claim_many(3):
+                heir.ack_many([(claim, Ok()) for claim in claims])
+        states = {name: heir.inspect(name).states for name in names}
+        heir.close()
+        assert all(len(state) == 1 for state in states.values()), f"died at operation {moment}: {states}"
+        assert not list(store.list(f"{FOLDER}pending/")), f"died at operation {moment}"
+        ends.add(len(completed(store)))
+    assert ends >= {0, 3}, "it died before all of them were set aside, and after"
+
+
+def test_many_that_failed_wait_again_together(make_queue: MakeQueue, store: MemoryStore, time: ManualTime) -> None:
+    counting = CountingStore(store)
+    queue = make_queue(store=counting)
+    put(queue, 8)
+    claims = queue.claim_many(8)
+    counting.reset()
+    retry = Failed(error=TaskError(code="timeout", message="slow", retryable=True))
+    assert queue.ack_many([(claim, retry) for claim in claims]) == [AckOutcome.WAITING] * 8
+    assert counting.counts["put"] == 8
+    with pytest.raises(LeaseLost):
+        queue.ack(claims[0], Ok())
+    assert [type(answer) for answer in queue.ack_many([(claims[0], retry)])] == [LeaseLost]
+    time.pass_by(100)
+    again = []
+    while found := queue.claim_many(8):
+        again += found
+    assert {(claim.token, claim.attempt) for claim in again} == {(2, 2)}
+    assert len(again) == 8
 
 
 def test_an_old_listing_is_given_up_when_its_tasks_are_gone(make_queue: MakeQueue, store: MemoryStore) -> None:

@@ -15,7 +15,7 @@ from tests.kit.effort import effort
 from tests.kit.power_cut import RecordedDisk, RecordedFile, Sync, Written
 
 from cocli.models.completion import Blocked, Ok
-from cocli.queue.base import AckOutcome, NewTask
+from cocli.queue.base import AckOutcome, NewTask, TaskPlace
 from cocli.queue.leased.queue import LeasedQueue
 from cocli.queue.places import Places
 from cocli.store.disk import journal, results
@@ -66,6 +66,7 @@ class Worker:
         self._end_several()
         self._remove_result(self.completed[-1][1])
         self._end_several()
+        self._set_several_aside()
         self._queue.close()
         self._store.close()
 
@@ -105,6 +106,25 @@ class Worker:
         self._promise(self.aside, claim.task.task_id)
         self._queue.recover(category="blocked")
         self._promise(self.recovered, claim.task.task_id)
+
+    def _set_several_aside(self) -> None:
+        """Together, half of them under a greater token. They come back, and are asked for on the next day."""
+        names = [f"aside-{number}" for number in range(GROUP)]
+        self._queue.put_many(NewTask(name) for name in names)
+        for name in names:
+            self._promise(self.put, name)
+        for claim in self._queue.claim_many(GROUP // 2):
+            self._queue.release(claim)
+        claims = self._queue.claim_many(GROUP)
+        while len(claims) < GROUP:
+            claims += self._queue.claim_many(GROUP)
+        for claim in claims:
+            if claim.token > 1:
+                self._promise_token(claim.task.task_id, claim.token)
+        outcomes = self._queue.ack_many([(claim, Blocked(reason="a consent page")) for claim in claims])
+        assert outcomes == [AckOutcome.SIDELINED] * GROUP
+        for claim in claims:
+            self._promise(self.aside, claim.task.task_id)
 
     def _end_several(self) -> None:
         for _ in range(2):
@@ -155,6 +175,9 @@ class Morning:
             self.tokens[claim.task.task_id] = claim.token
             self._queue.ack(claim, Ok(result={"of": "the next day"}))
         self._queue.close()
+
+    def is_aside(self, task_id: str) -> bool:
+        return TaskPlace.SIDELINED in self._queue.inspect(task_id).states
 
     @property
     def malformed(self) -> int:
@@ -217,6 +240,10 @@ def check(worker: Worker, left: dict[str, bytes], whole: set[bytes], changes: in
     for at, task_id, token in worker.tokens:
         given = morning.tokens.get(task_id)
         assert at > changes or given is None or given > token, f"{task_id}: token {given} was given out before"
+    recovered = {task_id for _, task_id in worker.recovered}
+    for at, task_id in worker.aside:
+        is_aside = task_id in recovered or morning.is_aside(task_id)
+        assert at > changes or is_aside, f"{task_id} was set aside, and is not"
     for at, task_id in worker.recovered:
         is_done = morning.result(task_id) is not None
         assert at > changes or is_done, f"{task_id} was recovered, and set aside again"

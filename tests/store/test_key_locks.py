@@ -55,8 +55,13 @@ def test_a_key_keeps_out_itself_and_all(beneath: Beneath) -> None:
 
 def test_the_file_stays_open(beneath: Beneath, monkeypatch: pytest.MonkeyPatch) -> None:
     locks = KeyLocks(beneath, "locks")
-    opened = []
-    monkeypatch.setattr(beneath, "open", lambda path, flags: opened.append(path) or Beneath.open(beneath, path, flags))
+    opened: list[str] = []
+
+    def open_and_note(path: str, flags: int) -> int:
+        opened.append(path)
+        return Beneath.open(beneath, path, flags)
+
+    monkeypatch.setattr(beneath, "open", open_and_note)
     for _ in range(5):
         with locks.holding(["a"]):
             pass

@@ -61,10 +61,12 @@ class EndingGroup:
             self._timer.cancel()
             self._timer = None
         together, self._waiting = self._waiting, []
-        # Results are written side by side; whatever else ends takes several requests, so each has a way of its own.
+        # Whatever is no result takes several requests, so results do not wait for it; and where a queue takes them one
+        # after the other, each has a way of its own.
         results = [ending for ending in together if isinstance(ending.verdict, (Ok, Empty))]
-        others = [[ending] for ending in together if not isinstance(ending.verdict, (Ok, Empty))]
-        for group in [results, *others] if results else others:
+        others = [ending for ending in together if not isinstance(ending.verdict, (Ok, Empty))]
+        ways = [others] if self._queue.ends_together else [[ending] for ending in others]
+        for group in filter(None, [results, *ways]):
             task = asyncio.get_running_loop().create_task(self._end(group))
             self._groups.add(task)
             task.add_done_callback(self._groups.discard)

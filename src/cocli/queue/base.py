@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -175,6 +175,8 @@ class Queue(Protocol):
 
     campaign: str
     name: str
+    ends_together: ClassVar[bool]
+    """Whether `ack_many` takes as few round trips and synchronisations for many as for one, whatever the verdicts."""
 
     def put(self, task: NewTask) -> PutOutcome: ...
 

@@ -10,7 +10,7 @@ import logging
 from abc import ABC, abstractmethod
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, Literal, NamedTuple, TypeVar
 
 from cocli import logs
 from cocli.errors import CocliError, HostEvicted, LeaseLost, QueueError, StoreError, UsageError
@@ -18,7 +18,7 @@ from cocli.formats import json_records
 from cocli.formats.json_form import JsonForm
 from cocli.formats.moment_text import moment_texts
 from cocli.models.completion import Blocked, Completion, Empty, Failed, Ok
-from cocli.models.task import Attempt
+from cocli.models.task import Attempt, TaskError
 from cocli.queue import batches
 from cocli.queue.base import AckOutcome, Category, PutOutcome
 from cocli.queue.leased.claim import LeasedClaim
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from contextlib import AbstractContextManager
 
-    from cocli.models.task import TaskError
     from cocli.queue.base import Claim, NewTask, Recovered, TaskView, Verdict
     from cocli.queue.keeper import Holding, LeaseKeeper
     from cocli.queue.leased.sideline import Sideline
@@ -50,6 +49,14 @@ RENEWALS = 5
 _BACKOFF = Backoff(first=30.0, longest=3600.0)
 _CHECKPOINT_SECONDS = 5.0
 _CLOCK_SECONDS = 1.0
+
+
+class WhyAside(NamedTuple):
+    """Why a task is set aside."""
+
+    category: Category
+    reason: str
+    error: TaskError | None = None
 
 
 def always_open() -> None:
@@ -74,6 +81,7 @@ class HoldingQueue(ABC, Generic[C]):
     _attempts: int
     _gate: Callable[[], None]
     """Raises `HostEvicted` where this machine may not work any more."""
+    ends_together: ClassVar[bool] = False
     NO_NONCE: ClassVar = "0" * 24
     """Stands in a form where the nonce of each record goes."""
     _asked: tuple[float, datetime] | None = None
@@ -168,10 +176,12 @@ class HoldingQueue(ABC, Generic[C]):
         """End a claim. Nothing that is not a result becomes a completion."""
         mine = self._ours(claim)
         with mine.writing:
+            aside = self._why_aside(mine, verdict)
+            if aside is not None:
+                return self._set_aside(mine, *aside)
             if isinstance(verdict, Failed):
-                return self._fail(mine, verdict.error)
-            if isinstance(verdict, Blocked):
-                return self._set_aside(mine, Category.BLOCKED, verdict.reason)
+                self._give_back(mine, "failed", verdict.error, self._backoff(mine.attempt))
+                return AckOutcome.WAITING
             if not isinstance(verdict, (Ok, Empty)):
                 raise TypeError(f"a task ends with a verdict, not with {type(verdict).__name__}")
             return self._complete(mine, self._completion(mine, verdict), batch=False)
@@ -238,14 +248,19 @@ class HoldingQueue(ABC, Generic[C]):
         )
         return JsonForm(example, "attempt", "claimed_at", "finished_at", "nonce", "task_id", "token", "verdict")
 
-    def _fail(self, claim: C, error: TaskError) -> AckOutcome:
+    def _why_aside(self, claim: C, verdict: Verdict) -> WhyAside | None:
+        """Why a task that ends so is set aside; None if it is not."""
+        if isinstance(verdict, Blocked):
+            return WhyAside(Category.BLOCKED, verdict.reason)
+        if not isinstance(verdict, Failed):
+            return None
+        error = verdict.error
         reason = f"{error.code}: {error.message}"
         if not error.retryable:
-            return self._set_aside(claim, Category.FAILED, reason, error)
+            return WhyAside(Category.FAILED, reason, error)
         if claim.attempt >= self._attempts:
-            return self._set_aside(claim, Category.ATTEMPTS, f"attempt {claim.attempt}: {reason}", error)
-        self._give_back(claim, "failed", error, self._backoff(claim.attempt))
-        return AckOutcome.WAITING
+            return WhyAside(Category.ATTEMPTS, f"attempt {claim.attempt}: {reason}", error)
+        return None
 
     def release(self, claim: Claim) -> None:
         """Give the task back at once, without counting an attempt."""

@@ -21,21 +21,21 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Literal
 
 from cocli import logs
-from cocli.errors import CocliError, HostEvicted, LeaseLost, StoreError
+from cocli.errors import CocliError, HostEvicted, LeaseLost, QueueError, StoreError
 from cocli.formats import json_records
 from cocli.formats.task_form import TaskForm
 from cocli.keys.paths import task_files
 from cocli.models.campaign import LEASE_SECONDS
-from cocli.models.completion import Empty, Ok
+from cocli.models.completion import Empty, Failed, Ok
 from cocli.queue.base import AckOutcome, Category, NewTask, PutOutcome, PutReport
-from cocli.queue.custody import HISTORY, always_open
+from cocli.queue.custody import HISTORY, WhyAside, always_open
 from cocli.queue.keeper import LeaseKeeper
 from cocli.queue.leased.census import QueueCensus
 from cocli.queue.leased.claimer import ClaimingQueue
 from cocli.queue.leased.discovery import Discovery
 from cocli.queue.leased.leftovers import Leftovers
-from cocli.queue.leased.removal import Cleaner
-from cocli.queue.leased.sideline import Sideline
+from cocli.queue.leased.removal import Cleaner, SetAside
+from cocli.queue.leased.sideline import NewEntry, Sideline
 from cocli.queue.leased.statistics import Statistics
 from cocli.queue.leased.submission import Putter
 from cocli.queue.leased.tally import NoTally, Tally
@@ -69,6 +69,8 @@ def default_worker() -> str:
 
 class LeasedQueue(ClaimingQueue):
     """One queue of one campaign on a store."""
+
+    ends_together = True
 
     def __init__(
         self,
@@ -150,17 +152,25 @@ class LeasedQueue(ClaimingQueue):
                     continue
                 kept = claim.lease.with_changes(finished=tuple(claim.finished.values()))
                 renewals.append((number, claim, self._next_lease(claim, self._held(kept, self._store.now()))))
-            written_at = self._runtime.monotonic()
-            puts = [self._lease_put(claim, lease) for _, claim, lease in renewals]
-            swapped = settled.swap_many(self._store, puts)
-            for (number, claim, lease), etag in zip(renewals, swapped, strict=True):
-                answers[number] = self._replaced(claim, lease, etag, written_at)
+            replaced = self._replace_leases([(claim, lease) for _, claim, lease in renewals])
+            for (number, claim, _), failure in zip(renewals, replaced, strict=True):
+                answers[number] = failure
+                if failure is None:
+                    told = {"token": claim.token, "finished_items": claim.kept}
+                    self._tell(_LOG, "lease renewed", claim.task.task_id, **told)
         return [answers.get(number) for number in range(len(claims))]
+
+    def _replace_leases(self, leases: Sequence[tuple[LeasedClaim, Lease]]) -> list[CocliError | None]:
+        """Side by side: for each None, or why it was not replaced."""
+        written_at = self._runtime.monotonic()
+        swapped = settled.swap_many(self._store, [self._lease_put(claim, lease) for claim, lease in leases])
+        return [
+            self._replaced(claim, lease, etag, written_at) for (claim, lease), etag in zip(leases, swapped, strict=True)
+        ]
 
     def _replaced(
         self, claim: LeasedClaim, lease: Lease, etag: str | StoreError | None, written_at: float
     ) -> CocliError | None:
-        """What came of a renewal; None where the lease is ours for longer now."""
         if isinstance(etag, StoreError):
             return etag
         if etag is None:
@@ -168,7 +178,6 @@ class LeasedQueue(ClaimingQueue):
             return self._lost(claim, "its lease was replaced")
         claim.lease, claim.etag, claim.written_at = lease, etag, written_at
         claim.kept = len(lease.finished)
-        self._tell(_LOG, "lease renewed", claim.task.task_id, token=claim.token, finished_items=claim.kept)
         return None
 
     def _replace_lease(self, claim: LeasedClaim, lease: Lease) -> None:
@@ -228,16 +237,24 @@ class LeasedQueue(ClaimingQueue):
         return outcome
 
     def ack_many(self, ended: Sequence[tuple[Claim, Verdict]]) -> list[AckOutcome | CocliError]:
-        """End many claims: their completions are written side by side. A failure stands where its outcome would."""
-        results = {
-            number: (self._ours(claim), verdict)
-            for number, (claim, verdict) in enumerate(ended)
-            if isinstance(verdict, (Ok, Empty))
-        }
-        outcomes = self._complete_all(list(results.values()))
-        by_number = dict(zip(results, outcomes, strict=True))
+        """End many claims: what becomes of each is written side by side with what becomes of others in the same way. An
+        error stands where its outcome would."""
+        results: dict[int, tuple[LeasedClaim, Ok | Empty]] = {}
+        asides: dict[int, tuple[LeasedClaim, WhyAside]] = {}
+        failures: dict[int, tuple[LeasedClaim, Failed]] = {}
+        for number, (claim, verdict) in enumerate(ended):
+            mine = self._ours(claim)
+            if isinstance(verdict, (Ok, Empty)):
+                results[number] = mine, verdict
+            elif (why := self._why_aside(mine, verdict)) is not None:
+                asides[number] = mine, why
+            elif isinstance(verdict, Failed):
+                failures[number] = mine, verdict
+        outcomes = dict(zip(results, self._complete_all(list(results.values())), strict=True))
+        outcomes |= zip(asides, self._set_all_aside(list(asides.values())), strict=True)
+        outcomes |= zip(failures, self._give_all_back(list(failures.values())), strict=True)
         return [
-            by_number[number] if number in by_number else self._ack_or_error(claim, verdict)
+            outcomes[number] if number in outcomes else self._ack_or_error(claim, verdict)
             for number, (claim, verdict) in enumerate(ended)
         ]
 
@@ -290,6 +307,8 @@ class LeasedQueue(ClaimingQueue):
 
     def _complete_all(self, ended: list[tuple[LeasedClaim, Ok | Empty]]) -> list[AckOutcome | CocliError]:
         """Complete claims that are still ours: what came of each."""
+        if not ended:
+            return []
         claims = [claim for claim, _ in ended]
         with _all_writing(claims):
             lost = self._make_all_sure(claims)
@@ -318,8 +337,15 @@ class LeasedQueue(ClaimingQueue):
     def _give_back(
         self, claim: LeasedClaim, outcome: Literal["failed", "released"], error: TaskError | None, seconds: float
     ) -> None:
+        self._replace_lease(claim, self._free_lease(claim, outcome, error, seconds))
+        claim.over = True
+        self._tell(_LOG, "task given back", claim.task.task_id, outcome=outcome, wait_seconds=round(seconds, 1))
+
+    def _free_lease(
+        self, claim: LeasedClaim, outcome: Literal["failed", "released"], error: TaskError | None, seconds: float
+    ) -> Lease:
         now = self._store.now()
-        free = claim.lease.with_changes(
+        return claim.lease.with_changes(
             worker=None,
             expires=None,
             not_before=(now + timedelta(seconds=seconds)) if seconds else None,
@@ -327,19 +353,37 @@ class LeasedQueue(ClaimingQueue):
             history=(*claim.lease.history, self._attempt(claim, outcome, error))[-HISTORY:],
             finished=tuple(claim.finished.values()),
         )
-        self._replace_lease(claim, free)
-        claim.over = True
-        self._tell(_LOG, "task given back", claim.task.task_id, outcome=outcome, wait_seconds=round(seconds, 1))
+
+    def _give_all_back(self, ended: list[tuple[LeasedClaim, Failed]]) -> list[AckOutcome | CocliError]:
+        """Let others try tasks that failed: what came of each."""
+        if not ended:
+            return []
+        answers: dict[str, CocliError | None] = {}
+        leases: list[tuple[LeasedClaim, Lease]] = []
+        with _all_writing([claim for claim, _ in ended]):
+            for claim, verdict in ended:
+                try:
+                    self._check(claim)
+                    free = self._free_lease(claim, "failed", verdict.error, self._backoff(claim.attempt))
+                except (QueueError, StoreError) as error:
+                    answers[claim.folder] = error
+                else:
+                    leases.append((claim, self._next_lease(claim, free)))
+            for (claim, _), failure in zip(leases, self._replace_leases(leases), strict=True):
+                answers[claim.folder] = failure
+                claim.over = claim.over or failure is None
+        for claim, _ in ended:
+            if answers[claim.folder] is None:
+                self._tell(_LOG, "task given back", claim.task.task_id, outcome="failed")
+        return [answers[claim.folder] or AckOutcome.WAITING for claim, _ in ended]
 
     def _set_aside(
         self, claim: LeasedClaim, category: Category, reason: str, error: TaskError | None = None
     ) -> AckOutcome:
-        outcome: Literal["failed", "blocked"] = "blocked" if category is Category.BLOCKED else "failed"
         with claim.writing, self._tally.change():  # where it is lost on the way, nobody can tell what that did
             self._make_sure(claim)
-            history = (*claim.lease.history, self._attempt(claim, outcome, error))[-HISTORY:]
-            task = claim.task.with_changes(last_token=claim.token)
-            self._sideline.add(task, category, reason, history, self._store.now())
+            entry = self._new_entry(claim, WhyAside(category, reason, error))
+            self._sideline.add(*entry, self._store.now())
             # Only who still holds the task removes it. If we do not, the entry stays all the same: somebody may have
             # met it and removed the task on the strength of it; else its next holder does, or completes it.
             self._renew(claim)
@@ -347,6 +391,49 @@ class LeasedQueue(ClaimingQueue):
         self._cleaner.remove(claim.folder, task_etag=claim.task_etag, lease_etag=claim.etag)
         self._tell(_LOG, "task set aside", claim.task.task_id, category=category, reason=reason)
         return AckOutcome.SIDELINED
+
+    def _new_entry(self, claim: LeasedClaim, why: WhyAside) -> NewEntry:
+        """What is kept of a task that is set aside."""
+        outcome: Literal["failed", "blocked"] = "blocked" if why.category is Category.BLOCKED else "failed"
+        history = (*claim.lease.history, self._attempt(claim, outcome, why.error))[-HISTORY:]
+        return NewEntry(claim.task.with_changes(last_token=claim.token), why.category, why.reason, history)
+
+    def _set_all_aside(self, ended: list[tuple[LeasedClaim, WhyAside]]) -> list[AckOutcome | CocliError]:
+        """Set tasks aside that are still ours: what came of each."""
+        if not ended:
+            return []
+        try:
+            failed = self._keep_all_aside(ended)
+            left = [claim for claim, _ in ended if claim.folder not in failed]
+            failed |= self._cleaner.remove_many([SetAside(claim.folder, claim.task_etag, claim.etag) for claim in left])
+        except (QueueError, StoreError) as error:
+            return [error] * len(ended)
+        for claim, why in ended:
+            if claim.folder not in failed:
+                told = {"category": why.category, "reason": why.reason}
+                self._tell(_LOG, "task set aside", claim.task.task_id, **told)
+        return [failed.get(claim.folder, AckOutcome.SIDELINED) for claim, _ in ended]
+
+    def _keep_all_aside(self, ended: list[tuple[LeasedClaim, WhyAside]]) -> dict[str, CocliError]:
+        """`_set_aside` up to the removal, each step for all claims side by side. Those that failed, by folder."""
+        claims = [claim for claim, _ in ended]
+        with _all_writing(claims), self._tally.change() as change:
+            failed = self._make_all_sure(claims)
+            ours = [(claim, why) for claim, why in ended if claim.folder not in failed]
+            added = self._sideline.add_many([self._new_entry(claim, why) for claim, why in ours], self._store.now())
+            kept = [claim for (claim, _), error in zip(ours, added, strict=True) if error is None]
+            renewed = self._renew_many(kept)
+            for claim, error in [
+                *zip((claim for claim, _ in ours), added, strict=True),
+                *zip(kept, renewed, strict=True),
+            ]:
+                if error is not None:
+                    failed[claim.folder] = error
+            for claim in claims:
+                claim.over = claim.over or claim.folder not in failed
+            if failed:
+                change.doubt()
+        return failed
 
     # --- looking after
 

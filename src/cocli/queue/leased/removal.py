@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from cocli import logs
 from cocli.errors import Conflict, Unavailable
@@ -30,6 +30,14 @@ _BATCH_IN_A_CROWD = 32
 others have not removed yet."""
 _LONGEST_WAIT = 10.0
 _LEASE_SHARE = 0.1
+
+
+class SetAside(NamedTuple):
+    """A pending task that is kept on the sideline now, as it was when that was decided."""
+
+    folder: str
+    task_etag: str
+    lease_etag: str
 
 
 class Cleaner:
@@ -104,6 +112,19 @@ class Cleaner:
         with suppress(Conflict):
             self._store.delete(task_key, if_match=task_etag)
             self._store.delete(lease_key, if_match=lease_etag)
+
+    def remove_many(self, ended: Sequence[SetAside]) -> dict[str, StoreError]:
+        """As `remove`, all tasks side by side and then all leases. What could not be removed, by folder."""
+        failed: dict[str, StoreError] = {}
+        left = ended
+        for number in range(len(TASK_FOLDER)):  # first the tasks; then the leases of those that are gone
+            keys = [task_files(aside.folder)[number] for aside in left]
+            etags = [(aside.task_etag, aside.lease_etag)[number] for aside in left]
+            answers = self._store.delete_many(keys, if_match=dict(zip(keys, etags, strict=True)))
+            told = list(zip(left, answers, strict=True))
+            failed |= {aside.folder: error for aside, error in told if error and not isinstance(error, Conflict)}
+            left = [aside for aside, error in told if error is None]
+        return failed
 
     def remove_lease(self, lease_key: str, etag: str) -> None:
         with suppress(Conflict):  # somebody is using it after all

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence  # noqa: TC003 - a NamedTuple's annotations are read when it is made
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from cocli import logs
-from cocli.errors import Conflict, FormatError, NotFound
+from cocli.errors import Conflict, FormatError, NotFound, StoreError
 from cocli.formats import json_records
 from cocli.keys.paths import task_files, task_id_of
-from cocli.models.task import Sidelined, Task
+from cocli.models.task import Attempt, Sidelined, Task
 from cocli.queue.base import Category, Recovered
 from cocli.queue.leased.tally import NoTally
 from cocli.store import settled
-from cocli.store.base import ObjectInfo, StoredObject
+from cocli.store.base import ObjectInfo, Put, StoredObject
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
     from datetime import datetime, timedelta
 
     from pydantic import JsonValue
 
-    from cocli.models.task import Attempt
+    from cocli.queue.leased.tally import QueueChange
     from cocli.queue.places import Places
     from cocli.store.base import Store
 
@@ -32,6 +33,15 @@ _RAW_LIMIT = 100_000
 _HISTORY = 50
 _LOOK_AGAIN = 20
 _MALFORMED = "malformed; look at it with `cocli queue show`, then put it again"
+
+
+class NewEntry(NamedTuple):
+    """A task that is to be set aside."""
+
+    task: Task
+    category: str
+    reason: str
+    history: Sequence[Attempt]
 
 
 class SidelineEntry(NamedTuple):
@@ -73,19 +83,47 @@ class Sideline:
 
     def add(self, task: Task, category: str, reason: str, history: Sequence[Attempt], now: datetime) -> None:
         """Keep a task aside. Its place may be taken by an earlier try of the same step: then that one stays."""
-        aside = task.with_changes(
-            history=(*task.history, *history)[-_HISTORY:],
-            sidelined=Sidelined(category=category, reason=reason, at=now),
+        (error,) = self.add_many([NewEntry(task, category, reason, history)], now)
+        if error is not None:
+            raise error
+
+    def add_many(self, entries: Sequence[NewEntry], now: datetime) -> list[StoreError | None]:
+        """Keep tasks aside, side by side: for each None, or why it may not be kept."""
+        asides = [self._aside(entry, now) for entry in entries]
+        puts = [
+            Put(self._places.sidelined(aside.task_id, entry.category), json_records.render(aside), if_absent=True)
+            for entry, aside in zip(entries, asides, strict=True)
+        ]
+        with self._tally.change() as change:
+            created = settled.create_many(self._store, puts)
+            return [
+                self._added(change, entry.category, put.key, aside, etag)
+                for entry, put, aside, etag in zip(entries, puts, asides, created, strict=True)
+            ]
+
+    def _aside(self, entry: NewEntry, now: datetime) -> Task:
+        return entry.task.with_changes(
+            history=(*entry.task.history, *entry.history)[-_HISTORY:],
+            sidelined=Sidelined(category=entry.category, reason=entry.reason, at=now),
             nonce=self._nonce(),
         )
-        key = self._places.sidelined(task.task_id, category)
-        with self._tally.change() as change:
-            if settled.create(self._store, key, json_records.render(aside)) is not None:
-                change.set_aside(category)
-            if task.recoveries or not change.aside or category == Category.MALFORMED:
-                change.doubt()  # what was there before may not have been counted as waiting
-            if task.recoveries and not change.aside:
+
+    def _added(
+        self, change: QueueChange, category: str, key: str, aside: Task, etag: str | StoreError | None
+    ) -> StoreError | None:
+        if isinstance(etag, StoreError):
+            change.doubt()
+            return etag
+        if etag is not None:
+            change.set_aside(category)
+        if aside.recoveries or etag is None or category == Category.MALFORMED:
+            change.doubt()  # what was there before may not have been counted as waiting
+        if aside.recoveries and etag is None:
+            try:
                 self._replace_earlier_life(key, aside)
+            except StoreError as error:
+                return error
+        return None
 
     def keep_token(self, spot: str, token: int) -> None:
         """Before a lease goes: what is set aside of its task remembers the greatest token that was given out."""

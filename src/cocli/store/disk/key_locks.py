@@ -11,6 +11,7 @@ import os
 import struct
 import time
 import zlib
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from cocli.store.disk.stripes import StripesTimeout, moved_up
@@ -77,11 +78,14 @@ class KeyLocks:
 
     def give_back(self, descriptor: int) -> None:
         """Let go of all that was locked with it."""
-        if len(self._free) >= _KEPT or self._owner != os.getpid():
+        if self._owner != os.getpid():
             os.close(descriptor)
             return
         fcntl.fcntl(descriptor, _TRY, _UNLOCK)
         self._free.append(descriptor)
+        if len(self._free) > _KEPT:
+            with suppress(IndexError):  # other threads have taken all of them since
+                os.close(self._free.pop())
 
 
 class _HeldKeys:
