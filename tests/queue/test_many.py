@@ -413,6 +413,27 @@ def test_a_lease_that_is_replaced_while_many_are_set_aside_keeps_its_task(
     assert left == [taken[0], taken[0].replace("lease.json", "task.json")]
 
 
+def test_a_lease_goes_after_its_task_and_stays_with_it(make_queue: MakeQueue, store: MemoryStore) -> None:
+    """Of several that are set aside, one cannot be removed now."""
+    put(make_queue("putter"), 3)
+    stuck: list[str] = []
+
+    def stick(operation: Operation) -> Fault | None:
+        if operation.name.startswith("delete") and operation.key.endswith("lease.json"):
+            assert operation.key.replace("lease.json", "task.json") not in {info.key for info in store.list(FOLDER)}
+        if not operation.name.startswith("delete") or stuck:
+            return None
+        stuck.append(operation.key.rpartition("/")[0])
+        return Fault(FaultKind.ERROR)
+
+    queue = make_queue("w1", store=FaultyStore(store, stick))
+    claims = queue.claim_many(3)
+    outcomes = queue.ack_many([(claim, Blocked(reason="captcha")) for claim in claims])
+    assert sorted(type(outcome).__name__ for outcome in outcomes) == ["AckOutcome", "AckOutcome", "Unavailable"]
+    left = sorted(info.key for info in store.list(f"{FOLDER}pending/"))
+    assert left == [f"{stuck[0]}/lease.json", f"{stuck[0]}/task.json"]
+
+
 @pytest.mark.parametrize("kind", [FaultKind.CRASH_BEFORE, FaultKind.CRASH_AFTER])
 def test_a_crash_while_many_are_set_aside_leaves_each_in_one_place(
     make_queue: MakeQueue, time: ManualTime, kind: FaultKind

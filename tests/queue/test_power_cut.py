@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from cocli.queue.leased.claim import LeasedClaim
+
 CAMPAIGN, QUEUE = "plumbers", "enrichment"
 GROUP = 5
 """From four on, a store synchronises the whole file system at once."""
@@ -108,23 +110,28 @@ class Worker:
         self._promise(self.recovered, claim.task.task_id)
 
     def _set_several_aside(self) -> None:
-        """Together, half of them under a greater token. They come back, and are asked for on the next day."""
+        """Together, some of them under a greater token than the first."""
         names = [f"aside-{number}" for number in range(GROUP)]
         self._queue.put_many(NewTask(name) for name in names)
         for name in names:
             self._promise(self.put, name)
-        for claim in self._queue.claim_many(GROUP // 2):
+        for claim in self._claimed(GROUP // 2):
             self._queue.release(claim)
-        claims = self._queue.claim_many(GROUP)
-        while len(claims) < GROUP:
-            claims += self._queue.claim_many(GROUP)
-        for claim in claims:
-            if claim.token > 1:
-                self._promise_token(claim.task.task_id, claim.token)
+        claims = self._claimed(GROUP)
+        later = [claim for claim in claims if claim.token > 1]
+        assert later
+        for claim in later:
+            self._promise_token(claim.task.task_id, claim.token)
         outcomes = self._queue.ack_many([(claim, Blocked(reason="a consent page")) for claim in claims])
         assert outcomes == [AckOutcome.SIDELINED] * GROUP
         for claim in claims:
             self._promise(self.aside, claim.task.task_id)
+
+    def _claimed(self, wanted: int) -> list[LeasedClaim]:
+        claims: list[LeasedClaim] = []
+        while len(claims) < wanted:
+            claims += self._queue.claim_many(wanted - len(claims))
+        return claims
 
     def _end_several(self) -> None:
         for _ in range(2):
