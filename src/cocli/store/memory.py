@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _utc_now = partial(datetime.now, UTC)
 _stored = partial(tuple.__new__, StoredObject)
 """As `StoredObject(*values)`, in half of the time: it is done for every write."""
+_listed = partial(tuple.__new__, ObjectInfo)
 
 
 class MemoryStore:
@@ -92,10 +93,10 @@ class MemoryStore:
 
     def put_many(self, puts: Iterable[Put]) -> Sequence[str | StoreError]:
         answers: list[str | StoreError] = []
-        now = self._clock()
+        now, put = self._clock(), self._put
         for key, data, if_absent, if_match, _ in puts:
             try:
-                answers.append(self._put(key, data, if_absent, if_match, now))
+                answers.append(put(key, data, if_absent, if_match, now))
             except StoreError as error:
                 answers.append(error)
         return answers
@@ -121,4 +122,5 @@ class MemoryStore:
 
 
 def _info(stored: StoredObject) -> ObjectInfo:
-    return ObjectInfo(stored.key, len(stored.data), stored.modified, stored.etag)
+    key, data, etag, modified = stored
+    return _listed((key, len(data), modified, etag))

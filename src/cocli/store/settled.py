@@ -60,6 +60,11 @@ def swap(store: Store, key: str, data: bytes, etag: str) -> str | None:
 def create_many(store: Store, puts: Sequence[Put]) -> list[str | StoreError | None]:
     """For each its etag, None if somebody else's object is there, or the error because of which that is not known."""
     answers = store.put_many(puts)
+    for etag in answers:
+        if type(etag) is not str:
+            break
+    else:
+        return list(answers)  # nearly always, and at a quarter of the price
     return [
         answer if type(answer) is str else _settled(store, put, answer)
         for put, answer in zip(puts, answers, strict=True)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import zlib
 from collections import deque
+from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -47,6 +48,10 @@ class TaskCandidate(NamedTuple):
     def is_new(self) -> bool:
         """Nobody had it when it was listed."""
         return self.lease is None and self.has_task
+
+
+_new_candidate = partial(tuple.__new__, TaskCandidate)
+"""As `TaskCandidate(*values)`, in half of the time: it is done for every task that is listed."""
 
 
 class Discovery:
@@ -143,7 +148,7 @@ class Discovery:
             return False
         now = self._store.now()
         candidates = _grouped(stretch)
-        ready = [candidate for candidate in candidates if self._worth_trying(candidate, now)]
+        ready = [candidate for candidate in candidates if candidate.lease is None or self._worth_trying(candidate, now)]
         self._listed(len(candidates), len(ready))
         # One order for everybody, each from a place of its own: workers that share a stretch meet at its ends, where
         # shuffling would have them meet at every other task.
@@ -197,7 +202,7 @@ def _grouped(stretch: list[ObjectInfo]) -> list[TaskCandidate]:
     """Task and lease of a folder stand next to each other in a listing."""
     folders, leases = task_folders([info.key for info in stretch])
     if not leases:
-        return [TaskCandidate(folder, None) for folder in folders]
+        return [_new_candidate((folder, None, True)) for folder in folders]
     leased = {folder: stretch[place] for folder, place in leases.items()}
     found = [TaskCandidate(folder, leased.pop(folder, None)) for folder in folders]
     return found + [TaskCandidate(folder, lease, False) for folder, lease in leased.items()]

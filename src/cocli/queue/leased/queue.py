@@ -292,7 +292,7 @@ class LeasedQueue(ClaimingQueue):
     ) -> tuple[AckOutcome, str | StoreError | None]:
         """End a claim that is ours while the lease of another task is created: what came of each."""
         data = self._completion(claim, verdict, leasing.now)
-        put = Put(self._places.completion_of_folder(claim.folder), data, if_absent=True)
+        put = Put(self._places.completion_of_folder(claim.folder), data, True, None)
         with self._tally.change() as change:
             created, leased = settled.create_many(self._store, [put, leasing.put])
             self._count(change, (claim,), (created,))
