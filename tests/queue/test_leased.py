@@ -14,6 +14,7 @@ from cocli.errors import Conflict, Denied, LeaseLost, NotFound, StoreFull, Unava
 from cocli.formats import json_records
 from cocli.keys.paths import CompletedKey, LeaseKey, SidelinedKey, TaskKey
 from cocli.models.completion import Blocked, Completion, Empty, Failed, Ok
+from cocli.models.document import DocumentReference
 from cocli.models.lease import Lease
 from cocli.models.task import TaskError
 from cocli.queue.base import AckOutcome, Category, NewTask, PutOutcome, TaskPlace
@@ -534,3 +535,31 @@ def test_workers_that_share_a_listing_seldom_meet(make_queue: MakeQueue, store: 
     claims = [claim for _ in range(60) for queue in queues if (claim := queue.claim()) is not None]
     assert len(claims) == 480
     assert counting.counts["put"] <= 480 * 1.1
+
+
+REFERENCE = DocumentReference(
+    account="a", connector="c", datasource="0" * 16, doc="d", address="0" * 16, digest="0" * 64
+)
+
+
+@pytest.mark.parametrize(
+    "verdict",
+    [
+        Ok(),
+        Ok(result={"b": [1, {"ä": None}], "a": "}"}),
+        Ok(count=0),
+        Ok(result={"a": 1}, count=3),
+        Ok(documents=(REFERENCE,)),
+        Empty(evidence="the end of the list"),
+    ],
+)
+def test_a_completion_is_written_as_any_record(store: MemoryStore, verdict: Ok | Empty) -> None:
+    queue = LeasedQueue(store, "c", "enrichment", worker="w1")
+    queue.put(NewTask("acme.com"))
+    claim = queue.claim()
+    assert claim is not None
+    queue.ack(claim, verdict)
+    data = store.get(str(CompletedKey("c", "enrichment", "acme.com"))).data
+    completion = json_records.read(Completion, data)
+    assert completion.verdict == verdict
+    assert json_records.render(completion) == data

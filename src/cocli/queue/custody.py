@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from abc import ABC, abstractmethod
 from datetime import UTC, datetime, timedelta
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, ClassVar, Generic, Literal, NamedTuple, TypeVar
 
 from cocli import logs
@@ -49,6 +49,19 @@ RENEWALS = 5
 _BACKOFF = Backoff(first=30.0, longest=3600.0)
 _CHECKPOINT_SECONDS = 5.0
 _CLOCK_SECONDS = 1.0
+
+
+@cache
+def _plain_ok() -> str:
+    """How the text of a verdict begins that has nothing but a result."""
+    return json_records.text(vars(Ok())).removesuffix("{}}")
+
+
+def verdict_text(verdict: Ok | Empty) -> str:
+    """A verdict as it stands in a completion. Most have nothing but a result, and the rest of their text is known."""
+    if type(verdict) is Ok and verdict.count is None and not verdict.documents:
+        return f"{_plain_ok()}{json_records.text(verdict.result)}}}"
+    return json_records.text(vars(verdict))
 
 
 class WhyAside(NamedTuple):
@@ -215,7 +228,7 @@ class HoldingQueue(ABC, Generic[C]):
             f'"{self._nonce()}"',
             json_records.text(claim.task.task_id),
             str(claim.token),
-            json_records.text(vars(verdict)),
+            verdict_text(verdict),
         )
 
     def _moment(self, at: datetime) -> str:
