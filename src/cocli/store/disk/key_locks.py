@@ -78,9 +78,6 @@ class KeyLocks:
 
     def give_back(self, descriptor: int) -> None:
         """Let go of all that was locked with it."""
-        if self._owner != os.getpid():
-            os.close(descriptor)
-            return
         fcntl.fcntl(descriptor, _TRY, _UNLOCK)
         self._free.append(descriptor)
         if len(self._free) > _KEPT:
