@@ -126,26 +126,29 @@ async def killed(writers: SaveWriters, process: int, held: Sequence[int]) -> Non
     assert outcomes.count("unchanged") == 3 * len(held) - 3
 
 
+async def many(writers: SaveWriters, groups: int) -> list[int]:
+    """Write so many groups while many save; the processes afterwards."""
+    for number in range(groups):
+        await writers.write([call("a", f"group-{number}")], MANY)
+    await writers.started()
+    return writers.process_ids
+
+
 def test_two_processes_share_the_groups_and_one_goes_on_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(save_writers, "_LASTING", 3)
+
     async def act(documents: Documents) -> None:
         async with opened(documents) as writers:
-            for number in range(PROCESSES):
-                assert len(writers.process_ids) == number, "they are started one after the other"
-                await writers.write([call("a", f"start-{number}")], MANY)
-                await writers.started()
-            processes = writers.process_ids
+            assert len(await many(writers, 1)) == 1
+            assert len(await many(writers, 3)) == 1, "a burst starts no more"
+            processes = await many(writers, 1)
             assert len(set(processes)) == PROCESSES
-            await writers.write([call("a", "more")], MANY)
-            await writers.started()
-            assert writers.process_ids == processes, "and no more than these"
+            assert await many(writers, 4) == processes, "and no more than these"
             await killed(writers, processes[0], processes)
             assert writers.process_ids == processes[1:]
-            await writers.write([call("a", "soon")], MANY)
-            await writers.started()
-            assert writers.process_ids == processes[1:], "one that has just died is not replaced at once"
+            assert await many(writers, 4) == processes[1:], "one that has just died is not replaced at once"
             monkeypatch.setattr(save_writers, "_AGAIN_SECONDS", 0.0)
-            await writers.write([call("a", "later")], MANY)
-            await writers.started()
+            await many(writers, 4)
             assert writers.process_ids[:-1] == processes[1:]
             assert len(writers.process_ids) == PROCESSES
 

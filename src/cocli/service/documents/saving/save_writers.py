@@ -1,8 +1,8 @@
 """Who writes groups of saves: threads of the service, and once many save at a time two processes beside it.
 
 As a rule two groups are being written: each of them has an interpreter for itself then. A process costs a second of
-processor and some memory, so that a service that few use does without, and the second is started when the first one is
-ready and many save still. Where none can be started, or all have died, the threads do it.
+processor and some memory, so that a service that few use does without, and the second is started when many still save
+after the first one has written some groups. Where none can be started, or all have died, the threads do it.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ THREADS = 4
 PROCESSES = 2
 MANY = 8
 """Saves at a time from which on a process is worth its price."""
+_LASTING = 64
+"""Groups that a process has written while many saved, after which there is another: a burst is over before."""
 _AGAIN_SECONDS = 30.0
 """After which one that died is started again."""
 
@@ -43,6 +45,7 @@ class SaveWriters:
         self._processes: list[SaveProcess] = []
         self._starting: asyncio.Task[None] | None = None
         self._started_at = 0.0
+        self._groups = 0
 
     @property
     def process_ids(self) -> list[int]:
@@ -56,7 +59,9 @@ class SaveWriters:
         """What became of each, when all are on the disk. `company` is how many save at the moment."""
         ready = self._ready()
         if company >= MANY and len(ready) < PROCESSES:
-            self._start()
+            self._groups += len(ready)
+            if not ready or self._groups > _LASTING:
+                self._start()
         if ready:
             return _idlest(ready).write(calls)
         write = partial(save_group, self._repository, calls)
@@ -87,6 +92,7 @@ class SaveWriters:
         if self._place.is_shared and len(os.sched_getaffinity(0)) > 1:
             process = SaveProcess(self._place, THREADS)
             self._processes = [*ready, process]
+            self._groups = 0
             self._started_at = loop.time()
             self._starting = loop.create_task(process.start())
 
