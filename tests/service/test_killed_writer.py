@@ -1,5 +1,5 @@
-"""The process that writes is killed under load: whoever was not answered is told to try again, nothing that was
-answered is lost, nothing is there twice, and the service goes on by threads."""
+"""Processes that write are killed under load: whoever was not answered is told to try again, nothing that was answered
+is lost, nothing is there twice, and the service goes on by the other process, or by threads."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 import grpc
+import pytest
 from tests.kit.services import RunningService, environment, running
 
 from cocli.documents import Blob, Document, codec
 from cocli.documents.proto.generated import repository_pb2 as pb
 from cocli.service.documents.client import DocumentClient
 from cocli.service.documents.grpc import SERVICE
+from cocli.service.documents.saving.save_writers import PROCESSES
 
 CLIENTS = 16
 AFTER = 12
@@ -75,15 +77,16 @@ def message_of(doc: str) -> bytes:
     return pb.SaveRequest(document=codec.to_message(page(doc))).SerializeToString()
 
 
-def writer_of(service: RunningService) -> int | None:
-    """The process beside the service that has written something; there is no other kind in this test."""
+def writers_of(service: RunningService) -> list[int]:
+    """The processes beside the service that have written something; there is no other kind in this test."""
+    writers = []
     for file in Path(f"/proc/{service.process.pid}/task").glob("*/children"):
         for child in file.read_text().split():
             with suppress(OSError):  # it has just ended
                 io = dict(line.split(": ") for line in Path(f"/proc/{child}/io").read_text().splitlines())
                 if int(io["write_bytes"]) > _WRITTEN:
-                    return int(child)
-    return None
+                    writers.append(int(child))
+    return writers
 
 
 def until(condition: Callable[[], object], seconds: float = 60.0) -> None:
@@ -93,15 +96,16 @@ def until(condition: Callable[[], object], seconds: float = 60.0) -> None:
         time.sleep(0.05)
 
 
-def test_the_process_that_writes_is_killed_under_load(tmp_path: Path) -> None:
+@pytest.mark.parametrize("killed", [1, PROCESSES])
+def test_processes_that_write_are_killed_under_load(tmp_path: Path, killed: int) -> None:
     home = tmp_path / "home"
     with running(home, "documents", "serve", lines=2, environ=environment(home)) as service:
         load = Load(service)
         with ThreadPoolExecutor(CLIENTS) as clients:
             working = [clients.submit(load.client, number) for number in range(CLIENTS)]
             try:
-                until(lambda: writer_of(service))
-                kill(writer_of(service), load)
+                until(lambda: len(writers_of(service)) == PROCESSES)
+                kill(writers_of(service), killed, load)
             finally:
                 load.is_ending = True
             for work in working:
@@ -109,21 +113,24 @@ def test_the_process_that_writes_is_killed_under_load(tmp_path: Path) -> None:
         check(service, load)
 
 
-def kill(writer: int | None, load: Load) -> None:
-    """While it has groups in hand: it is held until nobody is answered any more."""
-    assert writer is not None
-    os.kill(writer, signal.SIGSTOP)
+def kill(writers: list[int], count: int, load: Load) -> None:
+    """While they have groups in hand: all are held until nobody is answered any more."""
+    for writer in writers:
+        os.kill(writer, signal.SIGSTOP)
     answered = -1
     while answered < len(load.answered):
         answered = len(load.answered)
         time.sleep(0.5)
     assert not load.refused
-    os.kill(writer, signal.SIGKILL)
+    for writer in writers[:count]:
+        os.kill(writer, signal.SIGKILL)
+    for writer in writers[count:]:
+        os.kill(writer, signal.SIGCONT)
 
 
 def check(service: RunningService, load: Load) -> None:
     assert set(load.refused) == {grpc.StatusCode.UNAVAILABLE}, "those that it had in hand are told to try again"
-    assert load.refused.total() <= CLIENTS, "and nobody else: threads go on"
+    assert load.refused.total() <= CLIENTS, "and nobody else: others go on"
     docs = [answered.doc for answered in load.answered]
     assert len(set(docs)) == len(docs)
     created = pb.SaveResponse.OUTCOME_CREATED, pb.SaveResponse.OUTCOME_UNCHANGED

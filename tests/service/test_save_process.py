@@ -7,7 +7,8 @@ import asyncio
 import hashlib
 import os
 import signal
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,7 +28,7 @@ from cocli.service.documents.documents_place import DocumentsPlace
 from cocli.service.documents.saving import save_writers
 from cocli.service.documents.saving.save_group import SaveCall
 from cocli.service.documents.saving.save_process import SaveProcess
-from cocli.service.documents.saving.save_writers import MANY, SaveWriters
+from cocli.service.documents.saving.save_writers import MANY, PROCESSES, SaveWriters
 
 FORGOTTEN = "jane@left-alone.example"
 
@@ -60,48 +61,96 @@ def body_of(documents: Documents, account: str, doc: str) -> bytes:
     return documents.repository.current_of(row, blobs=True).blobs["body"].content
 
 
-def test_many_are_written_by_a_process_that_may_die(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Few are written by threads; when many come the process is started; killed, it leaves nobody without an answer,
-    and later there is another one."""
+@asynccontextmanager
+async def opened(documents: Documents) -> AsyncIterator[SaveWriters]:
+    """Closed in any case: its processes end when they are told to, and not when they are asked to terminate."""
+    writers = SaveWriters(documents)
+    try:
+        yield writers
+    finally:
+        await writers.close()
+
+
+def test_many_are_written_by_processes_that_may_die(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few are written by threads; when many come a process is started, and then another; killed, they leave nobody
+    without an answer, and later there are others."""
 
     async def act(documents: Documents) -> None:
         forget(documents)
-        writers = SaveWriters(documents)
-        (first,) = await writers.write([call("a", "first")], 1)
-        assert isinstance(first, bytes)
-        before = writers.process_id
-        assert before is None
-        await writers.write([call("a", "second")], MANY)
-        await writers.started()
-        process = writers.process_id
-        assert process is not None
-        answers = await writers.write(
-            [call("a", "third"), call("b", "bad", [""]), with_body("b", "page", b"write to " + FORGOTTEN.encode())], 1
-        )
-        assert isinstance(answers[0], bytes)
-        assert isinstance(answers[1], DocumentInvalid)
-        assert outcome(answers[0]) == "created"
-        assert body_of(documents, "a", "third") == b"x"
-        assert FORGOTTEN.encode() not in body_of(documents, "b", "page"), "who was forgotten came back"
-        os.kill(process, signal.SIGSTOP)
-        waiting = [writers.write([call("a", f"lost-{number}")], 1) for number in range(3)]
-        os.kill(process, signal.SIGKILL)
-        for answer in waiting:
-            with pytest.raises(ServiceTroubled) as troubled:
-                await answer
-            assert troubled.value.retryable
-        again = await writers.write([call("a", f"lost-{number}") for number in range(3)], 1)
-        assert [outcome(answer) for answer in again if isinstance(answer, bytes)] == ["created"] * 3
-        after = writers.process_id
-        assert after is None
-        monkeypatch.setattr(save_writers, "_AGAIN_SECONDS", 0.0)
-        await writers.write([call("a", "later")], MANY)
-        await writers.started()
-        assert writers.process_id not in (None, process)
-        (last,) = await writers.write([call("a", "later")], 1)
-        assert isinstance(last, bytes)
-        assert outcome(last) == "unchanged"
-        await writers.close()
+        async with opened(documents) as writers:
+            (first,) = await writers.write([call("a", "first")], 1)
+            assert isinstance(first, bytes)
+            assert not writers.process_ids
+            await writers.write([call("a", "second")], MANY)
+            await writers.started()
+            (process,) = writers.process_ids
+            answers = await writers.write(
+                [call("a", "third"), call("b", "bad", [""]), with_body("b", "page", b"write to " + FORGOTTEN.encode())],
+                1,
+            )
+            assert isinstance(answers[0], bytes)
+            assert isinstance(answers[1], DocumentInvalid)
+            assert outcome(answers[0]) == "created"
+            assert body_of(documents, "a", "third") == b"x"
+            assert FORGOTTEN.encode() not in body_of(documents, "b", "page"), "who was forgotten came back"
+            await killed(writers, process, writers.process_ids)
+            monkeypatch.setattr(save_writers, "_AGAIN_SECONDS", 0.0)
+            await writers.write([call("a", "later")], MANY)
+            await writers.started()
+            assert len(writers.process_ids) == 1
+            assert process not in writers.process_ids
+            (last,) = await writers.write([call("a", "later")], 1)
+            assert isinstance(last, bytes)
+            assert outcome(last) == "unchanged"
+
+    run(tmp_path / "home", act)
+
+
+async def killed(writers: SaveWriters, process: int, held: Sequence[int]) -> None:
+    """One is killed while all are held: those that it had in hand are told to try again, and do."""
+    for number in held:
+        os.kill(number, signal.SIGSTOP)
+    waiting = [writers.write([call("a", f"lost-{process}-{number}")], 1) for number in range(3 * len(held))]
+    os.kill(process, signal.SIGKILL)
+    await asyncio.wait(waiting, return_when=asyncio.FIRST_EXCEPTION)
+    assert process not in writers.process_ids
+    for number in writers.process_ids:
+        os.kill(number, signal.SIGCONT)
+    answers = await asyncio.gather(*waiting, return_exceptions=True)
+    troubled = [answer for answer in answers if isinstance(answer, ServiceTroubled)]
+    assert len(troubled) == 3, "each had as many in hand"
+    assert all(trouble.retryable for trouble in troubled)
+    again = await writers.write([call("a", f"lost-{process}-{number}") for number in range(3 * len(held))], 1)
+    outcomes = [outcome(answer) for answer in again if isinstance(answer, bytes)]
+    assert outcomes.count("created") == 3
+    assert outcomes.count("unchanged") == 3 * len(held) - 3
+
+
+async def many(writers: SaveWriters, groups: int) -> list[int]:
+    """Write so many groups while many save; the processes afterwards."""
+    for number in range(groups):
+        await writers.write([call("a", f"group-{number}")], MANY)
+    await writers.started()
+    return writers.process_ids
+
+
+def test_two_processes_share_the_groups_and_one_goes_on_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(save_writers, "_LASTING", 3)
+
+    async def act(documents: Documents) -> None:
+        async with opened(documents) as writers:
+            assert len(await many(writers, 1)) == 1
+            assert len(await many(writers, 3)) == 1, "a burst starts no more"
+            processes = await many(writers, 1)
+            assert len(set(processes)) == PROCESSES
+            assert await many(writers, 4) == processes, "and no more than these"
+            await killed(writers, processes[0], processes)
+            assert writers.process_ids == processes[1:]
+            assert await many(writers, 4) == processes[1:], "one that has just died is not replaced at once"
+            monkeypatch.setattr(save_writers, "_AGAIN_SECONDS", 0.0)
+            await many(writers, 4)
+            assert writers.process_ids[:-1] == processes[1:]
+            assert len(writers.process_ids) == PROCESSES
 
     run(tmp_path / "home", act)
 

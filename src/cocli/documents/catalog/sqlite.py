@@ -1,4 +1,4 @@
-"""A catalogue in a file, by SQLite: write-ahead log, any number of processes. One connection writes, behind a lock, and
+"""A catalogue in a file, by SQLite: write-ahead log, any number of processes. One connection writes, in its turn, and
 some read: who looks waits neither until somebody's transaction is on the disk nor until somebody else has looked.
 
 With `durable`, a transaction is on the disk before it returns; without, a power cut may lose the latest ones (never
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import threading
 from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
@@ -20,6 +19,7 @@ from cocli.documents.catalog.pool import ConnectionPool, PoolExhausted
 from cocli.documents.catalog.rows import text_of
 from cocli.documents.catalog.sqlite_log import LogKeeper
 from cocli.documents.catalog.statements import load
+from cocli.documents.catalog.write_turn import WriteTurn
 from cocli.errors import CatalogError, CatalogUnavailable
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class SqliteDatabase:
 
     def __init__(self, path: str, *, durable: bool = True) -> None:
         self._path = path
-        self._lock = threading.RLock()
+        self._turn = WriteTurn()
         self._readers: ConnectionPool[sqlite3.Connection] | None = None
         self._keeper: LogKeeper | None = None
         self.statements: Mapping[str, str] = load(str, lock="")
@@ -115,7 +115,7 @@ class SqliteDatabase:
     @contextmanager
     def read(self) -> Iterator[DatabaseSession]:
         if self._readers is None:
-            with self._lock, self._errors():
+            with self._errors(), self._turn:
                 yield self._session
             return
         with self._errors(), self._readers.taken() as reader:
@@ -123,7 +123,7 @@ class SqliteDatabase:
 
     @contextmanager
     def transaction(self) -> Iterator[DatabaseSession]:
-        with self._lock, self._errors():
+        with self._errors(), self._turn:
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._session
@@ -140,17 +140,20 @@ class SqliteDatabase:
         if self._path == MEMORY:
             yield
             return
+        with self._errors():
+            self._turn.share(os.path.dirname(os.path.abspath(self._path)))
         self._copy_by_commits(pages=0)
-        self._keeper = LogKeeper(self._connect, self._lock, partial(self._copy_by_commits, pages=_LOG_PAGES))
+        self._keeper = LogKeeper(self._connect, self._turn, partial(self._copy_by_commits, pages=_LOG_PAGES))
         try:
             yield
         finally:
             keeper, self._keeper = self._keeper, None
             keeper.close()
             self._copy_by_commits(pages=_LOG_PAGES)
+            self._turn.keep()
 
     def _copy_by_commits(self, *, pages: int) -> None:
-        with self._lock, self._errors():
+        with self._errors(), self._turn:
             self._connection.execute(f"PRAGMA wal_autocheckpoint = {pages}")
 
     migrating = transaction  # BEGIN IMMEDIATE lets one process at a time begin
@@ -181,7 +184,7 @@ class SqliteDatabase:
     def close(self) -> None:
         if self._readers is not None:
             self._readers.close()
-        with self._lock:
+        with self._turn:
             self._connection.close()
 
     @contextmanager

@@ -16,6 +16,8 @@ from cocli import logs
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from cocli.documents.catalog.write_turn import WriteTurn
+
 _LOG = logs.get_logger(__name__)
 
 _COMMITS = 32
@@ -28,13 +30,11 @@ _PATIENCE_MS = 2_000
 
 
 class LogKeeper:
-    """`lock` keeps this process from committing. `failed` is called, once, if the log can be copied no longer."""
+    """Who has the `turn` keeps others from committing. `failed` is called, once, if the log can be copied no longer."""
 
-    def __init__(
-        self, connect: Callable[[], sqlite3.Connection], lock: threading.RLock, failed: Callable[[], None]
-    ) -> None:
+    def __init__(self, connect: Callable[[], sqlite3.Connection], turn: WriteTurn, failed: Callable[[], None]) -> None:
         self._connect = connect
-        self._lock = lock
+        self._turn = turn
         self._failed = failed
         self._commits = 0
         self._due = threading.Event()
@@ -73,5 +73,5 @@ class LogKeeper:
             connection.execute(f"PRAGMA busy_timeout = {_PATIENCE_MS}")
         elif pages - copied > _FEW_PAGES:
             return  # somebody reads what was there before: next time
-        with self._lock:  # those who read, and other processes, may have it still: then next time
+        with self._turn:  # those who read, and other processes, may have it still: then next time
             connection.execute("PRAGMA wal_checkpoint(RESTART)").fetchone()

@@ -1,4 +1,4 @@
-"""A process beside the service that writes groups of saves: event loop and writers share no interpreter then.
+"""A process beside the service that writes groups of saves, one of a few: event loop and writers share no interpreter.
 
 It opens store and catalogue for itself and answers a group when all of it is on the disk. A batch is written piece by
 piece by threads of its own: groups wait neither for one of them nor, for long, for its transaction. Whoever was not
@@ -69,6 +69,11 @@ class SaveProcess:
     @property
     def is_ready(self) -> bool:
         return self._line is not None
+
+    @property
+    def in_hand(self) -> int:
+        """Groups and batches that are not answered yet."""
+        return len(self._waiting)
 
     @property
     def process_id(self) -> int | None:
