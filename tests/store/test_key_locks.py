@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
@@ -32,6 +33,15 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(key_locks, "_PATIENCE", 0.05)
 
 
+def _open_files(path: Path) -> int:
+    """How often a file is open in this process. Others may open and close what they like meanwhile."""
+    found = 0
+    for number in os.listdir("/proc/self/fd"):
+        with suppress(FileNotFoundError):
+            found += os.readlink(f"/proc/self/fd/{number}") == str(path)
+    return found
+
+
 def _is_kept_out(locks: KeyLocks, *keys: str) -> bool:
     try:
         with locks.holding(keys) if keys else locks.holding_all():
@@ -53,7 +63,7 @@ def test_a_key_keeps_out_itself_and_all(beneath: Beneath) -> None:
         assert not _is_kept_out(others)
 
 
-def test_the_file_stays_open(beneath: Beneath, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_file_stays_open(beneath: Beneath, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     locks = KeyLocks(beneath, "locks")
     opened: list[str] = []
 
@@ -66,13 +76,13 @@ def test_the_file_stays_open(beneath: Beneath, monkeypatch: pytest.MonkeyPatch) 
         with locks.holding(["a"]):
             pass
     assert opened == ["locks"]
-    before = len(os.listdir("/proc/self/fd"))
+    assert _open_files(tmp_path / "locks") == 1
     locks.close()
-    assert len(os.listdir("/proc/self/fd")) == before - 1
+    assert not _open_files(tmp_path / "locks")
 
 
-def test_as_many_stay_open_as_are_of_use(beneath: Beneath) -> None:
-    locks, before = KeyLocks(beneath, "locks"), len(os.listdir("/proc/self/fd"))
+def test_as_many_stay_open_as_are_of_use(beneath: Beneath, tmp_path: Path) -> None:
+    locks = KeyLocks(beneath, "locks")
     all_in, may_leave = threading.Barrier(13), threading.Event()
 
     def hold(key: str) -> None:
@@ -87,9 +97,9 @@ def test_as_many_stay_open_as_are_of_use(beneath: Beneath) -> None:
     may_leave.set()
     for thread in threads:
         thread.join()
-    assert len(os.listdir("/proc/self/fd")) - before == key_locks._KEPT
+    assert _open_files(tmp_path / "locks") == key_locks._KEPT
     locks.close()
-    assert len(os.listdir("/proc/self/fd")) == before
+    assert not _open_files(tmp_path / "locks")
 
 
 def test_who_removes_the_file_locks_nobody_out_of_the_next(beneath: Beneath, tmp_path: Path) -> None:
