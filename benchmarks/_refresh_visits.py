@@ -1,8 +1,8 @@
 """What known websites cost that are visited again and again, beside the first visit: requests and processor time.
 
 All of it is done by the commands that a person types: a list of companies is imported, `cocli worker enrichment --once`
-reads their websites, `cocli campaign settle` finishes the campaign as supervisors do, `cocli campaign refresh` queues
-what is due by `[refresh] every = "30d"`, and another worker visits it. `--within 30d` is the round that a month later
+reads their websites, `cocli campaign settle` finishes the campaign as supervisors do after every round, `cocli campaign
+refresh` queues what is due by `[refresh] every = "30d"`, and another worker visits it. `--within 30d` is the round that a month later
 would make. Nothing has changed. The websites are of every kind, as the town has them: nine of ten are alive, the others
 are parked, for sale, closed to robots, or gone.
 
@@ -56,6 +56,7 @@ def measure_visits(bench: Bench) -> None:
         machine.settle()
         machine.refresh(f"{_DAYS}d")
         usual = _visit(bench, machine, server, "a round, without those that never were anybody's", only_alive=True)
+        machine.settle()
         machine.refresh(f"{NOBODYS * _DAYS}d")
         third = _visit(bench, machine, server, "each third round, with all")
         machine.queue_again("later")
