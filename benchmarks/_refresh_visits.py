@@ -2,9 +2,9 @@
 
 All of it is done by the commands that a person types: a list of companies is imported, `cocli worker enrichment --once`
 reads their websites, `cocli campaign settle` finishes the campaign as supervisors do after every round, `cocli campaign
-refresh` queues what is due by `[refresh] every = "30d"`, and another worker visits it. `--within 30d` is the round that a month later
-would make. Nothing has changed. The websites are of every kind, as the town has them: nine of ten are alive, the others
-are parked, for sale, closed to robots, or gone.
+refresh` queues what is due by `[refresh] every = "30d"`, and another worker visits it. `--within 30d` is the round that
+a month later would make. Nothing has changed. The websites are of every kind, as the town has them: nine of ten are
+alive, the others are parked, for sale, closed to robots, or gone.
 
 A website that never was anybody's is due in every third round only. So three rounds are one cycle: two of them without
 those websites, and one with all. The figures are means of the cycle, for each known website, whether it was due, and
