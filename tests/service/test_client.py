@@ -9,11 +9,11 @@ import uuid
 from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import grpc
 import jwt
+import psutil
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
@@ -105,8 +105,7 @@ def test_a_long_page_is_made_beside_the_service(service: Any, alice: DocumentCli
     long = partial(alice.documents, datasource="long", limit=5_000)
     short = alice.documents(datasource="long", limit=1_000).items
     assert long().items == short
-    children = Path(f"/proc/{service.process.pid}/task").glob("*/children")
-    beside = [int(child) for listed in children for child in listed.read_text().split()]
+    beside = [child.pid for child in psutil.Process(service.process.pid).children()]
     with ThreadPoolExecutor(1) as threads:
         for child in beside:
             os.kill(child, signal.SIGSTOP)

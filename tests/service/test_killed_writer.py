@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import grpc
+import psutil
 import pytest
 from tests.kit.services import RunningService, environment, running
 
@@ -80,12 +81,10 @@ def message_of(doc: str) -> bytes:
 def writers_of(service: RunningService) -> list[int]:
     """The processes beside the service that have written something; there is no other kind in this test."""
     writers = []
-    for file in Path(f"/proc/{service.process.pid}/task").glob("*/children"):
-        for child in file.read_text().split():
-            with suppress(OSError):  # it has just ended
-                io = dict(line.split(": ") for line in Path(f"/proc/{child}/io").read_text().splitlines())
-                if int(io["write_bytes"]) > _WRITTEN:
-                    writers.append(int(child))
+    for child in psutil.Process(service.process.pid).children():
+        with suppress(psutil.NoSuchProcess):  # it has just ended
+            if child.io_counters().write_bytes > _WRITTEN:
+                writers.append(child.pid)
     return writers
 
 

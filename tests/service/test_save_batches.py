@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
+from contextlib import suppress
 from pathlib import Path
 
+import psutil
 import pytest
 from tests.kit.services import environment, running
 from tests.service.test_killed_writer import page, until, writers_of
@@ -61,11 +63,10 @@ def test_a_batch_is_answered_alike_by_thread_and_process(tmp_path: Path) -> None
 
 def by_process(pid: int) -> bool:
     """Whether a process beside the service has opened the catalogue."""
-    children = [each for file in Path(f"/proc/{pid}/task").glob("*/children") for each in file.read_text().split()]
-    try:
-        opened = [os.readlink(file) for child in children for file in Path(f"/proc/{child}/fd").iterdir()]
-    except OSError:
-        return False  # one has just been closed
+    opened: list[str] = []
+    for child in psutil.Process(pid).children():
+        with suppress(psutil.NoSuchProcess):  # it has just ended
+            opened += (file.path for file in child.open_files())
     return any(path.endswith("catalog.sqlite3") for path in opened)
 
 
