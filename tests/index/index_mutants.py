@@ -207,7 +207,7 @@ class ForgetsWhatItConsumed(Mutant):
     """Leftovers of a crash are read again: a record that was removed comes back out of them, or they wait for ever."""
 
     caught_by = "came back|there in the end|something waits"
-    sharp = (504,)
+    sharp = (994,)
 
     def make_compactor(self, world: Any) -> Compactor[Tally]:
         compactor: Any = super().make_compactor(world)
@@ -222,7 +222,7 @@ class NeverLooksAtThePointerAgain(Mutant):
 
     def open_fresh(self, index: Index[Tally]) -> reading.IndexReader[Tally]:
         manifest = version(index)
-        return reading.IndexReader(index, manifest, overlay=reading._overlay(index, manifest, None, None, None))
+        return reading.IndexReader(index, manifest, waiting=reading._waiting(index, manifest, None, None, None))
 
 
 MUTANTS: tuple[type[Mutant], ...] = (

@@ -13,6 +13,7 @@ from cocli import logs
 from cocli.errors import NO_ROOM, Conflict, DiskFull, FileUnusable, IndexDamaged
 from cocli.index.cache import FolderCache
 from cocli.index.consumed import read_consumed
+from cocli.index.overlay import Overlay
 from cocli.index.pending import list_pending, read_pending
 from cocli.index.versions import current_version, is_current, version
 from cocli.index.view import VersionView
@@ -20,7 +21,7 @@ from cocli.keys.paths import LatestKey
 from cocli.models.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from cocli.formats.rejected import RejectedRow
@@ -67,14 +68,14 @@ class IndexReader(Generic[R]):
         index: Index[R],
         manifest: Manifest,
         *,
-        overlay: dict[str, R] | None = None,
+        waiting: Mapping[str, Sequence[R]] | None = None,
         on_damaged: Callable[[DamagedShard], None] | None = None,
     ) -> None:
+        """`waiting` are records that are not packed yet, by sort key."""
         self._index = index
         self._view: VersionView[R] = VersionView(index, manifest, on_damaged=on_damaged)
         self._veil = index.veil()
-        self._overlay = overlay or {}
-        """Records that wait to be packed, merged with those of the version."""
+        self._overlay: Overlay[R] = Overlay(index.spec, self._view, waiting or {})
 
     @property
     def manifest(self) -> Manifest:
@@ -97,7 +98,7 @@ class IndexReader(Generic[R]):
     def get(self, key: str) -> R | None:
         """The record of a sort key (`spec.key_text` makes one from the fields of the model's key)."""
         if key in self._overlay:
-            return self._shown(self._overlay[key])
+            return self._shown(self._overlay.records([key])[key])
         found = self._view.find(key)
         if found is None:
             return None
@@ -108,7 +109,7 @@ class IndexReader(Generic[R]):
         """The records of those keys that there are."""
         wanted = list(keys)
         found = self._view.records([key for key in wanted if key not in self._overlay])
-        every = found | {key: self._overlay[key] for key in wanted if key in self._overlay}
+        every = found | self._overlay.records(wanted)
         if self._veil is None:
             return every
         return {key: shown for key, record in every.items() if (shown := self._shown(record)) is not None}
@@ -134,7 +135,8 @@ class IndexReader(Generic[R]):
 
     def _whole(self, keys: Iterable[str]) -> Iterable[R]:
         """Records as they are, and all that wait to be packed."""
-        return [*self._view.records(key for key in keys if key not in self._overlay).values(), *self._overlay.values()]
+        packed = self._view.records(key for key in keys if key not in self._overlay)
+        return [*packed.values(), *self.waiting().values()]
 
     def _shown(self, record: R) -> R | None:
         if self._veil is None:
@@ -143,19 +145,20 @@ class IndexReader(Generic[R]):
         return shown
 
     def _all(self, low: str | None = None, high: str | None = None) -> Iterator[R]:
-        waiting = iter(sorted(key for key in self._overlay if _within(key, low, high)))
+        overlaid = self._overlay.records(sorted(key for key in self._overlay if _within(key, low, high)))
+        waiting = iter(overlaid)
         upper = next(waiting, None)
         for key, record in self._packed(low, high):
             while upper is not None and upper < key:
-                yield self._overlay[upper]
+                yield overlaid[upper]
                 upper = next(waiting, None)
             if upper == key:
-                yield self._overlay[key]
+                yield overlaid[key]
                 upper = next(waiting, None)
             else:
                 yield record
         while upper is not None:
-            yield self._overlay[upper]
+            yield overlaid[upper]
             upper = next(waiting, None)
 
     def files(self) -> list[ShardFile]:
@@ -182,7 +185,7 @@ class IndexReader(Generic[R]):
 
     def waiting(self) -> dict[str, R]:
         """Of a fresh reader: the records that supersede those of the version, by sort key."""
-        return dict(self._overlay)
+        return self._overlay.records(self._overlay)
 
     def rows(self, low: str | None = None, high: str | None = None) -> Iterator[ViewRow]:
         """Keys and raw lines of the version itself, in key order."""
@@ -245,27 +248,28 @@ def open_reader(
         latest, manifest = current_version(index)
         failure: IndexDamaged | None = None
         try:
-            overlay = _overlay(index, manifest, on_damaged, on_rejected, memory)
+            waiting = _waiting(index, manifest, on_damaged, on_rejected, memory)
         except IndexDamaged as error:  # or is it only that the version was collected, because this took so long?
-            failure, overlay = error, {}
+            failure, waiting = error, {}
         # A version that came meanwhile may have consumed what was to be overlaid, and removed it unseen.
         if is_current(index, latest):
             if failure is not None:
                 raise failure
-            return IndexReader(index, manifest, overlay=overlay, on_damaged=on_damaged)
+            return IndexReader(index, manifest, waiting=waiting, on_damaged=on_damaged)
         _LOG.debug("a fresh reader looks again: a new version came meanwhile", extra=index.log_fields)
     raise Conflict(key=str(LatestKey(index.ref)))
 
 
-def _overlay(
+def _waiting(
     index: Index[R],
     manifest: Manifest,
     on_damaged: Callable[[DamagedShard], None] | None,
     on_rejected: Callable[[RejectedRow], None] | None,
     memory: PendingMemory[R] | None,
-) -> dict[str, R]:
+) -> dict[str, list[R]]:
+    """What is not packed yet, by sort key."""
     consumed = read_consumed(index, manifest)
-    spec, waiting = index.spec, dict[str, R]()
+    waiting: dict[str, list[R]] = {}
     view: VersionView[Any] = VersionView(index, manifest, on_damaged=on_damaged)
     infos = view.unpacked(list_pending(index, consumed).waiting)
     pending = read_pending(index, infos) if memory is None else memory.read(index, infos)
@@ -277,8 +281,5 @@ def _overlay(
             for rejected in contents.rejected:
                 on_rejected(rejected)
         for record in contents.records:
-            key = spec.key_of(record)
-            waiting[key] = spec.merge(waiting[key], record) if key in waiting else record
-    for key, existing in view.records(waiting).items():
-        waiting[key] = spec.merge(existing, waiting[key])
+            waiting.setdefault(index.spec.key_of(record), []).append(record)
     return waiting
