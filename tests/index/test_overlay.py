@@ -62,8 +62,8 @@ def test_who_asks_for_few_merges_few() -> None:
 
 
 def test_all_ways_of_asking_say_the_same() -> None:
-    keys = sorted(key(fresh([]), number) for number in range(SITES))
     one_by_one, together, scanned = fresh([]), fresh([]), list(fresh([]).scan())
+    keys = sorted(key(together, number) for number in range(SITES))
     assert [one_by_one.get(each) for each in keys] == scanned
     assert [together.get_many(keys)[each] for each in keys] == scanned
     expected = [*visits(0, range(10)), *visits(2, range(10, SITES))]
