@@ -174,25 +174,29 @@ class Costs:
 
 
 def judge(
-    shape: Shape, chars: int = CHARS, places: Mapping[str, Callable[[str], object]] = PLACES, costs: Costs | None = None
+    shape: Shape,
+    chars: int = CHARS,
+    places: Mapping[str, Callable[[str], object]] = PLACES,
+    costs: Costs | None = None,
+    clock: Callable[[], float] = time.process_time,
 ) -> Suspect | None:
     """None where it is linear, or too quick to be told. What it took is noted in `costs`."""
     place = places[shape.place]
     worst = float("inf")
     seconds = 0.0
     for _ in range(_TRIES):
-        seconds = _seconds(place, shape.text(chars * STEP))
+        seconds = _seconds(place, shape.text(chars * STEP), clock)
         if costs is not None:
             costs.note(shape, chars * STEP, seconds)
         if seconds < _FLOOR * RATIO:
             return None
-        worst = min(worst, seconds / max(_seconds(place, shape.text(chars)), _FLOOR))
+        worst = min(worst, seconds / max(_seconds(place, shape.text(chars), clock), _FLOOR))
         if worst <= RATIO:
             return None
     return Suspect(shape, worst, seconds)
 
 
-def _seconds(place: Callable[[str], object], text: str) -> float:
-    started = time.process_time()
+def _seconds(place: Callable[[str], object], text: str, clock: Callable[[], float]) -> float:
+    started = clock()
     try_place(place, text)
-    return time.process_time() - started
+    return clock() - started
