@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from cocli.errors import DocumentInvalid
@@ -35,15 +36,12 @@ def content_digest(
     source: DocumentSource, blobs: Mapping[str, Blob], data: Mapping[str, str], errors: Iterable[Fault]
 ) -> str:
     """SHA-256 of one JSON object with sorted keys. `data` is canonical JSON already."""
-    nodes = ",".join(f"{canonical_json(node)}:{data[node]}" for node in sorted(data))
-    pieces = {
-        "blobs": canonical_json({name: _blob(blob) for name, blob in blobs.items()}),
-        "data": f"{{{nodes}}}",
-        "errors": canonical_json([[fault.node, fault.code, fault.message, fault.retryable] for fault in errors]),
-        "source": canonical_json(_source(source)),
-    }
-    text = ",".join(f'"{name}":{piece}' for name, piece in pieces.items())
-    return hashlib.sha256(_NAME + f"{{{text}}}".encode()).hexdigest()
+    nodes = ",".join(f"{_canonical_name(node)}:{data[node]}" for node in sorted(data))
+    files = canonical_json({name: _blob(blob) for name, blob in blobs.items()}) if blobs else "{}"
+    faults = canonical_json([[fault.node, fault.code, fault.message, fault.retryable] for fault in errors])
+    whence = canonical_json(_source(source))
+    text = f'{{"blobs":{files},"data":{{{nodes}}},"errors":{faults},"source":{whence}}}'
+    return hashlib.sha256(_NAME + text.encode()).hexdigest()
 
 
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")).encode
@@ -62,6 +60,12 @@ def canonical_json(value: Any) -> str:
     except (TypeError, ValueError) as error:
         raise DocumentInvalid(doc="?", reason=f"its data is not JSON: {error}") from error
     return text
+
+
+@lru_cache(maxsize=256)
+def _canonical_name(node: str) -> str:
+    """Kept: there are few nodes, and every document names some of them."""
+    return canonical_json(node)
 
 
 def canonical_data(data: Mapping[str, JsonObject]) -> dict[str, str]:

@@ -12,7 +12,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
-from cocli.documents.ids import check_parts, node_uuid
+from cocli.documents.ids import check_identity, check_parts, node_uuid
 from cocli.errors import DocumentInvalid, UsageError
 from cocli.keys.identities import datasource_id, origin_id
 from cocli.models.document import DocumentReference, StateKey
@@ -40,8 +40,11 @@ def headers_that_matter(headers: Mapping[str, str]) -> dict[str, str]:
     return {name: lowered[name] for name in sorted(KEPT_HEADERS & lowered.keys())}
 
 
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
 def _frozen(values: Mapping[str, Any]) -> Mapping[str, Any]:
-    return MappingProxyType(dict(values))
+    return MappingProxyType(dict(values)) if values else _NOTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +128,7 @@ class Document:
     """Of the state that this one was made from."""
 
     def __post_init__(self) -> None:
-        check_parts(account=self.account, connector=self.connector, datasource=self.datasource)
-        check_parts(doc=self.doc, address=self.address, cluster="-" if self.cluster is None else self.cluster)
+        check_identity(self.account, self.connector, self.datasource, self.doc, self.address, self.cluster)
         if self.cluster == "intake":
             raise DocumentInvalid(doc=self.doc, reason="an edition may not be called intake: that is its own folder")
         if self.cluster is None and self.address != self.datasource:

@@ -17,12 +17,23 @@ MAX_PART_BYTES = 200
 _PART = re.compile(r"[^|\x00]*[^|\s\x00][^|\x00]*\Z")
 
 
+@lru_cache(maxsize=4096)
 def node_uuid(doc: str, address: str, account: str) -> str:
-    """Java's `UUID.nameUUIDFromBytes` of `doc|address|account`: MD5 without a namespace, in the form of version 3."""
+    """Java's `UUID.nameUUIDFromBytes` of `doc|address|account`: MD5 without a namespace, in the form of version 3.
+
+    Kept: who reads a document asks for it where it should lie, and again of what was found there.
+    """
     check_parts(doc=doc, address=address, account=account)
     digits = hashlib.md5(f"{doc}|{address}|{account}".encode(), usedforsecurity=False).hexdigest()
     variant = "89ab"[int(digits[16], 16) & 3]
     return f"{digits[:8]}-{digits[8:12]}-3{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
+
+
+@lru_cache(maxsize=4096)
+def check_identity(account: str, connector: str, datasource: str, doc: str, address: str, cluster: str | None) -> None:
+    """All parts at once. Kept: where a document lies, and what is found there, are made one after the other."""
+    check_parts(account=account, connector=connector, datasource=datasource)
+    check_parts(doc=doc, address=address, cluster="-" if cluster is None else cluster)
 
 
 def check_parts(**parts: str) -> None:

@@ -69,7 +69,8 @@ class DocumentObjects:
         state = codec.decode(stored.data, doc=place.doc, etag=stored.etag)
         if DocumentPlace.of(self.prefix, state.document) != place:
             raise DocumentDamaged(doc=place.doc, reason="an object at its place is another document's")
-        return replace(state, document=at_home(state.document, place))
+        document = at_home(state.document, place)
+        return state if document is state.document else replace(state, document=document)
 
     def with_blobs(self, place: DocumentPlace, document: Document) -> Document:
         """The document with the bytes of its blobs that are objects of their own."""

@@ -35,6 +35,20 @@ def test_what_one_read_the_other_has_for_a_day(tmp_path: Path) -> None:
         shelf.close()
 
 
+def test_what_is_read_ahead_stands_in_the_way_of_nothing_newer(tmp_path: Path) -> None:
+    now = [1e9]
+    mine, theirs = (RobotsShelf(str(tmp_path / "robots"), now=lambda: now[0]) for _ in range(2))
+    mine.keep(ORIGIN, b"Disallow: /")
+    assert theirs.find(ORIGIN) == KeptRobots(b"Disallow: /", 0.0)
+    mine.keep("http://later.example/robots.txt", b"Disallow: /later")
+    assert theirs.find("http://later.example/robots.txt") == KeptRobots(b"Disallow: /later", 0.0)
+    now[0] += FRESH_SECONDS
+    theirs.keep(ORIGIN, b"Disallow: /new")
+    assert theirs.find(ORIGIN) == KeptRobots(b"Disallow: /new", 0.0)
+    for shelf in (mine, theirs):
+        shelf.close()
+
+
 def test_damage_and_planted_links_cost_nothing_but_what_was_known(tmp_path: Path) -> None:
     path = tmp_path / "robots"
     path.write_bytes(b"no database" * 1000)

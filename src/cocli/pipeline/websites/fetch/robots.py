@@ -101,7 +101,7 @@ class Robots:
 
     async def _of(self, target: Target) -> _Known:
         origin = target.origin
-        known = self._fresh(origin)
+        known = self._fresh(origin) or self._shelved(target)
         if known is not None:
             return known
         async with self._loading.setdefault(origin, asyncio.Lock()):
@@ -126,14 +126,19 @@ class Robots:
         while len(self._known) > _REMEMBERED:
             self._known.popitem(last=False)
 
+    def _shelved(self, target: Target) -> _Known | None:
+        """What another process has read, or an earlier one."""
+        kept = self._shelf.find(_file_url(target)) if self._shelf else None
+        if kept is None:
+            return None
+        known = _Known(self._time.monotonic() + _FRESH - kept.age, self._rules(kept.body))
+        self._remember(target.origin, known)
+        return known
+
     async def _load(self, target: Target) -> _Known:
-        url = "/".join([*target.url.split("/", 3)[:3], "robots.txt"])  # of a target, which has been read already
-        kept = self._shelf.find(url) if self._shelf else None
-        if kept is not None:
-            return _Known(self._time.monotonic() + _FRESH - kept.age, self._rules(kept.body))
-        file = parse_url(url)
+        url = _file_url(target)
         try:
-            body = await self._read(file)
+            body = await self._read(parse_url(url))
         except (Refusal, Breakdown) as problem:
             return _Known(self._time.monotonic() + _FRESH_FAILURE, Rules(), problem)
         if self._shelf:
@@ -159,6 +164,10 @@ class Robots:
         if body is None:
             return Rules()
         return read_rules(body, self._user_agent)
+
+
+def _file_url(target: Target) -> str:
+    return "/".join([*target.url.split("/", 3)[:3], "robots.txt"])  # of a target, which has been read already
 
 
 def _file_of(answer: HttpAnswer, asked: Target) -> bytes | None:

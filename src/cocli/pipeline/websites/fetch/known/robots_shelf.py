@@ -25,11 +25,17 @@ FRESH_SECONDS = 24 * 3600.0
 """RFC 9309: a robots.txt should not be used for longer than a day."""
 _MOST_BYTES = 64 * 1024
 """A longer one is read again by every process."""
+_READ_AHEAD = 20_000
+_SMALL = 1024
+"""So many files of at most so many bytes are read at once: to ask for each costs more than most of them."""
 _WAIT = 0.02
 """Seconds for another process that writes: then the site is asked."""
 _TABLE = (
     """create table if not exists robots (origin text primary key, read_at real not null, body blob) without rowid"""
 )
+_SMALL_ONES = "select origin, read_at, body from robots where body is null or length(body) <= ? limit ?"
+_Row = tuple[float, bytes | None]
+"""When it was read, and the packed file."""
 
 
 class KeptRobots(NamedTuple):
@@ -46,6 +52,8 @@ class RobotsShelf:
     def __init__(self, path: str, *, now: Callable[[], float] = time.time) -> None:
         self._now = now
         self._connection: sqlite3.Connection | None = None
+        self._ahead: dict[str, _Row] | None = None
+        """What was there when something was looked for first."""
         try:
             make_private(os.path.dirname(path))
             self._connection = _opened(path)
@@ -59,7 +67,9 @@ class RobotsShelf:
 
     def find(self, origin: str) -> KeptRobots | None:
         """What was read less than a day ago. A time to come is a clock that was set back."""
-        found = self._ask("select read_at, body from robots where origin = ?", origin)
+        if self._ahead is None:
+            self._ahead = self._read_ahead()
+        found = self._ahead.get(origin) or self._ask("select read_at, body from robots where origin = ?", origin)
         if found is None:
             return None
         read_at, packed = found
@@ -74,13 +84,25 @@ class RobotsShelf:
         if body is not None and len(body) > _MOST_BYTES:
             return
         packed = None if body is None else zlib.compress(body, 1)
+        if self._ahead is not None:
+            self._ahead.pop(origin, None)
         self._ask("insert or replace into robots values (?, ?, ?)", origin, self._now(), packed)
 
-    def _ask(self, statement: str, *values: object) -> tuple[float, bytes | None] | None:
+    def _read_ahead(self) -> dict[str, _Row]:
+        if self._connection is None:
+            return {}
+        try:
+            rows = self._connection.execute(_SMALL_ONES, (_SMALL, _READ_AHEAD)).fetchall()
+        except sqlite3.Error as error:  # as below
+            _LOG.debug("robots.txt files: %s", error)
+            return {}
+        return {origin: (read_at, body) for origin, read_at, body in rows}
+
+    def _ask(self, statement: str, *values: object) -> _Row | None:
         if self._connection is None:
             return None
         try:
-            row: tuple[float, bytes | None] | None = self._connection.execute(statement, values).fetchone()
+            row: _Row | None = self._connection.execute(statement, values).fetchone()
         except sqlite3.Error as error:  # locked for too long, damaged, or the disk is full: then it is not there
             _LOG.debug("robots.txt files: %s", error)
             return None
