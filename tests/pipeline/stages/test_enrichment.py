@@ -27,7 +27,7 @@ from cocli.index.writer import IndexWriter
 from cocli.keys.identities import company_hash, datasource_id
 from cocli.keys.paths import IndexRef
 from cocli.models.campaign import ExcludeSection
-from cocli.models.completion import Failed, Ok
+from cocli.models.completion import Blocked, Empty, Failed, Ok
 from cocli.models.prospect import Prospect
 from cocli.models.task import Task
 from cocli.models.work import EnrichmentWork
@@ -358,6 +358,19 @@ def test_a_brief_visit_of_a_site_that_is_no_companys_takes_one_request(
     asked = [request for request in workshop.websites.requests if request.path != "/robots.txt"]
     assert [(request.path, request.status) for request in asked] == [("/", status)]
     assert (found.reading.stop, found.website.status) == ("unchanged", first.website.status)
+
+
+@pytest.mark.parametrize("kind", ["script-shell", "missing", "bot-wall"])
+def test_what_a_refresh_finds_as_it_was_is_not_set_aside_again(town: Town, workshop: Workshop, kind: SiteKind) -> None:
+    """The sideline would have one more entry of the same site after every round."""
+    (site,) = some_sites(town, kind)
+    (first,) = workshop.enrich(work(site))
+    (another_campaigns,) = workshop.enrich(work(site))
+    (refreshed,) = workshop.enrich(brief(site))
+    assert isinstance(first.verdict, Failed | Blocked)
+    assert another_campaigns.verdict == first.verdict
+    assert isinstance(refreshed.verdict, Empty)
+    assert refreshed.verdict.evidence.startswith(f"as before: {first.website.status}")
 
 
 def test_a_brief_visit_asks_a_broken_server_once(town: Town, workshop: Workshop) -> None:

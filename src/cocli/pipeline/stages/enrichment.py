@@ -146,7 +146,8 @@ class Enrichment:
         if self._visits is not None:
             wanted = self._wanted(prospects)
             kept = await self._visits.keep(EndedVisit(reading, state, website, wanted, mx, self._clock(), known))
-        verdict = verdict_of(website, reading, kept.written, kept.documents)
+        is_news = known is None or not work.brief
+        verdict = verdict_of(website, reading, kept.written, kept.documents, is_news=is_news)
         return Enriched(website, reading, kept.written, verdict, mx)
 
     async def _read(self, work: EnrichmentWork, before: LookedUp, room: VisitRoom) -> SiteReading:

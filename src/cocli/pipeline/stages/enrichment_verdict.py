@@ -23,9 +23,17 @@ _BUSY = "the visit waited for this machine or for others for too long, and is no
 
 
 def verdict_of(
-    website: Website, reading: SiteReading, written: RecordCounts, documents: Sequence[DocumentReference] = ()
+    website: Website,
+    reading: SiteReading,
+    written: RecordCounts,
+    documents: Sequence[DocumentReference] = (),
+    *,
+    is_news: bool = True,
 ) -> Verdict:
-    """`ok` with counts; `empty` where the site was read and has nothing; `blocked`; `failed`, for good or for now."""
+    """`ok` with counts; `empty` where the site was read and has nothing; `blocked`; `failed`, for good or for now.
+
+    What is no news is not set aside: the task that found it first was, and a person has it there once.
+    """
     evidence = "; ".join((website.status, *website.evidence))[:MAX_EVIDENCE]
     retryable = reading.triage.retryable if reading.triage else False
     if reading.stop == "busy":
@@ -33,6 +41,8 @@ def verdict_of(
         return Failed(error=error)
     if website.status == "alive":
         return _alive(website, reading, written, documents)
+    if not is_news:
+        return Empty(evidence=_line(f"as before: {evidence}"))
     if website.status == "dead" or retryable:
         error = TaskError(code=f"site_{website.status}".replace("-", "_"), message=evidence, retryable=retryable)
         return Failed(error=error)
