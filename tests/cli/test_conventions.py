@@ -515,12 +515,17 @@ def completed(line: str, **environ: str) -> tuple[list[str], str]:
     return done.stdout.split(), done.stderr
 
 
+def names(line: str) -> list[str]:
+    """What the store is asked for. Where it was too slow there is nothing, so a busy machine is asked again."""
+    return next((found for _ in range(20) if (found := completed(line)[0])), [])
+
+
 def test_completion_knows_nouns_verbs_and_campaigns(plumbers: Any) -> None:
     plumbers("campaign", "new", "painters")
     assert completed("cocli camp") == (["campaign"], "")
     assert completed("cocli campaign ")[0][:5] == ["new", "list", "show", "edit", "rm"]
-    assert completed("cocli campaign show p")[0] == ["painters", "plumbers"]
-    assert completed("cocli store ls --campaign pl")[0] == ["plumbers"]
+    assert names("cocli campaign show p") == ["painters", "plumbers"]
+    assert names("cocli store ls --campaign pl") == ["plumbers"]
     assert "queue" in completed("cocli locate ")[0]
     assert completed("cocli queue ls gm-d")[0] == ["gm-details"]
     assert "prospects" in completed("cocli index check ")[0]
@@ -533,9 +538,9 @@ def test_completion_knows_companies_and_people(plumbers: Any) -> None:
     for name in ("Acme", "Acorn", "Bolt"):
         assert plumbers("company", "new", name).code == 0
         assert plumbers("person", "new", f"Jo {name}").code == 0
-    assert completed("cocli company show ac")[0] == ["acme", "acorn"]
-    assert completed("cocli note add b")[0] == ["bolt"]
-    assert completed("cocli person show jo-a")[0] == ["jo-acme", "jo-acorn"]
+    assert names("cocli company show ac") == ["acme", "acorn"]
+    assert names("cocli note add b") == ["bolt"]
+    assert names("cocli person show jo-a") == ["jo-acme", "jo-acorn"]
 
 
 @pytest.mark.parametrize("broken", [{"COCLI_STORE": "s3://b?endpoint=http://127.0.0.1:1"}, {"COCLI_STORE": "ftp://x"}])

@@ -51,6 +51,10 @@ def _slugs(workspace: Workspace, folder: str, start: str) -> Iterator[str]:
 
 def _found(collect: Callable[[Workspace, str], Iterator[str]], incomplete: str) -> list[str]:
     """What begins with the word; nothing where the store does not answer in time."""
+    # Before the clock runs: on a small machine that takes longer than a store may, and no store is to blame for it.
+    import cocli.app.campaigns.name
+    import cocli.app.workspace  # noqa: F401
+
     found: list[str] = []
     # A thread, because a store that does not answer cannot be interrupted: it is left behind when the process ends.
     thread = threading.Thread(target=_collect, args=(collect, incomplete, found), daemon=True)
