@@ -41,16 +41,14 @@ def verdict_of(
         return Failed(error=error)
     if website.status == "alive":
         return _alive(website, reading, written, documents)
-    if not is_news:
-        return Empty(evidence=_line(f"as before: {evidence}"))
-    if website.status == "dead" or retryable:
+    if is_news and (website.status == "dead" or retryable):
         error = TaskError(code=f"site_{website.status}".replace("-", "_"), message=evidence, retryable=retryable)
         return Failed(error=error)
-    if website.status in ("blocked", "script-shell"):
+    if is_news and website.status in ("blocked", "script-shell"):
         return Blocked(reason=evidence)
     if website.status == "refused":
         return Ok(result={"status": "refused", "reason": evidence}, count=0)
-    return Empty(evidence=_line(evidence))
+    return Empty(evidence=_line(evidence if is_news else f"as before: {evidence}"))
 
 
 def _alive(
