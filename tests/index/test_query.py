@@ -14,13 +14,22 @@ from hypothesis import strategies as st
 from tests.kit.effort import effort
 
 from cocli.errors import QueryError
+from cocli.formats.columns import columns_of
 from cocli.index.cache import FolderCache
 from cocli.index.compaction import Compactor
 from cocli.index.index import Index
 from cocli.index.queries.derived import DerivedFolder
 from cocli.index.queries.layers import reader_rows, shard_rows
 from cocli.index.queries.names import manifest_name
-from cocli.index.queries.query import Layer, open_session, parquet_layer, side_by_side, stacked, usv_layer
+from cocli.index.queries.query import (
+    Layer,
+    QuerySession,
+    open_session,
+    parquet_layer,
+    side_by_side,
+    stacked,
+    usv_layer,
+)
 from cocli.index.queries.sql import parse_query
 from cocli.index.reader import IndexReader, open_reader
 from cocli.index.writer import IndexWriter
@@ -194,6 +203,41 @@ def test_only_what_is_named_is_fetched_and_only_once(tmp_path: Path) -> None:
 )
 def test_the_views_of_a_query(sql: str, views: set[str]) -> None:
     assert parse_query(duckdb.connect(), sql, KNOWN).views == views
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select name from (show tables)",
+        "select table_name from information_schema.tables",
+        "select view_name from duckdb_views() where not internal",
+        "select distinct table_name from information_schema.columns",
+    ],
+)
+def test_who_looks_around_sees_every_view(sql: str) -> None:
+    with open_session(KNOWN) as session:
+        assert {row[0] for row in session.run(sql, lambda _: Layer("")).rows()} == set(KNOWN)
+
+
+def test_who_looks_around_sees_the_columns_of_a_view_that_the_query_does_not_name() -> None:
+    with open_session(KNOWN) as session:
+        found = session.run("select name from pragma_table_info('prospects')", lambda _: Layer(""))
+        assert [row[0] for row in found.rows()] == [column.name for column in columns_of(Prospect)]
+
+
+def test_only_who_looks_around_waits_for_views_that_the_query_does_not_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A dozen of them take longer than most queries, and every figure is a query."""
+    created: list[str] = []
+    create = QuerySession._create
+
+    def noted(session: QuerySession, name: str, sql: str) -> None:
+        created.append(name)
+        create(session, name, sql)
+
+    monkeypatch.setattr(QuerySession, "_create", noted)
+    with open_session(KNOWN) as session:
+        assert list(session.run("select a from prospects", lambda _: Layer("select 7 as a")).rows()) == [(7,)]
+    assert created == ["prospects"]
 
 
 # --- what is refused

@@ -119,8 +119,6 @@ class QuerySession:
         self._connection = duckdb.connect(":memory:", config=dict(_CONFIG))
         self._files: set[str] = set()
         self._connection.execute("SET temp_directory = ?", [spill or ""])
-        for name, model in known.items():
-            self._create(name, _no_rows(model))
 
     def run(self, sql: str, source: Sources) -> QueryResult:
         """Ask. `source` is called for the views that the query names, and only for those."""
@@ -144,6 +142,9 @@ class QuerySession:
 
     def _prepare(self, sql: str, source: Sources, *, writes: str | None = None) -> str:
         parsed = parse_query(self._connection, sql, self._known)
+        if parsed.looks_around:  # seldom, and a dozen views take longer than most queries
+            for name, model in self._known.items():
+                self._create(name, _no_rows(model))
         for name in sorted(parsed.views):
             shown = source(name)
             self._files.update(shown.files)

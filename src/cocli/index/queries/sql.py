@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _BY_NAME_AT_RUN_TIME = frozenset({"query", "query_table"})
 _OWN_SCHEMAS = frozenset({"information_schema", "pg_catalog"})
+_LOOKS_AROUND = ("SHOW_REF", "TABLE_FUNCTION")
+"""`SHOW TABLES`, `DESCRIBE`, `duckdb_columns()`: what there is, whether the query names it or not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,8 @@ class ParsedQuery:
     statement: str
     views: frozenset[str]
     """The views that are named, in lower case."""
+    looks_around: bool
+    """It may ask which views there are, or what they look like."""
 
 
 def parse_query(connection: duckdb.DuckDBPyConnection, sql: str, known: Collection[str]) -> ParsedQuery:
@@ -37,14 +41,16 @@ def parse_query(connection: duckdb.DuckDBPyConnection, sql: str, known: Collecti
         raise QueryError(
             reason=f"{tree['error_message']}", hint="Write one SELECT; a PIVOT needs its values: PIVOT … IN (…)."
         )
-    named = {node["table_name"].lower() for node in _nodes(tree, "BASE_TABLE") if not _is_own(node)}
+    tables = list(_nodes(tree, "BASE_TABLE"))
+    named = {node["table_name"].lower() for node in tables if not _is_own(node)}
+    looks_around = any(map(_is_own, tables)) or any(node.get("type") in _LOOKS_AROUND for node in _all_nodes(tree))
     own = {name.lower() for name in _local_names(tree)}
     functions = {node.get("function_name", "") for node in _all_nodes(tree)}
     if functions & _BY_NAME_AT_RUN_TIME:
-        return ParsedQuery(statement.query, frozenset(known))
+        return ParsedQuery(statement.query, frozenset(known), looks_around)
     for stranger in sorted(named - own - set(known)):
         raise _unknown(stranger, known)
-    return ParsedQuery(statement.query, frozenset(named & set(known)))
+    return ParsedQuery(statement.query, frozenset(named & set(known)), looks_around)
 
 
 def query_error(error: duckdb.Error) -> QueryError | DiskFull:
