@@ -487,6 +487,15 @@ def replaced_fetch(workshop: Workshop, fetch: PageFetch, look: CountedLook) -> E
     return Enrichment(fetch, clock=lambda: workshop.now, keeping=keeping, look=look)
 
 
+def test_pages_are_expected_of_a_site_that_is_not_known(town: Town, workshop: Workshop) -> None:
+    """Whoever reads them starts meanwhile. A site that is as it was has nothing to read."""
+    (site,) = some_sites(town, "ordinary")
+    expected: list[str] = []
+    workshop.enrich(work(site), expect_pages=lambda: expected.append("first"))
+    workshop.enrich(work(site), expect_pages=lambda: expected.append("second"))
+    assert expected == ["first"]
+
+
 def test_other_extractors_read_every_page_again(
     town: Town, workshop: Workshop, monkeypatch: pytest.MonkeyPatch
 ) -> None:

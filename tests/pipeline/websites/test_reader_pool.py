@@ -309,6 +309,47 @@ def test_a_page_that_stays_slow_loses_its_priority_and_not_its_answer() -> None:
     run(work())
 
 
+def test_a_reader_that_pages_are_expected_by_reads_the_first_of_them() -> None:
+    """The first page of every run waited until a process had started."""
+
+    async def work() -> None:
+        async with ReaderPool(ReaderSettings(processes=1)) as pool:
+            for _ in range(2):
+                pool.expect()
+            while not _readers():  # noqa: ASYNC110  a process starts
+                await asyncio.sleep(0.01)
+            expected = _readers()
+            assert (await pool(request())).facts.emails
+            pool.expect()
+            assert (await pool(request())).facts.emails
+            assert _readers() == expected
+
+    run(work())
+
+
+def test_a_reader_that_was_expected_in_vain_is_ended() -> None:
+    async def work() -> None:
+        async with ReaderPool(ReaderSettings(processes=1)) as pool:
+            pool.expect()
+            while not _readers():  # noqa: ASYNC110  a process starts
+                await asyncio.sleep(0.01)
+        assert not _readers()
+
+    run(work())
+
+
+def test_an_expected_reader_that_cannot_be_started_is_told_to_the_first_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ReadingLimits, "command", lambda *_: ["no-such-program"])
+
+    async def work() -> None:
+        async with ReaderPool(ReaderSettings(processes=1)) as pool:
+            pool.expect()
+            with pytest.raises(PageReaderLost):
+                await pool(request())
+
+    run(work())
+
+
 def test_a_reader_is_kept_ready_once_pages_come_in_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ordinary pages once waited for the start of a process, because one page was slow."""
     monkeypatch.setattr(reader_pool, "_READY_AFTER", 3)

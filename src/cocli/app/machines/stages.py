@@ -255,6 +255,7 @@ def _enrichment(
             exclusions=_exclusions(campaign),
             mail_hosts=MailHosts(name_servers()) if section.mx else None,
             look=readers,
+            expect_pages=readers.expect,
             room=BodyRoom(_room_for_bodies()),
         )
 

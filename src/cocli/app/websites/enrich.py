@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from cocli.config.resolve import Settings
     from cocli.pipeline.stages.enrichment import Enriched
     from cocli.pipeline.websites.fetch.fetcher import Fetcher
-    from cocli.pipeline.websites.site.look import Look
     from cocli.pipeline.websites.site.site import Render
 
 SITES_AT_ONCE = 16
@@ -82,7 +81,7 @@ def enrich_sites(
         if keeping is not None:
             works = [with_prospects(keeping, work) for work in works]
 
-        def enrichment(fetcher: Fetcher, render: Render | None, look: Look) -> Enrichment:
+        def enrichment(fetcher: Fetcher, render: Render | None, readers: ReaderPool) -> Enrichment:
             return Enrichment(
                 fetcher.fetch,
                 render=render,
@@ -92,7 +91,8 @@ def enrich_sites(
                 settings=SiteSettings(pages=options.pages, seconds=options.seconds),
                 exclusions=Exclusions.of(exclude_section(settings), left_alone.listed),
                 mail_hosts=MailHosts(name_servers()) if options.mx or fetching.mx else None,
-                look=look,
+                look=readers,
+                expect_pages=readers.expect,
             )
 
         proxy = fetching.proxies[0] if fetching.proxies else None

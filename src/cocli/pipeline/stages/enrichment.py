@@ -79,8 +79,10 @@ class Enrichment:
         exclusions: Exclusions | None = None,
         mail_hosts: MailHosts | None = None,
         look: Look = look_here,
+        expect_pages: Callable[[], None] = lambda: None,
         room: BodyRoom | None = None,
     ) -> None:
+        """`expect_pages` is called when a site is asked that is not known: soon `look` has something to read."""
         if keeping is not None:
             shelf = PageShelf(keeping.repository, keeping.account)
         if shelf is None:
@@ -100,6 +102,7 @@ class Enrichment:
         self._exclusions = exclusions
         self._mail_hosts = mail_hosts
         self._look = look
+        self._expect_pages = expect_pages
         self._room = room or BodyRoom()
 
     def counts(self, under_way: int) -> VisitCounts:
@@ -155,6 +158,8 @@ class Enrichment:
             url = given_url(work.url)
         except UsageError as error:  # a source wrote something else there: that is what the record says
             return SiteReading(work.url[:500], work.domain, Triage("refused", (error.message,)), stop="triage")
+        if before.visit is None:
+            self._expect_pages()
         return await read_site(
             url,
             fetch=self._fetch,

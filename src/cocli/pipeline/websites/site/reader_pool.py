@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _LOG = logs.get_logger(__name__)
 _WARM_UP = "cocli.pipeline.websites.site.look:warm_up"
 _MOST_PROCESSES = 2
-_READY_AFTER = 20
+_READY_AFTER = 100
 """Pages until a process is kept ready: who reads a few sites does not pay for it."""
 _LOOKS_AT_SLEEPERS = 30
 """At a page whose process takes no processor time, until those behind it need not wait for it either."""
@@ -88,6 +88,8 @@ class ReaderPool:
         self._patient: list[PageReader] = []
         self._readers: set[PageReader] = set()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._expected: asyncio.Task[PageReader] | None = None
+        """A process that was started before there was a page: it is for the first one."""
         self._pages = 0
         self._is_closed = False
 
@@ -114,10 +116,16 @@ class ReaderPool:
         _LOG.warning("page too costly", extra={"page": request.uri, "reason": reason})
         return unread(request.uri, f"{TOO_COSTLY}: {reason}")
 
+    def expect(self) -> None:
+        """Pages will come soon. The first need not wait until a process has started, which takes as long as a server
+        takes to answer."""
+        if not (self._readers or self._tasks or self._expected or self._is_closed):
+            self._expected = asyncio.create_task(self._started(), context=Context())
+
     async def aclose(self) -> None:
         """End all processes. Nobody may be waiting for one of them any more."""
         self._is_closed = True
-        tasks = list(self._tasks)
+        tasks: list[asyncio.Task[Any]] = [*self._tasks, *([self._expected] if self._expected else [])]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -239,6 +247,9 @@ class ReaderPool:
             return self._patient.pop()
         if len(self._idle) > (self._quick.free if is_slow else 0):
             return self._idle.pop()
+        if self._expected and not is_slow:
+            expected, self._expected = self._expected, None
+            return await expected
         return await self._started()
 
     async def _give_back(self, reader: PageReader) -> None:
