@@ -103,13 +103,18 @@ def main(bench: Bench) -> None:
     sites = bench.size("sites", 2_000)
     latencies = sorted({0, _MAIN, *_latencies(bench)})
     readings: dict[int, Reading] = {}
-    with served(sites, padded=bool(bench.size("padded", 0))) as server:
+    with (
+        served(sites, padded=bool(bench.size("padded", 0))) as server,
+        # Removed at the very end: on some file systems it makes new files dear for minutes that others were removed.
+        tempfile.TemporaryDirectory(prefix="bench-network-") as folder,
+    ):
         for latency in latencies:
-            with tempfile.TemporaryDirectory(prefix="bench-network-") as folder:
-                machine = Machine(Path(folder), server)
-                readings[latency] = _read(bench, machine, server, latency)
-                if latency == _MAIN:
-                    again = _read_again(bench, machine, server)
+            home = Path(folder) / str(latency)
+            home.mkdir()
+            machine = Machine(home, server)
+            readings[latency] = _read(bench, machine, server, latency)
+            if latency == _MAIN:
+                again = _read_again(bench, machine, server)
         peers: dict[str, Reading] = {}
         if bench.size("peers", 1):  # they come last: what is cut short by time is theirs
             peers = _read_by_peers(bench, server, readings[_MAIN], until)
