@@ -117,8 +117,7 @@ class ReaderPool:
         return unread(request.uri, f"{TOO_COSTLY}: {reason}")
 
     def expect(self) -> None:
-        """Pages will come soon. The first need not wait until a process has started, which takes as long as a server
-        takes to answer."""
+        """Pages will come soon: a process is started now, which takes about a second, and reads the first of them."""
         if not (self._readers or self._tasks or self._expected or self._is_closed):
             self._expected = asyncio.create_task(self._started(), context=Context())
 
