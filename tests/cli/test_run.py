@@ -111,3 +111,19 @@ def test_what_stays_unread_is_told_with_the_command_that_goes_on(cocli: Any, hom
     assert told.code == 11, told.err
     assert f"hint: cocli run '{file}' -c my-sites --country DE --map Firm=name" in told.err
     assert (home / "my sites.enriched.xlsx").exists()
+
+
+@pytest.mark.timeout(300)
+def test_a_run_that_reads_what_was_queued_before_does_not_say_that_nothing_is_new(cocli: Any, home: Path) -> None:
+    """A run that went on where another had been killed read eight websites, and said that nothing was new."""
+    file = home / "sites.csv"
+    file.write_text("name,website\nAcme,https://acme.example/\n")
+    (home / "hosts.json").write_text('{"*": null}')
+    assert cocli("campaign", "new", "sites").code == 0
+    assert cocli("campaign", "edit", "sites", "--set", f"fetch.hosts_file={home / 'hosts.json'}").code == 0
+    assert cocli("import", str(file), "-c", "sites").code == 0
+    told = cocli("run", str(file), "--json")
+    assert (told.json["is_new"], told.json["nothing_new"]) == (False, False), told.err
+    assert told.json["counts"]["unreadable"] == {"dead": 1}
+    again = cocli("run", str(file), "--json")
+    assert (again.json["is_new"], again.json["nothing_new"]) == (False, True), again.err

@@ -80,6 +80,8 @@ class GoalRun:
         self._searches = has_territory(campaign)
         self._listing = self._searches
         self._standing = GoalStanding(settings.goal, 0)
+        self._ended_before: int | None = None
+        """Tasks that had ended when it was looked for the first time."""
         self._ending: Ending | None = None
         self._heard = False
         self._skipped: list[str] = []
@@ -250,6 +252,8 @@ class GoalRun:
         with self._budget.measured("look"):
             standing = self._counter.count(self._standing.targets, afresh=afresh)
         self._budget.businesses = standing.records.companies
+        if self._ended_before is None:
+            self._ended_before = standing.ended
         standing = self._pace.timed(standing, self._budget.elapsed)
         self._standing = replace(
             standing, waits_for=waits_for(standing, self._crew), limited_by=limited_by(standing, self._crew)
@@ -307,7 +311,8 @@ class GoalRun:
         self._standing = replace(self._standing, seconds=self._budget.elapsed)
         _LOG.info("goal ended", extra={"ending": ending, "whole": whole})
         skipped = tuple(self._skipped)
-        return Achieved(self._campaign.name, ending, self._standing, missing, report, whole, skipped)
+        ended = self._standing.ended - (self._ended_before or 0)
+        return Achieved(self._campaign.name, ending, self._standing, missing, report, whole, skipped, ended)
 
     def _remove_leftovers(self) -> None:
         """Workers that were killed did not remove the tasks that they had ended; the last count has met them."""

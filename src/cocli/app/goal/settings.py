@@ -52,6 +52,8 @@ class Achieved:
     whole: bool
     skipped: tuple[str, ...] = ()
     """What the budget had no time for, with the command that does it."""
+    ended: int = 0
+    """Tasks that ended meanwhile, whoever had them."""
 
     @property
     def met(self) -> bool:

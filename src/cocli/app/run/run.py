@@ -74,8 +74,9 @@ class ListRun:
 
     @property
     def is_nothing_new(self) -> bool:
+        """Neither in the list nor on websites: a run that goes on where another was killed reads the rest of them."""
         report = self.plan.report
-        return not (self.plan.is_new or report.new or report.changed or report.queued)
+        return not (self.plan.is_new or report.new or report.changed or report.queued or self.achieved.ended)
 
 
 def plan_list(workspace: Workspace, brought: BroughtFile, options: ListOptions) -> ListPlan:
